@@ -1,0 +1,2 @@
+//! The catapults command.
+fn main() {}

@@ -1,0 +1,92 @@
+//! What is said to the author of a policy: data here, one renderer for all.
+
+use crate::vocabulary::At;
+
+/// Everything found so far, in the order in which it was found.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+/// One message: a code with a page in `docs/errors`, a title in lower case, the place, the other places, what to do.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// Whether it refuses the policy.
+    pub severity: Severity,
+    /// `E0101`; its page is `docs/errors/E0101.md`.
+    pub code: &'static str,
+    /// In lower case, without a full stop.
+    pub title: String,
+    /// The place itself, with a short label (may be empty).
+    pub primary: (At, String),
+    /// Other places that explain it, each with its label.
+    pub related: Vec<(At, String)>,
+    /// Facts that have no place.
+    pub notes: Vec<String>,
+    /// What to write instead, or what to do next.
+    pub help: Vec<String>,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The policy is refused.
+    Error,
+    /// The policy is accepted.
+    Warning,
+}
+
+impl Diagnostics {
+    /// Nothing found yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Whether any of them refuses the policy.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// All, in the order in which they were found.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    pub fn error(code: &'static str, title: impl Into<String>, at: At, label: impl Into<String>) -> Self {
+        Diagnostic {
+            severity: Severity::Error,
+            code,
+            title: title.into(),
+            primary: (at, label.into()),
+            related: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    /// The same, pointing at another place too.
+    pub fn related(mut self, at: At, label: impl Into<String>) -> Self {
+        self.related.push((at, label.into()));
+        self
+    }
+
+    /// The same, with a fact.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// The same, with advice.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+}

@@ -1,0 +1,188 @@
+//! Framework descriptions: the whole knowledge of a host that the front end has, as data.
+//!
+//! [`read`] turns the text of a `NAME.framework` file into a [`Framework`]. No event, container, language or target is
+//! known to the compiler except through it.
+
+mod reader;
+
+pub use reader::read;
+
+use crate::syntax::{Dialect, ast};
+use crate::vocabulary::{At, StateClass, Type};
+
+/// What a `.framework` file says.
+#[derive(Clone, Debug)]
+pub struct Framework {
+    /// The name after `framework`.
+    pub name: String,
+    /// `abi 1;`: a host refuses policies of another one.
+    pub abi: u32,
+    /// `language c;`: which emitter translates for it.
+    pub language: String,
+    /// `int 64;`: the width of `int` in bits.
+    pub int_bits: u8,
+    /// `header "native_policy.h";`: what generated code includes.
+    pub header: String,
+    /// `dialect { failure; }`: the optional parts of the language that exist there.
+    pub dialect: Dialect,
+    /// Containers that the framework owns.
+    pub containers: Vec<FrameworkContainer>,
+    /// In source order.
+    pub events: Vec<Event>,
+    /// In source order.
+    pub queries: Vec<Query>,
+    /// Which events can follow which.
+    pub sequences: Vec<Sequence>,
+    /// How generated code becomes something that a host loads; read by the command-line program alone.
+    pub builds: Vec<Build>,
+    /// Variables that `run` sets for the application.
+    pub run_environment: Vec<(String, String)>,
+}
+
+/// `container waiting : BLOCKED;`: always a queue.
+#[derive(Clone, Debug)]
+pub struct FrameworkContainer {
+    /// As declared.
+    pub name: String,
+    /// As declared.
+    pub class: StateClass,
+    /// The declaration, in the framework description.
+    pub at: At,
+}
+
+/// Something that happens in the host and that a policy handles.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Hierarchical: `block.io.read`.
+    pub name: String,
+    /// Each names a thread.
+    pub parameters: Vec<String>,
+    /// `may fail`: its handler can refuse.
+    pub may_fail: bool,
+    /// What if the policy has no handler.
+    pub absent: Absent,
+    /// The event type: alternatives, of which the host's situation and the handler's effect match at least one.
+    pub rules: Vec<Rule>,
+    /// The declaration, in the framework description.
+    pub at: At,
+}
+
+/// What happens when a policy has no handler for an event.
+#[derive(Clone, Debug)]
+pub enum Absent {
+    /// The policy is refused.
+    Required,
+    /// `optional`: the host does without.
+    Optional,
+    /// `default { … }`: this body, written in the policy language over the event's parameters and the framework's containers.
+    Body(ast::Block),
+    /// `default like event_raised;`: the handler of another event with as many parameters.
+    Like(String),
+}
+
+/// One alternative of an event type: `some READY, none RUNNING: one READY -> RUNNING`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// What holds when the event is raised.
+    pub given: Vec<Condition>,
+    /// What the handler must do.
+    pub moves: Vec<Move>,
+}
+
+/// What holds when an event is raised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// `some READY`: at least one thread is in a container of the class.
+    Some(StateClass),
+    /// `none RUNNING`: no thread is.
+    None(StateClass),
+}
+
+/// What a handler must do with a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// `t: RUNNING -> READY`, by index into [`Event::parameters`].
+    Parameter(usize, Stage, Stage),
+    /// `one READY -> RUNNING`: some thread; if it ends RUNNING the event is one that dispatches.
+    One(Stage, Stage),
+}
+
+/// A thread's state at the start or the end of a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// `NEW`: in hand, in no container yet.
+    New,
+    /// In a container of a class.
+    In(StateClass),
+}
+
+impl Event {
+    /// Whether its handler may use `dispatch`: whether a rule has some thread end up RUNNING.
+    pub fn dispatches(&self) -> bool {
+        self.rules.iter().flat_map(|rule| &rule.moves).any(|step| matches!(step, Move::One(_, Stage::In(StateClass::Running))))
+    }
+}
+
+/// Something that the host asks and that changes nothing.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// Hierarchical, as for events.
+    pub name: String,
+    /// Each names a thread.
+    pub parameters: Vec<String>,
+    /// The type of the answer.
+    pub returns: Type,
+    /// `= count READY` or `= t in READY`: the answer if the policy has no handler.
+    pub default: QueryDefault,
+    /// The declaration, in the framework description.
+    pub at: At,
+}
+
+/// What a query answers without a handler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryDefault {
+    /// No default: the policy must answer.
+    Required,
+    /// How many threads are in containers of these classes.
+    Count(Vec<StateClass>),
+    /// Whether the parameter is in a container of these classes.
+    In(usize, Vec<StateClass>),
+}
+
+/// `sequence thread { newthread ( schedule (switch_out | block.* event_raised) )* exit }`
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    /// As declared.
+    pub name: String,
+    /// The order.
+    pub pattern: Pattern,
+}
+
+/// An order of events.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// Events by name; a family such as `block.*` stands for any of its members. Already resolved to event names.
+    Event(Vec<String>),
+    /// Another sequence, by name.
+    Sequence(String),
+    /// One after the other.
+    Then(Vec<Pattern>),
+    /// Any of these.
+    Either(Vec<Pattern>),
+    /// Any number of times, also none.
+    Many(Box<Pattern>),
+    /// Once or not at all.
+    Maybe(Box<Pattern>),
+}
+
+/// `build shared "{policy}.so" { "cc", "-shared", "-o", "{output}", "{source}" }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// What is made: `shared` and the like. The first one in the file is the usual one.
+    pub name: String,
+    /// The file made, with `{policy}` for the scheduler's name.
+    pub output: String,
+    /// The command, an argument each, with `{source}` (the generated file), `{output}`, `{framework}` (the description's
+    /// folder) and `{shared}` (the folder `frameworks/shared`).
+    pub command: Vec<String>,
+}

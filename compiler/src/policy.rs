@@ -1,0 +1,364 @@
+//! The policy: the one intermediate representation, fully explicit.
+//!
+//! `check` makes it, `verify` judges it, `interp` runs it and `emit` translates it; none of them looks at syntax again.
+//! Every name is resolved, every type is written, every default handler of the framework is present, every container has
+//! its state class. [`text`] prints a policy and reads it back; the two are inverse.
+
+pub mod text;
+
+pub use crate::vocabulary::{At, StateClass, Type, Value};
+
+/// A scheduler, ready to be verified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// The name after `scheduler`.
+    pub name: String,
+    /// The name of the framework that it was checked against.
+    pub framework: String,
+    /// The source file as the user named it, for messages and for generated code.
+    pub source: String,
+    /// The width of `int` in bits: 16, 32 or 64. Arithmetic wraps at it.
+    pub int_bits: u8,
+    /// `const` declarations, in source order.
+    pub constants: Vec<Constant>,
+    /// What the policy keeps for each thread.
+    pub attributes: Vec<Attribute>,
+    /// What it reads from (and may write to) the application, for each thread.
+    pub thread_imports: Vec<Import>,
+    /// What it reads from (and may write to) the application, once.
+    pub imports: Vec<Import>,
+    /// The policy's own variables.
+    pub variables: Vec<Variable>,
+    /// The policy's containers, then those of the framework that a handler uses or a default handler fills.
+    pub containers: Vec<Container>,
+    /// One handler for each event that is handled, in the order of the framework description.
+    pub events: Vec<Handler>,
+    /// One handler for each query, in the order of the framework description.
+    pub queries: Vec<Handler>,
+}
+
+/// Declares the index types into the vectors of [`Policy`] and [`Handler`].
+macro_rules! index {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub usize);
+    )* };
+}
+
+index! {
+    /// Into [`Policy::constants`].
+    ConstantId,
+    /// Into [`Policy::attributes`].
+    AttributeId,
+    /// Into [`Policy::thread_imports`].
+    ThreadImportId,
+    /// Into [`Policy::imports`].
+    ImportId,
+    /// Into [`Policy::variables`].
+    VariableId,
+    /// Into [`Policy::containers`].
+    ContainerId,
+    /// Into [`Handler::locals`].
+    LocalId,
+    /// Numbers the statements of a policy from 0, events before queries, in the order in which [`text`] prints them.
+    /// It is not printed: reading the text back gives the same numbers.
+    StatementId,
+}
+
+/// `const int SENSOR = 1;`: kept by name, so that generated code reads like the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// As declared.
+    pub name: String,
+    /// Its value, already computed.
+    pub value: Value,
+}
+
+/// A line of the `thread` section.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// As declared.
+    pub name: String,
+    /// As declared.
+    pub ty: Type,
+    /// What a new thread starts with: the initialiser, else 0 or `false`.
+    pub initial: Value,
+}
+
+/// A line of the `imports` or `threadimports` section.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Import {
+    /// The name under which the application registers it.
+    pub name: String,
+    /// As declared.
+    pub ty: Type,
+    /// Its value until the application registers it.
+    pub default: Value,
+}
+
+/// A variable of the `data` section.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// As declared.
+    pub name: String,
+    /// As declared.
+    pub ty: Type,
+    /// What it holds when the policy is loaded: the initialiser, else 0 or `false`.
+    pub initial: Value,
+}
+
+/// Where threads are held. Every live thread is in exactly one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Container {
+    /// As declared.
+    pub name: String,
+    /// How threads go in and come out.
+    pub kind: ContainerKind,
+    /// Declared, or inferred by `check`.
+    pub class: StateClass,
+    /// The policy's, or the framework's for events that the policy leaves to it.
+    pub owner: Owner,
+    /// The declaration.
+    pub at: At,
+}
+
+/// How threads go into a container and come out of it (2005, §5.1).
+#[derive(Clone, Debug, PartialEq)]
+pub enum ContainerKind {
+    /// One slot.
+    Threadref,
+    /// In at the end, out at the beginning.
+    Queue,
+    /// In and out at the beginning.
+    Stack,
+    /// Sorted; equal keys leave in the order in which they came.
+    Pqueue(Vec<SortKey>),
+    /// Sorted; of equal keys the last to come is the first to leave.
+    Pstack(Vec<SortKey>),
+}
+
+/// One key of a sorted container; the first that differs decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortKey {
+    /// The attribute compared.
+    pub attribute: AttributeId,
+    /// Without `reverse` the highest value leaves first, with it the lowest.
+    pub reverse: bool,
+}
+
+/// Whose a container or a handler is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Written in the `.sched` file.
+    Policy,
+    /// Supplied by the framework description.
+    Framework,
+}
+
+/// What is done when an event is raised or a query asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    /// The full name of the event or query in the framework description: `block.io.read`. A handler for a family is
+    /// repeated for each member, so that later stages never match names.
+    pub name: String,
+    /// What was written before the body: `block.*`, or the same as `name`.
+    pub written: String,
+    /// Parameters first (there are [`Handler::parameters`] of them), then the locals and cursors of the body.
+    pub locals: Vec<Local>,
+    /// How many of `locals` are parameters; each of these is a thread.
+    pub parameters: usize,
+    /// `None` for an event, the type of the value for a query.
+    pub returns: Option<Type>,
+    /// The statements.
+    pub body: Block,
+    /// Who wrote it.
+    pub owner: Owner,
+    /// The header of the handler.
+    pub at: At,
+}
+
+/// A name within a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    /// As declared. Two locals of one handler can have the same name in different blocks.
+    pub name: String,
+    /// What it stands for.
+    pub kind: LocalKind,
+}
+
+/// What a local name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalKind {
+    /// A parameter, or the thread that a `foreach` visits: it names a thread wherever that is, and holds nothing.
+    Thread,
+    /// A variable of the body; it is assigned before it is read (`check` inserts the initialiser, else 0 or `false`).
+    Value(Type),
+}
+
+/// Statements in order.
+pub type Block = Vec<Statement>;
+
+/// One step of a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// Its number in the policy.
+    pub id: StatementId,
+    /// What it does.
+    pub kind: StatementKind,
+    /// Where it is written. For `If` and `Foreach`, the part before the body.
+    pub at: At,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    /// `place = value;` `x++` and `x += 1` are written out. Assigning to a sort key re-files a queued thread.
+    Set {
+        /// What is assigned.
+        place: Place,
+        /// Evaluated first; of the same type as the place.
+        value: Expression,
+    },
+    /// `source => destination;`
+    Transfer {
+        /// Where the thread comes from.
+        source: Source,
+        /// Where it goes.
+        destination: ContainerId,
+    },
+    /// `destroy t;`: the thread leaves the policy for good.
+    Destroy {
+        /// What is destroyed.
+        source: Source,
+    },
+    /// `dispatch current;`: the host is to run the thread held there. The handler ends.
+    Dispatch {
+        /// A threadref of class RUNNING.
+        slot: ContainerId,
+    },
+    /// `if (…) … else …`
+    If {
+        /// Of type `bool`.
+        condition: Expression,
+        /// Done when it is true.
+        then: Block,
+        /// Done when it is false; empty without `else`.
+        otherwise: Block,
+    },
+    /// `foreach t in c`: visits the threads that were in `c` at its start, in the order of removal. The body moves or
+    /// destroys no thread but the one visited.
+    Foreach {
+        /// The thread visited.
+        cursor: LocalId,
+        /// Where the threads are.
+        container: ContainerId,
+        /// Done for each.
+        body: Block,
+    },
+    /// `return;` in an event, `return value;` in a query. The handler ends.
+    Return {
+        /// Present exactly in queries.
+        value: Option<Expression>,
+    },
+    /// `fail "reason";`: the application's call fails for this reason; nothing that the handler did before is undone, so
+    /// `verify` demands that it did nothing. The handler ends.
+    Fail {
+        /// Shown to the user of the application.
+        reason: String,
+    },
+}
+
+/// What leaves its container in a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The thread next to be removed from a container.
+    Container(ContainerId),
+    /// A thread named by a parameter or cursor, wherever it is.
+    Thread(LocalId),
+}
+
+/// What can be assigned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A variable of the policy.
+    Variable(VariableId),
+    /// A variable of the handler.
+    Local(LocalId),
+    /// A variable of the application.
+    Import(ImportId),
+    /// What the policy keeps for a thread.
+    Attribute(Thread, AttributeId),
+    /// What the application keeps for a thread.
+    ThreadImport(Thread, ThreadImportId),
+}
+
+/// How an expression names a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thread {
+    /// A parameter or a cursor.
+    Local(LocalId),
+    /// The thread in a threadref, which `verify` proves to hold one at this point.
+    Slot(ContainerId),
+}
+
+/// A computation without side effects. Types are explicit: see [`Expression::NotZero`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// A literal.
+    Literal(Value),
+    /// A named constant.
+    Constant(ConstantId),
+    /// A readable place. Two reads of an import may differ: the application changes it at any time.
+    Read(Place),
+    /// `|c|`, an int.
+    Size(ContainerId),
+    /// `t in c`, a bool.
+    In(Thread, ContainerId),
+    /// `-x` on int, `!x` on bool.
+    Unary(UnaryOperator, Box<Expression>),
+    /// Both operands have the same type; `&&` and `||` evaluate the right one only when it decides.
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    /// An int used as a condition: true unless 0.
+    NotZero(Box<Expression>),
+}
+
+/// An operator with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOperator {
+    /// `-`: int to int, wrapping.
+    Negate,
+    /// `!`: bool to bool.
+    Not,
+}
+
+/// An operator with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOperator {
+    /// `+`, wrapping.
+    Add,
+    /// `-`, wrapping.
+    Subtract,
+    /// `*`, wrapping.
+    Multiply,
+    /// `/`, towards zero. By zero it is 0, so that no policy can stop its host; the smallest int by -1 wraps.
+    Divide,
+    /// `%`, with the sign of the left operand. By zero it is 0.
+    Remainder,
+    /// `==` on int or bool.
+    Equal,
+    /// `!=` on int or bool.
+    NotEqual,
+    /// `<` on int.
+    Less,
+    /// `<=` on int.
+    LessOrEqual,
+    /// `>` on int.
+    Greater,
+    /// `>=` on int.
+    GreaterOrEqual,
+    /// `&&` on bool.
+    And,
+    /// `||` on bool.
+    Or,
+}

@@ -1,0 +1,1 @@
+//! Traces of who ran when.
