@@ -9,7 +9,7 @@ pub struct Diagnostics {
 }
 
 /// One message: a code with a page in `docs/errors`, a title in lower case, the place, the other places, what to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Whether it refuses the policy.
     pub severity: Severity,
@@ -42,9 +42,21 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Adds one.
+    /// Adds one, unless the same was said before: a handler for a family is judged once for each member.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.list.push(diagnostic);
+        if !self.list.contains(&diagnostic) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// How many of them refuse the policy.
+    pub fn errors(&self) -> usize {
+        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+    }
+
+    /// How many of them are warnings.
+    pub fn warnings(&self) -> usize {
+        self.list.len() - self.errors()
     }
 
     /// Whether any of them refuses the policy.
@@ -70,6 +82,11 @@ impl Diagnostic {
             notes: Vec::new(),
             help: Vec::new(),
         }
+    }
+
+    /// A warning at a place.
+    pub fn warning(code: &'static str, title: impl Into<String>, at: At, label: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Self::error(code, title, at, label) }
     }
 
     /// The same, pointing at another place too.

@@ -29,6 +29,13 @@ pub struct At {
     pub line: u32,
 }
 
+impl At {
+    /// From the start of this place to the end of a later one.
+    pub fn to(self, last: At) -> At {
+        At { end: last.end.max(self.end), ..self }
+    }
+}
+
 /// The state of a thread as its host sees it (Bossa 2005, §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StateClass {
@@ -42,3 +49,50 @@ pub enum StateClass {
     Terminated,
 }
 
+impl StateClass {
+    /// All, in the order of their life.
+    pub const ALL: [StateClass; 4] = [StateClass::Running, StateClass::Ready, StateClass::Blocked, StateClass::Terminated];
+
+    /// As it is written: `READY`.
+    pub fn word(self) -> &'static str {
+        match self {
+            StateClass::Running => "RUNNING",
+            StateClass::Ready => "READY",
+            StateClass::Blocked => "BLOCKED",
+            StateClass::Terminated => "TERMINATED",
+        }
+    }
+
+    /// The class of this name.
+    pub fn from_word(word: &str) -> Option<StateClass> {
+        Self::ALL.into_iter().find(|class| class.word() == word)
+    }
+}
+
+impl Type {
+    /// As it is written: `int`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Type::Int => "int",
+            Type::Bool => "bool",
+        }
+    }
+}
+
+impl Value {
+    /// What a variable of this type holds without an initialiser.
+    pub fn zero(ty: Type) -> Value {
+        match ty {
+            Type::Int => Value::Int(0),
+            Type::Bool => Value::Bool(false),
+        }
+    }
+
+    /// Its type.
+    pub fn ty(self) -> Type {
+        match self {
+            Value::Int(_) => Type::Int,
+            Value::Bool(_) => Type::Bool,
+        }
+    }
+}

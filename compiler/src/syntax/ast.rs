@@ -1,0 +1,248 @@
+//! The syntax tree: what was written, with its places, nothing resolved.
+
+pub use crate::vocabulary::{At, StateClass, Type};
+pub use crate::policy::{BinaryOperator, UnaryOperator};
+
+use std::collections::BTreeSet;
+
+/// A whole `.sched` file. Sections of the same kind are joined, in source order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scheduler {
+    /// The name after `scheduler`.
+    pub name: Name,
+    /// The lines of `thread`.
+    pub attributes: Vec<Variable>,
+    /// The lines of `threadimports`.
+    pub thread_imports: Vec<Variable>,
+    /// The lines of `imports`.
+    pub imports: Vec<Variable>,
+    /// The constants of `data`.
+    pub constants: Vec<Variable>,
+    /// The variables of `data`.
+    pub variables: Vec<Variable>,
+    /// The containers of `data`.
+    pub containers: Vec<Container>,
+    /// Event and query handlers.
+    pub handlers: Vec<Handler>,
+    /// What was lost to syntax errors, so that `check` reports nothing that merely follows from them.
+    pub lost: Lost,
+}
+
+/// What the parser skipped after an error.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lost {
+    /// Names in skipped text: each may have been declared there.
+    pub names: BTreeSet<String>,
+    /// A handler, or so much of the file that there may have been one.
+    pub handlers: bool,
+}
+
+/// A name and its place. The name of an event is one: `block.io.read`, `block.*`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Name {
+    /// As written, without white space.
+    pub text: String,
+    /// Where.
+    pub at: At,
+}
+
+/// One name of `int a, b = 1;`, `bool c default false;` or `const int D = 4;`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// The type before the names.
+    pub ty: Type,
+    /// What is declared.
+    pub name: Name,
+    /// After `=` or `default`. A constant or an import always has one.
+    pub initial: Option<Expression>,
+}
+
+/// `pqueue ready reverse sortable on left : READY;`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Container {
+    /// How threads go in and come out.
+    pub kind: ContainerKind,
+    /// What is declared.
+    pub name: Name,
+    /// Present exactly for `pqueue` and `pstack`. A `reverse` before the whole clause is already applied to each key.
+    pub keys: Vec<SortKey>,
+    /// `: READY`
+    pub class: Option<(StateClass, At)>,
+    /// The declaration without the semicolon.
+    pub at: At,
+}
+
+/// The word before a container's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContainerKind {
+    /// `threadref`
+    Threadref,
+    /// `queue`
+    Queue,
+    /// `stack`
+    Stack,
+    /// `pqueue`
+    Pqueue,
+    /// `pstack`
+    Pstack,
+}
+
+/// One name after `sortable on`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortKey {
+    /// The attribute.
+    pub attribute: Name,
+    /// Whether the lowest value leaves first.
+    pub reverse: bool,
+}
+
+/// `event NAME(t) { … }` or `query NAME(t) { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    /// Which of the two.
+    pub kind: HandlerKind,
+    /// With dots; `block.*` for a family.
+    pub name: Name,
+    /// In order.
+    pub parameters: Vec<Name>,
+    /// The type that a query may state: `query size : int { … }`.
+    pub returns: Option<(Type, At)>,
+    /// The statements.
+    pub body: Block,
+    /// From `event` to the end of the header.
+    pub at: At,
+}
+
+/// The word before a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerKind {
+    /// `event`
+    Event,
+    /// `query`
+    Query,
+}
+
+/// `{ … }`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// In order.
+    pub statements: Vec<Statement>,
+    /// With the braces.
+    pub at: At,
+}
+
+/// One step of a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// What it does.
+    pub kind: StatementKind,
+    /// Without the semicolon; of `if` and `foreach`, the part before the body.
+    pub at: At,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    /// `int a, b = 1;`
+    Declare(Vec<Variable>),
+    /// `threadref tmp;`: names a cursor for a `foreach` to come.
+    DeclareCursor(Vec<Name>),
+    /// `source => destination;`
+    Transfer {
+        /// A container, or a thread.
+        source: Name,
+        /// A container.
+        destination: Name,
+    },
+    /// `destroy t;`
+    Destroy(Name),
+    /// `dispatch current;`
+    Dispatch(Name),
+    /// `place = value;`, `place += value;`, `place++;` (which adds 1).
+    Assign {
+        /// What is assigned.
+        place: Place,
+        /// Of `+=` and the like.
+        operator: Option<BinaryOperator>,
+        /// The right side.
+        value: Expression,
+    },
+    /// `if (…) … else …`
+    If {
+        /// In the parentheses.
+        condition: Expression,
+        /// A single statement is a block of one.
+        then: Block,
+        /// Empty without `else`.
+        otherwise: Block,
+    },
+    /// `foreach t in c { … }`
+    Foreach {
+        /// The thread visited.
+        cursor: Name,
+        /// Where the threads are.
+        container: Name,
+        /// Done for each.
+        body: Block,
+    },
+    /// `return;`, `return value;`
+    Return(Option<Expression>),
+    /// `fail "reason";`
+    Fail(String),
+    /// `{ … }`
+    Block(Block),
+    /// A statement that could not be read; it has been reported.
+    Lost,
+}
+
+/// What can stand on the left of an assignment.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// `x`
+    Name(Name),
+    /// `t.x`
+    Member {
+        /// What names the thread.
+        thread: Name,
+        /// An attribute or an import of the thread.
+        member: Name,
+    },
+}
+
+/// A computation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    /// What is computed.
+    pub kind: ExpressionKind,
+    /// From the first to the last byte, parentheses included.
+    pub at: At,
+}
+
+/// What an expression computes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpressionKind {
+    /// `12`, `0x0c`. What does not fit in 64 bits is `u64::MAX`, which fits in no `int` either.
+    Int(u64),
+    /// `true`, `false`
+    Bool(bool),
+    /// `x`, `t.x`
+    Place(Place),
+    /// `|c|`
+    Size(Name),
+    /// `t in c`
+    In(Name, Name),
+    /// `-x`, `!x`
+    Unary(UnaryOperator, Box<Expression>),
+    /// `x + y`
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+}
+
+impl Place {
+    /// The whole of it.
+    pub fn at(&self) -> At {
+        match self {
+            Place::Name(name) => name.at,
+            Place::Member { thread, member } => thread.at.to(member.at),
+        }
+    }
+}
