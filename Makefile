@@ -1,0 +1,114 @@
+# `make help` says what there is. Every target that needs something sets it up by itself.
+#
+# A folder under frameworks/ or applications/ with a Makefile of its own takes part without being named here. Its Makefile
+# has the targets `all` and `test`, and is given BUILD, the absolute path of the folder that everything built goes into:
+#   frameworks/NAME   ->  $(BUILD)/NAME        applications/NAME  ->  $(BUILD)/NAME
+# A file policies/NAME.sched becomes $(BUILD)/policies/NAME.so.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+export BUILD := $(CURDIR)/build
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+export CARGO_TARGET_DIR
+export CATAPULTS := $(BUILD)/bin/catapults
+
+FRAMEWORKS   := $(patsubst %/Makefile,%,$(wildcard frameworks/*/Makefile))
+APPLICATIONS := $(patsubst %/Makefile,%,$(wildcard applications/*/Makefile))
+POLICIES     := $(wildcard policies/*.sched)
+C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+CLANG_FORMAT := clang-format-19
+JOBS         := $(shell nproc)
+
+# SETUP=no: somebody else has seen to it that all is there.
+setup-%:
+	@[[ "$(SETUP)" == no ]] || scripts/setup $(subst +, ,$*)
+
+say = printf '\033[1m== %s\033[0m\n' "$(1)"
+
+.PHONY: help setup build test demo bench lint format clean
+.PHONY: programs frameworks policies applications
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+setup: ## Install what is missing: Debian packages (scripts/packages.txt) and Rust
+	@scripts/setup
+
+build: setup-build ## Build all programs: the compiler, the runtime, the policies, the web server -> build/
+	@$(MAKE) programs frameworks policies applications
+	@echo "build: done, see build/"
+
+programs:
+	@$(call say,programs)
+	@cargo build --release --quiet --locked -p catapults-cli -p catapults-bench
+	@mkdir -p $(BUILD)/bin
+	@cp -u $(CARGO_TARGET_DIR)/release/catapults $(CARGO_TARGET_DIR)/release/catapults-bench $(BUILD)/bin/
+
+frameworks: $(FRAMEWORKS:%=%/all)
+applications: $(APPLICATIONS:%=%/all)
+policies: $(POLICIES:policies/%.sched=$(BUILD)/policies/%.so)
+
+frameworks/%/all applications/%/all:
+	@$(call say,$(@:%/all=%))
+	@$(MAKE) -j$(JOBS) -C $(@:%/all=%) all
+
+frameworks/%/test applications/%/test:
+	@$(call say,$(@:%/test=%): tests)
+	@$(MAKE) -C $(@:%/test=%) test
+
+$(BUILD)/policies/%.so: policies/%.sched programs
+	@mkdir -p $(@D)
+	@$(CATAPULTS) build $< --output $(@D)
+
+test: setup-build+demo+test ## Run every test, lint and sanitizer
+	@start=$$SECONDS; $(MAKE) test-all && printf '\nmake test: all passed in %d s\n' $$((SECONDS - start)) || \
+	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((SECONDS - start)); exit 1; }
+
+.PHONY: test-all test-rust test-policies
+test-all:
+	@$(MAKE) lint-all
+	@$(MAKE) programs frameworks policies applications
+	@$(MAKE) test-policies
+	@$(MAKE) test-rust
+	@$(MAKE) $(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)
+
+test-rust:
+	@$(call say,compiler and command line: tests)
+	@cargo test --workspace --quiet --locked
+
+test-policies:
+	@$(call say,policies: check)
+	@$(CATAPULTS) check $(POLICIES)
+
+lint: setup-build+test ## Check formatting and lints
+	@$(MAKE) lint-all
+	@echo "lint: all clean"
+
+.PHONY: lint-all
+lint-all:
+	@$(call say,formatting)
+	@cargo fmt --all --check
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_SOURCES)
+	@$(call say,lints)
+	@cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+
+format: setup-build+test ## Format all sources
+	@cargo fmt --all
+	@$(CLANG_FORMAT) -i $(C_SOURCES)
+
+demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a timeline
+	@$(MAKE) programs frameworks policies applications
+	@$(BUILD)/bin/catapults-bench demo
+
+bench: setup-build+demo+bench ## Measure beside peers, write bench/results/*.json
+	@$(MAKE) programs frameworks policies applications
+	@$(MAKE) -j$(JOBS) -C bench/native all
+	@$(BUILD)/bin/catapults-bench bench
+
+clean: ## Remove all that was built
+	@rm -rf $(BUILD) $(CARGO_TARGET_DIR)
+	@echo "clean: done"
