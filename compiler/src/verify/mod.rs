@@ -5,7 +5,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;
-use crate::policy::{ContainerId, Policy, StatementId};
+use crate::policy::{ContainerId, Policy, Statement, StatementId};
 
 /// Proof that `verify` has accepted what is inside, with what it learnt. Only [`verify`] makes one.
 #[derive(Clone, Debug)]
@@ -46,5 +46,16 @@ impl Verified<Policy> {
     }
 }
 
+impl Verified<Policy> {
+    /// What is said when this guard of this statement fails.
+    pub fn guard_text(&self, statement: &Statement, guard: Guard) -> String {
+        let _ = (statement, guard);
+        String::new()
+    }
+}
+
 /// Judges a policy. `None` if any property refuses it; the reasons are in `diagnostics`.
-pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>>;
+pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
+    let _ = (policy, framework, diagnostics);
+    None
+}
