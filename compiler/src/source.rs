@@ -1,5 +1,8 @@
 //! A source text and its name.
 
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::vocabulary::At;
+
 /// The text of a `.sched` or `.framework` file.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -9,6 +12,15 @@ pub struct Source {
     pub text: String,
 }
 
+/// Bytes that are no source: why, and a source to show it in.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// What could be made of the bytes: all before the first bad one is as it was.
+    pub source: Source,
+    /// One error.
+    pub diagnostics: Diagnostics,
+}
+
 impl Source {
     /// The longest source that is accepted, in bytes. Offsets are kept in 32 bits, and no scheduler is this long.
     pub const LONGEST: usize = 4 << 20;
@@ -16,5 +28,75 @@ impl Source {
     /// A source from text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Source { name: name.into(), text: text.into() }
+    }
+
+    /// A source from the bytes of a file: they must be UTF-8, and no more than [`Self::LONGEST`].
+    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Result<Self, Box<Unreadable>> {
+        let name = name.into();
+        if bytes.len() > Self::LONGEST {
+            let refused = too_long(bytes.len());
+            return Err(Unreadable::new(Source::new(name, ""), refused));
+        }
+        String::from_utf8(bytes).map(|text| Source { name: name.clone(), text }).map_err(|error| {
+            let good = error.utf8_error().valid_up_to();
+            let bytes = error.as_bytes();
+            let lossy = String::from_utf8_lossy(bytes).into_owned();
+            let refused = not_text(bytes, good, lossy[good..].chars().next().map_or(0, char::len_utf8));
+            Unreadable::new(Source::new(name, lossy), refused)
+        })
+    }
+
+    /// The refusal of a source that is too long to be one.
+    pub(crate) fn too_long(&self) -> Option<Diagnostic> {
+        (self.text.len() > Self::LONGEST).then(|| too_long(self.text.len()))
+    }
+}
+
+impl Unreadable {
+    fn new(source: Source, refused: Diagnostic) -> Box<Self> {
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(refused);
+        Box::new(Unreadable { source, diagnostics })
+    }
+}
+
+fn too_long(length: usize) -> Diagnostic {
+    let title = format!("the file is too long: {length} bytes, at most {} are accepted", Source::LONGEST);
+    Diagnostic::error("E0105", title, At::default(), "").help("is this a `.sched` file? A scheduler has some hundred lines at most")
+}
+
+/// `good` bytes are text; the replacement of the first bad one is `width` bytes long.
+fn not_text(bytes: &[u8], good: usize, width: usize) -> Diagnostic {
+    let line = bytes[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let at = At { start: count(good), end: count(good + width), line: count(line) };
+    let diagnostic = Diagnostic::error("E0103", "the file is not text in UTF-8", at, format!("the byte 0x{:02x}", bytes[good]))
+        .note(format!("everything before byte {good} (counted from 0) is UTF-8"));
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        diagnostic.help("the file seems to be UTF-16; save it as UTF-8")
+    } else if bytes.contains(&0) {
+        diagnostic.help("the file seems to be binary; is this a `.sched` file?")
+    } else {
+        diagnostic.help("save the file as UTF-8, or use ASCII only")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_first_bad_byte() {
+        let unreadable = Source::from_bytes("x.sched", b"a\nb \xff c".to_vec()).unwrap_err();
+        let diagnostic = unreadable.diagnostics.iter().next().unwrap();
+        assert_eq!(diagnostic.code, "E0103");
+        assert_eq!(diagnostic.primary.0, At { start: 4, end: 7, line: 2 });
+    }
+
+    #[test]
+    fn refuses_what_is_too_long() {
+        let unreadable = Source::from_bytes("x.sched", vec![b' '; Source::LONGEST + 1]).unwrap_err();
+        assert_eq!(unreadable.diagnostics.iter().next().unwrap().code, "E0105");
+        assert!(Source::from_bytes("x.sched", vec![b' '; Source::LONGEST]).is_ok());
     }
 }

@@ -4,6 +4,7 @@
 //! known to the compiler except through it.
 
 mod reader;
+mod resolve;
 
 pub use reader::read;
 
@@ -185,4 +186,12 @@ pub struct Build {
     /// The command, an argument each, with `{source}` (the generated file), `{output}`, `{framework}` (the description's
     /// folder) and `{shared}` (the folder `frameworks/shared`).
     pub command: Vec<String>,
+}
+
+/// Whether a name written before a handler (`block.io.read`, `block.*`) covers an event.
+pub fn covers(written: &str, event: &str) -> bool {
+    match written.strip_suffix('*') {
+        Some(family) => event.starts_with(family) && event.len() > family.len(),
+        None => written == event,
+    }
 }

@@ -1,12 +1,444 @@
-//! Reads a framework description.
+//! Reads a framework description. It shares the lexer and the bodies of handlers with the policy language.
 
-use crate::diagnostics::Diagnostics;
+use std::collections::BTreeSet;
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Source;
+use crate::syntax::ast::Name;
+use crate::syntax::lexer::{TokenKind, unescape};
+use crate::syntax::parser::{Parse, Parser, Reported};
+use crate::syntax::{Dialect, Feature};
+use crate::vocabulary::At;
 
-use super::Framework;
+use super::resolve::{self, NamedPattern};
+use super::{Absent, Build, Condition, Event, Framework, FrameworkContainer, Move, Query, QueryDefault, Rule, Stage};
+use crate::vocabulary::{StateClass, Type};
 
 /// The framework that the text describes, or everything that is wrong with it.
 pub fn read(source: &Source) -> Result<Framework, Diagnostics> {
-    let _ = source;
-    Err(Diagnostics::new())
+    let mut diagnostics = Diagnostics::new();
+    if let Some(too_long) = source.too_long() {
+        diagnostics.push(too_long);
+        return Err(diagnostics);
+    }
+    let parser = Parser::new(source, None, "E0201", &mut diagnostics);
+    let draft = Reader { parser, draft: Draft::default() }.framework();
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let framework = resolve::resolve(draft, &mut diagnostics);
+    match framework {
+        Some(framework) if !diagnostics.has_errors() => Ok(framework),
+        Some(_) | None => Err(diagnostics),
+    }
+}
+
+/// A description as written: names in it may stand for nothing.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) name: Name,
+    pub(super) abi: Option<u32>,
+    pub(super) language: Option<String>,
+    pub(super) int_bits: Option<u8>,
+    pub(super) header: Option<String>,
+    pub(super) features: BTreeSet<Feature>,
+    pub(super) containers: Vec<FrameworkContainer>,
+    pub(super) events: Vec<(Name, Event)>,
+    /// The place of the name in `default like NAME`, by index into `events`.
+    pub(super) like: Vec<(usize, Name)>,
+    pub(super) queries: Vec<(Name, Query)>,
+    pub(super) sequences: Vec<(Name, NamedPattern)>,
+    pub(super) builds: Vec<Build>,
+    pub(super) run_environment: Vec<(String, String)>,
+}
+
+impl Draft {
+    pub(super) fn dialect(&self) -> Dialect {
+        Dialect { framework: self.name.text.clone(), features: self.features.clone() }
+    }
+}
+
+struct Reader<'a> {
+    parser: Parser<'a>,
+    draft: Draft,
+}
+
+impl Reader<'_> {
+    // framework = "framework" NAME "{" { item } "}" END ;
+    fn framework(mut self) -> Draft {
+        let Ok(opened) = self.header() else {
+            return self.draft;
+        };
+        while !self.parser.is_sign("}") && !self.parser.is_end() {
+            let start = self.parser.token.at;
+            if let Err(Reported) = self.item() {
+                self.parser.skip_statement(start);
+            }
+        }
+        if self.parser.expect_close(opened, "the framework description").is_ok() && !self.parser.is_end() {
+            self.parser.expected("the end of the file");
+        }
+        self.draft
+    }
+
+    fn header(&mut self) -> Parse<At> {
+        self.parser.expect_word("framework")?;
+        self.draft.name = self.parser.name("a name for the framework")?;
+        self.parser.expect_sign("{")
+    }
+
+    // item = "abi" NUMBER ";" | "language" NAME ";" | "int" NUMBER ";" | "header" TEXT ";" | dialect | container
+    //      | [ "optional" ] event | query | sequence | build | run ;
+    fn item(&mut self) -> Parse<()> {
+        let at = self.parser.token.at;
+        match self.parser.word() {
+            Some("abi") => {
+                let value = self.number()?;
+                let value = u32::try_from(value).map_err(|_| self.wrong(at, "an abi has at most 32 bits", "choose a smaller number"))?;
+                Self::once(&mut self.parser, &mut self.draft.abi, value, at)
+            }
+            Some("language") => {
+                self.parser.advance();
+                let language = self.parser.name("the name of a language")?.text;
+                self.parser.expect_semicolon()?;
+                Self::once(&mut self.parser, &mut self.draft.language, language, at)
+            }
+            Some("int") => match self.number()? {
+                bits @ (16 | 32 | 64) => Self::once(&mut self.parser, &mut self.draft.int_bits, bits.to_le_bytes()[0], at),
+                _ => Err(self.wrong(at, "an `int` has 16, 32 or 64 bits", "write `int 16;`, `int 32;` or `int 64;`")),
+            },
+            Some("header") => {
+                self.parser.advance();
+                let header = self.text("the name of a header, as a string")?;
+                self.parser.expect_semicolon()?;
+                Self::once(&mut self.parser, &mut self.draft.header, header, at)
+            }
+            Some("dialect") => self.dialect(),
+            Some("container") => self.container(),
+            Some("optional") => {
+                self.parser.advance();
+                self.event(true)
+            }
+            Some("event") => self.event(false),
+            Some("query") => self.query(),
+            Some("sequence") => self.sequence(),
+            Some("build") => self.build(),
+            Some("run") => self.run(),
+            Some(_) | None => {
+                let unexpected = self.parser.unexpected("a line of a framework description").note(
+                    "these are `abi`, `language`, `int`, `header`, `dialect`, `container`, `event`, `optional event`, `query`, `sequence`, `build`, `run`",
+                );
+                Err(self.parser.report(unexpected))
+            }
+        }
+    }
+
+    fn once<T>(parser: &mut Parser<'_>, slot: &mut Option<T>, value: T, at: At) -> Parse<()> {
+        if slot.is_some() {
+            let word = parser.written(at);
+            parser.report(Diagnostic::error("E0203", format!("`{word}` is given twice"), at, "the second time"));
+            return Ok(());
+        }
+        *slot = Some(value);
+        Ok(())
+    }
+
+    fn wrong(&mut self, at: At, title: &str, help: &str) -> Reported {
+        self.parser.report(Diagnostic::error("E0205", title, at.to(self.parser.previous), "").help(help))
+    }
+
+    /// `WORD NUMBER ;`
+    fn number(&mut self) -> Parse<u64> {
+        self.parser.advance();
+        let TokenKind::Number(value) = self.parser.token.kind else {
+            return Err(self.parser.expected("a number"));
+        };
+        self.parser.advance();
+        self.parser.expect_semicolon()?;
+        Ok(value)
+    }
+
+    fn text(&mut self, what: &str) -> Parse<String> {
+        if self.parser.token.kind != TokenKind::Text {
+            return Err(self.parser.expected(what));
+        }
+        let at = self.parser.advance().at;
+        Ok(unescape(self.parser.written(at)))
+    }
+
+    // dialect = "dialect" "{" { FEATURE ";" } "}" ;
+    fn dialect(&mut self) -> Parse<()> {
+        self.parser.advance();
+        let opened = self.parser.expect_sign("{")?;
+        while !self.parser.is_sign("}") && !self.parser.is_end() {
+            let at = self.parser.token.at;
+            let word = self.parser.word();
+            let Some(feature) = Feature::ALL.into_iter().find(|feature| Some(feature.word()) == word) else {
+                let known = Feature::ALL.map(|feature| format!("`{}`", feature.word())).join(", ");
+                let unknown = self.parser.unexpected("an optional part of the language").note(format!("this version has these: {known}"));
+                return Err(self.parser.report(unknown));
+            };
+            self.parser.advance();
+            self.parser.expect_semicolon()?;
+            if !self.draft.features.insert(feature) {
+                self.parser.report(Diagnostic::error("E0203", format!("`{}` is given twice", feature.word()), at, "the second time"));
+            }
+        }
+        self.parser.expect_close(opened, "the dialect")
+    }
+
+    // container = "container" NAME ":" CLASS ";" ;
+    fn container(&mut self) -> Parse<()> {
+        self.parser.advance();
+        let name = self.parser.name("a name for the container")?;
+        self.parser.expect_sign(":")?;
+        let (class, _) = self.parser.class()?;
+        self.parser.expect_semicolon()?;
+        self.draft.containers.push(FrameworkContainer { name: name.text, class, at: name.at });
+        Ok(())
+    }
+
+    // event = "event" EVENT [ parameters ] [ "may" "fail" ] ( "{" rule { "|" rule } "}" [ default ] | [ default ] ";" ) ;
+    // default = "default" ( block | "like" EVENT ";" ) ;
+    fn event(&mut self, optional: bool) -> Parse<()> {
+        let start = self.parser.expect_word("event")?;
+        let name = self.member_name("the name of an event")?;
+        let parameters: Vec<String> = self.parser.parameters()?.into_iter().map(|parameter| parameter.text).collect();
+        let at = self.parser.since(start);
+        let may_fail = self.parser.eat_word("may");
+        if may_fail {
+            self.parser.expect_word("fail")?;
+        }
+        let rules = if self.parser.is_sign("{") { self.rules(&parameters)? } else { Vec::new() };
+        let mut absent = if optional { Absent::Optional } else { Absent::Required };
+        let mut closed = !rules.is_empty();
+        if self.parser.is_word("default") {
+            if optional {
+                let both = self.parser.unexpected("the end of an optional event").note("an event is optional or has a default, not both");
+                return Err(self.parser.report(both));
+            }
+            self.parser.advance();
+            closed = true;
+            if self.parser.eat_word("like") {
+                let like = self.member_name("the name of an event")?;
+                self.parser.expect_semicolon()?;
+                self.draft.like.push((self.draft.events.len(), like.clone()));
+                absent = Absent::Like(like.text);
+            } else {
+                absent = Absent::Body(self.parser.default_body()?);
+            }
+        }
+        if !closed {
+            self.parser.expect_semicolon()?;
+        }
+        let event = Event { name: name.text.clone(), parameters, may_fail, absent, rules, at };
+        self.draft.events.push((name, event));
+        Ok(())
+    }
+
+    /// The name of one event, not of a family.
+    fn member_name(&mut self, what: &str) -> Parse<Name> {
+        let name = self.parser.event_name(what)?;
+        if name.text.ends_with('*') {
+            let family = Diagnostic::error("E0201", format!("`{}` is a family, not one event", name.text), name.at, "");
+            return Err(self.parser.report(family.help("declare each of its members")));
+        }
+        Ok(name)
+    }
+
+    // rule = [ condition { "," condition } ":" ] move { "," move } ;
+    fn rules(&mut self, parameters: &[String]) -> Parse<Vec<Rule>> {
+        let opened = self.parser.expect_sign("{")?;
+        let mut rules = Vec::new();
+        loop {
+            rules.push(self.rule(parameters)?);
+            if !self.parser.eat_sign("|") {
+                break;
+            }
+        }
+        self.parser.expect_close(opened, "the event type")?;
+        Ok(rules)
+    }
+
+    fn rule(&mut self, parameters: &[String]) -> Parse<Rule> {
+        let mut rule = Rule { given: Vec::new(), moves: Vec::new() };
+        if matches!(self.parser.word(), Some("some" | "none")) {
+            loop {
+                rule.given.push(self.condition()?);
+                if !self.parser.eat_sign(",") {
+                    break;
+                }
+            }
+            self.parser.expect_sign(":")?;
+        }
+        loop {
+            rule.moves.push(self.movement(parameters)?);
+            if !self.parser.eat_sign(",") {
+                return Ok(rule);
+            }
+        }
+    }
+
+    // condition = ( "some" | "none" ) CLASS ;
+    fn condition(&mut self) -> Parse<Condition> {
+        if self.parser.eat_word("some") {
+            Ok(Condition::Some(self.parser.class()?.0))
+        } else {
+            self.parser.expect_word("none")?;
+            Ok(Condition::None(self.parser.class()?.0))
+        }
+    }
+
+    // move = ( NAME ":" | "one" ) stage "->" stage ;      stage = "NEW" | CLASS ;
+    fn movement(&mut self, parameters: &[String]) -> Parse<Move> {
+        if self.parser.eat_word("one") {
+            let from = self.stage()?;
+            self.parser.expect_sign("->")?;
+            return Ok(Move::One(from, self.stage()?));
+        }
+        let name = self.parser.name("a parameter of the event, or `one`")?;
+        let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
+            let unknown = Diagnostic::error("E0202", format!("`{}` is no parameter of this event", name.text), name.at, "");
+            return Err(self.parser.report(unknown));
+        };
+        self.parser.expect_sign(":")?;
+        let from = self.stage()?;
+        self.parser.expect_sign("->")?;
+        Ok(Move::Parameter(index, from, self.stage()?))
+    }
+
+    fn stage(&mut self) -> Parse<Stage> {
+        if self.parser.eat_word("NEW") { Ok(Stage::New) } else { Ok(Stage::In(self.parser.class()?.0)) }
+    }
+
+    // query = "query" EVENT [ parameters ] ":" TYPE [ "=" ( "count" | NAME "in" ) CLASS { "," CLASS } ] ";" ;
+    fn query(&mut self) -> Parse<()> {
+        let start = self.parser.advance().at;
+        let name = self.member_name("the name of a query")?;
+        let parameters: Vec<String> = self.parser.parameters()?.into_iter().map(|parameter| parameter.text).collect();
+        self.parser.expect_sign(":")?;
+        let (returns, _) = self.parser.value_type()?;
+        let at = self.parser.since(start);
+        let default = if self.parser.eat_sign("=") { self.query_default(&parameters, returns)? } else { QueryDefault::Required };
+        self.parser.expect_semicolon()?;
+        let query = Query { name: name.text.clone(), parameters, returns, default, at };
+        self.draft.queries.push((name, query));
+        Ok(())
+    }
+
+    fn query_default(&mut self, parameters: &[String], returns: Type) -> Parse<QueryDefault> {
+        let start = self.parser.token.at;
+        let (default, ty) = if self.parser.eat_word("count") {
+            (QueryDefault::Count(self.classes()?), Type::Int)
+        } else {
+            let name = self.parser.name("`count` or a parameter of the query")?;
+            let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
+                let unknown = Diagnostic::error("E0202", format!("`{}` is no parameter of this query", name.text), name.at, "");
+                return Err(self.parser.report(unknown));
+            };
+            self.parser.expect_word("in")?;
+            (QueryDefault::In(index, self.classes()?), Type::Bool)
+        };
+        if ty != returns {
+            let title = format!("the default is of type `{}`, the query of type `{}`", ty.word(), returns.word());
+            return Err(self.parser.report(Diagnostic::error("E0205", title, self.parser.since(start), "")));
+        }
+        Ok(default)
+    }
+
+    fn classes(&mut self) -> Parse<Vec<StateClass>> {
+        let mut classes = vec![self.parser.class()?.0];
+        while self.parser.eat_sign(",") {
+            classes.push(self.parser.class()?.0);
+        }
+        Ok(classes)
+    }
+
+    // sequence = "sequence" NAME "{" { step } "}" ;
+    fn sequence(&mut self) -> Parse<()> {
+        self.parser.advance();
+        // A sequence may be called `thread`, which is a word of the policy language.
+        let name = self.member_name("a name for the sequence")?;
+        let opened = self.parser.expect_sign("{")?;
+        let pattern = self.alternatives()?;
+        self.parser.expect_close(opened, "the sequence")?;
+        self.draft.sequences.push((name, pattern));
+        Ok(())
+    }
+
+    // alternatives = { step } { "|" { step } } ;
+    fn alternatives(&mut self) -> Parse<NamedPattern> {
+        let mut alternatives = Vec::new();
+        loop {
+            let mut steps = Vec::new();
+            while self.parser.is_sign("(") || self.parser.word().is_some() {
+                steps.push(self.step()?);
+            }
+            alternatives.push(NamedPattern::Then(steps));
+            if !self.parser.eat_sign("|") {
+                break;
+            }
+        }
+        Ok(match alternatives.pop() {
+            Some(only) if alternatives.is_empty() => only,
+            last => {
+                alternatives.extend(last);
+                NamedPattern::Either(alternatives)
+            }
+        })
+    }
+
+    // step = ( EVENT | NAME | "(" alternatives ")" ) [ "*" | "?" ] ;
+    fn step(&mut self) -> Parse<NamedPattern> {
+        let step = if self.parser.eat_sign("(") {
+            self.parser.depth += 1;
+            self.parser.check_depth(self.parser.depth)?;
+            let pattern = self.alternatives()?;
+            self.parser.expect_sign(")")?;
+            self.parser.depth -= 1;
+            pattern
+        } else {
+            NamedPattern::Name(self.parser.event_name("an event or a sequence")?)
+        };
+        Ok(if self.parser.eat_sign("*") {
+            NamedPattern::Many(Box::new(step))
+        } else if self.parser.eat_sign("?") {
+            NamedPattern::Maybe(Box::new(step))
+        } else {
+            step
+        })
+    }
+
+    // build = "build" NAME TEXT "{" TEXT { "," TEXT } "}" ;
+    fn build(&mut self) -> Parse<()> {
+        self.parser.advance();
+        let name = self.parser.name("a name for what is built")?;
+        let output = self.text("the name of the file built, as a string")?;
+        let opened = self.parser.expect_sign("{")?;
+        let mut command = vec![self.text("the command, as a string")?];
+        while self.parser.eat_sign(",") {
+            command.push(self.text("an argument, as a string")?);
+        }
+        self.parser.expect_close(opened, "the command")?;
+        if self.draft.builds.iter().any(|build| build.name == name.text) {
+            let twice = Diagnostic::error("E0203", format!("build `{}` is described twice", name.text), name.at, "the second time");
+            return Err(self.parser.report(twice));
+        }
+        self.draft.builds.push(Build { name: name.text, output, command });
+        Ok(())
+    }
+
+    // run = "run" "{" { NAME "=" TEXT ";" } "}" ;
+    fn run(&mut self) -> Parse<()> {
+        self.parser.advance();
+        let opened = self.parser.expect_sign("{")?;
+        while !self.parser.is_sign("}") && !self.parser.is_end() {
+            let name = self.parser.name("the name of a variable of the environment")?;
+            self.parser.expect_sign("=")?;
+            let value = self.text("its value, as a string")?;
+            self.parser.expect_semicolon()?;
+            self.draft.run_environment.push((name.text, value));
+        }
+        self.parser.expect_close(opened, "`run`")
+    }
 }

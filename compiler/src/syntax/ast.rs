@@ -235,6 +235,8 @@ pub enum ExpressionKind {
     Unary(UnaryOperator, Box<Expression>),
     /// `x + y`
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    /// What could not be read; it has been reported.
+    Lost,
 }
 
 impl Place {

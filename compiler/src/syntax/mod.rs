@@ -2,6 +2,13 @@
 
 pub mod ast;
 
+mod declarations;
+mod expressions;
+pub(crate) mod lexer;
+pub(crate) mod parser;
+mod statements;
+pub(crate) mod words;
+
 use std::collections::BTreeSet;
 
 use crate::diagnostics::Diagnostics;
@@ -23,8 +30,24 @@ pub enum Feature {
     Failure,
 }
 
+impl Feature {
+    /// All of them.
+    pub const ALL: [Feature; 1] = [Feature::Failure];
+
+    /// As a framework description writes it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Feature::Failure => "failure",
+        }
+    }
+}
+
 /// The tree of what could be read; everything else is reported.
 pub fn parse(source: &Source, dialect: &Dialect, diagnostics: &mut Diagnostics) -> ast::Scheduler {
-    let _ = (source, dialect, diagnostics);
-    ast::Scheduler::default()
+    if let Some(too_long) = source.too_long() {
+        diagnostics.push(too_long);
+        let lost = ast::Lost { names: BTreeSet::new(), handlers: true };
+        return ast::Scheduler { lost, ..ast::Scheduler::default() };
+    }
+    parser::Parser::new(source, Some(dialect), "E0101", diagnostics).scheduler()
 }

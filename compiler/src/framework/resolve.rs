@@ -1,0 +1,181 @@
+//! What the names in a framework description stand for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::syntax::ast::{Block, Name, StatementKind};
+use crate::syntax::words::nearest;
+use crate::vocabulary::At;
+
+use super::reader::Draft;
+use super::{Absent, Event, Framework, Pattern, Sequence};
+
+/// A [`Pattern`] whose names may stand for nothing.
+pub(super) enum NamedPattern {
+    Name(Name),
+    Then(Vec<NamedPattern>),
+    Either(Vec<NamedPattern>),
+    Many(Box<NamedPattern>),
+    Maybe(Box<NamedPattern>),
+}
+
+/// The framework that a draft describes; `None` if lines are missing. Names that stand for nothing are reported.
+pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Framework> {
+    duplicates(&draft, diagnostics);
+    likes(&draft, diagnostics);
+    for (_, event) in &draft.events {
+        if let Absent::Body(body) = &event.absent {
+            default_body(body, event, &draft, diagnostics);
+        }
+    }
+    let sequences = sequences(&draft, diagnostics);
+    let dialect = draft.dialect();
+    let missing: Vec<&str> = [
+        ("`abi NUMBER;`", draft.abi.is_none()),
+        ("`language NAME;`", draft.language.is_none()),
+        ("`int BITS;`", draft.int_bits.is_none()),
+        ("`header \"FILE\";`", draft.header.is_none()),
+        ("at least one `event`", draft.events.is_empty()),
+    ]
+    .into_iter()
+    .filter_map(|(line, missing)| missing.then_some(line))
+    .collect();
+    if !missing.is_empty() {
+        let title = format!("the description of `{}` lacks {}", draft.name.text, missing.join(", "));
+        diagnostics.push(Diagnostic::error("E0204", title, draft.name.at, ""));
+    }
+    Some(Framework {
+        name: draft.name.text,
+        abi: draft.abi?,
+        language: draft.language?,
+        int_bits: draft.int_bits?,
+        header: draft.header?,
+        dialect,
+        containers: draft.containers,
+        events: draft.events.into_iter().map(|(_, event)| event).collect(),
+        queries: draft.queries.into_iter().map(|(_, query)| query).collect(),
+        sequences,
+        builds: draft.builds,
+        run_environment: draft.run_environment,
+    })
+}
+
+/// Events, queries, sequences and containers: each name once. Events and queries share their names.
+fn duplicates(draft: &Draft, diagnostics: &mut Diagnostics) {
+    let mut raised: BTreeMap<&str, At> = BTreeMap::new();
+    let raised_names = draft.events.iter().map(|(name, _)| name).chain(draft.queries.iter().map(|(name, _)| name));
+    for name in raised_names {
+        once(&mut raised, &name.text, name.at, diagnostics);
+    }
+    let mut sequences = BTreeMap::new();
+    for (name, _) in &draft.sequences {
+        once(&mut sequences, &name.text, name.at, diagnostics);
+    }
+    let mut containers = BTreeMap::new();
+    for container in &draft.containers {
+        once(&mut containers, &container.name, container.at, diagnostics);
+    }
+}
+
+fn once<'a>(seen: &mut BTreeMap<&'a str, At>, name: &'a str, at: At, diagnostics: &mut Diagnostics) {
+    if let Some(first) = seen.insert(name, at) {
+        diagnostics.push(Diagnostic::error("E0203", format!("`{name}` is described twice"), at, "the second time").related(first, "the first time"));
+    }
+}
+
+/// `default like e`: `e` exists, has as many parameters, and does not itself refer to another event.
+fn likes(draft: &Draft, diagnostics: &mut Diagnostics) {
+    for (index, like) in &draft.like {
+        let Some(event) = draft.events.get(*index).map(|(_, event)| event) else {
+            continue;
+        };
+        let Some((_, model)) = draft.events.iter().find(|(name, _)| name.text == like.text) else {
+            unknown(like, draft.events.iter().map(|(name, _)| name.text.as_str()), diagnostics);
+            continue;
+        };
+        if model.parameters.len() != event.parameters.len() {
+            let title = format!("`{}` has another number of parameters than `{}`", model.name, event.name);
+            diagnostics.push(Diagnostic::error("E0206", title, like.at, "").related(model.at, "declared here"));
+        }
+        if matches!(model.absent, Absent::Like(_) | Absent::Optional) {
+            let title = format!("`{}` may have no handler of its own", model.name);
+            let help = "name an event that is required or has a default body";
+            diagnostics.push(Diagnostic::error("E0206", title, like.at, "").related(model.at, "declared here").help(help));
+        }
+    }
+}
+
+/// A default handler moves its parameters to the framework's containers, or destroys them: no policy's names exist there.
+fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Diagnostics) {
+    for statement in &body.statements {
+        let (thread, destination) = match &statement.kind {
+            StatementKind::Transfer { source, destination } => (source, Some(destination)),
+            StatementKind::Destroy(thread) => (thread, None),
+            StatementKind::Declare(_)
+            | StatementKind::DeclareCursor(_)
+            | StatementKind::Dispatch(_)
+            | StatementKind::Assign { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Return(_)
+            | StatementKind::Fail(_)
+            | StatementKind::Block(_)
+            | StatementKind::Lost => {
+                let title = "a default handler can only move or destroy the threads of its event";
+                diagnostics.push(Diagnostic::error("E0206", title, statement.at, "").help("write `t => container;` or `destroy t;`"));
+                continue;
+            }
+        };
+        if !event.parameters.contains(&thread.text) {
+            unknown(thread, event.parameters.iter().map(String::as_str), diagnostics);
+        }
+        if let Some(destination) = destination
+            && !draft.containers.iter().any(|container| container.name == destination.text)
+        {
+            unknown(destination, draft.containers.iter().map(|container| container.name.as_str()), diagnostics);
+        }
+    }
+}
+
+fn sequences(draft: &Draft, diagnostics: &mut Diagnostics) -> Vec<Sequence> {
+    let events: Vec<&str> = draft.events.iter().map(|(name, _)| name.text.as_str()).collect();
+    let mut before = BTreeSet::new();
+    let mut sequences = Vec::new();
+    for (name, pattern) in &draft.sequences {
+        let pattern = resolve_pattern(pattern, &events, &before, diagnostics);
+        sequences.push(Sequence { name: name.text.clone(), pattern });
+        // A sequence can name those before it only, so none contains itself.
+        before.insert(name.text.as_str());
+    }
+    sequences
+}
+
+fn resolve_pattern(pattern: &NamedPattern, events: &[&str], before: &BTreeSet<&str>, diagnostics: &mut Diagnostics) -> Pattern {
+    let mut each = |patterns: &[NamedPattern]| patterns.iter().map(|pattern| resolve_pattern(pattern, events, before, diagnostics)).collect();
+    match pattern {
+        NamedPattern::Then(steps) => Pattern::Then(each(steps)),
+        NamedPattern::Either(alternatives) => Pattern::Either(each(alternatives)),
+        NamedPattern::Many(inner) => Pattern::Many(Box::new(resolve_pattern(inner, events, before, diagnostics))),
+        NamedPattern::Maybe(inner) => Pattern::Maybe(Box::new(resolve_pattern(inner, events, before, diagnostics))),
+        NamedPattern::Name(name) => {
+            let members: Vec<String> = events.iter().filter(|event| super::covers(&name.text, event)).map(|event| (*event).to_owned()).collect();
+            if !members.is_empty() {
+                return Pattern::Event(members);
+            }
+            if !before.contains(name.text.as_str()) {
+                unknown(name, events.iter().copied().chain(before.iter().copied()), diagnostics);
+            }
+            Pattern::Sequence(name.text.clone())
+        }
+    }
+}
+
+fn unknown<'a>(name: &Name, known: impl IntoIterator<Item = &'a str>, diagnostics: &mut Diagnostics) {
+    let known: Vec<&str> = known.into_iter().collect();
+    let diagnostic = Diagnostic::error("E0202", format!("`{}` stands for nothing here", name.text), name.at, "unknown name");
+    diagnostics.push(match nearest(&name.text, known.iter().copied()) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None if known.is_empty() => diagnostic,
+        None => diagnostic.note(format!("known here: {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))),
+    });
+}

@@ -1,0 +1,375 @@
+//! The scheduler, its sections and the headers of its handlers.
+
+use crate::diagnostics::Diagnostic;
+use crate::vocabulary::{At, StateClass, Type};
+
+use super::ast::{Block, Container, ContainerKind, Handler, HandlerKind, Name, Scheduler, SortKey, Variable};
+use super::lexer::TokenKind;
+use super::parser::{Parse, Parser, Reported};
+use super::words::{RESERVED, nearest};
+
+/// The words that start a part of a scheduler.
+const PARTS: [&str; 6] = ["thread", "threadimports", "imports", "data", "event", "query"];
+
+impl Parser<'_> {
+    // scheduler = "scheduler" NAME "{" { part } "}" END ;
+    pub(crate) fn scheduler(&mut self) -> Scheduler {
+        let mut scheduler = Scheduler::default();
+        let opened = match self.scheduler_header(&mut scheduler) {
+            Ok(opened) => opened,
+            Err(Reported) => {
+                self.lost.handlers = true;
+                while !self.is_end() && !self.starts_part() {
+                    self.advance();
+                }
+                self.previous
+            }
+        };
+        self.parts(&mut scheduler);
+        if self.expect_close(opened, "the scheduler").is_err() {
+            self.lost.handlers = true;
+        }
+        let closed = self.previous;
+        if !self.is_end() {
+            self.after_the_end(closed);
+            while !self.is_end() && !self.starts_part() {
+                self.advance();
+            }
+            while !self.is_end() {
+                self.parts(&mut scheduler);
+                self.advance();
+            }
+        }
+        scheduler.lost = std::mem::take(&mut self.lost);
+        scheduler
+    }
+
+    fn scheduler_header(&mut self, scheduler: &mut Scheduler) -> Parse<At> {
+        if self.is_end() {
+            let empty = Diagnostic::error("E0104", "the file contains no scheduler", self.token.at, "")
+                .help("a policy looks like this: scheduler NAME { data { threadref current; queue ready; } event newthread(t) { t => ready; } … }");
+            return Err(self.report(empty));
+        }
+        if !self.is_word("scheduler") {
+            let other = self.unexpected("`scheduler`").note("a policy is one `scheduler NAME { … }`");
+            return Err(self.report(other));
+        }
+        self.advance();
+        scheduler.name = self.name("a name for the scheduler")?;
+        self.expect_sign("{")
+    }
+
+    fn starts_part(&self) -> bool {
+        self.word().is_some_and(|word| PARTS.contains(&word))
+    }
+
+    fn after_the_end(&mut self, closed: At) {
+        self.lost.handlers = true;
+        let second = self.is_word("scheduler");
+        let title = if second { "a file holds one scheduler" } else { "there is text after the end of the scheduler" };
+        let help = if second { "move the second scheduler to a file of its own" } else { "remove it, or the `}` before it" };
+        self.report(Diagnostic::error("E0110", title, self.token.at, "not part of it").related(closed, "the scheduler ends here").help(help));
+    }
+
+    // part = section | handler ;
+    // section = ( "thread" | "threadimports" | "imports" | "data" ) "{" { declaration } "}" ;
+    fn parts(&mut self, scheduler: &mut Scheduler) {
+        while !self.is_end() && !self.is_sign("}") {
+            let start = self.token.at;
+            let part = match self.word() {
+                Some("thread") => self.section("the `thread` section", |parser| {
+                    parser.typed("=", false).map(|variables| scheduler.attributes.extend(variables))
+                }),
+                Some("threadimports") => self.section("the `threadimports` section", |parser| {
+                    parser.typed("default", true).map(|variables| scheduler.thread_imports.extend(variables))
+                }),
+                Some("imports") => self.section("the `imports` section", |parser| {
+                    parser.typed("default", true).map(|variables| scheduler.imports.extend(variables))
+                }),
+                Some("data") => self.section("the `data` section", |parser| parser.datum(scheduler)),
+                Some("event") => self.handler(HandlerKind::Event).map(|handler| scheduler.handlers.extend(handler)),
+                Some("query") => self.handler(HandlerKind::Query).map(|handler| scheduler.handlers.extend(handler)),
+                Some(_) | None => Err(self.no_part()),
+            };
+            if let Err(Reported) = part {
+                self.lost.handlers = true;
+                self.skip_statement(start);
+            }
+        }
+    }
+
+    fn no_part(&mut self) -> Reported {
+        let at = self.token.at;
+        if let Some(word) = self.word() {
+            if let Some(construct) = self.unsupported_here() {
+                return self.not_supported(construct, at);
+            }
+            if word == "dispatch" {
+                return self.not_supported("`dispatch` blocks", at);
+            }
+            if ["const", "int", "bool", "threadref", "queue", "stack", "pqueue", "pstack"].contains(&word) {
+                let title = "variables and containers are declared in a section";
+                let outside = Diagnostic::error("E0101", title, at, "not in a section");
+                return self.report(outside.help("put it into `data { … }`, or into `thread { … }` if each thread has one"));
+            }
+            if let Some(meant) = nearest(word, PARTS) {
+                let misspelt = self.unexpected("a section or a handler").help(format!("did you mean `{meant}`?"));
+                return self.report(misspelt);
+            }
+        }
+        let other = self
+            .unexpected("a section or a handler")
+            .note("a scheduler consists of `thread`, `threadimports`, `imports` and `data` sections, `event` and `query` handlers");
+        self.report(other)
+    }
+
+    fn section(&mut self, what: &str, mut declaration: impl FnMut(&mut Self) -> Parse<()>) -> Parse<()> {
+        self.advance();
+        let opened = self.expect_sign("{")?;
+        while !self.is_sign("}") && !self.is_end() && !self.starts_handler() {
+            let start = self.token.at;
+            if let Err(Reported) = declaration(self).and_then(|()| self.expect_semicolon()) {
+                self.skip_statement(start);
+            }
+        }
+        // An unclosed section is whole as far as it goes.
+        let _reported = self.expect_close(opened, what);
+        Ok(())
+    }
+
+    /// A declaration of the `thread`, `threadimports` or `imports` section.
+    fn typed(&mut self, initial: &str, required: bool) -> Parse<Vec<Variable>> {
+        if let Some(construct) = self.unsupported_here() {
+            return Err(self.not_supported(construct, self.token.at));
+        }
+        match self.word() {
+            Some("int") => self.variables(Type::Int, initial, required),
+            Some("bool") => self.variables(Type::Bool, initial, required),
+            Some("const" | "queue" | "stack" | "pqueue" | "pstack" | "threadref") => {
+                let misplaced = self.unexpected("a type (`int` or `bool`)").help("constants and containers are declared in `data { … }`");
+                Err(self.report(misplaced))
+            }
+            Some(_) | None => Err(self.expected("a type (`int` or `bool`)")),
+        }
+    }
+
+    // declaration = ( "int" | "bool" ) variable { "," variable } ";" ;
+    // variable = NAME [ "=" expression ] ;              in imports: NAME "default" expression
+    pub(crate) fn variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
+        self.advance();
+        let mut variables = Vec::new();
+        loop {
+            let name = self.name("a name")?;
+            if self.is_sign("[") {
+                return Err(self.not_supported("arrays", self.token.at));
+            }
+            let present = self.eat_sign(initial) || self.eat_word(initial);
+            if !present && required {
+                let missing = self.unexpected(&format!("`{initial}`"));
+                let missing = if initial == "default" {
+                    missing.note("the default holds until the application registers its variable").help(format!("write `{} default 0;`", name.text))
+                } else {
+                    missing
+                };
+                return Err(self.report(missing));
+            }
+            let initial = if present { Some(self.expression()?) } else { None };
+            variables.push(Variable { ty, name, initial });
+            if !self.eat_sign(",") {
+                return Ok(variables);
+            }
+        }
+    }
+
+    // datum = declaration | "const" declaration | containers ;
+    fn datum(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
+        if let Some(construct) = self.unsupported_here() {
+            return Err(self.not_supported(construct, self.token.at));
+        }
+        if self.eat_word("const") {
+            let constants = match self.word() {
+                Some("int") => self.variables(Type::Int, "=", true),
+                Some("bool") => self.variables(Type::Bool, "=", true),
+                Some(_) | None => Err(self.expected("a type (`int` or `bool`)")),
+            };
+            scheduler.constants.extend(constants?);
+            return Ok(());
+        }
+        let kind = match self.word() {
+            Some("int") => return self.variables(Type::Int, "=", false).map(|variables| scheduler.variables.extend(variables)),
+            Some("bool") => return self.variables(Type::Bool, "=", false).map(|variables| scheduler.variables.extend(variables)),
+            Some("threadref") => ContainerKind::Threadref,
+            Some("queue") => ContainerKind::Queue,
+            Some("stack") => ContainerKind::Stack,
+            Some("pqueue") => ContainerKind::Pqueue,
+            Some("pstack") => ContainerKind::Pstack,
+            Some(word) => {
+                let unexpected = self.unexpected("a declaration");
+                let types = ["int", "bool", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
+                let advice = match nearest(word, types) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => "declare an `int`, `bool`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`".to_owned(),
+                };
+                return Err(self.report(unexpected.help(advice)));
+            }
+            None => return Err(self.expected("a declaration")),
+        };
+        self.containers(kind, scheduler)
+    }
+
+    // containers = KIND container { "," container } ";" ;
+    // container = NAME [ [ "reverse" ] "sortable" "on" key { "," key } ] [ ":" CLASS ] ;
+    //     (the sort keys exactly for "pqueue" and "pstack", which are declared one at a time)
+    fn containers(&mut self, kind: ContainerKind, scheduler: &mut Scheduler) -> Parse<()> {
+        let mut start = self.advance().at;
+        let sorted = matches!(kind, ContainerKind::Pqueue | ContainerKind::Pstack);
+        loop {
+            let name = self.name("a name for the container")?;
+            if self.is_sign("[") {
+                return Err(self.not_supported("arrays", self.token.at));
+            }
+            let keys = if sorted || self.is_word("sortable") || self.is_word("reverse") { self.sort_keys(sorted)? } else { Vec::new() };
+            let class = if self.eat_sign(":") { Some(self.class()?) } else { None };
+            scheduler.containers.push(Container { kind, name, keys, class, at: self.since(start) });
+            if sorted || !self.eat_sign(",") {
+                return Ok(());
+            }
+            start = self.token.at;
+        }
+    }
+
+    // key = [ "reverse" ] NAME ;
+    fn sort_keys(&mut self, sorted: bool) -> Parse<Vec<SortKey>> {
+        if !sorted {
+            let wrong = self.unexpected("`;`").note("only a `pqueue` or `pstack` is sorted");
+            return Err(self.report(wrong));
+        }
+        let all = self.eat_word("reverse");
+        if !self.is_word("sortable") {
+            let missing = self.unexpected("`sortable on`").note("a `pqueue` or `pstack` is sorted by attributes of its threads");
+            return Err(self.report(missing.help("write `sortable on ATTRIBUTE`; for threads in order of arrival declare a `queue` or `stack`")));
+        }
+        self.advance();
+        self.expect_word("on")?;
+        let mut keys = Vec::new();
+        loop {
+            let reverse = self.eat_word("reverse") ^ all;
+            keys.push(SortKey { attribute: self.name("the name of an attribute")?, reverse });
+            if !self.eat_sign(",") {
+                return Ok(keys);
+            }
+        }
+    }
+
+    // CLASS = "RUNNING" | "READY" | "BLOCKED" | "TERMINATED" ;
+    pub(crate) fn class(&mut self) -> Parse<(StateClass, At)> {
+        match self.word().and_then(StateClass::from_word) {
+            Some(class) => Ok((class, self.advance().at)),
+            None => {
+                let unexpected = self.unexpected("a state class");
+                let words = StateClass::ALL.map(StateClass::word);
+                let advice = match self.word().and_then(|word| nearest(word, words)) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("the state classes are {}", words.map(|word| format!("`{word}`")).join(", ")),
+                };
+                Err(self.report(unexpected.help(advice)))
+            }
+        }
+    }
+
+    // handler = ( "event" EVENT [ parameters ] | "query" EVENT [ parameters ] [ ":" TYPE ] ) block ;
+    /// `None` if the header cannot be read; its body is read all the same, for the errors in it.
+    fn handler(&mut self, kind: HandlerKind) -> Parse<Option<Handler>> {
+        let start = self.advance().at;
+        let header = self.handler_header(kind);
+        let at = self.since(start);
+        match header {
+            Ok((name, parameters, returns)) => {
+                let body = self.block("the handler")?;
+                Ok(Some(Handler { kind, name, parameters, returns, body, at }))
+            }
+            Err(Reported) => {
+                self.lost.handlers = true;
+                while !self.is_end() && !self.is_sign("{") && !self.is_sign("}") && !self.is_sign(";") && !self.starts_handler() {
+                    self.advance();
+                }
+                if self.is_sign("{") {
+                    self.block("the handler")?;
+                } else if self.is_sign(";") {
+                    self.advance();
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "the three parts of a header, taken apart at once by the only caller")]
+    fn handler_header(&mut self, kind: HandlerKind) -> Parse<(Name, Vec<Name>, Option<(Type, At)>)> {
+        let what = if kind == HandlerKind::Event { "the name of an event" } else { "the name of a query" };
+        let name = self.event_name(what)?;
+        let parameters = self.parameters()?;
+        let returns = if kind == HandlerKind::Query && self.eat_sign(":") { Some(self.value_type()?) } else { None };
+        if !self.is_sign("{") {
+            return Err(self.expected(if parameters.is_empty() { "`(` or `{`" } else { "`{`" }));
+        }
+        Ok((name, parameters, returns))
+    }
+
+    // EVENT = WORD { "." WORD } [ "." "*" ] ;
+    pub(crate) fn event_name(&mut self, what: &str) -> Parse<Name> {
+        let start = self.token.at;
+        let mut text = String::new();
+        loop {
+            if self.token.kind == TokenKind::Word {
+                text.push_str(self.written(self.token.at));
+                self.advance();
+            } else if !text.is_empty() && self.eat_sign("*") {
+                text.push('*');
+                break;
+            } else {
+                return Err(self.expected(what));
+            }
+            if !self.eat_sign(".") {
+                break;
+            }
+            text.push('.');
+        }
+        Ok(Name { text, at: self.since(start) })
+    }
+
+    // parameters = "(" [ NAME { "," NAME } ] ")" ;
+    pub(crate) fn parameters(&mut self) -> Parse<Vec<Name>> {
+        let mut parameters = Vec::new();
+        if !self.eat_sign("(") || self.eat_sign(")") {
+            return Ok(parameters);
+        }
+        loop {
+            if self.word().is_some_and(|word| RESERVED.contains(&word)) && self.following.kind == TokenKind::Word {
+                let typed = self.unexpected("a name").help("a parameter is always a thread: write its name alone");
+                return Err(self.report(typed));
+            }
+            parameters.push(self.name("a name for the thread")?);
+            if self.eat_sign(")") {
+                return Ok(parameters);
+            }
+            if !self.eat_sign(",") {
+                return Err(self.expected("`,` or `)`"));
+            }
+        }
+    }
+
+    // TYPE = "int" | "bool" ;
+    pub(crate) fn value_type(&mut self) -> Parse<(Type, At)> {
+        let ty = match self.word() {
+            Some("int") => Type::Int,
+            Some("bool") => Type::Bool,
+            Some(_) | None => return Err(self.expected("a type (`int` or `bool`)")),
+        };
+        Ok((ty, self.advance().at))
+    }
+
+    /// A block of the policy language in a framework description.
+    pub(crate) fn default_body(&mut self) -> Parse<Block> {
+        self.block("the default handler")
+    }
+}

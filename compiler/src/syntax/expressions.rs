@@ -1,0 +1,167 @@
+//! Expressions, with the precedence of C.
+
+use crate::policy::{BinaryOperator, UnaryOperator};
+use crate::vocabulary::At;
+
+use super::ast::{Expression, ExpressionKind, Name, Place};
+use super::lexer::TokenKind;
+use super::parser::{Parse, Parser, Reported};
+
+/// An expression and how deep its tree is.
+struct Deep {
+    expression: Expression,
+    depth: usize,
+}
+
+/// Binary operators by precedence, the weakest first; those of one level group from the left.
+const LEVELS: [&[(&str, BinaryOperator)]; 6] = [
+    &[("||", BinaryOperator::Or)],
+    &[("&&", BinaryOperator::And)],
+    &[("==", BinaryOperator::Equal), ("!=", BinaryOperator::NotEqual)],
+    &[
+        ("<", BinaryOperator::Less),
+        ("<=", BinaryOperator::LessOrEqual),
+        (">", BinaryOperator::Greater),
+        (">=", BinaryOperator::GreaterOrEqual),
+    ],
+    &[("+", BinaryOperator::Add), ("-", BinaryOperator::Subtract)],
+    &[("*", BinaryOperator::Multiply), ("/", BinaryOperator::Divide), ("%", BinaryOperator::Remainder)],
+];
+
+impl Parser<'_> {
+    // expression = and { "||" and } ;
+    pub(crate) fn expression(&mut self) -> Parse<Expression> {
+        self.binary(0).map(|deep| deep.expression)
+    }
+
+    // and = equality { "&&" equality } ;
+    // equality = comparison { ( "==" | "!=" ) comparison } ;
+    // comparison = sum { ( "<" | "<=" | ">" | ">=" ) sum } ;
+    // sum = product { ( "+" | "-" ) product } ;
+    // product = unary { ( "*" | "/" | "%" ) unary } ;
+    fn binary(&mut self, level: usize) -> Parse<Deep> {
+        let Some(operators) = LEVELS.get(level) else {
+            return self.unary();
+        };
+        let mut left = self.binary(level + 1)?;
+        while let Some(operator) = self.eat_operator(operators) {
+            let right = self.binary(level + 1)?;
+            let depth = left.depth.max(right.depth) + 1;
+            self.check_depth(self.depth + depth)?;
+            let at = left.expression.at.to(right.expression.at);
+            let kind = ExpressionKind::Binary(operator, Box::new(left.expression), Box::new(right.expression));
+            left = Deep { expression: Expression { kind, at }, depth };
+        }
+        Ok(left)
+    }
+
+    fn eat_operator(&mut self, operators: &[(&str, BinaryOperator)]) -> Option<BinaryOperator> {
+        let TokenKind::Sign(sign) = self.token.kind else {
+            return None;
+        };
+        let or = sign == "|" && self.follows_sign("|") && self.token.at.end == self.following.at.start;
+        let sign = if or { "||" } else { sign };
+        let operator = operators.iter().find(|(written, _)| *written == sign).map(|(_, operator)| *operator)?;
+        self.advance();
+        if or {
+            self.advance();
+        }
+        Some(operator)
+    }
+
+    // unary = ( "-" | "!" ) unary | primary ;
+    fn unary(&mut self) -> Parse<Deep> {
+        let operator = match self.token.kind {
+            TokenKind::Sign("-") => UnaryOperator::Negate,
+            TokenKind::Sign("!") => UnaryOperator::Not,
+            TokenKind::Word | TokenKind::Number(_) | TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => {
+                return self.primary();
+            }
+        };
+        let start = self.advance().at;
+        let operand = self.deeper(Self::unary)?;
+        let kind = ExpressionKind::Unary(operator, Box::new(operand.expression));
+        Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: operand.depth + 1 })
+    }
+
+    // primary = NUMBER | "true" | "false" | "(" expression ")" | "|" NAME "|" | NAME [ "." NAME | "in" NAME ] ;
+    fn primary(&mut self) -> Parse<Deep> {
+        let start = self.token.at;
+        let kind = match self.token.kind {
+            TokenKind::Number(value) => {
+                self.advance();
+                ExpressionKind::Int(value)
+            }
+            TokenKind::Sign("(") => {
+                self.advance();
+                let mut inner = self.deeper(|parser| parser.binary(0))?;
+                self.close_parenthesis()?;
+                inner.expression.at = self.since(start);
+                return Ok(inner);
+            }
+            TokenKind::Sign("|") => {
+                self.advance();
+                let container = self.name("the name of a container")?;
+                self.expect_sign("|")?;
+                ExpressionKind::Size(container)
+            }
+            TokenKind::Word => self.named()?,
+            TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => return Err(self.expected("an expression")),
+        };
+        Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: 1 })
+    }
+
+    fn named(&mut self) -> Parse<ExpressionKind> {
+        if let Some(word @ ("true" | "false")) = self.word() {
+            self.advance();
+            return Ok(ExpressionKind::Bool(word == "true"));
+        }
+        let name = self.name("an expression")?;
+        if self.is_sign("(") {
+            return Err(self.not_supported("functions", name.at));
+        }
+        if self.eat_word("in") {
+            return Ok(ExpressionKind::In(name, self.name("the name of a container")?));
+        }
+        self.place_after(name).map(ExpressionKind::Place)
+    }
+
+    // place = NAME [ "." NAME ] ;
+    pub(crate) fn place_after(&mut self, name: Name) -> Parse<Place> {
+        if self.is_sign("[") {
+            return Err(self.not_supported("arrays", self.token.at));
+        }
+        if self.eat_sign(".") {
+            return Ok(Place::Member { thread: name, member: self.name("the name of an attribute or import of the thread")? });
+        }
+        Ok(Place::Name(name))
+    }
+
+    /// The `)` after an expression, with advice for the usual slips of C programmers.
+    pub(crate) fn close_parenthesis(&mut self) -> Parse<At> {
+        let advice = match self.token.kind {
+            TokenKind::Sign(")") => return Ok(self.advance().at),
+            TokenKind::Sign("=") => "`=` assigns; write `==` to compare",
+            TokenKind::Sign("&") => "write `&&` for \"and\"",
+            TokenKind::Sign("|") => "write `||` for \"or\"",
+            TokenKind::Word | TokenKind::Number(_) | TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => {
+                return Err(self.expected("`)` or an operator"));
+            }
+        };
+        let slip = self.unexpected("`)` or an operator").help(advice);
+        Err(self.report(slip))
+    }
+
+    /// What stands in the parentheses of `if ( … )`. An error in it is kept there.
+    pub(crate) fn condition(&mut self) -> Parse<Expression> {
+        let opened = self.expect_sign("(")?;
+        let condition = match self.expression() {
+            Ok(condition) => self.close_parenthesis().map(|_| condition),
+            Err(Reported) => Err(Reported),
+        };
+        Ok(condition.unwrap_or_else(|Reported| {
+            self.skip_to_parenthesis(opened);
+            Expression { kind: ExpressionKind::Lost, at: self.since(opened) }
+        }))
+    }
+}

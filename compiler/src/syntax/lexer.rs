@@ -1,0 +1,257 @@
+//! Text to tokens, one at a time. Policies and framework descriptions share it.
+
+use crate::vocabulary::At;
+
+/// A word, number, string or sign, and its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
+    pub(crate) at: At,
+}
+
+/// What a token is. Words of the language are `Word` too: most of them are names elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TokenKind {
+    /// A letter or `_`, then letters, digits and `_`.
+    Word,
+    /// Saturated at `u64::MAX`.
+    Number(u64),
+    /// With its quotes; see [`unescape`].
+    Text,
+    /// Brackets, punctuation and operators. `||` is two of `|`: `|a|||b|` could not be told apart here.
+    Sign(&'static str),
+    /// Not a token of the language.
+    Bad(Bad),
+    /// The end of the file, again and again.
+    End,
+}
+
+/// Why something is not a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// One or more characters that the language does not use.
+    Characters,
+    /// `/*` without `*/`.
+    Comment,
+    /// A string that does not end on its line.
+    Text,
+    /// `0x`, `08`, `12ab`.
+    Number,
+    /// `25ms`
+    Duration,
+    /// `1.5`
+    Float,
+}
+
+/// Longer signs first.
+const SIGNS: [&str; 34] = [
+    "=>", "==", "!=", "<=", ">=", "&&", "++", "--", "+=", "-=", "*=", "/=", "%=", "->", "{", "}", "(", ")", "[", "]", ",", ";",
+    ":", ".", "|", "+", "-", "*", "/", "%", "<", ">", "=", "!",
+];
+/// Known, so that a message can name them; in no grammar but `?`.
+const OTHER_SIGNS: [&str; 4] = ["?", "&", "^", "~"];
+const DURATIONS: [&str; 5] = ["ns", "us", "ms", "s", "min"];
+
+/// Reads tokens from the start of a text to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Lexer<'a> {
+    text: &'a str,
+    offset: usize,
+    line: u32,
+}
+
+impl<'a> Lexer<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Lexer { text, offset, line: 1 }
+    }
+
+    /// The next token; `End` for ever after the last.
+    pub(crate) fn next(&mut self) -> Token {
+        if let Some(unclosed) = self.skip_blank() {
+            return unclosed;
+        }
+        let (start, line) = (self.offset, self.line);
+        let kind = self.kind();
+        self.line += newlines(&self.text[start..self.offset]);
+        Token { kind, at: place(start, self.offset, line) }
+    }
+
+    /// Passes white space and comments. A comment that is not closed comes back as a token up to the end of the file.
+    fn skip_blank(&mut self) -> Option<Token> {
+        loop {
+            let (start, line) = (self.offset, self.line);
+            let rest = &self.text[start..];
+            if rest.starts_with("//") {
+                self.offset += rest.find('\n').unwrap_or(rest.len());
+            } else if let Some(inside) = rest.strip_prefix("/*") {
+                let Some(length) = inside.find("*/") else {
+                    self.offset = self.text.len();
+                    self.line += newlines(rest);
+                    return Some(Token { kind: TokenKind::Bad(Bad::Comment), at: place(start, start + 2, line) });
+                };
+                self.offset += length + 4;
+            } else {
+                self.offset += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+                if self.offset == start {
+                    return None;
+                }
+            }
+            self.line += newlines(&self.text[start..self.offset]);
+        }
+    }
+
+    /// Passes one token, which starts here.
+    fn kind(&mut self) -> TokenKind {
+        let rest = &self.text[self.offset..];
+        let Some(first) = rest.chars().next() else {
+            return TokenKind::End;
+        };
+        if is_letter(first) {
+            self.offset += rest.find(|c| !is_letter_or_digit(c)).unwrap_or(rest.len());
+            return TokenKind::Word;
+        }
+        if first.is_ascii_digit() {
+            return self.number(rest);
+        }
+        if first == '"' {
+            return self.string(rest);
+        }
+        if let Some(sign) = SIGNS.iter().chain(&OTHER_SIGNS).find(|sign| rest.starts_with(**sign)) {
+            self.offset += sign.len();
+            return TokenKind::Sign(sign);
+        }
+        self.offset += rest.find(is_known).unwrap_or(rest.len());
+        TokenKind::Bad(Bad::Characters)
+    }
+
+    fn number(&mut self, rest: &str) -> TokenKind {
+        let written = &rest[..rest.find(|c| !is_letter_or_digit(c)).unwrap_or(rest.len())];
+        self.offset += written.len();
+        let mut after = rest[written.len()..].chars();
+        if after.next() == Some('.') && after.next().is_some_and(|c| c.is_ascii_digit()) {
+            let fraction = &rest[written.len() + 1..];
+            self.offset += 1 + fraction.find(|c| !is_letter_or_digit(c)).unwrap_or(fraction.len());
+            return TokenKind::Bad(Bad::Float);
+        }
+        let (digits, radix) = match written.strip_prefix("0x").or_else(|| written.strip_prefix("0X")) {
+            Some(digits) => (digits, 16),
+            None => (written, 10),
+        };
+        let unit = written.trim_start_matches(|c: char| c.is_ascii_digit());
+        if DURATIONS.contains(&unit) {
+            return TokenKind::Bad(Bad::Duration);
+        }
+        let octal = radix == 10 && digits.len() > 1 && digits.starts_with('0');
+        if digits.is_empty() || octal || !digits.chars().all(|c| c.is_digit(radix)) {
+            return TokenKind::Bad(Bad::Number);
+        }
+        TokenKind::Number(u64::from_str_radix(digits, radix).unwrap_or(u64::MAX))
+    }
+
+    fn string(&mut self, rest: &str) -> TokenKind {
+        let mut escaped = false;
+        for (index, c) in rest.char_indices().skip(1) {
+            match c {
+                '\n' => {
+                    self.offset += index;
+                    return TokenKind::Bad(Bad::Text);
+                }
+                '"' if !escaped => {
+                    self.offset += index + 1;
+                    return TokenKind::Text;
+                }
+                _ => escaped = c == '\\' && !escaped,
+            }
+        }
+        self.offset = self.text.len();
+        TokenKind::Bad(Bad::Text)
+    }
+}
+
+/// What a string means: without quotes, `\"` for a quote, `\\` for a backslash.
+pub(crate) fn unescape(written: &str) -> String {
+    let inside = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(written);
+    let mut meant = String::with_capacity(inside.len());
+    let mut characters = inside.chars();
+    while let Some(c) = characters.next() {
+        meant.push(if c == '\\' { characters.next().unwrap_or(c) } else { c });
+    }
+    meant
+}
+
+/// Whether a token can start here, or white space.
+fn is_known(c: char) -> bool {
+    c.is_whitespace() || is_letter_or_digit(c) || c == '"' || SIGNS.iter().chain(&OTHER_SIGNS).any(|sign| sign.starts_with(c))
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+fn is_letter_or_digit(c: char) -> bool {
+    is_letter(c) || c.is_ascii_digit()
+}
+
+fn newlines(text: &str) -> u32 {
+    u32::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX)
+}
+
+/// Offsets fit: a source is no longer than [`crate::source::Source::LONGEST`].
+fn place(start: usize, end: usize, line: u32) -> At {
+    At { start: u32::try_from(start).unwrap_or(u32::MAX), end: u32::try_from(end).unwrap_or(u32::MAX), line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<TokenKind> {
+        let mut lexer = Lexer::new(text);
+        std::iter::from_fn(|| Some(lexer.next().kind).filter(|kind| *kind != TokenKind::End)).collect()
+    }
+
+    #[test]
+    fn bars_stay_single() {
+        let bar = TokenKind::Sign("|");
+        assert_eq!(kinds("|a|||b|"), [bar, TokenKind::Word, bar, bar, bar, bar, TokenKind::Word, bar]);
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(kinds("0 42 0x2A"), [TokenKind::Number(0), TokenKind::Number(42), TokenKind::Number(42)]);
+        assert_eq!(kinds("99999999999999999999"), [TokenKind::Number(u64::MAX)]);
+        let bad = [("010", Bad::Number), ("0x", Bad::Number), ("1a", Bad::Number), ("25ms", Bad::Duration), ("1.5", Bad::Float)];
+        for (text, why) in bad {
+            assert_eq!(kinds(text), [TokenKind::Bad(why)], "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_count_through_comments_and_strings() {
+        let mut lexer = Lexer::new("\u{feff}a // x\n/* y\n */ b \"c\n d");
+        let mut lines = Vec::new();
+        loop {
+            let token = lexer.next();
+            if token.kind == TokenKind::End {
+                break;
+            }
+            lines.push((token.kind, token.at.line));
+        }
+        assert_eq!(
+            lines,
+            [(TokenKind::Word, 1), (TokenKind::Word, 3), (TokenKind::Bad(Bad::Text), 3), (TokenKind::Word, 4)]
+        );
+    }
+
+    #[test]
+    fn strange_characters_come_in_one_piece() {
+        assert_eq!(kinds("§§° a"), [TokenKind::Bad(Bad::Characters), TokenKind::Word]);
+        assert_eq!(kinds("/* a"), [TokenKind::Bad(Bad::Comment)]);
+    }
+
+    #[test]
+    fn strings_mean_what_they_say() {
+        assert_eq!(unescape(r#""a \"b\" \\""#), r#"a "b" \"#);
+    }
+}

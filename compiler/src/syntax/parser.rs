@@ -1,0 +1,339 @@
+//! What all parse functions stand on: the current token, expectations, messages, and how to go on after an error.
+//!
+//! Nothing here ever goes back, so the time taken is linear in the text. After [`MOST_ERRORS`], or when the text is nested
+//! deeper than [`DEEPEST`], the rest of the text is not read.
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::source::Source;
+use crate::vocabulary::At;
+
+use super::Dialect;
+use super::ast::{Lost, Name};
+use super::lexer::{Bad, Lexer, Token, TokenKind};
+use super::words::{RESERVED, unsupported};
+
+/// How deep blocks and expressions can be nested; operators in a row (`a + b + c`) and `else if` count too.
+pub(crate) const DEEPEST: usize = 200;
+/// How many syntax errors are reported for one file.
+const MOST_ERRORS: usize = 50;
+
+/// An error that has been reported.
+#[derive(Debug)]
+pub(crate) struct Reported;
+
+pub(crate) type Parse<T> = Result<T, Reported>;
+
+pub(crate) struct Parser<'a> {
+    text: &'a str,
+    lexer: Lexer<'a>,
+    /// The token to be read next.
+    pub(crate) token: Token,
+    /// The one after it.
+    pub(crate) following: Token,
+    /// The end of the token read last.
+    pub(crate) previous: At,
+    /// What optional parts exist; all of them in a framework description.
+    pub(crate) dialect: Option<&'a Dialect>,
+    /// `E0101` in a policy, `E0201` in a framework description.
+    code: &'static str,
+    pub(crate) diagnostics: &'a mut Diagnostics,
+    pub(crate) lost: Lost,
+    pub(crate) depth: usize,
+    /// Where the last error was reported: another one there would only follow from it.
+    reported: Option<u32>,
+    errors: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(source: &'a Source, dialect: Option<&'a Dialect>, code: &'static str, diagnostics: &'a mut Diagnostics) -> Self {
+        let mut lexer = Lexer::new(&source.text);
+        let (token, following) = (lexer.next(), lexer.next());
+        let previous = At { start: 0, end: 0, line: 1 };
+        let lost = Lost::default();
+        Parser { text: &source.text, lexer, token, following, previous, dialect, code, diagnostics, lost, depth: 0, reported: None, errors: 0 }
+    }
+
+    /// What is written there.
+    pub(crate) fn written(&self, at: At) -> &'a str {
+        self.text.get(at.start as usize..at.end as usize).unwrap_or_default()
+    }
+
+    /// The word to be read next, if it is one.
+    pub(crate) fn word(&self) -> Option<&'a str> {
+        (self.token.kind == TokenKind::Word).then(|| self.written(self.token.at))
+    }
+
+    pub(crate) fn is_word(&self, word: &str) -> bool {
+        self.word() == Some(word)
+    }
+
+    pub(crate) fn is_sign(&self, sign: &str) -> bool {
+        matches!(self.token.kind, TokenKind::Sign(found) if found == sign)
+    }
+
+    pub(crate) fn follows_sign(&self, sign: &str) -> bool {
+        matches!(self.following.kind, TokenKind::Sign(found) if found == sign)
+    }
+
+    pub(crate) fn is_end(&self) -> bool {
+        self.token.kind == TokenKind::End
+    }
+
+    pub(crate) fn advance(&mut self) -> Token {
+        let read = self.token;
+        if read.kind != TokenKind::End {
+            self.previous = read.at;
+            self.token = self.following;
+            self.following = self.lexer.next();
+        }
+        read
+    }
+
+    pub(crate) fn eat_sign(&mut self, sign: &str) -> bool {
+        let found = self.is_sign(sign);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// From a place to the end of what was read last.
+    pub(crate) fn since(&self, start: At) -> At {
+        start.to(self.previous)
+    }
+
+    /// Reports that something else was expected here.
+    pub(crate) fn expected(&mut self, what: &str) -> Reported {
+        let unexpected = self.unexpected(what);
+        self.report(unexpected)
+    }
+
+    /// The same, to be completed before it is reported.
+    pub(crate) fn unexpected(&self, what: &str) -> Diagnostic {
+        let at = self.token.at;
+        let found = match self.token.kind {
+            TokenKind::End => "the end of the file".to_owned(),
+            TokenKind::Text => "a string".to_owned(),
+            TokenKind::Word if RESERVED.contains(&self.written(at)) => format!("the word `{}`", self.written(at)),
+            TokenKind::Word | TokenKind::Number(_) | TokenKind::Sign(_) => format!("`{}`", self.written(at)),
+            TokenKind::Bad(bad) => return self.bad(bad),
+        };
+        Diagnostic::error(self.code, format!("expected {what}, found {found}"), at, format!("expected {what}"))
+    }
+
+    fn bad(&self, bad: Bad) -> Diagnostic {
+        let at = self.token.at;
+        let written = self.written(at);
+        let wrong = |title: String, label: &str| Diagnostic::error("E0102", title, at, label);
+        let later = |construct: &str| Diagnostic::error("E0107", format!("{construct} are not supported in this version"), at, "");
+        match bad {
+            Bad::Characters => {
+                let shown: String = written.chars().take(8).flat_map(char::escape_debug).collect();
+                let title = format!("`{shown}` is not part of the language");
+                wrong(title, "not part of the language").help("outside comments and strings use letters, digits and signs of ASCII only")
+            }
+            Bad::Comment => wrong("a comment is never closed".to_owned(), "it starts here").help("end it with `*/`"),
+            Bad::Text => wrong("a string does not end on its line".to_owned(), "it starts here").help("end it with `\"`"),
+            Bad::Number if written.len() > 1 && written.starts_with('0') && written.bytes().all(|byte| byte.is_ascii_digit()) => {
+                wrong(format!("`{written}` starts with a zero"), "not a number of the language")
+                    .note("there are decimal numbers (`10`) and hexadecimal ones (`0x0a`), but no octal ones")
+            }
+            Bad::Number => wrong(format!("`{written}` is neither a number nor a name"), "not a number of the language")
+                .help("a number is decimal (`10`) or hexadecimal (`0x0a`); a name starts with a letter or `_`"),
+            Bad::Duration => later("durations").help("count in decisions or in units of your own, with an `int`"),
+            Bad::Float => later("numbers with a fraction").help("scale the value and use an `int`"),
+        }
+    }
+
+    /// Adds the message, unless one about this place has been given.
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        let start = diagnostic.primary.0.start;
+        if self.errors < MOST_ERRORS && self.reported != Some(start) {
+            self.reported = Some(start);
+            self.errors += 1;
+            let last = self.errors == MOST_ERRORS;
+            self.diagnostics.push(if last { diagnostic.note("there may be more errors; the rest of the file was not read") } else { diagnostic });
+            if last {
+                self.give_up();
+            }
+        }
+        Reported
+    }
+
+    /// Reports a construct that this version does not have.
+    pub(crate) fn not_supported(&mut self, construct: &str, at: At) -> Reported {
+        let verb = if construct.ends_with('s') { "are" } else { "is" };
+        self.report(Diagnostic::error("E0107", format!("{construct} {verb} not supported in this version"), at, "not supported"))
+    }
+
+    /// Does not read the rest of the file, and says nothing of its end.
+    pub(crate) fn give_up(&mut self) {
+        self.errors = MOST_ERRORS;
+        self.lost.handlers = true;
+        let end = At { start: self.token.at.end, end: self.token.at.end, line: self.token.at.line };
+        self.lexer = Lexer::new("");
+        self.token = Token { kind: TokenKind::End, at: end };
+        self.following = self.token;
+    }
+
+    /// Whether the rest of the file is not read, so that what is missing was perhaps there.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.errors >= MOST_ERRORS
+    }
+
+    /// Runs a parse function one level deeper.
+    pub(crate) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        self.check_depth(self.depth + 1)?;
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    pub(crate) fn check_depth(&mut self, depth: usize) -> Parse<()> {
+        if depth <= DEEPEST {
+            return Ok(());
+        }
+        let at = self.token.at;
+        let title = format!("this is nested more than {DEEPEST} levels deep");
+        let reported = self.report(
+            Diagnostic::error("E0106", title, at, "the rest of the file is not read")
+                .note("operators in a row and `else if` count as levels")
+                .help("split the expression over several variables, or the handler into several conditions"),
+        );
+        self.give_up();
+        Err(reported)
+    }
+
+    pub(crate) fn expect_sign(&mut self, sign: &str) -> Parse<At> {
+        if self.is_sign(sign) { Ok(self.advance().at) } else { Err(self.expected(&format!("`{sign}`"))) }
+    }
+
+    pub(crate) fn expect_word(&mut self, word: &str) -> Parse<At> {
+        if self.is_word(word) { Ok(self.advance().at) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    /// The `;` after a statement or declaration. If only the `;` is missing, the rest is as good as with it.
+    pub(crate) fn expect_semicolon(&mut self) -> Parse<()> {
+        if self.eat_sign(";") {
+            return Ok(());
+        }
+        if self.is_sign("[") {
+            return Err(self.not_supported("arrays", self.token.at));
+        }
+        if matches!(self.token.kind, TokenKind::Bad(_)) {
+            return Err(self.expected("`;`"));
+        }
+        let ends_line = self.token.at.line > self.previous.line || self.is_sign("}") || self.is_end();
+        if !ends_line {
+            return Err(self.expected("`;`"));
+        }
+        let after = At { start: self.previous.end, ..self.previous };
+        let reported = self.report(Diagnostic::error(self.code, "expected `;`", after, "add `;` here"));
+        if self.is_end() { Err(reported) } else { Ok(()) }
+    }
+
+    /// A name that a policy gives or uses.
+    pub(crate) fn name(&mut self, what: &str) -> Parse<Name> {
+        match self.word() {
+            Some(word) if RESERVED.contains(&word) => {
+                let reserved = self.unexpected(what).note(format!("`{word}` is a word of the language and cannot be a name"));
+                Err(self.report(reserved))
+            }
+            Some(word) => Ok(Name { text: word.to_owned(), at: self.advance().at }),
+            None => Err(self.expected(what)),
+        }
+    }
+
+    /// One of the words of a construct that this version does not have, where such a construct would start.
+    pub(crate) fn unsupported_here(&self) -> Option<&'static str> {
+        let starts = matches!(self.following.kind, TokenKind::Word | TokenKind::Sign("{" | "("));
+        self.word().filter(|_| starts).and_then(unsupported)
+    }
+
+    /// Passes the rest of a statement or declaration: up to its `;`, or to the bracket that closes what it stands in, or to
+    /// where a handler starts. Names in what is passed, and since `start`, may have been declared there.
+    pub(crate) fn skip_statement(&mut self, start: At) {
+        let mut open = 0_usize;
+        while !self.is_end() && !(open == 0 && self.starts_handler()) {
+            if self.is_sign("{") {
+                open += 1;
+            } else if self.is_sign("}") {
+                if open == 0 {
+                    break;
+                }
+                open -= 1;
+                if open == 0 {
+                    self.advance();
+                    break;
+                }
+            } else if open == 0 && self.is_sign(";") {
+                self.advance();
+                break;
+            }
+            self.advance();
+        }
+        self.lose(start);
+    }
+
+    /// Passes what stands between here and the `)` that belongs to a parenthesis that is already open.
+    pub(crate) fn skip_to_parenthesis(&mut self, start: At) {
+        let mut open = 0_usize;
+        while !self.is_end() && !self.is_sign("{") && !self.is_sign("}") && !self.is_sign(";") {
+            if self.is_sign(")") {
+                if open == 0 {
+                    self.advance();
+                    break;
+                }
+                open -= 1;
+            } else if self.is_sign("(") {
+                open += 1;
+            }
+            self.advance();
+        }
+        self.lose(start);
+    }
+
+    /// Remembers the names in what was read since `start`.
+    pub(crate) fn lose(&mut self, start: At) {
+        let mut lexer = Lexer::new(self.written(self.since(start)));
+        loop {
+            let token = lexer.next();
+            match token.kind {
+                TokenKind::End => break,
+                TokenKind::Word => {
+                    let at = At { start: start.start + token.at.start, end: start.start + token.at.end, line: start.line };
+                    let word = self.written(at);
+                    if !RESERVED.contains(&word) {
+                        self.lost.names.insert(word.to_owned());
+                    }
+                }
+                TokenKind::Number(_) | TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) => {}
+            }
+        }
+    }
+
+    /// `event NAME` or `query NAME`, which no statement starts with.
+    pub(crate) fn starts_handler(&self) -> bool {
+        matches!(self.word(), Some("event" | "query")) && self.following.kind == TokenKind::Word
+    }
+
+    /// The `}` of a block that was opened there.
+    pub(crate) fn expect_close(&mut self, opened: At, what: &str) -> Parse<()> {
+        if self.eat_sign("}") {
+            return Ok(());
+        }
+        let found = if self.is_end() { "the file ends".to_owned() } else { format!("`{}` starts", self.written(self.token.at)) };
+        let diagnostic = Diagnostic::error("E0109", format!("{found} before {what} is closed"), self.token.at, "expected `}`")
+            .related(opened, "opened here");
+        Err(self.report(diagnostic))
+    }
+}

@@ -1,0 +1,244 @@
+//! Statements and blocks.
+
+use crate::diagnostics::Diagnostic;
+use crate::policy::BinaryOperator;
+use crate::vocabulary::{At, Type};
+
+use super::Feature;
+use super::ast::{Block, Expression, ExpressionKind, Statement, StatementKind};
+use super::lexer::{TokenKind, unescape};
+use super::parser::{Parse, Parser, Reported};
+
+/// What `+=` and the like compute.
+const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 6] = [
+    ("=", None),
+    ("+=", Some(BinaryOperator::Add)),
+    ("-=", Some(BinaryOperator::Subtract)),
+    ("*=", Some(BinaryOperator::Multiply)),
+    ("/=", Some(BinaryOperator::Divide)),
+    ("%=", Some(BinaryOperator::Remainder)),
+];
+
+impl Parser<'_> {
+    // block = "{" { statement } "}" ;
+    pub(crate) fn block(&mut self, what: &str) -> Parse<Block> {
+        let opened = self.expect_sign("{")?;
+        self.deeper(|parser| {
+            let mut statements = Vec::new();
+            while !parser.is_sign("}") && !parser.is_end() && !parser.starts_handler() {
+                statements.extend(parser.statement());
+            }
+            // An unclosed block is whole as far as it goes.
+            let _reported = parser.expect_close(opened, what);
+            Ok(Block { statements, at: parser.since(opened) })
+        })
+    }
+
+    /// A statement; what cannot be read is passed and leaves [`StatementKind::Lost`]. `None` for a lone `;`.
+    fn statement(&mut self) -> Option<Statement> {
+        let start = self.token.at;
+        match self.statement_kind(start) {
+            Ok(None) => None,
+            Ok(Some(statement)) => Some(statement),
+            Err(Reported) => {
+                self.skip_statement(start);
+                Some(Statement { kind: StatementKind::Lost, at: self.since(start) })
+            }
+        }
+    }
+
+    // statement = ";" | block | conditional | loop | declaration | cursors | "return" [ expression ] ";"
+    //           | "dispatch" NAME ";" | "destroy" NAME ";" | "fail" TEXT ";" | ( "++" | "--" ) place ";" | change ;
+    fn statement_kind(&mut self, start: At) -> Parse<Option<Statement>> {
+        if self.eat_sign(";") {
+            return Ok(None);
+        }
+        if self.is_sign("{") {
+            let block = self.block("the block")?;
+            return Ok(Some(Statement { at: block.at, kind: StatementKind::Block(block) }));
+        }
+        if let TokenKind::Sign(sign @ ("++" | "--")) = self.token.kind {
+            self.advance();
+            let name = self.name("the name of a variable")?;
+            let place = self.place_after(name)?;
+            return self.finish(start, StatementKind::Assign { place, operator: Some(step(sign)), value: one(start) }).map(Some);
+        }
+        if let Some(construct) = self.unsupported_here() {
+            return Err(self.not_supported(construct, start));
+        }
+        let kind = match self.word() {
+            Some("if") => return self.conditional(start).map(Some),
+            Some("foreach") => return self.visit(start).map(Some),
+            Some("else") => {
+                return Err(self.report(Diagnostic::error("E0101", "`else` without `if`", start, "nothing to be the alternative of")));
+            }
+            Some("int") => self.variables(Type::Int, "=", false).map(StatementKind::Declare)?,
+            Some("bool") => self.variables(Type::Bool, "=", false).map(StatementKind::Declare)?,
+            Some("const") => return Err(self.misplaced("constants")),
+            Some("queue" | "stack" | "pqueue" | "pstack") => return Err(self.misplaced("containers")),
+            Some("threadref") => self.cursors()?,
+            Some("return") => {
+                self.advance();
+                let value = if self.is_sign(";") { None } else { Some(self.expression()?) };
+                StatementKind::Return(value)
+            }
+            Some("dispatch") => {
+                self.advance();
+                StatementKind::Dispatch(self.name("the name of a threadref")?)
+            }
+            Some("destroy") => {
+                self.advance();
+                StatementKind::Destroy(self.name("the name of a thread or container")?)
+            }
+            Some("fail") => self.failure()?,
+            Some(_) => self.change()?,
+            None => return Err(self.expected("a statement")),
+        };
+        self.finish(start, kind).map(Some)
+    }
+
+    fn finish(&mut self, start: At, kind: StatementKind) -> Parse<Statement> {
+        let at = self.since(start);
+        self.expect_semicolon()?;
+        Ok(Statement { kind, at })
+    }
+
+    fn misplaced(&mut self, what: &str) -> Reported {
+        let word = self.written(self.token.at);
+        let title = format!("{what} are declared in the `data` section, not in a handler");
+        let help = format!("move the `{word}` line to `data {{ … }}`");
+        self.report(Diagnostic::error("E0101", title, self.token.at, "not in a handler").help(help))
+    }
+
+    // conditional = "if" "(" expression ")" statement [ "else" statement ] ;
+    fn conditional(&mut self, start: At) -> Parse<Statement> {
+        self.advance();
+        let condition = self.condition()?;
+        let at = self.since(start);
+        let then = self.branch()?;
+        let otherwise = if self.eat_word("else") { self.branch()? } else { Block::default() };
+        Ok(Statement { kind: StatementKind::If { condition, then, otherwise }, at })
+    }
+
+    // loop = "foreach" NAME "in" NAME statement ;
+    fn visit(&mut self, start: At) -> Parse<Statement> {
+        self.advance();
+        let parenthesis = self.eat_sign("(");
+        let cursor = self.name("a name for the thread visited")?;
+        self.expect_word("in")?;
+        let container = self.name("the name of a container")?;
+        if parenthesis {
+            self.expect_sign(")")?;
+        }
+        let at = self.since(start);
+        let body = self.branch()?;
+        Ok(Statement { kind: StatementKind::Foreach { cursor, container, body }, at })
+    }
+
+    /// A block, or a single statement as a block of one.
+    fn branch(&mut self) -> Parse<Block> {
+        if self.is_sign("{") {
+            return self.block("the block");
+        }
+        let start = self.token.at;
+        if self.is_sign("}") || self.is_end() || self.starts_handler() {
+            return Err(self.expected("a statement"));
+        }
+        if matches!(self.word(), Some("int" | "bool" | "threadref")) {
+            let title = "a declaration alone in a branch can never be used";
+            return Err(self.report(Diagnostic::error("E0101", title, start, "expected a statement or a block")));
+        }
+        let statements = self.deeper(|parser| Ok(parser.statement().into_iter().collect()))?;
+        Ok(Block { statements, at: self.since(start) })
+    }
+
+    // cursors = "threadref" NAME { "," NAME } ";" ;
+    fn cursors(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let mut names = vec![self.name("a name for the cursor of a `foreach`")?];
+        while self.eat_sign(",") {
+            names.push(self.name("a name for the cursor of a `foreach`")?);
+        }
+        Ok(StatementKind::DeclareCursor(names))
+    }
+
+    fn failure(&mut self) -> Parse<StatementKind> {
+        let at = self.token.at;
+        if let Some(dialect) = self.dialect
+            && !dialect.features.contains(&Feature::Failure)
+        {
+            let name = &dialect.framework;
+            let diagnostic = Diagnostic::error("E0108", format!("framework `{name}` has no `fail`"), at, "not in this framework's dialect")
+                .note(format!("in `{name}` the application's calls cannot be refused: its description does not list `failure` in `dialect`"));
+            return Err(self.report(diagnostic));
+        }
+        self.advance();
+        if self.token.kind != TokenKind::Text {
+            return Err(self.expected("the reason, as a string"));
+        }
+        let reason = unescape(self.written(self.token.at));
+        self.advance();
+        Ok(StatementKind::Fail(reason))
+    }
+
+    // change = NAME "=>" NAME ";" | place ( "=" | "+=" | "-=" | "*=" | "/=" | "%=" ) expression ";" | place ( "++" | "--" ) ";" ;
+    fn change(&mut self) -> Parse<StatementKind> {
+        let source = self.name("a statement")?;
+        if self.eat_sign("=>") {
+            let destination = self.name("the name of a container")?;
+            if self.is_sign("=>") {
+                let chained = self.unexpected("`;`").help("a thread moves one step at a time: write a statement for each");
+                return Err(self.report(chained));
+            }
+            return Ok(StatementKind::Transfer { source, destination });
+        }
+        if self.is_sign("(") {
+            return Err(self.not_supported("functions", source.at));
+        }
+        let name_at = source.at;
+        let place = self.place_after(source)?;
+        let TokenKind::Sign(sign) = self.token.kind else {
+            let word = self.written(name_at);
+            let unexpected = self.unexpected("`=>` or `=`");
+            let advice = super::words::nearest(word, STARTS).filter(|_| matches!(place, super::ast::Place::Name(_)));
+            return Err(match advice {
+                Some(meant) => {
+                    let title = format!("`{word}` starts no statement");
+                    self.report(Diagnostic::error("E0101", title, name_at, "").help(format!("did you mean `{meant}`?")))
+                }
+                None => self.report(unexpected),
+            });
+        };
+        if sign == "++" || sign == "--" {
+            let at = self.advance().at;
+            return Ok(StatementKind::Assign { place, operator: Some(step(sign)), value: one(at) });
+        }
+        match ASSIGNMENTS.iter().find(|(written, _)| *written == sign) {
+            Some((_, operator)) => {
+                self.advance();
+                Ok(StatementKind::Assign { place, operator: *operator, value: self.expression()? })
+            }
+            None if sign == "->" || sign == ">" => {
+                let arrow = self.unexpected("`=>` or `=`").help("a thread is moved with `=>`");
+                Err(self.report(arrow))
+            }
+            None if sign == "==" => {
+                let slip = self.unexpected("`=>` or `=`").help("`==` compares; write `=` to assign");
+                Err(self.report(slip))
+            }
+            None => Err(self.expected("`=>` or `=`")),
+        }
+    }
+}
+
+/// Words that start a statement, for a misspelt one.
+const STARTS: [&str; 10] = ["if", "else", "foreach", "return", "dispatch", "destroy", "fail", "int", "bool", "threadref"];
+
+fn step(sign: &str) -> BinaryOperator {
+    if sign == "++" { BinaryOperator::Add } else { BinaryOperator::Subtract }
+}
+
+/// What `++` adds.
+fn one(at: At) -> Expression {
+    Expression { kind: ExpressionKind::Int(1), at }
+}
