@@ -1,30 +1,40 @@
 //! What a policy means: the reference for every host.
+//!
+//! A [`Machine`] is a policy with its threads. It evaluates the guards that `verify` left, and besides them everything that
+//! `verify` claims to have proved: a claim that does not hold is [`Stop::Unproved`], which no accepted policy ever reaches.
 
-use crate::policy::{ContainerId, ImportId, Policy, ThreadImportId, Value};
-use crate::verify::Verified;
+mod application;
+mod arithmetic;
 
-/// The host's number for a thread.
+use std::collections::{BTreeMap, HashMap};
+
+pub use application::{Application, Variables};
+
+use crate::policy::{
+    AttributeId, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement,
+    StatementKind, Thread, Value,
+};
+use crate::verify::{Guard, Verified};
+
+/// The host's number for a thread, unique while the thread lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(pub u32);
 
-/// The variables that the application has registered. Those that it has not, the machine keeps itself, from their defaults.
-pub trait Application {
-    /// The value of an imported variable, or `None` if it is not registered.
-    fn import(&self, import: ImportId) -> Option<Value>;
-    /// Assigns a registered variable.
-    fn set_import(&mut self, import: ImportId, value: Value);
-    /// The value of a thread's imported variable, or `None` if it is not registered for this thread.
-    fn thread_import(&self, thread: ThreadId, import: ThreadImportId) -> Option<Value>;
-    /// Assigns a registered variable of a thread.
-    fn set_thread_import(&mut self, thread: ThreadId, import: ThreadImportId, value: Value);
+/// Where a thread is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// In no container yet.
+    Hand,
+    /// In this one.
+    In(ContainerId),
 }
 
-/// Why a handler ended before its end. It has changed nothing since.
+/// Why a handler ended before its end. It has changed nothing since the statement that stopped it began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// A guard did not hold: the policy is out.
     Guard {
-        /// In the policy's source.
+        /// In the policy's source; 0 in a default handler of the framework.
         line: u32,
         /// As [`Verified::guard_text`] says it.
         text: String,
@@ -36,53 +46,462 @@ pub enum Stop {
         /// As written.
         reason: String,
     },
-    /// The verifier claimed what is not so: a mistake of the compiler.
+    /// What `verify` took for proved is not so: a mistake of the compiler.
     Unproved {
         /// In the policy's source.
         line: u32,
-        /// What was claimed.
+        /// What does not hold.
         text: String,
     },
-    /// The caller raised an event or asked a query that the policy does not have, or with threads that do not exist.
+    /// The caller raised an event or asked a query that the policy does not have, or named the wrong threads.
     Misuse(String),
 }
 
-/// A policy at work.
+/// A policy at work: its variables, its threads, and which container holds each.
 pub struct Machine<'a> {
     verified: &'a Verified<Policy>,
+    events: HashMap<&'a str, &'a Handler>,
+    queries: HashMap<&'a str, &'a Handler>,
+    variables: Vec<Value>,
+    /// Of imports that the application has not registered.
+    imports: Vec<Value>,
+    containers: Vec<BTreeMap<Rank, Slot>>,
+    threads: Vec<ThreadState>,
+    numbers: HashMap<ThreadId, Slot>,
+    vacant: Vec<Slot>,
+    /// Counts insertions.
+    clock: i64,
+    /// The locals of the handler that runs, kept between handlers for its memory.
+    locals: Vec<LocalState>,
+}
+
+/// Into [`Machine::threads`].
+type Slot = usize;
+
+/// A thread's place in its container; the least leaves first. Sort keys, then the time of insertion: growing where the last
+/// to come is the last to leave, falling where it is the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    keys: Vec<i64>,
+    inserted: i64,
+}
+
+struct ThreadState {
+    id: ThreadId,
+    attributes: Vec<Value>,
+    /// Of imports that the application has not registered for this thread.
+    imports: Vec<Value>,
+    position: Position,
+    rank: Rank,
+}
+
+#[derive(Clone, Copy)]
+enum LocalState {
+    Unset,
+    Thread(Slot),
+    Value(Value),
+}
+
+/// How a block ended.
+enum Flow {
+    Next,
+    Dispatched(ThreadId),
+    Returned(Option<Value>),
 }
 
 impl<'a> Machine<'a> {
-    /// A policy with no threads yet.
+    /// A policy that has just been loaded: no threads, every variable at its initial value.
     pub fn new(verified: &'a Verified<Policy>) -> Self {
-        Machine { verified }
+        let policy = verified.policy();
+        Machine {
+            verified,
+            events: policy.events.iter().map(|handler| (handler.name.as_str(), handler)).collect(),
+            queries: policy.queries.iter().map(|handler| (handler.name.as_str(), handler)).collect(),
+            variables: policy.variables.iter().map(|variable| variable.initial).collect(),
+            imports: policy.imports.iter().map(|import| import.default).collect(),
+            containers: policy.containers.iter().map(|_| BTreeMap::new()).collect(),
+            threads: Vec::new(),
+            numbers: HashMap::new(),
+            vacant: Vec::new(),
+            clock: 0,
+            locals: Vec::new(),
+        }
     }
 
-    /// A new thread, in hand.
-    pub fn spawn(&mut self, thread: ThreadId) {
-        let _ = thread;
+    /// A new thread, in hand, with the attributes that the policy gives it.
+    ///
+    /// # Errors
+    /// [`Stop::Misuse`] if a living thread has this number.
+    pub fn spawn(&mut self, id: ThreadId) -> Result<(), Stop> {
+        if self.numbers.contains_key(&id) {
+            return Err(Stop::Misuse(format!("thread {} lives already", id.0)));
+        }
+        let policy = self.verified.policy();
+        let thread = ThreadState {
+            id,
+            attributes: policy.attributes.iter().map(|attribute| attribute.initial).collect(),
+            imports: policy.thread_imports.iter().map(|import| import.default).collect(),
+            position: Position::Hand,
+            rank: Rank::default(),
+        };
+        let slot = self.vacant.pop().unwrap_or(self.threads.len());
+        match self.threads.get_mut(slot) {
+            Some(old) => *old = thread,
+            None => self.threads.push(thread),
+        }
+        self.numbers.insert(id, slot);
+        Ok(())
+    }
+
+    /// Takes a thread away without any event, wherever it is: a new one that the policy refused, or one that has ended.
+    pub fn discard(&mut self, id: ThreadId) {
+        if let Some(slot) = self.numbers.get(&id).copied() {
+            self.remove(slot);
+            self.forget(slot);
+        }
     }
 
     /// Whether the policy has a handler for this event.
     pub fn handles(&self, event: &str) -> bool {
-        self.verified.policy().events.iter().any(|handler| handler.name == event)
+        self.events.contains_key(event)
     }
 
     /// Runs the handler of an event. The result is the thread dispatched, if any.
-    pub fn raise(&mut self, event: &str, threads: &[ThreadId], application: &mut dyn Application) -> Result<Option<ThreadId>, Stop> {
-        let _ = (threads, application);
-        Err(Stop::Misuse(event.to_owned()))
+    ///
+    /// # Errors
+    /// After [`Stop::Fail`] nothing has changed. After [`Stop::Guard`] the policy is out: the statements before the guard
+    /// have had their effect.
+    pub fn raise(
+        &mut self,
+        event: &str,
+        threads: &[ThreadId],
+        application: &mut dyn Application,
+    ) -> Result<Option<ThreadId>, Stop> {
+        let handler = self.events.get(event).copied();
+        let handler = handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the event `{event}`")))?;
+        match self.handle(handler, threads, application)? {
+            Flow::Dispatched(thread) => Ok(Some(thread)),
+            Flow::Next | Flow::Returned(_) => Ok(None),
+        }
     }
 
     /// Runs the handler of a query.
+    ///
+    /// # Errors
+    /// [`Stop::Misuse`] if there is none; [`Stop::Unproved`] if it has no value.
     pub fn ask(&mut self, query: &str, threads: &[ThreadId], application: &mut dyn Application) -> Result<Value, Stop> {
-        let _ = (threads, application);
-        Err(Stop::Misuse(query.to_owned()))
+        let handler = self.queries.get(query).copied();
+        let handler = handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the query `{query}`")))?;
+        match self.handle(handler, threads, application)? {
+            Flow::Returned(Some(value)) => Ok(value),
+            Flow::Returned(None) | Flow::Next | Flow::Dispatched(_) => {
+                Err(Stop::Unproved { line: handler.at.line, text: format!("the query `{query}` has a value") })
+            }
+        }
     }
 
-    /// The threads in a container, in the order in which they would be removed.
+    /// The threads in a container, in the order in which they would leave it.
     pub fn contents(&self, container: ContainerId) -> Vec<ThreadId> {
-        let _ = container;
-        Vec::new()
+        self.containers[container.0].values().map(|slot| self.threads[*slot].id).collect()
     }
+
+    /// Where a thread is; `None` if there is none of this number.
+    pub fn position(&self, thread: ThreadId) -> Option<Position> {
+        self.numbers.get(&thread).map(|slot| self.threads[*slot].position)
+    }
+
+    /// What the policy keeps for a thread.
+    pub fn attribute(&self, thread: ThreadId, attribute: AttributeId) -> Option<Value> {
+        self.numbers.get(&thread).map(|slot| self.threads[*slot].attributes[attribute.0])
+    }
+
+    /// The policy's own variables, in the order of [`Policy::variables`].
+    pub fn variables(&self) -> &[Value] {
+        &self.variables
+    }
+
+    fn handle(&mut self, handler: &'a Handler, threads: &[ThreadId], application: &mut dyn Application) -> Result<Flow, Stop> {
+        if threads.len() != handler.parameters {
+            let (name, takes, given) = (&handler.name, handler.parameters, threads.len());
+            return Err(Stop::Misuse(format!("`{name}` takes {takes} threads, not {given}")));
+        }
+        self.locals.clear();
+        for thread in threads {
+            let Some(slot) = self.numbers.get(thread) else {
+                return Err(Stop::Misuse(format!("there is no thread {}", thread.0)));
+            };
+            self.locals.push(LocalState::Thread(*slot));
+        }
+        self.locals.resize(handler.locals.len(), LocalState::Unset);
+        Step { machine: self, handler, application }.block(&handler.body)
+    }
+
+    /// The thread that would leave a container next.
+    fn first(&self, container: ContainerId) -> Option<Slot> {
+        self.containers[container.0].first_key_value().map(|(_, slot)| *slot)
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        let thread = &mut self.threads[slot];
+        if let Position::In(container) = thread.position {
+            self.containers[container.0].remove(&thread.rank);
+            thread.position = Position::Hand;
+        }
+    }
+
+    fn insert(&mut self, slot: Slot, container: ContainerId) {
+        self.clock += 1;
+        let (keys, falling) = match &self.verified.policy().containers[container.0].kind {
+            ContainerKind::Threadref | ContainerKind::Queue => (&[][..], false),
+            ContainerKind::Stack => (&[][..], true),
+            ContainerKind::Pqueue(keys) => (keys.as_slice(), false),
+            ContainerKind::Pstack(keys) => (keys.as_slice(), true),
+        };
+        let thread = &mut self.threads[slot];
+        let ranks = keys.iter().map(|key| {
+            let value = arithmetic::int(thread.attributes[key.attribute.0]);
+            if key.reverse { value } else { !value }
+        });
+        thread.rank = Rank { keys: ranks.collect(), inserted: if falling { -self.clock } else { self.clock } };
+        thread.position = Position::In(container);
+        self.containers[container.0].insert(thread.rank.clone(), slot);
+    }
+
+    /// Gives back the memory of a thread that is in no container.
+    fn forget(&mut self, slot: Slot) {
+        self.numbers.remove(&self.threads[slot].id);
+        self.vacant.push(slot);
+    }
+}
+
+/// A handler that runs.
+struct Step<'m, 'a, 'p> {
+    machine: &'m mut Machine<'a>,
+    handler: &'a Handler,
+    application: &'p mut dyn Application,
+}
+
+impl Step<'_, '_, '_> {
+    fn block(&mut self, block: &Block) -> Result<Flow, Stop> {
+        for statement in block {
+            match self.statement(statement)? {
+                Flow::Next => {}
+                end @ (Flow::Dispatched(_) | Flow::Returned(_)) => return Ok(end),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<Flow, Stop> {
+        let line = statement.at.line;
+        match &statement.kind {
+            StatementKind::Set { place, value } => {
+                let value = self.value(value, line)?;
+                self.assign(*place, value, statement)?;
+            }
+            StatementKind::Transfer { source, destination } => {
+                self.guards(statement)?;
+                let slot = self.source(*source, statement)?;
+                let occupied = !self.machine.containers[destination.0].is_empty();
+                if occupied && self.kind(*destination) == &ContainerKind::Threadref {
+                    return Err(self.unproved_guard(statement, Guard::Vacant(*destination)));
+                }
+                self.machine.remove(slot);
+                self.machine.insert(slot, *destination);
+            }
+            StatementKind::Destroy { source } => {
+                self.guards(statement)?;
+                let slot = self.source(*source, statement)?;
+                self.machine.remove(slot);
+                self.machine.forget(slot);
+            }
+            StatementKind::Dispatch { slot } => {
+                self.guards(statement)?;
+                let Some(thread) = self.machine.first(*slot) else {
+                    return Err(self.unproved_guard(statement, Guard::Holds(*slot)));
+                };
+                return Ok(Flow::Dispatched(self.machine.threads[thread].id));
+            }
+            StatementKind::If { condition, then, otherwise } => {
+                let branch = if arithmetic::truth(self.value(condition, line)?) { then } else { otherwise };
+                return self.block(branch);
+            }
+            StatementKind::Foreach { cursor, container, body } => {
+                let visited: Vec<Slot> = self.machine.containers[container.0].values().copied().collect();
+                for slot in visited {
+                    self.machine.locals[cursor.0] = LocalState::Thread(slot);
+                    match self.block(body)? {
+                        Flow::Next => {}
+                        end @ (Flow::Dispatched(_) | Flow::Returned(_)) => return Ok(end),
+                    }
+                }
+            }
+            StatementKind::Return { value: None } => return Ok(Flow::Returned(None)),
+            StatementKind::Return { value: Some(value) } => return Ok(Flow::Returned(Some(self.value(value, line)?))),
+            StatementKind::Fail { reason } => return Err(Stop::Fail { line, reason: reason.clone() }),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Evaluates what `verify` left to be evaluated here.
+    fn guards(&self, statement: &Statement) -> Result<(), Stop> {
+        for guard in &self.machine.verified.facts(statement.id).guards {
+            let holds = match guard {
+                Guard::Holds(container) => !self.machine.containers[container.0].is_empty(),
+                Guard::Vacant(container) => self.machine.containers[container.0].is_empty(),
+            };
+            if !holds {
+                let text = self.machine.verified.guard_text(statement, *guard);
+                return Err(Stop::Guard { line: statement.at.line, text });
+            }
+        }
+        Ok(())
+    }
+
+    /// The thread that a transfer or a destruction takes.
+    fn source(&self, source: Source, statement: &Statement) -> Result<Slot, Stop> {
+        let line = statement.at.line;
+        match source {
+            Source::Container(container) => {
+                let first = self.machine.first(container);
+                first.ok_or_else(|| self.unproved_guard(statement, Guard::Holds(container)))
+            }
+            Source::Thread(local) => {
+                let slot = self.thread(Thread::Local(local), line)?;
+                let facts = self.machine.verified.facts(statement.id);
+                let expected = match self.machine.threads[slot].position {
+                    Position::Hand => facts.in_hand,
+                    Position::In(container) => facts.positions.contains(&container),
+                };
+                if expected { Ok(slot) } else { Err(unproved(line, "the position of the thread is among those expected")) }
+            }
+        }
+    }
+
+    fn assign(&mut self, place: Place, value: Value, statement: &Statement) -> Result<(), Stop> {
+        let line = statement.at.line;
+        match place {
+            Place::Variable(variable) => self.machine.variables[variable.0] = value,
+            Place::Local(local) => self.machine.locals[local.0] = LocalState::Value(value),
+            Place::Import(import) => {
+                if self.application.import(import).is_some() {
+                    self.application.set_import(import, value);
+                } else {
+                    self.machine.imports[import.0] = value;
+                }
+            }
+            Place::Attribute(thread, attribute) => {
+                let slot = self.thread(thread, line)?;
+                self.machine.threads[slot].attributes[attribute.0] = value;
+                self.refile(slot, attribute, statement)?;
+            }
+            Place::ThreadImport(thread, import) => {
+                let slot = self.thread(thread, line)?;
+                let id = self.machine.threads[slot].id;
+                if self.application.thread_import(id, import).is_some() {
+                    self.application.set_thread_import(id, import, value);
+                } else {
+                    self.machine.threads[slot].imports[import.0] = value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a thread out of a container that is sorted by this attribute and puts it back, as if it had just come.
+    fn refile(&mut self, slot: Slot, attribute: AttributeId, statement: &Statement) -> Result<(), Stop> {
+        let Position::In(container) = self.machine.threads[slot].position else { return Ok(()) };
+        let sorted = match self.kind(container) {
+            ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => keys.iter().any(|key| key.attribute == attribute),
+            ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Stack => false,
+        };
+        if !sorted {
+            return Ok(());
+        }
+        if !self.machine.verified.facts(statement.id).refile.contains(&container) {
+            return Err(unproved(statement.at.line, "the sorted container of the thread is among those expected"));
+        }
+        self.machine.remove(slot);
+        self.machine.insert(slot, container);
+        Ok(())
+    }
+
+    fn value(&mut self, expression: &Expression, line: u32) -> Result<Value, Stop> {
+        let bits = self.machine.verified.policy().int_bits;
+        Ok(match expression {
+            Expression::Literal(value) => *value,
+            Expression::Constant(constant) => self.machine.verified.policy().constants[constant.0].value,
+            Expression::Read(place) => self.read(*place, line)?,
+            Expression::Size(container) => arithmetic::size(self.machine.containers[container.0].len(), bits),
+            Expression::In(thread, container) => {
+                let slot = self.thread(*thread, line)?;
+                Value::Bool(self.machine.threads[slot].position == Position::In(*container))
+            }
+            Expression::Unary(operator, operand) => arithmetic::unary(*operator, self.value(operand, line)?, bits),
+            Expression::Binary(operator, left, right) => {
+                let left = self.value(left, line)?;
+                match arithmetic::decided(*operator, left) {
+                    Some(value) => value,
+                    None => arithmetic::binary(*operator, left, self.value(right, line)?, bits),
+                }
+            }
+            Expression::NotZero(operand) => Value::Bool(arithmetic::int(self.value(operand, line)?) != 0),
+        })
+    }
+
+    fn read(&mut self, place: Place, line: u32) -> Result<Value, Stop> {
+        Ok(match place {
+            Place::Variable(variable) => self.machine.variables[variable.0],
+            Place::Local(local) => self.local(local, line)?,
+            Place::Import(import) => self.application.import(import).unwrap_or(self.machine.imports[import.0]),
+            Place::Attribute(thread, attribute) => self.machine.threads[self.thread(thread, line)?].attributes[attribute.0],
+            Place::ThreadImport(thread, import) => {
+                let thread = &self.machine.threads[self.thread(thread, line)?];
+                self.application.thread_import(thread.id, import).unwrap_or(thread.imports[import.0])
+            }
+        })
+    }
+
+    fn local(&self, local: LocalId, line: u32) -> Result<Value, Stop> {
+        match self.machine.locals[local.0] {
+            LocalState::Value(value) => Ok(value),
+            LocalState::Unset | LocalState::Thread(_) => {
+                let name = &self.handler.locals[local.0].name;
+                Err(unproved(line, format!("`{name}` has a value")))
+            }
+        }
+    }
+
+    fn thread(&self, thread: Thread, line: u32) -> Result<Slot, Stop> {
+        match thread {
+            Thread::Slot(slot) => self.machine.first(slot).ok_or_else(|| {
+                let name = &self.machine.verified.policy().containers[slot.0].name;
+                unproved(line, format!("`{name}` holds a thread"))
+            }),
+            Thread::Local(local) => match self.machine.locals[local.0] {
+                LocalState::Thread(slot) if self.alive(slot) => Ok(slot),
+                LocalState::Thread(_) | LocalState::Unset | LocalState::Value(_) => {
+                    let name = &self.handler.locals[local.0].name;
+                    Err(unproved(line, format!("`{name}` names a thread that lives")))
+                }
+            },
+        }
+    }
+
+    fn alive(&self, slot: Slot) -> bool {
+        self.machine.numbers.get(&self.machine.threads[slot].id) == Some(&slot)
+    }
+
+    fn kind(&self, container: ContainerId) -> &ContainerKind {
+        &self.machine.verified.policy().containers[container.0].kind
+    }
+
+    fn unproved_guard(&self, statement: &Statement, guard: Guard) -> Stop {
+        let text = self.machine.verified.guard_text(statement, guard);
+        unproved(statement.at.line, format!("it is not so that {text}"))
+    }
+}
+
+fn unproved(line: u32, text: impl Into<String>) -> Stop {
+    Stop::Unproved { line, text: text.into() }
 }

@@ -37,6 +37,35 @@ pub struct Policy {
     pub queries: Vec<Handler>,
 }
 
+impl Policy {
+    /// Gives every statement its number. Whoever builds or changes a policy calls this last.
+    pub fn number_statements(&mut self) {
+        fn number(block: &mut Block, next: &mut usize) {
+            for statement in block {
+                statement.id = StatementId(*next);
+                *next += 1;
+                match &mut statement.kind {
+                    StatementKind::If { then, otherwise, .. } => {
+                        number(then, next);
+                        number(otherwise, next);
+                    }
+                    StatementKind::Foreach { body, .. } => number(body, next),
+                    StatementKind::Set { .. }
+                    | StatementKind::Transfer { .. }
+                    | StatementKind::Destroy { .. }
+                    | StatementKind::Dispatch { .. }
+                    | StatementKind::Return { .. }
+                    | StatementKind::Fail { .. } => {}
+                }
+            }
+        }
+        let mut next = 0;
+        for handler in self.events.iter_mut().chain(&mut self.queries) {
+            number(&mut handler.body, &mut next);
+        }
+    }
+}
+
 /// Declares the index types into the vectors of [`Policy`] and [`Handler`].
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => { $(

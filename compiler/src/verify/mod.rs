@@ -19,8 +19,10 @@ pub struct Verified<T> {
 pub struct Facts {
     /// To be evaluated in this order before the statement has any effect; when one fails the policy is out.
     pub guards: Vec<Guard>,
-    /// Of a transfer or destruction of a named thread: the containers in which the thread can be. Empty: in hand.
+    /// Of a transfer or destruction of a named thread: the containers in which the thread can be.
     pub positions: Vec<ContainerId>,
+    /// Of the same: whether the thread can be in hand, in no container yet. Always so when `positions` is empty.
+    pub in_hand: bool,
     /// Of an assignment to a sort key: the sorted containers in which the thread can be, so that it must be re-filed.
     pub refile: Vec<ContainerId>,
 }

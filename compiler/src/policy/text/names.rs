@@ -1,0 +1,53 @@
+//! Names that say which of several things of the same name is meant.
+
+use std::collections::HashMap;
+
+use crate::policy::{Handler, Policy};
+
+/// The printed names of everything that a policy declares, each list in the order of its own vector.
+pub(super) struct Names {
+    pub constants: Vec<String>,
+    pub variables: Vec<String>,
+    pub imports: Vec<String>,
+    pub containers: Vec<String>,
+    pub attributes: Vec<String>,
+    pub thread_imports: Vec<String>,
+    scope: Counter,
+}
+
+/// How often each name has been seen in a scope.
+#[derive(Clone, Default)]
+struct Counter(HashMap<String, usize>);
+
+impl Names {
+    pub fn of(policy: &Policy) -> Self {
+        let mut scope = Counter::default();
+        let mut members = Counter::default();
+        Names {
+            constants: policy.constants.iter().map(|constant| scope.next(&constant.name)).collect(),
+            variables: policy.variables.iter().map(|variable| scope.next(&variable.name)).collect(),
+            imports: policy.imports.iter().map(|import| scope.next(&import.name)).collect(),
+            containers: policy.containers.iter().map(|container| scope.next(&container.name)).collect(),
+            attributes: policy.attributes.iter().map(|attribute| members.next(&attribute.name)).collect(),
+            thread_imports: policy.thread_imports.iter().map(|import| members.next(&import.name)).collect(),
+            scope,
+        }
+    }
+
+    /// The printed names of a handler's locals.
+    pub fn locals(&self, handler: &Handler) -> Vec<String> {
+        let mut scope = self.scope.clone();
+        handler.locals.iter().map(|local| scope.next(&local.name)).collect()
+    }
+}
+
+impl Counter {
+    fn next(&mut self, name: &str) -> String {
+        let seen = self.0.entry(name.to_owned()).or_insert(0);
+        *seen += 1;
+        match *seen {
+            1 => name.to_owned(),
+            nth => format!("{name}#{}", nth - 1),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Policy to text.
+
+use std::fmt::Write;
+
+use super::names::Names;
+use crate::policy::{
+    At, BinaryOperator, Block, Container, ContainerKind, Expression, Handler, Import, LocalKind, Owner, Place, Policy,
+    SortKey, Source, Statement, StatementKind, Thread, UnaryOperator, Value,
+};
+
+/// A policy as text, which [`read`](super::read()) turns into the same policy.
+pub fn print(policy: &Policy) -> String {
+    let names = Names::of(policy);
+    let mut out = format!(
+        "policy {}\nframework {}\nsource {}\nint {}\n",
+        policy.name,
+        policy.framework,
+        quoted(&policy.source),
+        policy.int_bits
+    );
+    for constants in in_section(&policy.constants, &mut out) {
+        line(&mut out, format_args!("const {} = {}", constants.name, value(constants.value)));
+    }
+    for attribute in in_section(&policy.attributes, &mut out) {
+        let initial = value(attribute.initial);
+        line(&mut out, format_args!("attribute {}: {} = {initial}", attribute.name, attribute.ty.word()));
+    }
+    for import in in_section(&policy.thread_imports, &mut out) {
+        import_line(&mut out, "threadimport", import);
+    }
+    for import in in_section(&policy.imports, &mut out) {
+        import_line(&mut out, "import", import);
+    }
+    for variable in in_section(&policy.variables, &mut out) {
+        let initial = value(variable.initial);
+        line(&mut out, format_args!("variable {}: {} = {initial}", variable.name, variable.ty.word()));
+    }
+    for container in in_section(&policy.containers, &mut out) {
+        container_line(&mut out, container, &names);
+    }
+    for handler in policy.events.iter().chain(&policy.queries) {
+        Printer::of(handler, &names).handler(handler, &mut out);
+    }
+    out
+}
+
+/// A statement on one line as in the source, without its bodies and its place: `ready => current;`, `if (x > 0)`.
+pub fn statement_head(policy: &Policy, handler: &Handler, statement: &Statement) -> String {
+    let names = Names::of(policy);
+    Printer::of(handler, &names).head(statement)
+}
+
+/// The items, with an empty line before the first.
+fn in_section<'a, T>(items: &'a [T], out: &mut String) -> std::slice::Iter<'a, T> {
+    if !items.is_empty() {
+        out.push('\n');
+    }
+    items.iter()
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{text}");
+}
+
+fn import_line(out: &mut String, word: &str, import: &Import) {
+    line(out, format_args!("{word} {}: {} default {}", import.name, import.ty.word(), value(import.default)));
+}
+
+fn container_line(out: &mut String, container: &Container, names: &Names) {
+    let kind = match &container.kind {
+        ContainerKind::Threadref => "threadref".to_owned(),
+        ContainerKind::Queue => "queue".to_owned(),
+        ContainerKind::Stack => "stack".to_owned(),
+        ContainerKind::Pqueue(keys) => format!("pqueue({})", sort_keys(keys, names)),
+        ContainerKind::Pstack(keys) => format!("pstack({})", sort_keys(keys, names)),
+    };
+    let class = container.class.word();
+    line(out, format_args!("container {}: {kind} {class}{}{}", container.name, owner(container.owner), at(container.at)));
+}
+
+fn sort_keys(keys: &[SortKey], names: &Names) -> String {
+    let words = keys.iter().map(|key| {
+        let attribute = name(&names.attributes, key.attribute.0);
+        if key.reverse { format!("reverse {attribute}") } else { attribute.to_owned() }
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// What is needed to print the inside of one handler.
+struct Printer<'a> {
+    names: &'a Names,
+    locals: Vec<String>,
+}
+
+impl<'a> Printer<'a> {
+    fn of(handler: &Handler, names: &'a Names) -> Self {
+        Printer { names, locals: names.locals(handler) }
+    }
+
+    fn handler(&self, handler: &Handler, out: &mut String) {
+        let (parameters, others) = handler.locals.split_at(handler.parameters.min(handler.locals.len()));
+        let parameters = parameters.iter().map(|local| local.name.as_str()).collect::<Vec<_>>().join(", ");
+        let word = if handler.returns.is_some() { "query" } else { "event" };
+        let returns = handler.returns.map(|ty| format!(": {}", ty.word())).unwrap_or_default();
+        let written = if handler.written == handler.name { String::new() } else { format!(" as {}", handler.written) };
+        let (owner, place) = (owner(handler.owner), at(handler.at));
+        line(out, format_args!("\n{word} {}({parameters}){returns}{written}{owner}{place} {{", handler.name));
+        for local in others {
+            let kind = match local.kind {
+                LocalKind::Thread => "thread",
+                LocalKind::Value(ty) => ty.word(),
+            };
+            line(out, format_args!("  {kind} {};", local.name));
+        }
+        self.block(&handler.body, 1, out);
+        out.push_str("}\n");
+    }
+
+    fn block(&self, block: &Block, depth: usize, out: &mut String) {
+        for statement in block {
+            let indent = "  ".repeat(depth);
+            line(out, format_args!("{indent}{}{}{}", self.head(statement), at(statement.at), opening(statement)));
+            match &statement.kind {
+                StatementKind::If { then, otherwise, .. } => {
+                    self.block(then, depth + 1, out);
+                    if !otherwise.is_empty() {
+                        line(out, format_args!("{indent}}} else {{"));
+                        self.block(otherwise, depth + 1, out);
+                    }
+                    line(out, format_args!("{indent}}}"));
+                }
+                StatementKind::Foreach { body, .. } => {
+                    self.block(body, depth + 1, out);
+                    line(out, format_args!("{indent}}}"));
+                }
+                StatementKind::Set { .. }
+                | StatementKind::Transfer { .. }
+                | StatementKind::Destroy { .. }
+                | StatementKind::Dispatch { .. }
+                | StatementKind::Return { .. }
+                | StatementKind::Fail { .. } => {}
+            }
+        }
+    }
+
+    fn head(&self, statement: &Statement) -> String {
+        match &statement.kind {
+            StatementKind::Set { place, value } => format!("{} = {};", self.place(*place), self.expression(value)),
+            StatementKind::Transfer { source, destination } => {
+                format!("{} => {};", self.source(*source), name(&self.names.containers, destination.0))
+            }
+            StatementKind::Destroy { source } => format!("destroy {};", self.source(*source)),
+            StatementKind::Dispatch { slot } => format!("dispatch {};", name(&self.names.containers, slot.0)),
+            StatementKind::If { condition, .. } => format!("if ({})", self.expression(condition)),
+            StatementKind::Foreach { cursor, container, .. } => {
+                format!("foreach {} in {}", name(&self.locals, cursor.0), name(&self.names.containers, container.0))
+            }
+            StatementKind::Return { value: None } => "return;".to_owned(),
+            StatementKind::Return { value: Some(value) } => format!("return {};", self.expression(value)),
+            StatementKind::Fail { reason } => format!("fail {};", quoted(reason)),
+        }
+    }
+
+    fn source(&self, source: Source) -> &str {
+        match source {
+            Source::Container(container) => name(&self.names.containers, container.0),
+            Source::Thread(local) => name(&self.locals, local.0),
+        }
+    }
+
+    fn thread(&self, thread: Thread) -> &str {
+        match thread {
+            Thread::Local(local) => name(&self.locals, local.0),
+            Thread::Slot(slot) => name(&self.names.containers, slot.0),
+        }
+    }
+
+    fn place(&self, place: Place) -> String {
+        match place {
+            Place::Variable(variable) => name(&self.names.variables, variable.0).to_owned(),
+            Place::Local(local) => name(&self.locals, local.0).to_owned(),
+            Place::Import(import) => name(&self.names.imports, import.0).to_owned(),
+            Place::Attribute(thread, attribute) => {
+                format!("{}.{}", self.thread(thread), name(&self.names.attributes, attribute.0))
+            }
+            Place::ThreadImport(thread, import) => {
+                format!("{}.{}", self.thread(thread), name(&self.names.thread_imports, import.0))
+            }
+        }
+    }
+
+    fn expression(&self, expression: &Expression) -> String {
+        match expression {
+            Expression::Literal(literal) => value(*literal),
+            Expression::Constant(constant) => name(&self.names.constants, constant.0).to_owned(),
+            Expression::Read(place) => self.place(*place),
+            Expression::Size(container) => format!("|{}|", name(&self.names.containers, container.0)),
+            Expression::In(thread, container) => {
+                format!("({} in {})", self.thread(*thread), name(&self.names.containers, container.0))
+            }
+            Expression::Unary(UnaryOperator::Negate, operand) => format!("-({})", self.expression(operand)),
+            Expression::Unary(UnaryOperator::Not, operand) => format!("!({})", self.expression(operand)),
+            Expression::Binary(operator, left, right) => {
+                format!("({} {} {})", self.expression(left), operator.word(), self.expression(right))
+            }
+            Expression::NotZero(operand) => format!("nonzero({})", self.expression(operand)),
+        }
+    }
+}
+
+/// The name at an index. A policy whose indices lead nowhere still prints, so that it can be looked at.
+fn name(names: &[String], index: usize) -> &str {
+    names.get(index).map_or("?", String::as_str)
+}
+
+fn opening(statement: &Statement) -> &'static str {
+    if matches!(statement.kind, StatementKind::If { .. } | StatementKind::Foreach { .. }) { " {" } else { "" }
+}
+
+fn owner(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Policy => "",
+        Owner::Framework => " framework",
+    }
+}
+
+fn at(at: At) -> String {
+    format!(" @{}:{}..{}", at.line, at.start, at.end)
+}
+
+fn value(value: Value) -> String {
+    match value {
+        Value::Int(int) => int.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            _ if character.is_control() => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+            }
+            _ => out.push(character),
+        }
+    }
+    out.push('"');
+    out
+}
+
+impl BinaryOperator {
+    /// As it is written: `&&`.
+    pub fn word(self) -> &'static str {
+        match self {
+            BinaryOperator::Add => "+",
+            BinaryOperator::Subtract => "-",
+            BinaryOperator::Multiply => "*",
+            BinaryOperator::Divide => "/",
+            BinaryOperator::Remainder => "%",
+            BinaryOperator::Equal => "==",
+            BinaryOperator::NotEqual => "!=",
+            BinaryOperator::Less => "<",
+            BinaryOperator::LessOrEqual => "<=",
+            BinaryOperator::Greater => ">",
+            BinaryOperator::GreaterOrEqual => ">=",
+            BinaryOperator::And => "&&",
+            BinaryOperator::Or => "||",
+        }
+    }
+
+    /// The operator of this spelling.
+    pub fn from_word(word: &str) -> Option<BinaryOperator> {
+        use BinaryOperator::*;
+        [Add, Subtract, Multiply, Divide, Remainder, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual, And, Or]
+            .into_iter()
+            .find(|operator| operator.word() == word)
+    }
+}

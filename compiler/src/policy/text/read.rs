@@ -1,0 +1,758 @@
+//! Text to policy. What it returns is well-formed: every index leads somewhere, every operand has the type it needs.
+
+use std::collections::HashMap;
+
+use super::lexer::{Token, tokens};
+use crate::policy::{
+    At, Attribute, AttributeId, BinaryOperator, Block, Constant, ConstantId, Container, ContainerId, ContainerKind,
+    Expression, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Place, Policy, SortKey, Source,
+    StateClass, Statement, StatementId, StatementKind, Thread, ThreadImportId, Type, UnaryOperator, Value, Variable,
+    VariableId,
+};
+
+/// Why a text is no policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl ReadError {
+    pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
+        ReadError { line, message: message.into() }
+    }
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// How deep statements and expressions can be nested. No policy of the language is deeper; the stack is finite.
+const DEEPEST: usize = 500;
+
+/// The policy that this text describes.
+///
+/// # Errors
+/// The first line that is not as [`print`](super::print()) would have written it, layout aside, and what was expected there.
+pub fn read(text: &str) -> Result<Policy, ReadError> {
+    let mut reader = Reader { tokens: tokens(text)?, next: 0, depth: 0, globals: Scope::default(), members: Scope::default() };
+    let mut policy = reader.policy()?;
+    policy.number_statements();
+    Ok(policy)
+}
+
+struct Reader {
+    tokens: Vec<(Token, usize)>,
+    next: usize,
+    depth: usize,
+    /// Constants, variables, imports, containers.
+    globals: Scope<Name>,
+    /// Attributes and thread imports.
+    members: Scope<Member>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+enum Name {
+    Constant(ConstantId, Type),
+    Variable(VariableId, Type),
+    Import(ImportId, Type),
+    /// True: a threadref.
+    Container(ContainerId, bool),
+    Local(LocalId, LocalKind),
+}
+
+/// What a name after a dot stands for.
+#[derive(Clone, Copy)]
+enum Member {
+    Attribute(AttributeId, Type),
+    Import(ThreadImportId, Type),
+}
+
+/// Names, each with everything it can stand for, from the outside in.
+#[derive(Clone)]
+struct Scope<T>(HashMap<String, Vec<T>>);
+
+impl<T> Default for Scope<T> {
+    fn default() -> Self {
+        Scope(HashMap::new())
+    }
+}
+
+impl<T: Copy> Scope<T> {
+    fn declare(&mut self, name: &str, meaning: T) {
+        self.0.entry(name.to_owned()).or_default().push(meaning);
+    }
+}
+
+type Read<T> = Result<T, ReadError>;
+
+/// Words, to be looked at and taken one by one.
+impl Reader {
+    fn peek(&self) -> &Token {
+        self.tokens.get(self.next).map_or(&Token::End, |(token, _)| token)
+    }
+
+    fn line(&self) -> usize {
+        self.tokens.get(self.next).or(self.tokens.last()).map_or(1, |(_, line)| *line)
+    }
+
+    fn advance(&mut self) {
+        self.next += 1;
+    }
+
+    fn expected<T>(&self, what: &str) -> Read<T> {
+        Err(ReadError::new(self.line(), format!("expected {what}, found {}", self.peek().describe())))
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Read<T> {
+        Err(ReadError::new(self.line(), message))
+    }
+
+    fn accept(&mut self, symbol: &str) -> bool {
+        let found = matches!(self.peek(), Token::Symbol(next) if *next == symbol);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn symbol(&mut self, symbol: &str) -> Read<()> {
+        if self.accept(symbol) { Ok(()) } else { self.expected(&format!("`{symbol}`")) }
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Token::Word(next) if next == word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn keyword(&mut self, word: &str) -> Read<()> {
+        if self.accept_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    fn word(&mut self, what: &str) -> Read<String> {
+        match self.peek() {
+            Token::Word(word) => {
+                let word = word.clone();
+                self.advance();
+                Ok(word)
+            }
+            Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => self.expected(what),
+        }
+    }
+
+    fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Read<T> {
+        if let Token::Number(number) = self.peek() {
+            let Ok(small) = T::try_from(*number) else { return self.fail(format!("{number} is too big for {what}")) };
+            self.advance();
+            return Ok(small);
+        }
+        self.expected(what)
+    }
+
+    fn text(&mut self, what: &str) -> Read<String> {
+        if let Token::Text(text) = self.peek() {
+            let text = text.clone();
+            self.advance();
+            return Ok(text);
+        }
+        self.expected(what)
+    }
+
+    /// `block.io.read`, `block.*`
+    fn dotted(&mut self, what: &str) -> Read<String> {
+        let mut name = if self.accept("*") { "*".to_owned() } else { self.word(what)? };
+        while self.accept(".") {
+            name.push('.');
+            if self.accept("*") {
+                name.push('*');
+            } else {
+                name += &self.word("the rest of a name")?;
+            }
+        }
+        Ok(name)
+    }
+
+    /// `framework`, if the framework owns it.
+    fn owner(&mut self) -> Owner {
+        if self.accept_word("framework") { Owner::Framework } else { Owner::Policy }
+    }
+
+    /// `@12:300..310`
+    fn at(&mut self) -> Read<At> {
+        self.symbol("@")?;
+        let line = self.number("a line")?;
+        self.symbol(":")?;
+        let start = self.number("where it starts")?;
+        self.symbol("..")?;
+        let end = self.number("where it ends")?;
+        Ok(At { start, end, line })
+    }
+
+    fn ty(&mut self) -> Read<Type> {
+        match self.peek() {
+            Token::Word(word) if word == "int" => {
+                self.advance();
+                Ok(Type::Int)
+            }
+            Token::Word(word) if word == "bool" => {
+                self.advance();
+                Ok(Type::Bool)
+            }
+            Token::Word(_) | Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => {
+                self.expected("`int` or `bool`")
+            }
+        }
+    }
+
+    /// A number with its sign, `true` or `false`.
+    fn value(&mut self, bits: u8) -> Read<Value> {
+        if self.accept_word("true") {
+            return Ok(Value::Bool(true));
+        }
+        if self.accept_word("false") {
+            return Ok(Value::Bool(false));
+        }
+        let negative = self.accept("-");
+        let magnitude = i128::from(self.number::<u64>("a value")?);
+        let value = if negative { -magnitude } else { magnitude };
+        let range = -(1_i128 << (bits - 1))..1_i128 << (bits - 1);
+        match i64::try_from(value) {
+            Ok(small) if range.contains(&value) => Ok(Value::Int(small)),
+            Ok(_) | Err(_) => self.fail(format!("{value} does not fit an int of {bits} bits")),
+        }
+    }
+
+    fn value_of(&mut self, ty: Type, bits: u8) -> Read<Value> {
+        let line = self.line();
+        let value = self.value(bits)?;
+        if value.ty() == ty { Ok(value) } else { Err(ReadError::new(line, format!("expected a value of type {}", ty.word()))) }
+    }
+
+    /// Counts a level of nesting while `inside` reads it.
+    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth == DEEPEST {
+            return self.fail(format!("nested more than {DEEPEST} deep"));
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+}
+
+/// Declarations.
+impl Reader {
+    fn policy(&mut self) -> Read<Policy> {
+        self.keyword("policy")?;
+        let name = self.word("the name of the policy")?;
+        self.keyword("framework")?;
+        let framework = self.word("the name of the framework")?;
+        self.keyword("source")?;
+        let source = self.text("the name of the source, in quotes")?;
+        self.keyword("int")?;
+        let int_bits = self.number("the width of int")?;
+        if ![16, 32, 64].contains(&int_bits) {
+            return self.fail(format!("int has 16, 32 or 64 bits, not {int_bits}"));
+        }
+        let mut policy = Policy {
+            name,
+            framework,
+            source,
+            int_bits,
+            constants: Vec::new(),
+            attributes: Vec::new(),
+            thread_imports: Vec::new(),
+            imports: Vec::new(),
+            variables: Vec::new(),
+            containers: Vec::new(),
+            events: Vec::new(),
+            queries: Vec::new(),
+        };
+        self.declarations(&mut policy)?;
+        while self.accept_word("event") {
+            let handler = self.handler(false, &policy)?;
+            policy.events.push(handler);
+        }
+        while self.accept_word("query") {
+            let handler = self.handler(true, &policy)?;
+            policy.queries.push(handler);
+        }
+        if *self.peek() == Token::End { Ok(policy) } else { self.expected("a declaration, in the order in which they are printed") }
+    }
+
+    fn declarations(&mut self, policy: &mut Policy) -> Read<()> {
+        let bits = policy.int_bits;
+        while self.accept_word("const") {
+            let name = self.word("a name")?;
+            self.symbol("=")?;
+            let value = self.value(bits)?;
+            self.globals.declare(&name, Name::Constant(ConstantId(policy.constants.len()), value.ty()));
+            policy.constants.push(Constant { name, value });
+        }
+        while self.accept_word("attribute") {
+            let (name, ty) = self.typed_name()?;
+            self.symbol("=")?;
+            let initial = self.value_of(ty, bits)?;
+            self.members.declare(&name, Member::Attribute(AttributeId(policy.attributes.len()), ty));
+            policy.attributes.push(Attribute { name, ty, initial });
+        }
+        while self.accept_word("threadimport") {
+            let import = self.import(bits)?;
+            let id = ThreadImportId(policy.thread_imports.len());
+            self.members.declare(&import.name, Member::Import(id, import.ty));
+            policy.thread_imports.push(import);
+        }
+        // Names are numbered in the order constants, variables, imports, although imports are printed first.
+        while self.accept_word("import") {
+            policy.imports.push(self.import(bits)?);
+        }
+        while self.accept_word("variable") {
+            let (name, ty) = self.typed_name()?;
+            self.symbol("=")?;
+            let initial = self.value_of(ty, bits)?;
+            self.globals.declare(&name, Name::Variable(VariableId(policy.variables.len()), ty));
+            policy.variables.push(Variable { name, ty, initial });
+        }
+        for (index, import) in policy.imports.iter().enumerate() {
+            self.globals.declare(&import.name, Name::Import(ImportId(index), import.ty));
+        }
+        while self.accept_word("container") {
+            let container = self.container()?;
+            let slot = container.kind == ContainerKind::Threadref;
+            self.globals.declare(&container.name, Name::Container(ContainerId(policy.containers.len()), slot));
+            policy.containers.push(container);
+        }
+        Ok(())
+    }
+
+    fn typed_name(&mut self) -> Read<(String, Type)> {
+        let name = self.word("a name")?;
+        self.symbol(":")?;
+        Ok((name, self.ty()?))
+    }
+
+    fn import(&mut self, bits: u8) -> Read<Import> {
+        let (name, ty) = self.typed_name()?;
+        self.keyword("default")?;
+        let default = self.value_of(ty, bits)?;
+        Ok(Import { name, ty, default })
+    }
+
+    fn container(&mut self) -> Read<Container> {
+        let name = self.word("a name")?;
+        self.symbol(":")?;
+        let kind = match self.word("a kind of container")?.as_str() {
+            "threadref" => ContainerKind::Threadref,
+            "queue" => ContainerKind::Queue,
+            "stack" => ContainerKind::Stack,
+            "pqueue" => ContainerKind::Pqueue(self.sort_keys()?),
+            "pstack" => ContainerKind::Pstack(self.sort_keys()?),
+            other => return self.fail(format!("`{other}` is no kind of container: threadref, queue, stack, pqueue, pstack")),
+        };
+        let word = self.word("a state class")?;
+        let Some(class) = StateClass::from_word(&word) else {
+            return self.fail(format!("`{word}` is no state class: RUNNING, READY, BLOCKED, TERMINATED"));
+        };
+        Ok(Container { name, kind, class, owner: self.owner(), at: self.at()? })
+    }
+
+    fn sort_keys(&mut self) -> Read<Vec<SortKey>> {
+        self.symbol("(")?;
+        let mut keys = Vec::new();
+        loop {
+            // An attribute can have this name: then `reverse` stands alone.
+            let mut name = self.word("a sort key")?;
+            let reverse = name == "reverse" && matches!(self.peek(), Token::Word(_));
+            if reverse {
+                name = self.word("a sort key")?;
+            }
+            let Member::Attribute(attribute, Type::Int | Type::Bool) = self.member(&name)? else {
+                return self.fail(format!("`{name}` is no attribute of threads, so nothing is sorted by it"));
+            };
+            keys.push(SortKey { attribute, reverse });
+            if !self.accept(",") {
+                break;
+            }
+        }
+        self.symbol(")")?;
+        Ok(keys)
+    }
+
+    fn handler(&mut self, query: bool, policy: &Policy) -> Read<Handler> {
+        let name = self.dotted("the name of an event or query")?;
+        let mut locals = Vec::new();
+        self.symbol("(")?;
+        if !self.accept(")") {
+            loop {
+                locals.push(Local { name: self.word("a parameter")?, kind: LocalKind::Thread });
+                if !self.accept(",") {
+                    break;
+                }
+            }
+            self.symbol(")")?;
+        }
+        let parameters = locals.len();
+        let returns = if query {
+            self.symbol(":")?;
+            Some(self.ty()?)
+        } else {
+            None
+        };
+        let written = if self.accept_word("as") { self.dotted("a written name")? } else { name.clone() };
+        let (owner, at) = (self.owner(), self.at()?);
+        self.symbol("{")?;
+        let body = HandlerReader { scope: Scope::default(), bits: policy.int_bits, returns };
+        body.read(self, &mut locals).map(|body| Handler { name, written, locals, parameters, returns, body, owner, at })
+    }
+
+    fn member(&mut self, name: &str) -> Read<Member> {
+        let nth = self.nth()?;
+        match self.members.0.get(name).and_then(|meanings| meanings.get(nth)) {
+            Some(member) => Ok(*member),
+            None => self.fail(format!("threads have no `{}`", numbered(name, nth))),
+        }
+    }
+
+    /// `#2`, or nothing for 0.
+    fn nth(&mut self) -> Read<usize> {
+        if self.accept("#") { self.number("which of that name") } else { Ok(0) }
+    }
+}
+
+fn numbered(name: &str, nth: usize) -> String {
+    if nth == 0 { name.to_owned() } else { format!("{name}#{nth}") }
+}
+
+/// Reads the inside of one handler.
+struct HandlerReader {
+    scope: Scope<Name>,
+    bits: u8,
+    returns: Option<Type>,
+}
+
+impl HandlerReader {
+    fn read(mut self, reader: &mut Reader, locals: &mut Vec<Local>) -> Read<Block> {
+        for (index, local) in locals.iter().enumerate() {
+            self.scope.declare(&local.name, Name::Local(LocalId(index), local.kind));
+        }
+        while let Some(kind) = declared_kind(reader) {
+            reader.advance();
+            let name = reader.word("the name of a local")?;
+            reader.symbol(";")?;
+            self.scope.declare(&name, Name::Local(LocalId(locals.len()), kind));
+            locals.push(Local { name, kind });
+        }
+        self.block(reader)
+    }
+
+    /// Statements up to and with `}`.
+    fn block(&mut self, reader: &mut Reader) -> Read<Block> {
+        let mut block = Block::new();
+        while !reader.accept("}") {
+            block.push(reader.nested(|reader| self.statement(reader))?);
+        }
+        Ok(block)
+    }
+
+    fn statement(&mut self, reader: &mut Reader) -> Read<Statement> {
+        let starts_name = starts_name(reader);
+        if !starts_name && reader.accept_word("if") {
+            reader.symbol("(")?;
+            let condition = self.expression_of(Type::Bool, reader)?;
+            reader.symbol(")")?;
+            let at = reader.at()?;
+            reader.symbol("{")?;
+            let then = self.block(reader)?;
+            let otherwise = if reader.accept_word("else") {
+                reader.symbol("{")?;
+                self.block(reader)?
+            } else {
+                Block::new()
+            };
+            return Ok(statement(StatementKind::If { condition, then, otherwise }, at));
+        }
+        if !starts_name && reader.accept_word("foreach") {
+            let cursor = self.thread(reader)?;
+            reader.keyword("in")?;
+            let container = self.container(reader)?;
+            let at = reader.at()?;
+            reader.symbol("{")?;
+            let body = self.block(reader)?;
+            return Ok(statement(StatementKind::Foreach { cursor, container, body }, at));
+        }
+        let kind = if starts_name { self.named(reader)? } else { self.simple(reader)? };
+        reader.symbol(";")?;
+        let at = reader.at()?;
+        Ok(statement(kind, at))
+    }
+
+    fn simple(&mut self, reader: &mut Reader) -> Read<StatementKind> {
+        if reader.accept_word("destroy") {
+            return Ok(StatementKind::Destroy { source: self.source(reader)? });
+        }
+        if reader.accept_word("dispatch") {
+            return match self.name(reader)? {
+                Name::Container(slot, true) => Ok(StatementKind::Dispatch { slot }),
+                Name::Container(..) | Name::Constant(..) | Name::Variable(..) | Name::Import(..) | Name::Local(..) => {
+                    reader.fail("only a threadref can be dispatched")
+                }
+            };
+        }
+        if reader.accept_word("return") {
+            let value = match self.returns {
+                Some(ty) => Some(self.expression_of(ty, reader)?),
+                None => None,
+            };
+            return Ok(StatementKind::Return { value });
+        }
+        if reader.accept_word("fail") {
+            return Ok(StatementKind::Fail { reason: reader.text("a reason, in quotes")? });
+        }
+        reader.expected("a statement")
+    }
+
+    /// A transfer or an assignment.
+    fn named(&mut self, reader: &mut Reader) -> Read<StatementKind> {
+        let (place, ty) = match self.name(reader)? {
+            Name::Container(container, slot) => {
+                if reader.accept("=>") {
+                    let source = Source::Container(container);
+                    return Ok(StatementKind::Transfer { source, destination: self.container(reader)? });
+                }
+                if !slot {
+                    return reader.expected("`=>`");
+                }
+                member_of(Thread::Slot(container), reader)?
+            }
+            Name::Local(local, LocalKind::Thread) => {
+                if reader.accept("=>") {
+                    let source = Source::Thread(local);
+                    return Ok(StatementKind::Transfer { source, destination: self.container(reader)? });
+                }
+                member_of(Thread::Local(local), reader)?
+            }
+            Name::Local(local, LocalKind::Value(ty)) => (Place::Local(local), ty),
+            Name::Variable(variable, ty) => (Place::Variable(variable), ty),
+            Name::Import(import, ty) => (Place::Import(import), ty),
+            Name::Constant(..) => return reader.fail("a constant cannot be assigned"),
+        };
+        reader.symbol("=")?;
+        Ok(StatementKind::Set { place, value: self.expression_of(ty, reader)? })
+    }
+
+    fn source(&mut self, reader: &mut Reader) -> Read<Source> {
+        match self.name(reader)? {
+            Name::Container(container, _) => Ok(Source::Container(container)),
+            Name::Local(local, LocalKind::Thread) => Ok(Source::Thread(local)),
+            Name::Local(_, LocalKind::Value(_)) | Name::Constant(..) | Name::Variable(..) | Name::Import(..) => {
+                reader.fail("expected a thread or a container before this")
+            }
+        }
+    }
+
+    fn container(&mut self, reader: &mut Reader) -> Read<ContainerId> {
+        match self.name(reader)? {
+            Name::Container(container, _) => Ok(container),
+            Name::Local(..) | Name::Constant(..) | Name::Variable(..) | Name::Import(..) => {
+                reader.fail("expected a container before this")
+            }
+        }
+    }
+
+    fn thread(&mut self, reader: &mut Reader) -> Read<LocalId> {
+        match self.name(reader)? {
+            Name::Local(local, LocalKind::Thread) => Ok(local),
+            Name::Local(_, LocalKind::Value(_))
+            | Name::Container(..)
+            | Name::Constant(..)
+            | Name::Variable(..)
+            | Name::Import(..) => reader.fail("expected a thread before this"),
+        }
+    }
+
+    fn name(&mut self, reader: &mut Reader) -> Read<Name> {
+        let line = reader.line();
+        let name = reader.word("a name")?;
+        let nth = reader.nth()?;
+        let outer = reader.globals.0.get(&name).map_or(&[][..], Vec::as_slice);
+        let inner = self.scope.0.get(&name).map_or(&[][..], Vec::as_slice);
+        match outer.iter().chain(inner).nth(nth) {
+            Some(meaning) => Ok(*meaning),
+            None => Err(ReadError::new(line, format!("nothing is called `{}`", numbered(&name, nth)))),
+        }
+    }
+
+    fn expression_of(&mut self, ty: Type, reader: &mut Reader) -> Read<Expression> {
+        let line = reader.line();
+        let (expression, found) = self.expression(reader)?;
+        if found == ty {
+            return Ok(expression);
+        }
+        Err(ReadError::new(line, format!("expected an expression of type {}, found one of type {}", ty.word(), found.word())))
+    }
+
+    fn expression(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
+        reader.nested(|reader| self.operand(reader))
+    }
+
+    fn operand(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
+        if reader.accept("|") {
+            let container = self.container(reader)?;
+            reader.symbol("|")?;
+            return Ok((Expression::Size(container), Type::Int));
+        }
+        if reader.accept("!") {
+            let operand = self.in_parentheses(Type::Bool, reader)?;
+            return Ok((Expression::Unary(UnaryOperator::Not, Box::new(operand)), Type::Bool));
+        }
+        if *reader.peek() == Token::Symbol("-") && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _))) {
+            reader.advance();
+            let operand = self.in_parentheses(Type::Int, reader)?;
+            return Ok((Expression::Unary(UnaryOperator::Negate, Box::new(operand)), Type::Int));
+        }
+        if reader.accept("(") {
+            return self.parenthesized(reader);
+        }
+        if matches!(reader.peek(), Token::Word(word) if word == "nonzero")
+            && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _)))
+        {
+            reader.advance();
+            let operand = self.in_parentheses(Type::Int, reader)?;
+            return Ok((Expression::NotZero(Box::new(operand)), Type::Bool));
+        }
+        let literal = match reader.peek() {
+            Token::Number(_) | Token::Symbol("-") => true,
+            Token::Word(word) => word == "true" || word == "false",
+            Token::Symbol(_) | Token::Text(_) | Token::End => false,
+        };
+        if literal {
+            let value = reader.value(self.bits)?;
+            return Ok((Expression::Literal(value), value.ty()));
+        }
+        self.read_name(reader)
+    }
+
+    fn in_parentheses(&mut self, ty: Type, reader: &mut Reader) -> Read<Expression> {
+        reader.symbol("(")?;
+        let operand = self.expression_of(ty, reader)?;
+        reader.symbol(")")?;
+        Ok(operand)
+    }
+
+    /// `(a + b)` or `(t in c)`, after the `(`.
+    fn parenthesized(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
+        let start = reader.next;
+        if starts_name(reader)
+            && let Name::Local(_, LocalKind::Thread) | Name::Container(_, true) = self.name(reader)?
+            && reader.accept_word("in")
+        {
+            reader.next = start;
+            let thread = match self.name(reader)? {
+                Name::Local(local, _) => Thread::Local(local),
+                Name::Container(slot, _) => Thread::Slot(slot),
+                Name::Constant(..) | Name::Variable(..) | Name::Import(..) => return reader.expected("a thread"),
+            };
+            reader.keyword("in")?;
+            let container = self.container(reader)?;
+            reader.symbol(")")?;
+            return Ok((Expression::In(thread, container), Type::Bool));
+        }
+        reader.next = start;
+        let (left, ty) = self.expression(reader)?;
+        let operator = match reader.peek() {
+            Token::Symbol(symbol) => BinaryOperator::from_word(symbol),
+            Token::Word(_) | Token::Number(_) | Token::Text(_) | Token::End => None,
+        };
+        let Some(operator) = operator else { return reader.expected("an operator") };
+        let (operand, result) = operator.types(ty);
+        if operand != ty {
+            return reader.fail(format!("`{}` needs operands of type {}, not {}", operator.word(), operand.word(), ty.word()));
+        }
+        reader.advance();
+        let right = self.expression_of(operand, reader)?;
+        reader.symbol(")")?;
+        Ok((Expression::Binary(operator, Box::new(left), Box::new(right)), result))
+    }
+
+    fn read_name(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
+        if !matches!(reader.peek(), Token::Word(_)) {
+            return reader.expected("an expression");
+        }
+        let (place, ty) = match self.name(reader)? {
+            Name::Constant(constant, ty) => return Ok((Expression::Constant(constant), ty)),
+            Name::Variable(variable, ty) => (Place::Variable(variable), ty),
+            Name::Import(import, ty) => (Place::Import(import), ty),
+            Name::Local(local, LocalKind::Value(ty)) => (Place::Local(local), ty),
+            Name::Local(local, LocalKind::Thread) => member_of(Thread::Local(local), reader)?,
+            Name::Container(slot, true) => member_of(Thread::Slot(slot), reader)?,
+            Name::Container(_, false) => return reader.fail("a container is no value; `|c|` is how many it holds"),
+        };
+        Ok((Expression::Read(place), ty))
+    }
+}
+
+/// `.name`, of a thread.
+fn member_of(thread: Thread, reader: &mut Reader) -> Read<(Place, Type)> {
+    reader.symbol(".")?;
+    let name = reader.word("the name of an attribute or a thread import")?;
+    Ok(match reader.member(&name)? {
+        Member::Attribute(attribute, ty) => (Place::Attribute(thread, attribute), ty),
+        Member::Import(import, ty) => (Place::ThreadImport(thread, import), ty),
+    })
+}
+
+/// What the next two words declare, if they declare a local: `int x`.
+fn declared_kind(reader: &Reader) -> Option<LocalKind> {
+    let (Token::Word(word), Some((Token::Word(_), _))) = (reader.peek(), reader.tokens.get(reader.next + 1)) else {
+        return None;
+    };
+    match word.as_str() {
+        "thread" => Some(LocalKind::Thread),
+        "int" => Some(LocalKind::Value(Type::Int)),
+        "bool" => Some(LocalKind::Value(Type::Bool)),
+        _ => None,
+    }
+}
+
+/// Whether a name comes next, and not a word of the text form: a name is followed by `#`, `.`, `=`, `=>` or `in`.
+fn starts_name(reader: &Reader) -> bool {
+    let follows = reader.tokens.get(reader.next + 1).map(|(token, _)| token);
+    let name_follows = match follows {
+        Some(Token::Symbol(symbol)) => ["#", ".", "=", "=>"].contains(symbol),
+        Some(Token::Word(word)) => word == "in",
+        Some(Token::Number(_) | Token::Text(_) | Token::End) | None => false,
+    };
+    matches!(reader.peek(), Token::Word(_)) && name_follows
+}
+
+fn statement(kind: StatementKind, at: At) -> Statement {
+    Statement { id: StatementId(0), kind, at }
+}
+
+impl BinaryOperator {
+    /// The type that its operands must have when the left one has type `left`, and the type of the result.
+    pub fn types(self, left: Type) -> (Type, Type) {
+        match self {
+            BinaryOperator::Add
+            | BinaryOperator::Subtract
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Remainder => (Type::Int, Type::Int),
+            BinaryOperator::Less | BinaryOperator::LessOrEqual | BinaryOperator::Greater | BinaryOperator::GreaterOrEqual => {
+                (Type::Int, Type::Bool)
+            }
+            BinaryOperator::Equal | BinaryOperator::NotEqual => (left, Type::Bool),
+            BinaryOperator::And | BinaryOperator::Or => (Type::Bool, Type::Bool),
+        }
+    }
+}
