@@ -6,13 +6,411 @@
 //! - `CATAPULTS_COMPILED_IN_INSTANCE`: the type of the scheduler's own data, `struct fifo`;
 //! - `CATAPULTS_COMPILED_IN_THREAD`: the type of a thread, `struct fifo_thread`, whose first member is a
 //!   `struct catapults_thread`.
+//!
+//! The framework's header declares the table, `struct NAME_handlers`: one function pointer for each event and query, named
+//! like it with `_` for `.`. A handler that several events share is one function.
+
+mod expression;
+mod functions;
+mod handler;
+mod names;
+mod values;
 
 use super::File;
 use crate::framework::Framework;
-use crate::policy::Policy;
+use crate::policy::{ContainerId, ContainerKind, Import, Policy, SortKey, StateClass, Type, Value};
 use crate::verify::Verified;
+use names::Names;
+use std::fmt::Write;
 
 /// One translation unit.
-pub(super) fn emit(verified: &Verified<Policy>, _framework: &Framework) -> File {
-    File { name: format!("{}.c", verified.policy().name), text: String::new() }
+pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework) -> File {
+    let mut unit = Unit {
+        verified,
+        policy: verified.policy(),
+        framework,
+        names: Names::new(verified.policy()),
+        text: String::new(),
+    };
+    let (functions, table) = functions::functions(verified, framework, &mut unit.names);
+    unit.head();
+    unit.constants();
+    unit.instance();
+    unit.thread();
+    unit.orders();
+    if functions.uses_take {
+        unit.take();
+    }
+    unit.text.push_str(&functions.text);
+    let start = unit.start();
+    let adopt = unit.adopt();
+    unit.tail(&table, &start, &adopt);
+    File { name: format!("{}.c", unit.policy.name), text: unit.text }
+}
+
+struct Unit<'a> {
+    verified: &'a Verified<Policy>,
+    policy: &'a Policy,
+    framework: &'a Framework,
+    names: Names,
+    text: String,
+}
+
+impl Unit<'_> {
+    fn put(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    fn head(&mut self) {
+        let policy = self.policy;
+        let source = comment(&policy.source);
+        self.put(&format!(
+            "/*\n * {}: translated from {source} for the framework {}. Change that file, not this one.\n */\n",
+            policy.name, policy.framework
+        ));
+        self.put(&format!("#include {}\n\n", string(&self.framework.header)));
+        for header in ["list", "slot", "sorted", "values"] {
+            self.put(&format!("#include \"catapults/{header}.h\"\n"));
+        }
+        self.put(&format!(
+            "\n_Static_assert(sizeof(catapults_int) * 8 == {}, \"`int` has another width in this host\");\n",
+            policy.int_bits
+        ));
+    }
+
+    /// Enumeration constants where they fit into C's `int`, else objects.
+    fn constants(&mut self) {
+        let (mut small, mut large) = (String::new(), String::new());
+        for (constant, name) in self.policy.constants.iter().zip(&self.names.constants) {
+            match constant.value {
+                Value::Int(value) if i32::try_from(value).is_err() => {
+                    let value = expression::literal(constant.value);
+                    let _ = writeln!(large, "static const catapults_int {name} __attribute__((unused)) = {value};");
+                }
+                Value::Int(value) => {
+                    let _ = writeln!(small, "    {name} = {value},");
+                }
+                Value::Bool(value) => {
+                    let _ = writeln!(small, "    {name} = {},", i32::from(value));
+                }
+            }
+        }
+        if !small.is_empty() {
+            self.put(&format!("\nenum {{\n{small}}};\n"));
+        }
+        if !large.is_empty() {
+            self.put(&format!("\n{large}"));
+        }
+    }
+
+    /// The scheduler's own data, and the numbers of its containers.
+    fn instance(&mut self) {
+        let (policy, names) = (self.policy, &self.names);
+        let mut rows = Vec::new();
+        for (container, name) in policy.containers.iter().zip(&names.containers) {
+            let declaration = match container.kind {
+                ContainerKind::Threadref => format!("struct catapults_thread *{name};"),
+                ContainerKind::Queue | ContainerKind::Stack => format!("struct catapults_list {name};"),
+                ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("struct catapults_sorted {name};"),
+            };
+            rows.push((declaration, format!("{}, {}", self.kind(&container.kind), class(container.class))));
+        }
+        for (variable, name) in policy.variables.iter().zip(&names.variables) {
+            rows.push((format!("{} {name};", type_name(variable.ty)), String::new()));
+        }
+        for (import, name) in policy.imports.iter().zip(&names.imports) {
+            rows.push((format!("{} *{}, {};", type_name(import.ty), name.0, name.1), "imported".to_owned()));
+        }
+        let mut text = String::from("\n/* Where threads are: catapults_thread.container. 0: in hand. */\nenum {\n");
+        for (index, number) in names.numbers.iter().enumerate() {
+            let _ = writeln!(text, "    {number} = {},", index + 1);
+        }
+        let _ = write!(text, "}};\n\n/* The scheduler. */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
+        self.put(&text);
+    }
+
+    /// What the policy keeps for a thread.
+    fn thread(&mut self) {
+        let (policy, names) = (self.policy, &self.names);
+        let thread = &names.thread;
+        let mut rows = vec![("struct catapults_thread base;".to_owned(), String::new())];
+        for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
+            rows.push((format!("{} {name};", type_name(attribute.ty)), String::new()));
+        }
+        for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
+            rows.push((format!("{} *{}, {};", type_name(import.ty), name.0, name.1), "imported".to_owned()));
+        }
+        let text = format!(
+            "\n/* A thread, with what the scheduler keeps for it. */\nstruct {thread} {{\n{}}};\n\n\
+             static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}\n",
+            members(&rows)
+        );
+        self.put(&text);
+    }
+
+    /// The order of each sorted container.
+    fn orders(&mut self) {
+        for (container, name) in self.policy.containers.iter().zip(&self.names.orders) {
+            let (ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys)) = &container.kind else { continue };
+            let thread = &self.names.thread;
+            let mut text = format!("\n/* {} leaves `{}` first. */\n", self.keys(keys), container.name);
+            let _ = writeln!(
+                text,
+                "static inline int {name}(const struct catapults_thread *a, const struct catapults_thread *b) {{"
+            );
+            for key in keys {
+                let member = &self.names.attributes[key.attribute.0];
+                let before = if key.reverse { "<" } else { ">" };
+                let _ = writeln!(text, "    if ({thread}(a)->{member} != {thread}(b)->{member})");
+                let _ = writeln!(text, "        return {thread}(a)->{member} {before} {thread}(b)->{member} ? -1 : 1;");
+            }
+            if keys.is_empty() {
+                text.push_str("    (void)a, (void)b;\n");
+            }
+            text.push_str("    return 0;\n}\n");
+            self.text.push_str(&text);
+        }
+    }
+
+    /// The way out of whatever container holds a thread.
+    fn take(&mut self) {
+        let (name, policy) = (&self.names.take, &self.names.policy);
+        let mut text = format!(
+            "\n/* Takes a thread out of wherever it is. */\n\
+             static inline void {name}(struct {policy} *self, struct catapults_thread *t) {{\n    switch (t->container) {{\n"
+        );
+        for (index, number) in self.names.numbers.iter().enumerate() {
+            let removal = removal(self.policy, &self.names, ContainerId(index), "t");
+            let _ = write!(text, "    case {number}:\n        {removal}\n        break;\n");
+        }
+        text.push_str("    }\n}\n");
+        self.put(&text);
+    }
+
+    /// The function that sets up an instance.
+    fn start(&mut self) -> String {
+        let wanted = format!("{}_start", self.names.policy);
+        let name = self.names.file.take(&wanted);
+        let (policy, names) = (self.policy, &self.names);
+        let mut text = format!("\nstatic void {name}(void *self_) {{\n    struct {} *self = self_;\n", names.policy);
+        for (container, name) in policy.containers.iter().zip(&names.containers) {
+            let _ = match container.kind {
+                ContainerKind::Threadref => writeln!(text, "    self->{name} = NULL;"),
+                ContainerKind::Queue | ContainerKind::Stack => {
+                    writeln!(text, "    catapults_list_init(&self->{name});")
+                }
+                ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                    writeln!(text, "    catapults_sorted_init(&self->{name});")
+                }
+            };
+        }
+        for (variable, name) in policy.variables.iter().zip(&names.variables) {
+            let _ = writeln!(text, "    self->{name} = {};", expression::literal(variable.initial));
+        }
+        for (import, name) in policy.imports.iter().zip(&names.imports) {
+            text.push_str(&defaults("self", import, name));
+        }
+        text.push_str("}\n");
+        self.put(&text);
+        name
+    }
+
+    /// The function that sets up a thread.
+    fn adopt(&mut self) -> String {
+        let wanted = format!("{}_adopt", self.names.policy);
+        let name = self.names.file.take(&wanted);
+        let (policy, names) = (self.policy, &self.names);
+        let mut text = format!(
+            "\nstatic void {name}(void *self_, struct catapults_thread *t_) {{\n    struct {0} *t = {0}(t_);\n    (void)self_;\n",
+            names.thread
+        );
+        text.push_str("    t->base.container = 0;\n");
+        for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
+            let _ = writeln!(text, "    t->{name} = {};", expression::literal(attribute.initial));
+        }
+        for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
+            text.push_str(&defaults("t", import, name));
+        }
+        text.push_str("}\n");
+        self.put(&text);
+        name
+    }
+
+    /// The tables, and the policy itself.
+    fn tail(&mut self, table: &[(String, String)], start: &str, adopt: &str) {
+        let of = |part: &str| format!("{}_{part}", self.names.policy);
+        let (handlers, imports, thread_imports) = (of("handlers"), of("imports"), of("thread_imports"));
+        let (handlers, imports) = (self.names.file.take(&handlers), self.names.file.take(&imports));
+        let thread_imports = self.names.file.take(&thread_imports);
+        let (policy, names) = (self.policy, &self.names);
+
+        let mut text = format!("\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
+        for (member, function) in table {
+            let _ = writeln!(text, "    .{member} = {function},");
+        }
+        text.push_str("};\n");
+        text.push_str(&import_table(&imports, &names.policy, &policy.imports, &names.imports));
+        text.push_str(&import_table(&thread_imports, &names.thread, &policy.thread_imports, &names.thread_imports));
+        let table_or_null =
+            |name: &str, list: &[Import]| if list.is_empty() { "NULL".to_owned() } else { name.to_owned() };
+        let _ = write!(
+            text,
+            "\nextern const struct catapults_policy catapults_policy;\n\
+             __attribute__((visibility(\"default\"))) const struct catapults_policy catapults_policy = {{\n\
+             \x20   .magic = CATAPULTS_MAGIC,\n\
+             \x20   .contract = CATAPULTS_CONTRACT,\n\
+             \x20   .framework_abi = {abi},\n\
+             \x20   .instance_size = (sizeof(struct {instance}) + 15) / 16 * 16,\n\
+             \x20   .thread_size = (sizeof(struct {thread}) + 15) / 16 * 16,\n\
+             \x20   .imports_count = {imports_count},\n\
+             \x20   .thread_imports_count = {thread_imports_count},\n\
+             \x20   .framework = {framework},\n\
+             \x20   .name = {name},\n\
+             \x20   .source = {source},\n\
+             \x20   .imports = {imports},\n\
+             \x20   .thread_imports = {thread_imports},\n\
+             \x20   .start = {start},\n\
+             \x20   .adopt = {adopt},\n\
+             \x20   .handlers = &{handlers},\n\
+             }};\n\n\
+             /* For a dispatcher that includes this file, so that the handlers inline into it. */\n\
+             #define CATAPULTS_COMPILED_IN_HANDLERS {handlers}\n\
+             #define CATAPULTS_COMPILED_IN_INSTANCE struct {instance}\n\
+             #define CATAPULTS_COMPILED_IN_THREAD struct {thread}\n",
+            abi = self.framework.abi,
+            instance = names.policy,
+            thread = names.thread,
+            imports_count = policy.imports.len(),
+            thread_imports_count = policy.thread_imports.len(),
+            framework = string(&policy.framework),
+            name = string(&policy.name),
+            source = string(&policy.source),
+            imports = table_or_null(&imports, &policy.imports),
+            thread_imports = table_or_null(&thread_imports, &policy.thread_imports),
+        );
+        self.put(&text);
+    }
+
+    fn kind(&self, kind: &ContainerKind) -> String {
+        match kind {
+            ContainerKind::Threadref => "threadref".to_owned(),
+            ContainerKind::Queue => "queue".to_owned(),
+            ContainerKind::Stack => "stack".to_owned(),
+            ContainerKind::Pqueue(keys) => format!("pqueue, {} first", self.keys(keys)),
+            ContainerKind::Pstack(keys) => format!("pstack, {} first", self.keys(keys)),
+        }
+    }
+
+    fn keys(&self, keys: &[SortKey]) -> String {
+        let key = |key: &SortKey| {
+            let name = &self.verified.policy().attributes[key.attribute.0].name;
+            format!("{} {name}", if key.reverse { "lowest" } else { "highest" })
+        };
+        keys.iter().map(key).collect::<Vec<_>>().join(", then ")
+    }
+}
+
+/// Members of a struct, with their comments in one column.
+fn members(rows: &[(String, String)]) -> String {
+    let width = rows.iter().filter(|row| !row.1.is_empty()).map(|row| row.0.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (declaration, note) in rows {
+        let _ = match note.as_str() {
+            "" => writeln!(text, "    {declaration}"),
+            note => writeln!(text, "    {declaration:width$} /* {note} */"),
+        };
+    }
+    text
+}
+
+fn defaults(object: &str, import: &Import, (pointer, fallback): &(String, String)) -> String {
+    let value = expression::literal(import.default);
+    format!("    {object}->{fallback} = {value};\n    {object}->{pointer} = &{object}->{fallback};\n")
+}
+
+fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, String)]) -> String {
+    if imports.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\nstatic const struct catapults_import {table}[] = {{\n");
+    for (import, (pointer, fallback)) in imports.iter().zip(names) {
+        let kind = match import.ty {
+            Type::Int => "CATAPULTS_IMPORT_INT",
+            Type::Bool => "CATAPULTS_IMPORT_BOOL",
+        };
+        let _ = writeln!(
+            text,
+            "    {{{}, {kind}, offsetof(struct {owner}, {pointer}), offsetof(struct {owner}, {fallback})}},",
+            string(&import.name)
+        );
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// The statement that takes `thread` out of a container that holds it.
+fn removal(policy: &Policy, names: &Names, container: ContainerId, thread: &str) -> String {
+    let member = &names.containers[container.0];
+    match policy.containers[container.0].kind {
+        ContainerKind::Threadref => format!("self->{member} = NULL;"),
+        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_remove(&self->{member}, {thread});"),
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+            format!("catapults_sorted_remove(&self->{member}, {thread});")
+        }
+    }
+}
+
+/// Which of equal keys leaves a sorted container first.
+fn ties(kind: &ContainerKind) -> &'static str {
+    match kind {
+        ContainerKind::Pstack(_) | ContainerKind::Stack => "CATAPULTS_LIFO",
+        ContainerKind::Pqueue(_) | ContainerKind::Queue | ContainerKind::Threadref => "CATAPULTS_FIFO",
+    }
+}
+
+fn type_name(ty: Type) -> &'static str {
+    match ty {
+        Type::Int => "catapults_int",
+        Type::Bool => "bool",
+    }
+}
+
+fn zero(ty: Type) -> &'static str {
+    match ty {
+        Type::Int => "0",
+        Type::Bool => "false",
+    }
+}
+
+fn class(class: StateClass) -> &'static str {
+    match class {
+        StateClass::Running => "RUNNING",
+        StateClass::Ready => "READY",
+        StateClass::Blocked => "BLOCKED",
+        StateClass::Terminated => "TERMINATED",
+    }
+}
+
+/// A string literal. `?` is escaped because of trigraphs.
+fn string(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' | '?' => {
+                literal.push('\\');
+                literal.push(character);
+            }
+            control if control.is_ascii_control() => {
+                let _ = write!(literal, "\\{:03o}", u32::from(control));
+            }
+            other => literal.push(other),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+/// Text that cannot end a comment.
+fn comment(text: &str) -> String {
+    text.replace("*/", "* /").replace("/*", "/ *").replace(char::is_control, " ")
 }

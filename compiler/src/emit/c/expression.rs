@@ -1,0 +1,225 @@
+//! Expressions: C's own operators where they mean the same, with the parentheses that a careful reader wants.
+
+use super::handler::Body;
+use crate::policy::{BinaryOperator, ContainerKind, Expression, Place, Thread, UnaryOperator, Value};
+
+/// How tightly an operator binds; the higher, the tighter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Or,
+    And,
+    Equality,
+    Relation,
+    Sum,
+    Product,
+    Unary,
+    Primary,
+}
+
+/// A piece of C and how tightly it holds together.
+struct Piece {
+    text: String,
+    level: Level,
+}
+
+impl Piece {
+    fn primary(text: impl Into<String>) -> Self {
+        Piece { text: text.into(), level: Level::Primary }
+    }
+
+    fn in_parentheses(self) -> String {
+        format!("({})", self.text)
+    }
+
+    /// As an operand of something that binds at `level`.
+    fn at_least(self, level: Level) -> String {
+        if self.level < level { self.in_parentheses() } else { self.text }
+    }
+}
+
+/// The value of an expression.
+pub(super) fn expression(body: &mut Body, value: &Expression) -> String {
+    piece(body, value).text
+}
+
+/// A value in the source of C.
+pub(super) fn literal(value: Value) -> String {
+    match value {
+        Value::Int(i64::MIN) => "INT64_MIN".to_owned(),
+        Value::Int(value) => value.to_string(),
+        Value::Bool(value) => value.to_string(),
+    }
+}
+
+fn piece(body: &mut Body, value: &Expression) -> Piece {
+    match value {
+        Expression::Literal(value) => {
+            let negative = matches!(value, Value::Int(value) if *value < 0);
+            Piece { text: literal(*value), level: if negative { Level::Unary } else { Level::Primary } }
+        }
+        Expression::Constant(id) => Piece::primary(body.names.constants[id.0].clone()),
+        Expression::Read(place) => read(body, *place),
+        Expression::Size(container) => {
+            let member = body.container(*container);
+            match body.policy.containers[container.0].kind {
+                ContainerKind::Threadref => Piece::primary(format!("catapults_slot_count({member})")),
+                ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                    Piece::primary(format!("{member}.count"))
+                }
+            }
+        }
+        Expression::In(thread, container) => {
+            let thread = body.thread(*thread);
+            let text = format!("{thread}->container == {}", body.names.numbers[container.0]);
+            Piece { text, level: Level::Equality }
+        }
+        Expression::Unary(UnaryOperator::Negate, operand) => {
+            let operand = piece(body, operand).at_least(Level::Primary);
+            narrow(body, Piece { text: format!("-{operand}"), level: Level::Unary })
+        }
+        Expression::Unary(UnaryOperator::Not, operand) => not(body, operand),
+        Expression::Binary(operator, left, right) => binary(body, *operator, left, right),
+        Expression::NotZero(operand) => {
+            let operand = piece(body, operand).at_least(Level::Sum);
+            Piece { text: format!("{operand} != 0"), level: Level::Equality }
+        }
+    }
+}
+
+fn read(body: &mut Body, place: Place) -> Piece {
+    let text = body.place(place);
+    Piece::primary(match place {
+        Place::Import(_) | Place::ThreadImport(..) => format!("CATAPULTS_READ({text})"),
+        Place::Variable(_) | Place::Local(_) | Place::Attribute(..) => text,
+    })
+}
+
+fn not(body: &mut Body, operand: &Expression) -> Piece {
+    if let Expression::NotZero(operand) = operand {
+        let operand = piece(body, operand).at_least(Level::Sum);
+        return Piece { text: format!("{operand} == 0"), level: Level::Equality };
+    }
+    let operand = piece(body, operand).at_least(Level::Primary);
+    Piece { text: format!("!{operand}"), level: Level::Unary }
+}
+
+fn binary(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &Expression) -> Piece {
+    if let Some(test) = occupied(body, operator, left, right) {
+        return test;
+    }
+    let (symbol, level) = match operator {
+        BinaryOperator::Divide => return division(body, "catapults_divide", " / ", left, right),
+        BinaryOperator::Remainder => return division(body, "catapults_remainder", " % ", left, right),
+        BinaryOperator::Multiply => ("*", Level::Product),
+        BinaryOperator::Add => ("+", Level::Sum),
+        BinaryOperator::Subtract => ("-", Level::Sum),
+        BinaryOperator::Less => ("<", Level::Relation),
+        BinaryOperator::LessOrEqual => ("<=", Level::Relation),
+        BinaryOperator::Greater => (">", Level::Relation),
+        BinaryOperator::GreaterOrEqual => (">=", Level::Relation),
+        BinaryOperator::Equal => ("==", Level::Equality),
+        BinaryOperator::NotEqual => ("!=", Level::Equality),
+        BinaryOperator::And => ("&&", Level::And),
+        BinaryOperator::Or => ("||", Level::Or),
+    };
+    let (left, right) = (piece(body, left), piece(body, right));
+    let (left, right) = match level {
+        // `a == b == c` and `!a == b` mean something in C that few read from them.
+        Level::Equality | Level::Relation => (comparand(left), comparand(right)),
+        Level::Or => (disjunct(left), disjunct(right)),
+        Level::And => (left.at_least(Level::And), right.at_least(Level::Equality)),
+        Level::Sum => (left.at_least(Level::Sum), right.at_least(Level::Product)),
+        Level::Product => (left.at_least(Level::Product), right.at_least(Level::Unary)),
+        Level::Unary | Level::Primary => (left.in_parentheses(), right.in_parentheses()),
+    };
+    let whole = Piece { text: format!("{left} {symbol} {right}"), level };
+    match level {
+        Level::Sum | Level::Product => narrow(body, whole),
+        Level::Or | Level::And | Level::Equality | Level::Relation | Level::Unary | Level::Primary => whole,
+    }
+}
+
+fn comparand(operand: Piece) -> String {
+    if operand.text.starts_with('!') { operand.in_parentheses() } else { operand.at_least(Level::Sum) }
+}
+
+fn disjunct(operand: Piece) -> String {
+    if operand.level == Level::And { operand.in_parentheses() } else { operand.at_least(Level::Or) }
+}
+
+/// `|slot| == 1` and the like: a pointer is compared, nothing is counted.
+fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &Expression) -> Option<Piece> {
+    let (Expression::Size(slot), Expression::Literal(Value::Int(literal))) = (left, right) else { return None };
+    if body.policy.containers[slot.0].kind != ContainerKind::Threadref {
+        return None;
+    }
+    let holds = |size: i64| match operator {
+        BinaryOperator::Equal => Some(size == *literal),
+        BinaryOperator::NotEqual => Some(size != *literal),
+        BinaryOperator::Less => Some(size < *literal),
+        BinaryOperator::LessOrEqual => Some(size <= *literal),
+        BinaryOperator::Greater => Some(size > *literal),
+        BinaryOperator::GreaterOrEqual => Some(size >= *literal),
+        BinaryOperator::Add
+        | BinaryOperator::Subtract
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Remainder
+        | BinaryOperator::And
+        | BinaryOperator::Or => None,
+    };
+    let member = body.container(*slot);
+    match (holds(0)?, holds(1)?) {
+        (false, true) => Some(Piece { text: format!("{member} != NULL"), level: Level::Equality }),
+        (true, false) => Some(Piece { text: format!("{member} == NULL"), level: Level::Equality }),
+        (always, _) => Some(Piece::primary(always.to_string())),
+    }
+}
+
+/// C's operator where the divisor is a literal that it agrees on, else the function that decides about 0 and -1.
+fn division(body: &mut Body, function: &str, symbol: &str, left: &Expression, right: &Expression) -> Piece {
+    let (dividend, divisor) = (piece(body, left), piece(body, right));
+    let plain = matches!(right, Expression::Literal(Value::Int(value)) if *value > 0);
+    let whole = if plain {
+        let (dividend, divisor) = (dividend.at_least(Level::Product), divisor.at_least(Level::Unary));
+        Piece { text: format!("{dividend}{symbol}{divisor}"), level: Level::Product }
+    } else {
+        Piece::primary(format!("{function}({}, {})", dividend.text, divisor.text))
+    };
+    narrow(body, whole)
+}
+
+/// Arithmetic is done at C's `int` or wider; at a narrower `int` of the policy the result is cut off.
+fn narrow(body: &Body, value: Piece) -> Piece {
+    match body.policy.int_bits {
+        64 => value,
+        _ => Piece { text: format!("(catapults_int)({})", value.text), level: Level::Unary },
+    }
+}
+
+impl Body<'_> {
+    /// A pointer to a thread.
+    pub(super) fn thread(&mut self, thread: Thread) -> String {
+        match thread {
+            Thread::Local(local) => self.local(local),
+            Thread::Slot(slot) => self.container(slot),
+        }
+    }
+
+    /// What holds the value; for imports, the pointer to it.
+    pub(super) fn place(&mut self, place: Place) -> String {
+        match place {
+            Place::Variable(id) => self.member(&self.names.variables[id.0]),
+            Place::Local(id) => self.local(id),
+            Place::Import(id) => self.member(&self.names.imports[id.0].0),
+            Place::Attribute(thread, id) => {
+                let thread = self.thread(thread);
+                format!("{}({thread})->{}", self.names.thread, self.names.attributes[id.0])
+            }
+            Place::ThreadImport(thread, id) => {
+                let thread = self.thread(thread);
+                format!("{}({thread})->{}", self.names.thread, self.names.thread_imports[id.0].0)
+            }
+        }
+    }
+}

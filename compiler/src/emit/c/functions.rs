@@ -1,0 +1,143 @@
+//! The handlers as functions: one for each distinct body, and which event or query of the framework has which.
+
+use super::handler::{Body, Shape, body};
+use super::names::Names;
+use super::{comment, type_name};
+use crate::framework::Framework;
+use crate::policy::{Handler, Owner, Policy};
+use crate::verify::Verified;
+use std::fmt::Write;
+
+/// The text of all handlers, and what they need before them.
+pub(super) struct Functions {
+    pub text: String,
+    pub uses_take: bool,
+}
+
+/// A function and the handlers that it serves, by their names in the framework.
+struct Function<'a> {
+    handlers: Vec<&'a Handler>,
+    shape: Shape,
+    /// From the parameter list to the closing brace.
+    text: String,
+    uses_take: bool,
+}
+
+/// Translates every handler; also returns the table, (member, function) each.
+pub(super) fn functions(
+    verified: &Verified<Policy>,
+    framework: &Framework,
+    names: &mut Names,
+) -> (Functions, Vec<(String, String)>) {
+    let policy = verified.policy();
+    let source = comment(policy.source.rsplit('/').next().unwrap_or(&policy.source));
+    let mut list: Vec<Function> = Vec::new();
+    for handler in policy.events.iter().chain(&policy.queries) {
+        let shape = shape(handler, framework);
+        let body = body(verified, names, &source, handler, shape);
+        let text = definition(&body, shape, names);
+        match list.iter_mut().find(|function| function.text == text && function.shape == shape) {
+            Some(function) => function.handlers.push(handler),
+            None => list.push(Function { handlers: vec![handler], shape, text, uses_take: body.uses_take }),
+        }
+    }
+    let mut result = Functions { text: String::new(), uses_take: false };
+    let mut served = Vec::new();
+    for function in &list {
+        let wanted = format!("{}_{}", names.policy, function_name(&function.handlers));
+        let name = names.file.take(&wanted);
+        result.uses_take |= function.uses_take;
+        let _ = write!(result.text, "\n{}{name}{}", introduction(function, &source, framework), function.text);
+        served.extend(function.handlers.iter().map(|handler| (handler.name.as_str(), name.clone())));
+    }
+    let in_order = policy.events.iter().chain(&policy.queries).filter_map(|handler| {
+        let (_, function) = served.iter().find(|(name, _)| *name == handler.name)?;
+        Some((handler.name.replace('.', "_"), function.clone()))
+    });
+    let table = in_order.collect();
+    (result, table)
+}
+
+fn shape(handler: &Handler, framework: &Framework) -> Shape {
+    let dispatches = || framework.events.iter().any(|event| event.name == handler.name && event.dispatches());
+    match handler.returns {
+        Some(_) => Shape::Query,
+        None if dispatches() => Shape::Dispatch,
+        None => Shape::Event,
+    }
+}
+
+/// What stands before the function's name: where it comes from, and its type.
+fn introduction(function: &Function, source: &str, framework: &Framework) -> String {
+    let mut text = String::from("/* ");
+    let word = if function.shape == Shape::Query { "query" } else { "event" };
+    for (index, handler) in function.handlers.iter().enumerate() {
+        let parameters: Vec<&str> =
+            handler.locals[..handler.parameters].iter().map(|local| local.name.as_str()).collect();
+        let origin = match handler.owner {
+            Owner::Policy => format!("{source}:{}", handler.at.line),
+            Owner::Framework => format!("{}.framework", framework.name),
+        };
+        let _ = write!(text, "{}{origin}: {word} {}", if index > 0 { "\n * " } else { "" }, handler.name);
+        if !parameters.is_empty() {
+            let _ = write!(text, "({})", parameters.join(", "));
+        }
+    }
+    text.push_str(" */\nstatic ");
+    text.push_str(match function.shape {
+        Shape::Event => "const struct catapults_stop *",
+        Shape::Dispatch => "struct catapults_thread *",
+        Shape::Query => match function.handlers.first().and_then(|handler| handler.returns) {
+            Some(ty) => type_name(ty),
+            None => "void",
+        },
+    });
+    if function.shape == Shape::Query {
+        text.push(' ');
+    }
+    text
+}
+
+/// The parameters and the body.
+fn definition(body: &Body, shape: Shape, names: &Names) -> String {
+    let constant = if shape == Shape::Query { "const " } else { "" };
+    let mut text = format!("({constant}void *self_");
+    for index in 0..body.handler.parameters {
+        let _ = write!(text, ", {constant}struct catapults_thread *{}", body.parameter(index));
+    }
+    if shape == Shape::Dispatch {
+        text.push_str(", const struct catapults_stop **stop");
+    }
+    text.push_str(") {\n");
+    let _ = if body.uses_self {
+        writeln!(text, "    {constant}struct {} *self = self_;", names.policy)
+    } else {
+        writeln!(text, "    (void)self_;")
+    };
+    for index in 0..body.handler.parameters {
+        if !body.used[index] {
+            let _ = writeln!(text, "    (void){};", body.parameter(index));
+        }
+    }
+    if shape == Shape::Dispatch && !body.uses_stop {
+        text.push_str("    (void)stop;\n");
+    }
+    text.push_str(body.text());
+    text.push_str("}\n");
+    text
+}
+
+/// `schedule`; for several the family that was written or that they share (`block.*` gives `block`), else the first one's.
+fn function_name(handlers: &[&Handler]) -> String {
+    let Some((first, others)) = handlers.split_first() else { return String::new() };
+    let mut name = first.name.as_str();
+    if !others.is_empty() {
+        let mut family = name;
+        while !others.iter().all(|other| other.name == family || other.name.starts_with(&format!("{family}."))) {
+            let Some((shorter, _)) = family.rsplit_once('.') else { return first.name.replace('.', "_") };
+            family = shorter;
+        }
+        name = family;
+    }
+    name.replace('.', "_")
+}

@@ -1,0 +1,473 @@
+//! The body of one handler.
+
+use super::expression::expression;
+use super::names::{Names, Scope};
+use super::values;
+use crate::policy::{
+    BinaryOperator, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, LocalKind, Place, Policy, Source,
+    Statement, StatementId, StatementKind, Thread,
+};
+use crate::verify::{Guard, Verified};
+
+/// What a handler returns to its host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// An event: a stop, or NULL.
+    Event,
+    /// An event that may dispatch: the thread to run or NULL, and the stop through a pointer.
+    Dispatch,
+    /// A query: its answer.
+    Query,
+}
+
+/// A body under translation, and what it has turned out to need.
+pub(super) struct Body<'a> {
+    pub verified: &'a Verified<Policy>,
+    pub policy: &'a Policy,
+    pub names: &'a Names,
+    pub handler: &'a Handler,
+    shape: Shape,
+    /// The source file's name, for comments.
+    source: &'a str,
+    /// By local: its name where it is in scope.
+    locals: Vec<String>,
+    /// Which locals are read.
+    pub used: Vec<bool>,
+    /// Whether the instance is read or written.
+    pub uses_self: bool,
+    /// Whether a stop can be returned.
+    pub uses_stop: bool,
+    /// Whether a thread is taken out of one of many containers.
+    pub uses_take: bool,
+    scope: Scope,
+    depth: usize,
+    text: String,
+}
+
+/// Translates the statements; `text` of the result is what stands between the braces, indented once.
+pub(super) fn body<'a>(
+    verified: &'a Verified<Policy>,
+    names: &'a Names,
+    source: &'a str,
+    handler: &'a Handler,
+    shape: Shape,
+) -> Body<'a> {
+    let mut scope = names.file.clone();
+    for taken in ["self", "self_", "stop", "guard", "refusal"] {
+        scope.take(taken);
+    }
+    let mut body = Body {
+        verified,
+        policy: verified.policy(),
+        names,
+        handler,
+        shape,
+        source,
+        locals: vec![String::new(); handler.locals.len()],
+        used: vec![false; handler.locals.len()],
+        uses_self: false,
+        uses_stop: false,
+        uses_take: false,
+        scope,
+        depth: 1,
+        text: String::new(),
+    };
+    for parameter in 0..handler.parameters {
+        body.declare(LocalId(parameter));
+    }
+    body.block(&handler.body);
+    if shape != Shape::Query && !ends(&handler.body) {
+        body.line("return NULL;");
+    }
+    body
+}
+
+/// Whether control never reaches the end.
+fn ends(block: &Block) -> bool {
+    block.last().is_some_and(|statement| match &statement.kind {
+        StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
+        StatementKind::If { then, otherwise, .. } => ends(then) && ends(otherwise),
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Foreach { .. } => false,
+    })
+}
+
+impl Body<'_> {
+    /// The statements, without the braces around them.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The name of a parameter.
+    pub(super) fn parameter(&self, index: usize) -> &str {
+        &self.locals[index]
+    }
+
+    /// A local's name where it is read.
+    pub(super) fn local(&mut self, id: LocalId) -> String {
+        self.used[id.0] = true;
+        self.locals[id.0].clone()
+    }
+
+    /// A member of the instance.
+    pub(super) fn member(&mut self, name: &str) -> String {
+        self.uses_self = true;
+        format!("self->{name}")
+    }
+
+    /// A container.
+    pub(super) fn container(&mut self, id: ContainerId) -> String {
+        self.member(&self.names.containers[id.0])
+    }
+
+    fn declare(&mut self, id: LocalId) -> String {
+        let name = self.scope.take(&self.handler.locals[id.0].name);
+        self.locals[id.0].clone_from(&name);
+        name
+    }
+
+    fn line(&mut self, line: &str) {
+        for _ in 0..self.depth {
+            self.text.push_str("    ");
+        }
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A line that comes from a statement, and says so.
+    fn from(&mut self, statement: &Statement, line: &str) {
+        let origin = match statement.at.line {
+            0 => "default".to_owned(),
+            line => format!("{}:{line}", self.source),
+        };
+        self.line(&format!("{line} /* {origin} */"));
+    }
+
+    /// What is declared in a block ends with it.
+    fn block(&mut self, block: &Block) {
+        let (scope, locals) = (self.scope.clone(), self.locals.clone());
+        self.declare_values(block);
+        for statement in block {
+            self.statement(statement);
+        }
+        (self.scope, self.locals) = (scope, locals);
+    }
+
+    fn nested(&mut self, block: &Block) {
+        self.depth += 1;
+        self.block(block);
+        self.depth -= 1;
+    }
+
+    /// Declares the values that belong to this block: mentioned in several of its statements, and not first by an assignment of
+    /// the block itself, which declares what it assigns.
+    fn declare_values(&mut self, block: &Block) {
+        for index in self.handler.parameters..self.handler.locals.len() {
+            let local = LocalId(index);
+            let LocalKind::Value(ty) = self.handler.locals[index].kind else { continue };
+            if !self.locals[index].is_empty() {
+                continue;
+            }
+            let mut mentions = block.iter().filter(|statement| values::mentions(statement, local));
+            let (Some(first), Some(_)) = (mentions.next(), mentions.next()) else { continue };
+            if !values::assigns(first, local) {
+                let name = self.declare(local);
+                self.line(&format!("{} {name} = {};", super::type_name(ty), super::zero(ty)));
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        self.guards(statement);
+        match &statement.kind {
+            StatementKind::Set { place: Place::Local(local), value } if self.locals[local.0].is_empty() => {
+                self.initialise(statement, *local, value);
+            }
+            StatementKind::Set { place, value } => self.set(statement, *place, value),
+            StatementKind::Transfer { source, destination } => self.transfer(statement, *source, *destination),
+            StatementKind::Destroy { source } => self.destroy(statement, *source),
+            StatementKind::Dispatch { slot } => {
+                let slot = self.container(*slot);
+                self.from(statement, &format!("return {slot};"));
+            }
+            StatementKind::If { .. } => {
+                self.branch(statement, "");
+                self.line("}");
+            }
+            StatementKind::Foreach { cursor, container, body } => self.foreach(statement, *cursor, *container, body),
+            StatementKind::Return { value: Some(value) } => {
+                let value = expression(self, value);
+                self.from(statement, &format!("return {value};"));
+            }
+            StatementKind::Return { value: None } => self.from(statement, "return NULL;"),
+            StatementKind::Fail { reason } => {
+                self.line(&format!(
+                    "static const struct catapults_stop refusal = {{CATAPULTS_STOP_FAIL, {}, {}}};",
+                    statement.at.line,
+                    super::string(reason)
+                ));
+                self.stop(statement, "refusal");
+            }
+        }
+    }
+
+    /// The first assignment to a value declares it.
+    fn initialise(&mut self, statement: &Statement, local: LocalId, value: &Expression) {
+        let LocalKind::Value(ty) = self.handler.locals[local.0].kind else { return };
+        let value = expression(self, value);
+        let name = self.declare(local);
+        self.from(statement, &format!("{} {name} = {value};", super::type_name(ty)));
+        if !values::read_in(&self.handler.body, local) {
+            self.line(&format!("(void){name};"));
+        }
+    }
+
+    /// Leaves the handler with a stop.
+    fn stop(&mut self, statement: &Statement, name: &str) {
+        self.uses_stop = true;
+        match self.shape {
+            Shape::Event | Shape::Query => self.from(statement, &format!("return &{name};")),
+            Shape::Dispatch => {
+                self.line(&format!("*stop = &{name};"));
+                self.from(statement, "return NULL;");
+            }
+        }
+    }
+
+    fn guards(&mut self, statement: &Statement) {
+        let verified = self.verified;
+        for guard in &verified.facts(statement.id).guards {
+            let failed = match guard {
+                Guard::Holds(container) => self.empty(*container),
+                Guard::Vacant(slot) => format!("{} != NULL", self.container(*slot)),
+            };
+            self.line(&format!("if (CATAPULTS_UNLIKELY({failed})) {{"));
+            self.depth += 1;
+            self.line(&format!(
+                "static const struct catapults_stop guard = {{CATAPULTS_STOP_GUARD, {}, {}}};",
+                statement.at.line,
+                super::string(&verified.guard_text(statement, *guard))
+            ));
+            self.stop(statement, "guard");
+            self.depth -= 1;
+            self.line("}");
+        }
+    }
+
+    fn empty(&mut self, container: ContainerId) -> String {
+        let member = self.container(container);
+        match self.policy.containers[container.0].kind {
+            ContainerKind::Threadref => format!("{member} == NULL"),
+            ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                format!("{member}.first == NULL")
+            }
+        }
+    }
+
+    fn branch(&mut self, statement: &Statement, before: &str) {
+        let StatementKind::If { condition, then, otherwise } = &statement.kind else { return };
+        let condition = expression(self, condition);
+        self.from(statement, &format!("{before}if ({condition}) {{"));
+        self.nested(then);
+        match otherwise.as_slice() {
+            [] => {}
+            [only] if matches!(only.kind, StatementKind::If { .. }) => self.branch(only, "} else "),
+            _ => {
+                self.line("} else {");
+                self.nested(otherwise);
+            }
+        }
+    }
+
+    fn set(&mut self, statement: &Statement, place: Place, value: &Expression) {
+        let target = self.target(place);
+        let line = match place {
+            Place::Import(_) | Place::ThreadImport(..) => {
+                let value = expression(self, value);
+                format!("CATAPULTS_WRITE({target}, {value});")
+            }
+            Place::Variable(_) | Place::Local(_) | Place::Attribute(..) => match self.step(place, value) {
+                Some((operator, operand)) if operand == "1" => format!("{target}{operator}{operator};"),
+                Some((operator, operand)) => format!("{target} {operator}= {operand};"),
+                None => {
+                    let value = expression(self, value);
+                    format!("{target} = {value};")
+                }
+            },
+        };
+        self.from(statement, &line);
+        if let Place::Attribute(thread, _) = place {
+            self.refile(statement.id, thread);
+        }
+    }
+
+    /// What is assigned; being assigned is not being read.
+    fn target(&mut self, place: Place) -> String {
+        match place {
+            Place::Local(local) => self.locals[local.0].clone(),
+            Place::Variable(_) | Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..) => self.place(place),
+        }
+    }
+
+    /// `x = x + 1` as C writes it.
+    fn step(&mut self, place: Place, value: &Expression) -> Option<(&'static str, String)> {
+        let Expression::Binary(operator, left, right) = value else { return None };
+        let operator = if *operator == BinaryOperator::Add {
+            "+"
+        } else if *operator == BinaryOperator::Subtract {
+            "-"
+        } else {
+            return None;
+        };
+        if **left != Expression::Read(place) {
+            return None;
+        }
+        Some((operator, expression(self, right)))
+    }
+
+    fn refile(&mut self, statement: StatementId, thread: Thread) {
+        let verified = self.verified;
+        for container in &verified.facts(statement).refile {
+            let thread = self.thread(thread);
+            let number = &self.names.numbers[container.0];
+            let order = &self.names.orders[container.0];
+            let member = self.container(*container);
+            self.line(&format!("if ({thread}->container == {number})"));
+            self.line(&format!("    catapults_sorted_refile(&{member}, {thread}, {number}, {order});"));
+        }
+    }
+
+    fn transfer(&mut self, statement: &Statement, source: Source, destination: ContainerId) {
+        let thread = match source {
+            Source::Container(container) => self.pop(container),
+            Source::Thread(local) => {
+                self.remove(statement.id, local);
+                self.local(local)
+            }
+        };
+        let number = &self.names.numbers[destination.0];
+        let member = self.container(destination);
+        let put = match &self.policy.containers[destination.0].kind {
+            ContainerKind::Threadref => format!("catapults_slot_put(&{member}, {thread}, {number});"),
+            ContainerKind::Queue => format!("catapults_list_append(&{member}, {thread}, {number});"),
+            ContainerKind::Stack => format!("catapults_list_push(&{member}, {thread}, {number});"),
+            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                let order = &self.names.orders[destination.0];
+                format!("catapults_sorted_insert(&{member}, {thread}, {number}, {order});")
+            }
+        };
+        self.from(statement, &put);
+    }
+
+    fn destroy(&mut self, statement: &Statement, source: Source) {
+        let thread = match source {
+            Source::Container(container) => self.pop(container),
+            Source::Thread(local) => {
+                self.remove(statement.id, local);
+                self.local(local)
+            }
+        };
+        self.from(statement, &format!("{thread}->container = 0;"));
+    }
+
+    fn pop(&mut self, container: ContainerId) -> String {
+        let member = self.container(container);
+        match &self.policy.containers[container.0].kind {
+            ContainerKind::Threadref => format!("catapults_slot_take(&{member})"),
+            ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_pop(&{member})"),
+            kind @ (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_)) => {
+                format!("catapults_sorted_pop(&{member}, {})", super::ties(kind))
+            }
+        }
+    }
+
+    /// Takes a named thread out of where it is, as far as that is known.
+    fn remove(&mut self, statement: StatementId, local: LocalId) {
+        let verified = self.verified;
+        let thread = self.local(local);
+        match verified.facts(statement).positions.as_slice() {
+            [] => {}
+            [only] => {
+                let remove = super::removal(self.policy, self.names, *only, &thread);
+                self.uses_self = true;
+                self.line(&remove);
+            }
+            [first, second] => {
+                self.uses_self = true;
+                let number = &self.names.numbers[first.0];
+                self.line(&format!("if ({thread}->container == {number})"));
+                self.line(&format!("    {}", super::removal(self.policy, self.names, *first, &thread)));
+                self.line("else");
+                self.line(&format!("    {}", super::removal(self.policy, self.names, *second, &thread)));
+            }
+            [_, _, ..] => {
+                self.uses_self = true;
+                self.uses_take = true;
+                self.line(&format!("{}(self, {thread});", self.names.take));
+            }
+        }
+    }
+
+    /// Visits the threads that are in the container now, although the body may move the one visited, even back into it.
+    fn foreach(&mut self, statement: &Statement, cursor: LocalId, container: ContainerId, block: &Block) {
+        let (scope, locals) = (self.scope.clone(), self.locals.clone());
+        let member = self.container(container);
+        let kind = &self.policy.containers[container.0].kind;
+        let t = self.declare(cursor);
+        let pointer =
+            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        let mut step = None;
+        let head = match kind {
+            ContainerKind::Threadref => {
+                step = Some(format!("{pointer}{t} = {member};"));
+                format!("if ({member} != NULL) {{")
+            }
+            ContainerKind::Queue | ContainerKind::Stack if self.moves(block) => {
+                let (last, next) = (self.scope.take("last"), self.scope.take("next"));
+                step = Some(format!("{next} = {t} == {last} ? NULL : {t}->next;"));
+                format!(
+                    "for ({pointer}{t} = {member}.first, *{last} = {member}.last, *{next}; {t} != NULL; {t} = {next}) {{"
+                )
+            }
+            ContainerKind::Queue | ContainerKind::Stack => {
+                format!("for ({pointer}{t} = {member}.first; {t} != NULL; {t} = {t}->next) {{")
+            }
+            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if self.moves(block) => {
+                let next = self.scope.take("next");
+                step = Some(format!("{next} = {t}->walk;"));
+                let walk = format!("catapults_sorted_walk(&{member}, {})", super::ties(kind));
+                format!("for ({pointer}{t} = {walk}, *{next}; {t} != NULL; {t} = {next}) {{")
+            }
+            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                let ties = super::ties(kind);
+                let first = format!("catapults_sorted_first(&{member}, {ties})");
+                format!("for ({pointer}{t} = {first}; {t} != NULL; {t} = catapults_sorted_next({t}, {ties})) {{")
+            }
+        };
+        self.from(statement, &head);
+        self.depth += 1;
+        if let Some(step) = step {
+            self.line(&step);
+        }
+        self.depth -= 1;
+        self.nested(block);
+        if matches!(kind, ContainerKind::Threadref) && !self.used[cursor.0] {
+            self.line(&format!("    (void){t};"));
+        }
+        self.line("}");
+        (self.scope, self.locals) = (scope, locals);
+    }
+
+    /// Whether a block moves, destroys or re-files a thread.
+    fn moves(&self, block: &Block) -> bool {
+        block.iter().any(|statement| match &statement.kind {
+            StatementKind::Transfer { .. } | StatementKind::Destroy { .. } => true,
+            StatementKind::Set { .. } => !self.verified.facts(statement.id).refile.is_empty(),
+            StatementKind::If { then, otherwise, .. } => self.moves(then) || self.moves(otherwise),
+            StatementKind::Foreach { body, .. } => self.moves(body),
+            StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => false,
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Names in generated C: those of the source, with a trailing underscore where C or this file has taken them.
+
+use crate::policy::Policy;
+use std::collections::BTreeSet;
+
+/// What C17 and C23 reserve, and what the included headers define as macros or types.
+const RESERVED: &[&str] = &[
+    "NULL",
+    "alignas",
+    "alignof",
+    "asm",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "linux",
+    "long",
+    "max_align_t",
+    "nullptr",
+    "nullptr_t",
+    "offsetof",
+    "ptrdiff_t",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "size_t",
+    "sizeof",
+    "static",
+    "static_assert",
+    "struct",
+    "switch",
+    "thread_local",
+    "true",
+    "typedef",
+    "typeof",
+    "typeof_unqual",
+    "union",
+    "unix",
+    "unreachable",
+    "unsigned",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+];
+
+/// Names taken in one scope of C.
+#[derive(Clone, Default)]
+pub(super) struct Scope {
+    taken: BTreeSet<String>,
+}
+
+impl Scope {
+    /// Takes the name, or the nearest one that is free.
+    pub(super) fn take(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        while is_reserved(&name) || self.taken.contains(&name) {
+            name.push('_');
+        }
+        self.taken.insert(name.clone());
+        name
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    let ours = ["catapults_", "CATAPULTS_"].iter().any(|prefix| name.starts_with(prefix));
+    let limit = ["_MAX", "_MIN", "_WIDTH", "_C"].iter().any(|suffix| name.ends_with(suffix));
+    let integer = (name.starts_with("int") || name.starts_with("uint")) && name.ends_with("_t");
+    let language = name.starts_with('_') && !name.ends_with('_');
+    ours || limit || integer || language || RESERVED.contains(&name)
+}
+
+/// The names of a policy's parts. Each list runs parallel to the one of the policy.
+pub(super) struct Names {
+    /// The prefix of all that the file defines, and the tag of the instance's struct.
+    pub policy: String,
+    /// The function from a thread to the policy's part of it, and the tag of that struct.
+    pub thread: String,
+    /// The function that takes a thread out of wherever it is.
+    pub take: String,
+    /// Enumeration constants or objects.
+    pub constants: Vec<String>,
+    /// Members of the instance.
+    pub containers: Vec<String>,
+    /// Enumeration constants: the containers' numbers, from 1.
+    pub numbers: Vec<String>,
+    /// The comparison functions of sorted containers; unused for the others.
+    pub orders: Vec<String>,
+    /// Members of the instance.
+    pub variables: Vec<String>,
+    /// Members of the instance: the pointer, and the default that it points at until the application registers a variable.
+    pub imports: Vec<(String, String)>,
+    /// Members of the thread.
+    pub attributes: Vec<String>,
+    /// Members of the thread, as for `imports`.
+    pub thread_imports: Vec<(String, String)>,
+    /// What the file defines.
+    pub file: Scope,
+}
+
+impl Names {
+    pub(super) fn new(policy: &Policy) -> Self {
+        let mut file = Scope::default();
+        // The prefix must stay distinct: everything else in the file is made from it.
+        let name = Scope::default().take(&policy.name);
+        let mut of = |part: &str| file.take(&format!("{name}_{part}"));
+        let thread = of("thread");
+        let take = of("take");
+        let orders = policy.containers.iter().map(|container| of(&format!("{}_order", container.name))).collect();
+        let constants = policy.constants.iter().map(|constant| file.take(&constant.name)).collect();
+        let numbers = policy.containers.iter().map(|container| file.take(&format!("in_{}", container.name))).collect();
+
+        let mut instance = Scope::default();
+        let containers = policy.containers.iter().map(|container| instance.take(&container.name)).collect();
+        let variables = policy.variables.iter().map(|variable| instance.take(&variable.name)).collect();
+        let import = |scope: &mut Scope, name: &str| (scope.take(name), scope.take(&format!("{name}_default")));
+        let imports = policy.imports.iter().map(|variable| import(&mut instance, &variable.name)).collect();
+
+        let mut members = Scope::default();
+        members.take("base");
+        let attributes = policy.attributes.iter().map(|attribute| members.take(&attribute.name)).collect();
+        let thread_imports =
+            policy.thread_imports.iter().map(|variable| import(&mut members, &variable.name)).collect();
+        Names {
+            policy: name,
+            thread,
+            take,
+            constants,
+            containers,
+            numbers,
+            orders,
+            variables,
+            imports,
+            attributes,
+            thread_imports,
+            file,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Where the values of a handler are mentioned: what a declaration in C must be placed by.
+
+use crate::policy::{Block, Expression, LocalId, Place, Statement, StatementKind};
+
+/// Whether a statement, or one inside it, reads or assigns the value.
+pub(super) fn mentions(statement: &Statement, local: LocalId) -> bool {
+    assigns(statement, local)
+        || reads(statement, local, true)
+        || blocks(statement).any(|block| block.iter().any(|inner| mentions(inner, local)))
+}
+
+/// Whether a statement is an assignment to the value that does not read it.
+pub(super) fn assigns(statement: &Statement, local: LocalId) -> bool {
+    matches!(&statement.kind, StatementKind::Set { place: Place::Local(place), value } if *place == local && !within(value, local))
+}
+
+/// Whether anything is done with the value but to step it.
+pub(super) fn read_in(block: &Block, local: LocalId) -> bool {
+    block.iter().any(|statement| reads(statement, local, false) || blocks(statement).any(|inner| read_in(inner, local)))
+}
+
+/// Whether the statement itself reads the value; `own` also counts an assignment to itself, as in `x = x + 1`.
+fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
+    match &statement.kind {
+        StatementKind::Set { place: Place::Local(place), value } => (own || *place != local) && within(value, local),
+        StatementKind::Set { value, .. } | StatementKind::Return { value: Some(value) } => within(value, local),
+        StatementKind::If { condition, .. } => within(condition, local),
+        StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Return { value: None }
+        | StatementKind::Fail { .. } => false,
+    }
+}
+
+fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
+    let (first, second) = match &statement.kind {
+        StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+        StatementKind::Foreach { body, .. } => (Some(body), None),
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => (None, None),
+    };
+    first.into_iter().chain(second)
+}
+
+fn within(value: &Expression, local: LocalId) -> bool {
+    match value {
+        Expression::Read(place) => *place == Place::Local(local),
+        Expression::Unary(_, operand) | Expression::NotZero(operand) => within(operand, local),
+        Expression::Binary(_, left, right) => within(left, local) || within(right, local),
+        Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) | Expression::In(..) => false,
+    }
+}

@@ -1,0 +1,331 @@
+/*
+ * Sorted containers (pqueue, pstack): a red-black tree of runs. A run is a ring of threads with equal keys; one of
+ * them, the oldest, stands for it in the tree. Threads of few distinct keys thus come and go without the tree being
+ * touched.
+ *
+ *                 head ─┐        a node of the tree: parent, left, right, color
+ *                 ╱  ╲  │
+ *             head    head ⇄ t ⇄ t ⇄ (back to head)      a run: next leads to younger threads, previous to older ones
+ *              ▲
+ *              └── first: the head of the run that leaves next, kept at hand
+ *
+ * What leaves next stands furthest left. Of a run, a pqueue takes the oldest thread (CATAPULTS_FIFO) and a pstack the
+ * youngest (CATAPULTS_LIFO).
+ *
+ * Insertion: O(1) into the run that leaves next or before it, else O(log n) of distinct keys. Removal of a thread that
+ * is not alone in its run: O(1). `order` and `ties` are constants where this is used, and inlined.
+ */
+#ifndef CATAPULTS_SORTED_H
+#define CATAPULTS_SORTED_H
+
+#include <stdbool.h>
+
+#include "catapults/policy.h"
+
+enum {
+    CATAPULTS_RED,   /* a head, and a red node */
+    CATAPULTS_BLACK, /* a head, and a black node */
+    CATAPULTS_MEMBER /* not a head: in no node */
+};
+
+/* Which thread of a run leaves first. */
+enum catapults_ties { CATAPULTS_FIFO, CATAPULTS_LIFO };
+
+struct catapults_sorted {
+    struct catapults_thread *root;  /* NULL: empty */
+    struct catapults_thread *first; /* head of the run that leaves next; NULL: empty */
+    catapults_int count;            /* of threads */
+};
+
+/* Below 0: `a` leaves before `b`; 0: equal keys; above 0: after. */
+typedef int catapults_order(const struct catapults_thread *a, const struct catapults_thread *b);
+
+static inline void catapults_sorted_init(struct catapults_sorted *sorted) {
+    sorted->root = NULL;
+    sorted->first = NULL;
+    sorted->count = 0;
+}
+
+/* ---- The tree: its nodes are heads --------------------------------------------------------------------------------
+ */
+
+/* Lets `with` (or nothing) hang where `node` hangs. */
+static inline void catapults_tree_replace(struct catapults_sorted *sorted, const struct catapults_thread *node,
+                                          struct catapults_thread *with) {
+    struct catapults_thread *parent = node->parent;
+    if (!parent)
+        sorted->root = with;
+    else if (parent->left == node)
+        parent->left = with;
+    else
+        parent->right = with;
+    if (with)
+        with->parent = parent;
+}
+
+/*
+ *     node                pivot
+ *    ╱    ╲              ╱     ╲
+ *   a    pivot   ──►   node     c
+ *        ╱   ╲        ╱    ╲
+ *       b     c      a      b
+ */
+static inline void catapults_tree_rotate_left(struct catapults_sorted *sorted, struct catapults_thread *node) {
+    struct catapults_thread *pivot = node->right;
+    node->right = pivot->left;
+    if (node->right)
+        node->right->parent = node;
+    catapults_tree_replace(sorted, node, pivot);
+    pivot->left = node;
+    node->parent = pivot;
+}
+
+/* The mirror image. */
+static inline void catapults_tree_rotate_right(struct catapults_sorted *sorted, struct catapults_thread *node) {
+    struct catapults_thread *pivot = node->left;
+    node->left = pivot->right;
+    if (node->left)
+        node->left->parent = node;
+    catapults_tree_replace(sorted, node, pivot);
+    pivot->right = node;
+    node->parent = pivot;
+}
+
+/* `node` is new, red, and hangs in its place: no red node may have a red parent. */
+static inline void catapults_tree_inserted(struct catapults_sorted *sorted, struct catapults_thread *node) {
+    struct catapults_thread *parent;
+    while ((parent = node->parent) && parent->color == CATAPULTS_RED) {
+        struct catapults_thread *grandparent = parent->parent; /* there is one: the root is black */
+        bool left = parent == grandparent->left;
+        struct catapults_thread *uncle = left ? grandparent->right : grandparent->left;
+        if (uncle && uncle->color == CATAPULTS_RED) {
+            parent->color = CATAPULTS_BLACK;
+            uncle->color = CATAPULTS_BLACK;
+            grandparent->color = CATAPULTS_RED;
+            node = grandparent;
+            continue;
+        }
+        if (node == (left ? parent->right : parent->left)) { /* make it an outer grandchild */
+            if (left)
+                catapults_tree_rotate_left(sorted, parent);
+            else
+                catapults_tree_rotate_right(sorted, parent);
+            parent = node;
+        }
+        parent->color = CATAPULTS_BLACK;
+        grandparent->color = CATAPULTS_RED;
+        if (left)
+            catapults_tree_rotate_right(sorted, grandparent);
+        else
+            catapults_tree_rotate_left(sorted, grandparent);
+        break;
+    }
+    sorted->root->color = CATAPULTS_BLACK;
+}
+
+/* The paths through `node` (which may be NULL, below `parent`) have one black node too few. */
+static inline void catapults_tree_removed(struct catapults_sorted *sorted, struct catapults_thread *node,
+                                          struct catapults_thread *parent) {
+    while (parent && (!node || node->color == CATAPULTS_BLACK)) {
+        bool left = node == parent->left;
+        struct catapults_thread *sibling = left ? parent->right : parent->left; /* there is one: its paths are longer */
+        if (sibling->color == CATAPULTS_RED) {
+            sibling->color = CATAPULTS_BLACK;
+            parent->color = CATAPULTS_RED;
+            if (left)
+                catapults_tree_rotate_left(sorted, parent);
+            else
+                catapults_tree_rotate_right(sorted, parent);
+            sibling = left ? parent->right : parent->left;
+        }
+        struct catapults_thread *inner = left ? sibling->left : sibling->right;
+        struct catapults_thread *outer = left ? sibling->right : sibling->left;
+        bool inner_red = inner && inner->color == CATAPULTS_RED;
+        bool outer_red = outer && outer->color == CATAPULTS_RED;
+        if (!inner_red && !outer_red) {
+            sibling->color = CATAPULTS_RED;
+            node = parent;
+            parent = node->parent;
+            continue;
+        }
+        if (!outer_red) {
+            inner->color = CATAPULTS_BLACK;
+            sibling->color = CATAPULTS_RED;
+            if (left)
+                catapults_tree_rotate_right(sorted, sibling);
+            else
+                catapults_tree_rotate_left(sorted, sibling);
+            outer = sibling;
+            sibling = inner;
+        }
+        sibling->color = parent->color;
+        parent->color = CATAPULTS_BLACK;
+        outer->color = CATAPULTS_BLACK;
+        if (left)
+            catapults_tree_rotate_left(sorted, parent);
+        else
+            catapults_tree_rotate_right(sorted, parent);
+        node = sorted->root;
+        break;
+    }
+    if (node)
+        node->color = CATAPULTS_BLACK;
+}
+
+/* `with`, which is in no tree, becomes the node that `node` was. */
+static inline void catapults_tree_exchange(struct catapults_sorted *sorted, const struct catapults_thread *node,
+                                           struct catapults_thread *with) {
+    catapults_tree_replace(sorted, node, with);
+    with->color = node->color;
+    with->left = node->left;
+    with->right = node->right;
+    if (with->left)
+        with->left->parent = with;
+    if (with->right)
+        with->right->parent = with;
+}
+
+static inline void catapults_tree_remove(struct catapults_sorted *sorted, struct catapults_thread *node) {
+    struct catapults_thread *child, *parent;
+    uint8_t color;
+    if (node->left && node->right) { /* its successor, which has no left child, takes its place */
+        struct catapults_thread *successor = node->right;
+        while (successor->left)
+            successor = successor->left;
+        child = successor->right;
+        parent = successor->parent == node ? successor : successor->parent;
+        color = successor->color;
+        catapults_tree_replace(sorted, successor, child);
+        catapults_tree_exchange(sorted, node, successor);
+    } else {
+        child = node->left ? node->left : node->right;
+        parent = node->parent;
+        color = node->color;
+        catapults_tree_replace(sorted, node, child);
+    }
+    if (color == CATAPULTS_BLACK)
+        catapults_tree_removed(sorted, child, parent);
+}
+
+/* The node that stands behind `node`, or NULL. */
+static inline struct catapults_thread *catapults_tree_successor(const struct catapults_thread *node) {
+    struct catapults_thread *next;
+    if (node->right) {
+        for (next = node->right; next->left;)
+            next = next->left;
+        return next;
+    }
+    for (next = node->parent; next && node == next->right; next = next->parent)
+        node = next;
+    return next;
+}
+
+/* ---- The container ------------------------------------------------------------------------------------------------
+ */
+
+/* `number` is the container's, for catapults_thread.container. The thread is in hand. */
+static inline __attribute__((always_inline)) void catapults_sorted_insert(struct catapults_sorted *sorted,
+                                                                          struct catapults_thread *t, uint16_t number,
+                                                                          catapults_order *order) {
+    struct catapults_thread *head = sorted->first, *parent = NULL, **link = &sorted->root;
+    t->container = number;
+    sorted->count++;
+    int side = head ? order(t, head) : -1;
+    if (side < 0) {
+        if (head) {
+            parent = head;
+            link = &head->left; /* nothing stands left of the first */
+        }
+        sorted->first = t;
+    } else if (side > 0) {
+        for (head = sorted->root; head; head = *link) {
+            side = order(t, head);
+            if (side == 0)
+                break;
+            parent = head;
+            link = side < 0 ? &head->left : &head->right;
+        }
+    }
+    if (side == 0) {
+        t->color = CATAPULTS_MEMBER;
+        t->previous = head->previous;
+        t->next = head;
+        head->previous->next = t;
+        head->previous = t;
+        return;
+    }
+    t->color = CATAPULTS_RED;
+    t->parent = parent;
+    t->left = NULL;
+    t->right = NULL;
+    t->next = t;
+    t->previous = t;
+    *link = t;
+    catapults_tree_inserted(sorted, t);
+}
+
+/* Takes out a thread that is in this container. Compares nothing, so its keys may have changed already. */
+static inline void catapults_sorted_remove(struct catapults_sorted *sorted, struct catapults_thread *t) {
+    struct catapults_thread *next = t->next;
+    sorted->count--;
+    if (next == t) { /* alone */
+        if (sorted->first == t)
+            sorted->first = catapults_tree_successor(t);
+        catapults_tree_remove(sorted, t);
+        return;
+    }
+    t->previous->next = next;
+    next->previous = t->previous;
+    if (t->color == CATAPULTS_MEMBER)
+        return;
+    if (sorted->first == t)
+        sorted->first = next;
+    catapults_tree_exchange(sorted, t, next);
+}
+
+/* The next to leave; NULL: the container is empty. */
+static inline struct catapults_thread *catapults_sorted_first(const struct catapults_sorted *sorted,
+                                                              enum catapults_ties ties) {
+    return ties == CATAPULTS_LIFO && sorted->first ? sorted->first->previous : sorted->first;
+}
+
+/* Takes out the next to leave, which is then in hand. The container is not empty. */
+static inline struct catapults_thread *catapults_sorted_pop(struct catapults_sorted *sorted, enum catapults_ties ties) {
+    struct catapults_thread *t = catapults_sorted_first(sorted, ties);
+    catapults_sorted_remove(sorted, t);
+    return t;
+}
+
+/* A key of a thread in this container has been assigned: files it anew, as the youngest of its run. */
+static inline __attribute__((always_inline)) void catapults_sorted_refile(struct catapults_sorted *sorted,
+                                                                          struct catapults_thread *t, uint16_t number,
+                                                                          catapults_order *order) {
+    catapults_sorted_remove(sorted, t);
+    catapults_sorted_insert(sorted, t, number, order);
+}
+
+/* The one that leaves after `t`, or NULL. */
+static inline struct catapults_thread *catapults_sorted_next(const struct catapults_thread *t,
+                                                             enum catapults_ties ties) {
+    if (ties == CATAPULTS_FIFO) {
+        if (t->next->color == CATAPULTS_MEMBER)
+            return t->next;
+        return catapults_tree_successor(t->next);
+    }
+    if (t->color == CATAPULTS_MEMBER)
+        return t->previous;
+    struct catapults_thread *head = catapults_tree_successor(t);
+    return head ? head->previous : NULL;
+}
+
+/* Chains all threads through `walk` in the order in which they leave, for a visitor that moves them; returns the first.
+ */
+static inline struct catapults_thread *catapults_sorted_walk(const struct catapults_sorted *sorted,
+                                                             enum catapults_ties ties) {
+    struct catapults_thread *first = catapults_sorted_first(sorted, ties);
+    for (struct catapults_thread *t = first; t; t = t->walk)
+        t->walk = catapults_sorted_next(t, ties);
+    return first;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * The arithmetic of the policy language where it differs from C's, and access to variables of the application.
+ *
+ * Sums, differences and products wrap: generated code is built with -fwrapv.
+ */
+#ifndef CATAPULTS_VALUES_H
+#define CATAPULTS_VALUES_H
+
+#include <stdint.h>
+
+/* Generated code says what its policy says, also where that compares a variable with itself. */
+#pragma GCC diagnostic ignored "-Wtautological-compare"
+
+/* A guard or a refusal is the exception. */
+#define CATAPULTS_UNLIKELY(condition) __builtin_expect((condition), 0)
+
+/* The application may change these at any moment, from any processor. */
+#define CATAPULTS_READ(variable) __atomic_load_n((variable), __ATOMIC_RELAXED)
+#define CATAPULTS_WRITE(variable, value) __atomic_store_n((variable), (value), __ATOMIC_RELAXED)
+
+/* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, which the processor's division is not.
+ */
+static inline int64_t catapults_divide(int64_t dividend, int64_t divisor) {
+    if (divisor == 0)
+        return 0;
+    if (divisor == -1)
+        return (int64_t)(0 - (uint64_t)dividend);
+    return dividend / divisor;
+}
+
+/* By zero: 0. Otherwise with the sign of the dividend. */
+static inline int64_t catapults_remainder(int64_t dividend, int64_t divisor) {
+    if (divisor == 0 || divisor == -1)
+        return 0;
+    return dividend % divisor;
+}
+
+#endif
