@@ -1,0 +1,92 @@
+/*
+ * void context_swap(void **save, void *load);        x0, x1
+ * void context_begin(void);
+ *
+ * What a context that does not run has on its stack (struct context_frame):
+ *
+ *          higher addresses
+ *        ┌──────────────────┐
+ *        │ frames of the    │
+ *        │ thread           │
+ *        ├──────────────────┤
+ *     96 │ d8 … d15         │  the halves that a call keeps
+ *     88 │ x30              │  return address; in a new context, context_begin
+ *     80 │ x29              │  frame pointer
+ *     16 │ x21 … x28        │
+ *      8 │ x20              │  in a new context: argument
+ *      0 │ x19              │  in a new context: entry
+ *        └──────────────────┘ ◄── what *save is set to, and `load` is
+ */
+        .text
+
+        .globl  context_swap
+        .type   context_swap, %function
+        .p2align 4
+context_swap:
+        .cfi_startproc
+        sub     sp, sp, #160
+        .cfi_adjust_cfa_offset 160
+        stp     x19, x20, [sp, #0]
+        .cfi_rel_offset x19, 0
+        .cfi_rel_offset x20, 8
+        stp     x21, x22, [sp, #16]
+        .cfi_rel_offset x21, 16
+        .cfi_rel_offset x22, 24
+        stp     x23, x24, [sp, #32]
+        .cfi_rel_offset x23, 32
+        .cfi_rel_offset x24, 40
+        stp     x25, x26, [sp, #48]
+        .cfi_rel_offset x25, 48
+        .cfi_rel_offset x26, 56
+        stp     x27, x28, [sp, #64]
+        .cfi_rel_offset x27, 64
+        .cfi_rel_offset x28, 72
+        stp     x29, x30, [sp, #80]
+        .cfi_rel_offset x29, 80
+        .cfi_rel_offset x30, 88
+        stp     d8, d9, [sp, #96]
+        .cfi_rel_offset d8, 96
+        .cfi_rel_offset d9, 104
+        stp     d10, d11, [sp, #112]
+        .cfi_rel_offset d10, 112
+        .cfi_rel_offset d11, 120
+        stp     d12, d13, [sp, #128]
+        .cfi_rel_offset d12, 128
+        .cfi_rel_offset d13, 136
+        stp     d14, d15, [sp, #144]
+        .cfi_rel_offset d14, 144
+        .cfi_rel_offset d15, 152
+        mov     x9, sp
+        str     x9, [x0]
+        mov     sp, x1                  // the same picture, on the other stack
+        ldp     x19, x20, [sp, #0]
+        ldp     x21, x22, [sp, #16]
+        ldp     x23, x24, [sp, #32]
+        ldp     x25, x26, [sp, #48]
+        ldp     x27, x28, [sp, #64]
+        ldp     x29, x30, [sp, #80]
+        ldp     d8, d9, [sp, #96]
+        ldp     d10, d11, [sp, #112]
+        ldp     d12, d13, [sp, #128]
+        ldp     d14, d15, [sp, #144]
+        add     sp, sp, #160
+        .cfi_def_cfa_offset 0
+        ret
+        .cfi_endproc
+        .size   context_swap, . - context_swap
+
+        .globl  context_begin
+        .type   context_begin, %function
+        .p2align 4
+context_begin:
+        .cfi_startproc
+        .cfi_undefined x30              // nobody called: unwinding ends here
+        mov     x0, x20
+        mov     x29, #0
+        mov     x30, #0
+        blr     x19
+        brk     #1                      // entry has returned, against context_make's condition
+        .cfi_endproc
+        .size   context_begin, . - context_begin
+
+        .section .note.GNU-stack, "", %progbits

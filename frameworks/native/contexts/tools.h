@@ -1,0 +1,89 @@
+/*
+ * What debugging tools want to know about contexts. In a plain build all of this is nothing.
+ *
+ * AddressSanitizer needs the bounds of the stack that is switched to, and keeps a shadow of each stack; ThreadSanitizer has a
+ * fiber for each context; Valgrind is told of each stack when it is first used (stack.c). All of it is in this file, so that
+ * nothing else asks how it is built.
+ */
+#ifndef CATAPULTS_TOOLS_H
+#define CATAPULTS_TOOLS_H
+
+#include "contexts/stack.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+
+struct tools_context {
+    void *shadow;       /* AddressSanitizer's fake stack, while the context does not run */
+    const void *lowest; /* of the stack; NULL: not known yet, for the one that the system gave */
+    size_t size;
+};
+
+/* Whoever has just been left, so that the context that arrives learns the bounds of the system's stack. */
+extern struct tools_context *tools_left;
+
+static inline void tools_new_stack(struct stack *stack) { (void)stack; }
+static inline void tools_make(struct tools_context *tools, const struct stack *stack) {
+    *tools = (struct tools_context){.lowest = stack->lowest, .size = stack_room(stack)};
+}
+static inline void tools_adopt(struct tools_context *tools) { *tools = (struct tools_context){0}; }
+static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
+    tools_left = from;
+    __sanitizer_start_switch_fiber(&from->shadow, to->lowest, to->size);
+}
+static inline void tools_end(struct tools_context *from, struct tools_context *to) {
+    tools_left = from;
+    __sanitizer_start_switch_fiber(NULL, to->lowest, to->size);
+}
+static inline void tools_arrive(struct tools_context *self) {
+    const void *lowest;
+    size_t size;
+    __sanitizer_finish_switch_fiber(self->shadow, &lowest, &size);
+    if (!tools_left->lowest) {
+        tools_left->lowest = lowest;
+        tools_left->size = size;
+    }
+}
+static inline void tools_begin(void) {
+    struct tools_context fresh = {0};
+    tools_arrive(&fresh);
+}
+
+#elif defined(__SANITIZE_THREAD__)
+
+#include <sanitizer/tsan_interface.h>
+
+struct tools_context {
+    void *fiber;
+};
+
+static inline void tools_new_stack(struct stack *stack) { stack->fiber = __tsan_create_fiber(0); }
+static inline void tools_make(struct tools_context *tools, const struct stack *stack) {
+    tools->fiber = stack->fiber;
+}
+static inline void tools_adopt(struct tools_context *tools) { tools->fiber = __tsan_get_current_fiber(); }
+static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
+    (void)from;
+    __tsan_switch_to_fiber(to->fiber, 0);
+}
+static inline void tools_end(struct tools_context *from, struct tools_context *to) { tools_leave(from, to); }
+static inline void tools_arrive(struct tools_context *self) { (void)self; }
+static inline void tools_begin(void) {}
+
+#else
+
+struct tools_context {};
+
+static inline void tools_new_stack(struct stack *stack) { (void)stack; }
+static inline void tools_make(struct tools_context *tools, const struct stack *stack) { (void)tools, (void)stack; }
+static inline void tools_adopt(struct tools_context *tools) { (void)tools; }
+static inline void tools_leave(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
+static inline void tools_end(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
+static inline void tools_arrive(struct tools_context *self) { (void)self; }
+static inline void tools_begin(void) {}
+
+#endif
+
+#endif

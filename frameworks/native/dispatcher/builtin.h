@@ -1,0 +1,16 @@
+/*
+ * The built-in FIFO: the policy of a program that has none, and of one whose policy had to go. Written by hand, so that it
+ * cannot share a fault with the compiler.
+ */
+#ifndef CATAPULTS_BUILTIN_H
+#define CATAPULTS_BUILTIN_H
+
+#include "native_policy.h"
+
+/* Its handlers never stop. It keeps nothing in a thread beyond struct catapults_thread. */
+extern const struct catapults_policy dispatcher_builtin;
+
+/* Bytes of its instance, for whoever provides one at compile time. */
+#define DISPATCHER_BUILTIN_INSTANCE 32
+
+#endif
