@@ -1,0 +1,202 @@
+/*
+ * Files, pipes and all other descriptors. Each transfer is tried without waiting (RWF_NOWAIT). What is on a disk is
+ * then left to the driver as an operation; everything else is waited for.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "io/io.h"
+
+static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
+                        int64_t instant);
+static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
+static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *parts, int count);
+static bool on_disk(int descriptor);
+static int take_position(int descriptor);
+static void give_position(int descriptor);
+
+static ssize_t read_all(int descriptor, void *buffer, size_t size, off_t offset) {
+    for (size_t done = 0;;) {
+        struct iovec part = {(char *)buffer + done, size - done};
+        off_t at = offset < 0 ? -1 : offset + (off_t)done;
+        ssize_t count = transfer(false, descriptor, &part, 1, at, CATAPULTS_FOREVER);
+        if (count < 0 && (done == 0 || count == -EBADF))
+            return io_failed((int)count);
+        if (count > 0)
+            done += (size_t)count;
+        /* Of a file, a part may have been in memory: its reader gets the whole. A pipe gives what it has. */
+        if (count <= 0 || done == size || !on_disk(descriptor))
+            return (ssize_t)done;
+    }
+}
+
+ssize_t catapults_read(int descriptor, void *buffer, size_t size) { return read_all(descriptor, buffer, size, -1); }
+
+ssize_t catapults_pread(int descriptor, void *buffer, size_t size, off_t offset) {
+    return offset < 0 ? io_failed(-EINVAL) : read_all(descriptor, buffer, size, offset);
+}
+
+ssize_t catapults_write(int descriptor, const void *buffer, size_t size) {
+    struct iovec part = {(void *)buffer, size};
+    return io_write(descriptor, &part, 1, -1, CATAPULTS_FOREVER);
+}
+
+ssize_t catapults_pwrite(int descriptor, const void *buffer, size_t size, off_t offset) {
+    struct iovec part = {(void *)buffer, size};
+    return offset < 0 ? io_failed(-EINVAL) : io_write(descriptor, &part, 1, offset, CATAPULTS_FOREVER);
+}
+
+int catapults_fsync(int descriptor) {
+    if (io_driver->fsync == NULL)
+        return fsync(descriptor);
+    struct io_wait wait;
+    int result = io_wait_begin(&wait, descriptor);
+    if (result == 0)
+        result = io_wait_end(&wait, io_driver->fsync(&wait), BLOCK_IO_FILE, CATAPULTS_FOREVER);
+    return result < 0 ? io_failed(result) : 0;
+}
+
+ssize_t io_write(int descriptor, const struct iovec *parts, int count, off_t offset, int64_t instant) {
+    struct iovec rest[IO_PARTS];
+    const struct iovec *now = parts;
+    int now_count = count;
+    for (size_t done = 0;;) {
+        off_t at = offset < 0 ? -1 : offset + (off_t)done;
+        ssize_t written = transfer(true, descriptor, now, now_count, at, instant);
+        if (written < 0)
+            return done > 0 && written != -EBADF ? (ssize_t)done : io_failed((int)written);
+        done += (size_t)written;
+        now = rest;
+        now_count = io_parts_after(parts, count, done, rest);
+        if (written == 0 || now_count == 0)
+            return (ssize_t)done;
+    }
+}
+
+int io_parts_after(const struct iovec *parts, int count, size_t done, struct iovec *rest) {
+    int used = 0;
+    for (int i = 0; i < count && used < IO_PARTS; i++) {
+        if (done >= parts[i].iov_len) {
+            done -= parts[i].iov_len;
+            continue;
+        }
+        rest[used++] = (struct iovec){(char *)parts[i].iov_base + done, parts[i].iov_len - done};
+        done = 0;
+    }
+    return used;
+}
+
+/* Transfers some bytes; blocks the thread until there are any. Returns their number or a negative error number. */
+static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
+                        int64_t instant) {
+    for (;;) {
+        bool supported = true;
+        const struct io_descriptor *state = io_descriptor(descriptor);
+        if (offset >= 0 || state == NULL || !state->moving) {
+            ssize_t moved = writing ? pwritev2(descriptor, parts, count, offset, RWF_NOWAIT)
+                                    : preadv2(descriptor, parts, count, offset, RWF_NOWAIT);
+            if (moved >= 0)
+                return moved;
+            if (errno == EINTR)
+                continue;
+            if (errno != EAGAIN && errno != EOPNOTSUPP)
+                return -errno;
+            supported = errno != EOPNOTSUPP;
+        }
+        if (on_disk(descriptor))
+            return transfer_disk(writing, descriptor, parts, count, offset);
+
+        short events = writing ? POLLOUT : POLLIN;
+        if (!supported) {
+            struct pollfd one = {.fd = descriptor, .events = events};
+            if (poll(&one, 1, 0) > 0) {
+                ssize_t moved = transfer_ready(writing, descriptor, parts, count);
+                if (moved != -EAGAIN && moved != -EINTR)
+                    return moved;
+            }
+        }
+        int result = io_wait_ready(descriptor, events, writing ? BLOCK_IO_WRITE : BLOCK_IO_READ, instant);
+        if (result < 0)
+            return result;
+    }
+}
+
+static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
+    ssize_t result = -EAGAIN;
+    if (io_driver->readv != NULL) {
+        /* POSIX: of two that move the position of one file, the second begins where the first has ended. */
+        if (offset < 0 && (result = take_position(descriptor)) < 0)
+            return result;
+        struct io_wait wait = {0};
+        result = io_wait_begin(&wait, descriptor);
+        if (result == 0) {
+            int started = (writing ? io_driver->writev : io_driver->readv)(&wait, parts, count, offset);
+            result = io_wait_end(&wait, started, BLOCK_IO_FILE, CATAPULTS_FOREVER);
+        }
+        if (offset < 0 && !wait.closed)
+            give_position(descriptor);
+    }
+    /* The driver has no such operation, or the file refuses it. */
+    while (result == -EAGAIN || result == -EINTR) {
+        result = offset < 0 ? (writing ? writev : readv)(descriptor, parts, count)
+                            : (writing ? pwritev : preadv)(descriptor, parts, count, offset);
+        if (result < 0)
+            result = -errno;
+        if (result == -EAGAIN)
+            return result;
+    }
+    return result;
+}
+
+/* For a terminal, or a pipe before Linux 6.4: poll has said that there is something to read, or room for PIPE_BUF
+ * bytes. */
+static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *parts, int count) {
+    while (count > 1 && parts->iov_len == 0)
+        parts++, count--;
+    size_t size = parts->iov_len;
+    if (writing && size > PIPE_BUF)
+        size = PIPE_BUF;
+    ssize_t moved = writing ? write(descriptor, parts->iov_base, size) : read(descriptor, parts->iov_base, size);
+    return moved >= 0 ? moved : -errno;
+}
+
+static bool on_disk(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+}
+
+/* Waits until no other operation moves the position of the file. Returns 0 or a negative error number. */
+static int take_position(int descriptor) {
+    for (;;) {
+        struct io_descriptor *state = io_descriptor_add(descriptor);
+        if (state == NULL)
+            return -ENOMEM;
+        if (!state->moving) {
+            state->moving = true;
+            return 0;
+        }
+        struct io_wait wait;
+        int result = io_wait_begin(&wait, descriptor);
+        if (result == 0) {
+            wait.local = true;
+            result = io_wait_end(&wait, 0, BLOCK_IO_FILE, CATAPULTS_FOREVER);
+        }
+        if (result < 0)
+            return result;
+    }
+}
+
+static void give_position(int descriptor) {
+    struct io_descriptor *state = io_descriptor(descriptor);
+    state->moving = false;
+    for (struct io_wait *wait = state->first; wait != NULL; wait = wait->next) {
+        if (wait->local && !wait->done) {
+            io_finish(wait, 0);
+            return;
+        }
+    }
+}

@@ -1,0 +1,135 @@
+/*
+ * Blocking calls that block a thread and never the processor: what their files share.
+ *
+ *   sockets.c files.c     the calls of catapults.h: try at once, wait when the kernel says EAGAIN
+ *   wait.c                a thread that waits for a descriptor; who waits for which; close
+ *   uring.c epoll.c       the drivers: how the kernel tells that a wait is over
+ *   start.c               which driver
+ *
+ * One virtual processor: nothing here needs a lock, and between two calls of io_wait nothing changes behind the caller.
+ */
+#ifndef CATAPULTS_IO_H
+#define CATAPULTS_IO_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "catapults.h"
+#include "dispatcher/dispatcher.h"
+
+/* Called by catapults_init. `choice`: "io_uring", "epoll", or NULL for $CATAPULTS_IO, else io_uring where the kernel
+ * allows it, else epoll. Ignores SIGPIPE if the application left it at its default. Returns 0 or an error number; the
+ * reason is then on standard error. */
+int catapults_io_start(const char *choice);
+
+/* Undoes catapults_io_start. No thread may be waiting. */
+void catapults_io_stop(void);
+
+/* ---- Waiting
+ * ---------------------------------------------------------------------------------------------------------- */
+
+/*
+ * A thread that waits for something to happen to a descriptor. It lives on the stack of that thread, and stands in the
+ * descriptor's list until the thread runs again, so that a close finds also those whose wait is over but that have not
+ * run since: by then the number may be another file's.
+ *
+ *     struct io_wait wait;
+ *     int result = io_wait_begin(&wait, descriptor);
+ *     if (result == 0)
+ *         result = io_wait_end(&wait, io_driver->fsync(&wait), BLOCK_IO_FILE, CATAPULTS_FOREVER);
+ */
+struct io_wait {
+    struct io_wait *next, *previous;
+    struct dispatcher_thread *thread; /* NULL: it does not wait any more, only the result is of interest */
+    int descriptor;
+    bool local;   /* the driver knows nothing of it: another thread finishes it, or its instant does */
+    bool done;    /* the kernel is finished with it, and `result` is set */
+    bool closed;  /* the descriptor was closed; the wait has left its list */
+    short events; /* of a wait for readiness: POLLIN, POLLOUT…; else 0 */
+    int result;   /* readiness: what is there (> 0); an operation: what its call returns; negative: error number */
+};
+
+/* Puts `wait` into the descriptor's list. 0, -ENOMEM or -EBADF. */
+int io_wait_begin(struct io_wait *wait, int descriptor);
+
+/* Blocks the running thread until the driver finishes the wait. `started` is what the driver returned when it was told:
+ * if it is an error number, nothing is waited for. Returns wait->result, -ETIMEDOUT at the instant, or -EBADF after a
+ * close. Afterwards the kernel touches nothing that belongs to the operation. */
+int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant);
+
+/* Waits until a descriptor is ready: returns what is there (> 0; perhaps only an end or an error), -ETIMEDOUT, -EBADF,
+ * -ENOMEM. May return without cause, so the caller tries again. -EPERM: this file is always ready, and its calls may
+ * sleep. */
+int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant);
+
+/* For the drivers: the wait is over. */
+void io_finish(struct io_wait *wait, int result);
+
+/* Whether any thread waits. */
+bool io_waiting(void);
+
+/* ---- Descriptors
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* What is known of a descriptor that a call of ours has seen; all zero: nothing. Forgotten by catapults_close. */
+struct io_descriptor {
+    struct io_wait *first, *last; /* who waits for it, in the order of arrival */
+    bool nonblocking;             /* O_NONBLOCK is set: accept4 and sendfile return at once */
+    bool drained;                 /* the last recv took all there was, and nothing is known to have come since */
+    bool moving;                  /* an operation that moves the file's position is under way */
+    bool registered;              /* epoll: it reports this descriptor */
+    bool drainable;               /* epoll: a recv that returns less than asked leaves a TCP socket without data… */
+    bool ended;                   /* epoll: …but the end of the stream, an error or urgent data may still be there */
+};
+
+/* NULL: nothing is known. The pointer holds until the next io_descriptor_add. */
+struct io_descriptor *io_descriptor(int descriptor);
+/* Makes room first if there is none. NULL: no memory, or a negative number. */
+struct io_descriptor *io_descriptor_add(int descriptor);
+
+/* ---- Drivers
+ * ---------------------------------------------------------------------------------------------------------- */
+
+struct io_driver {
+    const char *name;
+    int (*start)(void); /* 0 or an error number */
+    void (*stop)(void);
+    struct dispatcher_driver dispatcher;
+
+    /* Each is told of a wait and calls io_finish when it is over. Returns 0 or an error number. */
+    int (*ready)(struct io_wait *wait);
+    /* Operations that the kernel carries out by itself. NULL: this driver has none, and the call itself is made, which
+     * for sockets follows `ready`, and for files holds the processor as long as the disk takes. `parts` outlives the
+     * wait. */
+    int (*recv)(struct io_wait *wait, void *buffer, size_t size, int flags);
+    int (*readv)(struct io_wait *wait, const struct iovec *parts, int count, off_t offset);
+    int (*writev)(struct io_wait *wait, const struct iovec *parts, int count, off_t offset);
+    int (*fsync)(struct io_wait *wait);
+
+    /* Ends a wait before its time, with some result. */
+    void (*cancel)(struct io_wait *wait);
+    /* The descriptor is about to be closed; nobody waits for it. */
+    void (*forget)(int descriptor, struct io_descriptor *state);
+};
+
+extern const struct io_driver io_uring_driver, io_epoll_driver;
+
+/* The one in use; NULL before catapults_io_start. */
+extern const struct io_driver *io_driver;
+
+/* ---- Between files.c and sockets.c
+ * ------------------------------------------------------------------------------------- */
+
+/* Writes all parts, at the file's position if `offset` is -1. As write(2) on a blocking descriptor. */
+ssize_t io_write(int descriptor, const struct iovec *parts, int count, off_t offset, int64_t instant);
+
+#define IO_PARTS 16
+
+/* What is left of `parts` after its first `done` bytes: at most IO_PARTS go into `rest`. Returns how many. */
+int io_parts_after(const struct iovec *parts, int count, size_t done, struct iovec *rest);
+
+/* Sets errno from a negative error number. Returns -1. */
+int io_failed(int negative);
+
+#endif

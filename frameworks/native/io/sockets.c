@@ -1,0 +1,262 @@
+/*
+ * Sockets. Each call is tried at once, for that is what mostly succeeds, and waits when the kernel says EAGAIN. It
+ * tries again only after the wait has said that the number still stands for the same descriptor.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/sendfile.h>
+
+#include "io/io.h"
+
+static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int64_t instant);
+static bool known_empty(int descriptor, int flags);
+static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, int64_t instant, bool *received);
+static void note_received(int descriptor, size_t size, ssize_t received);
+static int make_nonblocking(int descriptor);
+static int connect_in_time(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant);
+static int wait_until(int descriptor, int64_t instant);
+
+ssize_t catapults_recv_until(int descriptor, void *buffer, size_t size, int flags, int64_t instant) {
+    bool all = (flags & MSG_WAITALL) && !(flags & MSG_PEEK);
+    size_t done = 0;
+    for (;;) {
+        ssize_t received = receive(descriptor, (char *)buffer + done, size - done, flags & ~MSG_WAITALL, instant);
+        if (received > 0)
+            done += (size_t)received;
+        if (received < 0 && (done == 0 || errno == EBADF))
+            return -1;
+        if (received <= 0 || !all || done == size)
+            return (ssize_t)done;
+    }
+}
+
+ssize_t catapults_send_until(int descriptor, const void *buffer, size_t size, int flags, int64_t instant) {
+    size_t done = 0;
+    for (;;) {
+        ssize_t sent = send(descriptor, (const char *)buffer + done, size - done, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent >= 0) {
+            done += (size_t)sent;
+            if (done >= size || (flags & MSG_DONTWAIT))
+                return (ssize_t)done;
+        } else if (errno == EINTR) {
+            continue;
+        } else if (errno != EAGAIN || (flags & MSG_DONTWAIT)) {
+            return done > 0 ? (ssize_t)done : -1;
+        }
+        int result = io_wait_ready(descriptor, POLLOUT, BLOCK_IO_WRITE, instant);
+        if (result < 0)
+            return done > 0 && result != -EBADF ? (ssize_t)done : io_failed(result);
+    }
+}
+
+ssize_t catapults_writev_until(int descriptor, const struct iovec *parts, int count, int64_t instant) {
+    struct iovec rest[IO_PARTS];
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count < 0 ? SIZE_MAX : (size_t)count};
+    size_t done = 0;
+    for (;;) {
+        ssize_t sent = sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent >= 0) {
+            done += (size_t)sent;
+            message.msg_iov = rest;
+            message.msg_iovlen = (size_t)io_parts_after(parts, count, done, rest);
+            if (message.msg_iovlen == 0)
+                return (ssize_t)done;
+        } else if (errno == EINTR) {
+            continue;
+        } else if (errno == ENOTSOCK) {
+            return io_write(descriptor, parts, count, -1, instant);
+        } else if (errno == EMSGSIZE && done == 0 && (count < 0 || count > IOV_MAX)) {
+            return io_failed(-EINVAL); /* what writev says */
+        } else if (errno != EAGAIN) {
+            return done > 0 ? (ssize_t)done : -1;
+        }
+        if (sent >= 0 && message.msg_iovlen == IO_PARTS)
+            continue; /* perhaps all that was offered has gone */
+        int result = io_wait_ready(descriptor, POLLOUT, BLOCK_IO_WRITE, instant);
+        if (result < 0)
+            return done > 0 && result != -EBADF ? (ssize_t)done : io_failed(result);
+    }
+}
+
+ssize_t catapults_sendfile_until(int socket, int file, off_t *offset, size_t size, int64_t instant) {
+    int result = make_nonblocking(socket);
+    while (result >= 0) {
+        ssize_t sent = sendfile(socket, file, offset, size);
+        if (sent >= 0)
+            return sent;
+        if (errno == EINTR)
+            continue;
+        if (errno != EAGAIN)
+            return -1;
+        result = io_wait_ready(socket, POLLOUT, BLOCK_IO_WRITE, instant);
+    }
+    return io_failed(result);
+}
+
+int catapults_accept(int descriptor, struct sockaddr *address, socklen_t *length, int flags) {
+    int result = make_nonblocking(descriptor);
+    while (result >= 0) {
+        int accepted = accept4(descriptor, address, length, flags);
+        if (accepted >= 0) {
+            struct io_descriptor *state = io_descriptor(accepted);
+            if (state != NULL && state->first == NULL) /* what was known of an earlier one that close(2) closed */
+                *state = (struct io_descriptor){.nonblocking = flags & SOCK_NONBLOCK};
+            return accepted;
+        }
+        if (errno == EINTR)
+            continue;
+        if (errno != EAGAIN)
+            return -1;
+        result = io_wait_ready(descriptor, POLLIN, BLOCK_IO_ACCEPT, CATAPULTS_FOREVER);
+    }
+    return io_failed(result);
+}
+
+int catapults_connect_until(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant) {
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0)
+        return -1;
+    if (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0)
+        return -1;
+    int result = connect_in_time(descriptor, address, length, instant);
+    if (!(flags & O_NONBLOCK) && result != -EBADF)
+        fcntl(descriptor, F_SETFL, flags);
+    return result < 0 ? io_failed(result) : 0;
+}
+
+int catapults_poll_until(int descriptor, short events, int64_t instant) {
+    if (descriptor < 0)
+        return io_failed(-EBADF);
+    enum dispatcher_reason reason = events & POLLIN ? BLOCK_IO_READ : BLOCK_IO_WRITE;
+    for (bool expired = false;;) {
+        struct pollfd one = {.fd = descriptor, .events = events};
+        int found = poll(&one, 1, 0);
+        if (found > 0)
+            return one.revents & POLLNVAL ? io_failed(-EBADF) : one.revents;
+        if (found < 0 && errno != EINTR)
+            return -1;
+        if (expired)
+            return io_failed(-ETIMEDOUT);
+        int result = io_wait_ready(descriptor, events, reason, instant);
+        expired = result == -ETIMEDOUT;
+        if (result < 0 && !expired)
+            return io_failed(result);
+    }
+}
+
+/* As recv, for some bytes. */
+static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int64_t instant) {
+    const bool at_once = flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB);
+    for (bool expired = false;;) {
+        if (at_once || expired || !known_empty(descriptor, flags)) {
+            ssize_t received = recv(descriptor, buffer, size, flags | MSG_DONTWAIT);
+            note_received(descriptor, size, received);
+            if (received >= 0)
+                return received;
+            if (errno == EINTR)
+                continue;
+            if (errno != EAGAIN || at_once)
+                return -1;
+            if (expired)
+                return io_failed(-ETIMEDOUT);
+        }
+        bool received = false;
+        int result = wait_for_data(descriptor, buffer, size, flags, instant, &received);
+        if (received) {
+            note_received(descriptor, size, result);
+            return result;
+        }
+        expired = result == -ETIMEDOUT; /* one more look */
+        if (result < 0 && !expired)
+            return io_failed(result);
+    }
+}
+
+/* Whether a try would be in vain: a server has mostly read the whole request, and the next one is not there yet. An
+ * operation of the driver tries by itself, so a wrong guess costs nothing but time; a wait for an edge would never end,
+ * so it must be sure. */
+static bool known_empty(int descriptor, int flags) {
+    const struct io_descriptor *state = io_descriptor(descriptor);
+    return state != NULL && state->drained && flags == 0 &&
+           (io_driver->recv != NULL || (state->registered && state->drainable && !state->ended));
+}
+
+/* Waits until there is something to receive, or lets the driver receive it: sets *received, and the result is the
+ * number of bytes. Else the result is that of io_wait_ready. */
+static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, int64_t instant, bool *received) {
+    if (io_driver->recv != NULL) {
+        struct io_wait wait;
+        int result = io_wait_begin(&wait, descriptor);
+        if (result == 0)
+            result = io_wait_end(&wait, io_driver->recv(&wait, buffer, size, flags), BLOCK_IO_READ, instant);
+        *received = result >= 0;
+        if (result != -EAGAIN && result != -EINTR)
+            return result;
+    }
+    return io_wait_ready(descriptor, POLLIN, BLOCK_IO_READ, instant);
+}
+
+static void note_received(int descriptor, size_t size, ssize_t received) {
+    struct io_descriptor *state = io_descriptor(descriptor);
+    if (state != NULL)
+        state->drained = received > 0 && (size_t)received < size;
+}
+
+/* For the calls that have no MSG_DONTWAIT. Returns 0 or a negative error number. */
+static int make_nonblocking(int descriptor) {
+    struct io_descriptor *state = io_descriptor_add(descriptor);
+    if (state == NULL)
+        return descriptor < 0 ? -EBADF : -ENOMEM;
+    if (!state->nonblocking) {
+        int flags = fcntl(descriptor, F_GETFL);
+        if (flags < 0 || (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
+            return -errno;
+        state->nonblocking = true;
+    }
+    return 0;
+}
+
+/* Returns 0 or a negative error number. */
+static int connect_in_time(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant) {
+    int64_t pause = 1000000; /* ns */
+    bool begun = false;
+    while (connect(descriptor, address, length) < 0) {
+        if (errno == EAGAIN) {
+            /* A Unix-domain listener whose queue is full, which nothing reports: ask again, less and less often. */
+            int64_t again = catapults_now() + pause;
+            if (again > instant)
+                return -ETIMEDOUT;
+            int result = wait_until(descriptor, again);
+            if (result < 0)
+                return result;
+            pause = pause < 32000000 ? pause * 2 : pause;
+        } else if (errno == EINPROGRESS || errno == EALREADY || errno == EINTR) {
+            begun = true;
+            int result = io_wait_ready(descriptor, POLLOUT, BLOCK_IO_CONNECT, instant);
+            if (result < 0)
+                return result;
+            int error = 0;
+            socklen_t size = sizeof error;
+            if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+                return -errno;
+            if (error != 0)
+                return -error;
+        } else {
+            return errno == EISCONN && begun ? 0 : -errno;
+        }
+    }
+    return 0;
+}
+
+/* Sleeps, but not longer than the descriptor is open. Returns 0 or a negative error number. */
+static int wait_until(int descriptor, int64_t instant) {
+    struct io_wait wait;
+    int result = io_wait_begin(&wait, descriptor);
+    if (result < 0)
+        return result;
+    wait.local = true;
+    result = io_wait_end(&wait, 0, BLOCK_IO_CONNECT, instant);
+    return result == -ETIMEDOUT ? 0 : result;
+}

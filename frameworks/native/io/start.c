@@ -1,0 +1,78 @@
+/* Which driver. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+const struct io_driver *io_driver;
+static bool ignored_sigpipe;
+
+static int start(const struct io_driver *driver);
+static void ignore_sigpipe(void);
+
+int catapults_io_start(const char *choice) {
+    const char *origin = "the option `io`";
+    if (choice == NULL) {
+        choice = secure_getenv("CATAPULTS_IO");
+        origin = "CATAPULTS_IO";
+    }
+    int error;
+    if (choice == NULL || *choice == '\0') {
+        /* A kernel without io_uring, a container or a setting that refuses it: all the same to us. */
+        error = start(&io_uring_driver);
+        if (error != 0)
+            error = start(&io_epoll_driver);
+        if (error != 0)
+            fprintf(stderr, "catapults: cannot wait for descriptors: %s\n", strerror(error));
+    } else if (strcmp(choice, io_uring_driver.name) == 0) {
+        error = start(&io_uring_driver);
+        if (error != 0)
+            fprintf(stderr,
+                    "catapults: %s asks for io_uring, which cannot be used here: %s; \"epoll\" works on every kernel\n",
+                    origin, strerror(error));
+    } else if (strcmp(choice, io_epoll_driver.name) == 0) {
+        error = start(&io_epoll_driver);
+        if (error != 0)
+            fprintf(stderr, "catapults: %s asks for epoll, which cannot be used here: %s\n", origin, strerror(error));
+    } else {
+        fprintf(stderr, "catapults: %s is \"%s\": it must be \"io_uring\" or \"epoll\"\n", origin, choice);
+        error = EINVAL;
+    }
+    if (error == 0)
+        ignore_sigpipe();
+    return error;
+}
+
+void catapults_io_stop(void) {
+    if (io_driver == NULL)
+        return;
+    io_driver->stop();
+    io_driver = NULL;
+    struct sigaction action;
+    if (ignored_sigpipe && sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+        signal(SIGPIPE, SIG_DFL);
+    ignored_sigpipe = false;
+}
+
+static int start(const struct io_driver *driver) {
+    int error = driver->start();
+    if (error == 0) {
+        io_driver = driver;
+        dispatcher_set_driver(&driver->dispatcher);
+    }
+    return error;
+}
+
+/* Sends say MSG_NOSIGNAL, but write and sendfile cannot, and one thread's peer must not end the whole program. An
+ * application that has chosen a disposition keeps it. */
+static void ignore_sigpipe(void) {
+    struct sigaction action;
+    if (sigaction(SIGPIPE, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL) {
+        signal(SIGPIPE, SIG_IGN);
+        ignored_sigpipe = true;
+    }
+}

@@ -1,0 +1,119 @@
+/* Threads that wait for descriptors, and the table of who waits for which. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/io.h"
+
+static struct io_descriptor *table; /* by descriptor; grows, never shrinks */
+static int table_size;
+static unsigned waits;
+
+static void delist(struct io_wait *wait);
+static void cancel(struct io_wait *wait);
+
+int io_wait_begin(struct io_wait *wait, int descriptor) {
+    struct io_descriptor *state = io_descriptor_add(descriptor);
+    if (state == NULL)
+        return descriptor < 0 ? -EBADF : -ENOMEM;
+    *wait = (struct io_wait){.thread = dispatcher_self(), .descriptor = descriptor, .previous = state->last};
+    *(state->last != NULL ? &state->last->next : &state->first) = wait;
+    state->last = wait;
+    waits++;
+    return 0;
+}
+
+int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
+    bool expired = false;
+    if (started == 0) {
+        expired = dispatcher_block(reason, instant) != 0 && !wait->done;
+        wait->thread = NULL;
+        if (expired)
+            cancel(wait);
+    }
+    waits--;
+    if (!wait->closed)
+        delist(wait);
+    if (started != 0)
+        return -started;
+    if (wait->result >= 0 && wait->events == 0)
+        return wait->result; /* an operation that took place, whatever else has happened since */
+    return wait->closed ? -EBADF : expired ? -ETIMEDOUT : wait->result;
+}
+
+int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant) {
+    struct io_wait wait;
+    int result = io_wait_begin(&wait, descriptor);
+    if (result < 0)
+        return result;
+    wait.events = events | POLLERR | POLLHUP;
+    return io_wait_end(&wait, io_driver->ready(&wait), reason, instant);
+}
+
+void io_finish(struct io_wait *wait, int result) {
+    wait->result = result;
+    wait->done = true;
+    if (wait->thread != NULL)
+        dispatcher_unblock(wait->thread);
+}
+
+bool io_waiting(void) { return waits > 0; }
+
+int io_failed(int negative) {
+    errno = -negative;
+    return -1;
+}
+
+struct io_descriptor *io_descriptor(int descriptor) {
+    return descriptor >= 0 && descriptor < table_size ? &table[descriptor] : NULL;
+}
+
+struct io_descriptor *io_descriptor_add(int descriptor) {
+    if (descriptor < 0)
+        return NULL;
+    if (descriptor >= table_size) {
+        int size = table_size > 0 ? table_size : 64;
+        while (size <= descriptor)
+            size = size > INT32_MAX / 2 ? INT32_MAX : size * 2;
+        struct io_descriptor *larger = realloc(table, (size_t)size * sizeof *table);
+        if (larger == NULL)
+            return NULL;
+        memset(larger + table_size, 0, (size_t)(size - table_size) * sizeof *table);
+        table = larger;
+        table_size = size;
+    }
+    return &table[descriptor];
+}
+
+int catapults_close(int descriptor) {
+    struct io_descriptor *state = io_descriptor(descriptor);
+    if (state != NULL) {
+        while (state->first != NULL) {
+            struct io_wait *wait = state->first;
+            delist(wait);
+            wait->closed = true;
+            if (!wait->done)
+                cancel(wait);
+        }
+        io_driver->forget(descriptor, state);
+        *state = (struct io_descriptor){0};
+    }
+    /* After EINTR Linux has closed it all the same. */
+    return close(descriptor) == 0 || errno == EINTR ? 0 : -1;
+}
+
+static void delist(struct io_wait *wait) {
+    struct io_descriptor *state = &table[wait->descriptor];
+    *(wait->previous != NULL ? &wait->previous->next : &state->first) = wait->next;
+    *(wait->next != NULL ? &wait->next->previous : &state->last) = wait->previous;
+    wait->next = wait->previous = NULL;
+}
+
+static void cancel(struct io_wait *wait) {
+    if (wait->local)
+        io_finish(wait, -ECANCELED);
+    else
+        io_driver->cancel(wait);
+}
