@@ -1,2 +1,51 @@
-//! Measurements.
-fn main() {}
+//! Measurements: of one policy beside another, and of ours beside its peers.
+
+mod bench;
+mod client;
+mod demo;
+mod files;
+mod place;
+mod process;
+mod results;
+mod server;
+mod statistics;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Measures Catapults; `make demo` and `make bench` build all that it needs
+#[derive(Parser)]
+#[command(version)]
+struct Command {
+    /// The root of the repository
+    #[arg(long, default_value = ".", global = true)]
+    root: PathBuf,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Serve files under two policies, and compare them in one table
+    Demo(demo::Options),
+    /// Compare with peers and targets
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let command = Command::parse();
+    let done = place::Place::at(&command.root).and_then(|place| match &command.what {
+        What::Demo(options) => demo::run(&place, options),
+        What::Bench(options) => bench::run(&place, options),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("catapults-bench: error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The measurements that have a target: against the bare switch, against nginx, against the clock.
+
+mod check;
+mod switch;
+mod web;
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::place::Place;
+use crate::results::{self, Goal};
+
+/// What to measure.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Only these questions
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Question>,
+    /// How often servers are measured
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: u32,
+    /// Seconds for each measurement of a server
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
+    seconds: u32,
+    /// Do not write bench/results
+    #[arg(long)]
+    dry: bool,
+}
+
+/// A question that the measurements answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Question {
+    /// What a policy adds to a bare context switch
+    Switch,
+    /// How CoW compares with nginx
+    Web,
+    /// How long a policy takes to be checked
+    Check,
+}
+
+/// Measures, prints the table, and writes `bench/results`.
+///
+/// # Errors
+///
+/// When something is not built or installed, or does not do as it should. A target that is missed is no error.
+pub fn run(place: &Place, options: &Options) -> Result<()> {
+    let mut goals = Vec::new();
+    for question in [Question::Switch, Question::Check, Question::Web] {
+        if !options.only.is_empty() && !options.only.contains(&question) {
+            continue;
+        }
+        let (name, asked, repeats, found) = match question {
+            Question::Switch => {
+                let (repeats, goals) = switch::measure(place)?;
+                ("switch", "one switch between two ready threads, in nanoseconds", repeats, goals)
+            }
+            Question::Web => {
+                let (repeats, goals) = web::measure(place, options.repeats, options.seconds)?;
+                ("web", "CoW under fifo.sched against nginx with one worker, keep-alive", repeats, goals)
+            }
+            Question::Check => {
+                let (repeats, goals) = check::measure(place)?;
+                ("check", "`catapults check` of one policy, as a whole process, in milliseconds", repeats, goals)
+            }
+        };
+        if !options.dry {
+            results::write(&place.folder("bench/results")?.join(format!("{name}.json")), asked, repeats, &found)?;
+        }
+        goals.extend(found);
+    }
+
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{}\n", table(&goals))?;
+    if !options.dry {
+        writeln!(out, "Every repeat: bench/results/*.json")?;
+    }
+    writeln!(out, "reached {} of {}", goals.iter().filter(|goal| goal.reached()).count(), goals.len())?;
+    Ok(())
+}
+
+fn table(goals: &[Goal]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["", "measured", "target", ""]);
+    for goal in goals {
+        let bound = if goal.at_most { "≤" } else { "≥" };
+        table.add_row([
+            goal.what.clone(),
+            format!("{:.2} {}", goal.value, goal.unit),
+            format!("{bound} {} {}", goal.target, goal.unit),
+            (if goal.reached() { "reached" } else { "MISSED" }).to_owned(),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1).take(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}

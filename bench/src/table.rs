@@ -1,0 +1,106 @@
+//! The table of the demonstration, in the shape of Tables 1 and 2 of CATAPULTS 2005.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::client::Outcome;
+use crate::demo::{Cell, Run};
+use crate::statistics::{geometric_mean, median, overlap};
+
+/// A quantity that is compared.
+struct Quantity {
+    /// As the head of its columns says.
+    title: &'static str,
+    of: fn(&Outcome) -> f64,
+    /// Whether more of it is better.
+    more_is_better: bool,
+    decimals: usize,
+}
+
+const QUANTITIES: [Quantity; 4] = [
+    Quantity { title: "requests/s", of: Outcome::rate, more_is_better: true, decimals: 0 },
+    Quantity { title: "mean ms", of: |outcome| outcome.mean / 1000.0, more_is_better: false, decimals: 2 },
+    Quantity { title: "p50 ms", of: |outcome| outcome.p50 as f64 / 1000.0, more_is_better: false, decimals: 2 },
+    Quantity { title: "p99 ms", of: |outcome| outcome.p99 as f64 / 1000.0, more_is_better: false, decimals: 2 },
+];
+
+/// Tables 1 and 2 of the paper: pages served, generic and own scheduler; response times in ms, generic and own.
+const PAPER: [(&str, usize, [f64; 2], [f64; 2]); 9] = [
+    ("90K files", 5, [8658.0, 10101.0], [6014.0, 4691.0]),
+    ("90K files", 20, [9807.0, 10983.0], [4570.0, 1527.0]),
+    ("90K files", 100, [10917.0, 10653.0], [1893.0, 1963.0]),
+    ("250K files", 5, [5604.0, 5760.0], [10687.0, 9708.0]),
+    ("250K files", 20, [5478.0, 5109.0], [7354.0, 5698.0]),
+    ("250K files", 100, [5184.0, 5406.0], [4865.0, 4248.0]),
+    ("4 byte files", 5, [89883.0, 86343.0], [732.0, 794.0]),
+    ("4 byte files", 20, [202_938.0, 295_425.0], [589.0, 455.0]),
+    ("4 byte files", 100, [463_093.0, 464_457.0], [333.0, 346.0]),
+];
+
+/// The medians of all cells and how the policies compare, and in the last row the geometric means of the ratios.
+pub fn of(cells: &[Cell]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    let mut head = vec!["".to_owned()];
+    for (index, quantity) in QUANTITIES.iter().enumerate() {
+        head.extend([format!("{}\nfifo", quantity.title), "\ncow".to_owned(), "\nratio".to_owned()]);
+        if index < 2 {
+            head.push("\npaper".to_owned());
+        }
+    }
+    let columns = head.len();
+    table.set_header(head);
+    let mut all = [const { Vec::new() }; QUANTITIES.len()];
+    for cell in cells {
+        table.add_row(row(cell, &mut all));
+    }
+    let mut last = vec!["geometric mean".to_owned()];
+    for (index, ratios) in all.iter().enumerate() {
+        last.extend(["".to_owned(), "".to_owned(), shown(geometric_mean(ratios), false)]);
+        if index < 2 {
+            last.push("".to_owned());
+        }
+    }
+    table.add_row(last);
+    for column in table.column_iter_mut().skip(1).take(columns) {
+        column.set_cell_alignment(CellAlignment::Right);
+        column.set_padding((1, 0));
+    }
+    table
+}
+
+fn row(cell: &Cell, all: &mut [Vec<f64>]) -> Vec<String> {
+    let failed = cell.runs.iter().flatten().any(|run| run.outcome.errors != Default::default());
+    let mark = if failed { " !" } else { "" };
+    let mut row = vec![format!("{} handlers, {}{mark}", cell.handlers, cell.workload)];
+    for (index, (quantity, ratios)) in QUANTITIES.iter().zip(all).enumerate() {
+        let values = |runs: &[Run]| -> Vec<f64> { runs.iter().map(|run| (quantity.of)(&run.outcome)).collect() };
+        let (fifo, cow) = (values(&cell.runs[0]), values(&cell.runs[1]));
+        let ratio = better([median(&fifo), median(&cow)], quantity.more_is_better);
+        ratios.push(ratio);
+        let number = |value: f64| format!("{value:.*}", quantity.decimals);
+        row.extend([number(median(&fifo)), number(median(&cow)), shown(ratio, overlap(&fifo, &cow))]);
+        if index < 2 {
+            let paper = PAPER.iter().find(|paper| (paper.0, paper.1) == (cell.workload, cell.handlers));
+            row.push(paper.map_or("".to_owned(), |paper| {
+                shown(better([paper.2, paper.3][index], quantity.more_is_better), false)
+            }));
+        }
+    }
+    row
+}
+
+/// How many times better the second is than the first.
+fn better([generic, own]: [f64; 2], more_is_better: bool) -> f64 {
+    if more_is_better { own / generic } else { generic / own }
+}
+
+fn shown(ratio: f64, chance: bool) -> String {
+    let mark = if chance {
+        "~"
+    } else if ratio < 0.995 {
+        "-"
+    } else {
+        " "
+    };
+    format!("{ratio:.2}{mark}")
+}
