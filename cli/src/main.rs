@@ -1,2 +1,34 @@
-//! The catapults command.
-fn main() {}
+//! The catapults command: the only part of the compiler that touches files, compilers and programs.
+
+mod arguments;
+mod artefact;
+mod commands;
+mod console;
+mod failure;
+mod frameworks;
+
+use arguments::{Arguments, Command, TraceCommand};
+use clap::Parser;
+use console::Console;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let console = Console::new();
+    let done = match arguments.command {
+        Command::Check(arguments) => commands::check::check(&console, &arguments),
+        Command::Build(arguments) => commands::build::build(&console, &arguments),
+        Command::Run(arguments) => commands::run::run(&console, &arguments),
+        Command::Ir(arguments) => commands::ir::ir(&console, &arguments),
+        Command::Explain(arguments) => commands::explain::explain(&console, &arguments),
+        Command::Trace { command: TraceCommand::Export(arguments) } => commands::trace::export(&console, &arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The command line. What `--help` says is the documentation of the command.
+
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Thread schedulers written as policies: checked, translated, run.
+#[derive(Parser)]
+#[command(name = "catapults", version, arg_required_else_help = true)]
+#[command(after_help = "Exit status: 0 done, 1 something is wrong with a file or a tool, 2 wrong usage.\n\
+                        Messages are coloured on a terminal unless NO_COLOR is set.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    Check(Check),
+    Build(Build),
+    Run(Run),
+    Ir(Ir),
+    Explain(Explain),
+    /// Work with recordings of who ran when
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
+}
+
+#[derive(Args)]
+pub struct FrameworkOption {
+    /// The host: the path of a framework description, or its name
+    ///
+    /// A name is looked for as NAME/NAME.framework, or NAME.framework, in $CATAPULTS_FRAMEWORKS, in the `frameworks` folders
+    /// above the catapults program and above the current directory, and in ../share/catapults/frameworks beside the program's
+    /// folder.
+    #[arg(long, value_name = "NAME|FILE", default_value = "native")]
+    pub framework: String,
+}
+
+/// Say whether policies are safe to run
+///
+/// Reports every error and warning in every file. Nothing is written.
+#[derive(Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// The policies (.sched)
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Translate a policy, and make of it what the host loads
+///
+/// Writes the generated source and the artefact, whose name the framework description gives.
+#[derive(Args)]
+pub struct Build {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// What to make: one of the framework's `build` clauses, or `source` for the generated source alone
+    ///
+    /// The usual one is the first in the framework description.
+    #[arg(long = "as", value_name = "KIND")]
+    pub kind: Option<String>,
+    /// The folder to write into; it is made if it is missing
+    #[arg(short, long, value_name = "FOLDER", default_value = "build")]
+    pub output: PathBuf,
+    /// The policy (.sched)
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// Run a program under a policy
+///
+/// A .sched file is built first, unless what was built of it before is up to date; that is kept in $XDG_CACHE_HOME/catapults,
+/// else ~/.cache/catapults, else ./build. The exit status is the program's.
+#[derive(Args)]
+#[command(override_usage = "catapults run [--framework NAME|FILE] POLICY -- PROGRAM [ARGUMENTS]...")]
+pub struct Run {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// The policy: a .sched file, or what `catapults build` made of one
+    #[arg(value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// The program and its arguments
+    #[arg(value_name = "PROGRAM", last = true, required = true, num_args = 1..)]
+    pub program: Vec<OsString>,
+}
+
+/// Print a policy in the compiler's own form
+///
+/// Fully explicit: names resolved, types and state classes written, the framework's default handlers in place.
+#[derive(Args)]
+pub struct Ir {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// The policy (.sched)
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// Explain an error code, or list them all
+#[derive(Args)]
+pub struct Explain {
+    /// Such as E0401
+    pub code: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub enum TraceCommand {
+    Export(Export),
+}
+
+/// Turn a recording into a timeline for https://ui.perfetto.dev or chrome://tracing
+#[derive(Args)]
+pub struct Export {
+    /// The recording that a host made
+    #[arg(value_name = "FILE.trace")]
+    pub file: PathBuf,
+    /// Where the timeline goes; otherwise beside the recording, with the ending .json
+    #[arg(short, long, value_name = "FILE.json")]
+    pub output: Option<PathBuf>,
+    /// Keep only the newest N records
+    #[arg(long, value_name = "N")]
+    pub newest: Option<usize>,
+}

@@ -1,0 +1,132 @@
+//! From a policy to what a host loads.
+
+use crate::console::Console;
+use crate::failure::{Failure, plain};
+use crate::frameworks::Found;
+use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::emit::emit;
+use catapults_compiler::framework::Build;
+use catapults_compiler::policy::Policy;
+use catapults_compiler::verify::Verified;
+use catapults_compiler::vocabulary::At;
+use std::path::{Path, PathBuf, absolute};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+/// The `build` clause of that name; without a name the first.
+pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, Failure> {
+    let builds = &found.framework.builds;
+    let matching = builds.iter().find(|build| wanted.is_none_or(|wanted| wanted == build.name));
+    matching.ok_or_else(|| {
+        let framework = &found.framework.name;
+        let title = match wanted {
+            Some(wanted) => format!("the framework `{framework}` has no build `{wanted}`"),
+            None => format!("the framework `{framework}` has no build"),
+        };
+        let names = builds.iter().map(|build| build.name.as_str()).chain(["source"]).map(|name| format!("`{name}`"));
+        let help = format!("there is {}", names.collect::<Vec<_>>().join(", "));
+        Failure::of("--as", Diagnostic::error("E0504", title, At::default(), "").help(help))
+    })
+}
+
+/// Writes the generated files into a folder, unless they are there already; the result is the one to build.
+pub fn translate(found: &Found, policy: &Verified<Policy>, folder: &Path) -> Result<PathBuf, Failure> {
+    let files = emit(policy, &found.framework).map_err(|error| {
+        let diagnostic = Diagnostic::error("E0505", error.to_string(), At::default(), "");
+        Failure::of(&found.framework.name, diagnostic.help("give the framework description one of these after `language`"))
+    })?;
+    fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let mut first = None;
+    for file in files {
+        let path = folder.join(&file.name);
+        if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
+            fs::write(&path, &file.text).map_err(|error| unwritable(&path, &error))?;
+        }
+        first.get_or_insert(path);
+    }
+    Ok(first.unwrap_or_else(|| folder.to_owned()))
+}
+
+/// Where a build puts what it makes.
+pub fn output(recipe: &Build, policy: &Verified<Policy>, folder: &Path) -> PathBuf {
+    folder.join(recipe.output.replace("{policy}", &policy.policy().name))
+}
+
+/// The command of a build, complete.
+pub fn command(found: &Found, recipe: &Build, source: &Path, output: &Path) -> Vec<String> {
+    let full = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let parts = [
+        ("{source}", full(source)),
+        ("{output}", full(output)),
+        ("{framework}", full(&found.folder)),
+        ("{shared}", full(&found.shared())),
+    ];
+    let fill = |argument: &String| parts.iter().fold(argument.clone(), |text, (name, value)| text.replace(name, value));
+    recipe.command.iter().map(fill).collect()
+}
+
+/// Runs the framework's command. What it makes appears whole or not at all, also when several do this at once.
+pub fn make(
+    console: &Console,
+    found: &Found,
+    policy: &Verified<Policy>,
+    recipe: &Build,
+    source: &Path,
+    folder: &Path,
+) -> Result<PathBuf, Failure> {
+    let output = output(recipe, policy, folder);
+    let mut unfinished = output.clone().into_os_string();
+    unfinished.push(format!(".{}", std::process::id()));
+    let unfinished = PathBuf::from(unfinished);
+    let command = command(found, recipe, source, &unfinished);
+    let done = execute(console, &command).and_then(|()| {
+        fs::rename(&unfinished, &output).map_err(|error| unwritable(&output, &error))?;
+        Ok(output)
+    });
+    if done.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    done
+}
+
+fn execute(console: &Console, command: &[String]) -> Result<(), Failure> {
+    let Some((program, arguments)) = command.split_first() else {
+        let diagnostic = Diagnostic::error("E0506", "the framework's build command is empty", At::default(), "");
+        return Err(Failure::of("build", diagnostic.help("give the `build` clause a program and its arguments")));
+    };
+    let result = Command::new(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| {
+        let diagnostic =
+            Diagnostic::error("E0506", format!("`{program}` cannot be started: {}", plain(&error)), At::default(), "");
+        Failure::of("build", match error.kind() {
+            io::ErrorKind::NotFound => diagnostic.help(format!(
+                "install it (a C compiler on Debian: apt-get install gcc libc6-dev), or add the folder of `{program}` to PATH"
+            )),
+            _ => diagnostic.help("look at what the system says"),
+        })
+    })?;
+    let said = [result.stdout, result.stderr].concat();
+    if !said.is_empty() {
+        console.note(String::from_utf8_lossy(&said).trim_end());
+    }
+    if result.status.success() {
+        return Ok(());
+    }
+    let diagnostic = Diagnostic::error("E0507", format!("the build command failed: {}", result.status), At::default(), "");
+    let help = "its messages stand above; if they are about the generated source, the mistake is the compiler's: please report it";
+    Err(Failure::of("build", diagnostic.note(quoted(command)).help(help)))
+}
+
+/// A command as it can be given to a shell.
+fn quoted(command: &[String]) -> String {
+    let plain = |argument: &str| argument.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=+./,:@%".contains(&byte));
+    let quote = |argument: &String| match plain(argument) {
+        true if !argument.is_empty() => argument.clone(),
+        _ => format!("'{}'", argument.replace('\'', "'\\''")),
+    };
+    command.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let title = format!("it cannot be written: {}", plain(error));
+    Failure::of_file("E0503", path, title, "choose another place with --output, or make this one writable")
+}

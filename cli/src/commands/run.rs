@@ -1,0 +1,104 @@
+//! `catapults run`.
+
+use super::compile;
+use crate::arguments::Run;
+use crate::artefact::{self, unwritable};
+use crate::console::Console;
+use crate::failure::{Failure, plain};
+use crate::frameworks::{self, Found};
+use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::policy::Policy;
+use catapults_compiler::verify::Verified;
+use catapults_compiler::vocabulary::At;
+use std::collections::hash_map::DefaultHasher;
+use std::ffi::OsStr;
+use std::hash::{Hash, Hasher};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf, absolute};
+use std::process::Command;
+use std::time::SystemTime;
+use std::{env, fs, io};
+
+/// Becomes the program: returns only if that fails.
+pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
+    let found = frameworks::find(console, &arguments.framework.framework)?;
+    let artefact = if arguments.policy.extension() == Some(OsStr::new("sched")) {
+        let policy = compile(console, &arguments.policy, &found.framework)?;
+        up_to_date(console, &found, &policy, &arguments.policy)?
+    } else {
+        existing(&arguments.policy)?
+    };
+    let artefact = absolute(&artefact).unwrap_or(artefact);
+    let (program, rest) = arguments.program.split_first().ok_or(Failure::Said)?;
+    let mut command = Command::new(program);
+    command.args(rest);
+    for (name, value) in &found.framework.run_environment {
+        command.env(name, value.replace("{output}", &artefact.display().to_string()));
+    }
+    let error = command.exec();
+    let name = Path::new(program);
+    let help = match error.kind() {
+        io::ErrorKind::NotFound => "check the path; a program of the current directory is written ./NAME",
+        io::ErrorKind::PermissionDenied => "is it a program? Make it executable: chmod +x",
+        _ => "look at what the system says",
+    };
+    Err(Failure::of_file("E0510", name, format!("the program cannot be started: {}", plain(&error)), help))
+}
+
+/// Something that was built before; a missing one is better said here than by the host.
+fn existing(policy: &Path) -> Result<PathBuf, Failure> {
+    fs::File::open(policy).map_err(|error| super::unreadable(policy, &error))?;
+    if policy.is_dir() {
+        return Err(super::unreadable(policy, &io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    Ok(policy.to_owned())
+}
+
+/// The artefact of a policy, made now unless it was made before of the same source by the same command.
+fn up_to_date(console: &Console, found: &Found, policy: &Verified<Policy>, file: &Path) -> Result<PathBuf, Failure> {
+    let recipe = artefact::recipe(found, None)?;
+    let folder = cache().join(fingerprint(&[file, &found.folder]));
+    let source = artefact::translate(found, policy, &folder)?;
+    let output = artefact::output(recipe, policy, &folder);
+    let command = artefact::command(found, recipe, &source, &output).join("\n");
+    let record = folder.join("command");
+    let same = fs::read_to_string(&record).is_ok_and(|before| before == command);
+    if same && newer(&output, &[&source, &found.folder, &found.shared()]) {
+        return Ok(output);
+    }
+    let made = artefact::make(console, found, policy, recipe, &source, &folder)?;
+    fs::write(&record, command).map_err(|error| unwritable(&record, &error))?;
+    Ok(made)
+}
+
+fn cache() -> PathBuf {
+    let given = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    given("XDG_CACHE_HOME")
+        .or_else(|| given("HOME").map(|home| home.join(".cache")))
+        .map_or_else(|| PathBuf::from("build"), |folder| folder.join("catapults"))
+}
+
+/// A name that stands for these paths.
+fn fingerprint(paths: &[&Path]) -> String {
+    let mut hasher = DefaultHasher::new();
+    for path in paths {
+        path.canonicalize().unwrap_or_else(|_| path.to_path_buf()).hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// Whether a file is newer than every header and source below these.
+fn newer(file: &Path, than: &[&Path]) -> bool {
+    let Ok(made) = fs::metadata(file).and_then(|metadata| metadata.modified()) else { return false };
+    than.iter().all(|path| latest(path).is_some_and(|latest| latest < made))
+}
+
+/// When the file, or the latest header below the folder, changed.
+fn latest(path: &Path) -> Option<SystemTime> {
+    if !path.is_dir() {
+        return fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    }
+    let entries = fs::read_dir(path).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let relevant = entries.filter(|entry| entry.is_dir() || entry.extension() == Some(OsStr::new("h")));
+    Some(relevant.filter_map(|entry| latest(&entry)).max().unwrap_or(SystemTime::UNIX_EPOCH))
+}

@@ -1,0 +1,58 @@
+//! Why a command came to nothing.
+
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
+use catapults_compiler::source::Source;
+use catapults_compiler::vocabulary::At;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What is shown before the command ends.
+#[derive(Debug)]
+pub enum Failure {
+    /// Errors in a file, or of a file.
+    Diagnostics(Box<(Source, Diagnostics)>),
+    /// All has been said already.
+    Said,
+    /// Nobody reads our output any more: the end of `catapults ir x.sched | head`.
+    Unheard,
+}
+
+impl Failure {
+    /// An error about a whole file, with one thing to do about it.
+    pub fn of_file(code: &'static str, file: &Path, title: impl Into<String>, help: impl Into<String>) -> Self {
+        Failure::of(&file.display().to_string(), Diagnostic::error(code, title, At::default(), "").help(help))
+    }
+
+    /// An error about something that has a name.
+    pub fn of(name: &str, diagnostic: Diagnostic) -> Self {
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(diagnostic);
+        Failure::Diagnostics(Box::new((Source::new(name, ""), diagnostics)))
+    }
+
+    /// Output could not be written to the console.
+    pub fn of_output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::Unheard;
+        }
+        Failure::of("<stdout>", Diagnostic::error("E0503", format!("output cannot be written: {}", plain(error)), At::default(), ""))
+    }
+
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Diagnostics(_) | Failure::Said => ExitCode::FAILURE,
+            // As a shell reports a program that SIGPIPE ended.
+            Failure::Unheard => ExitCode::from(141),
+        }
+    }
+}
+
+/// What the system says, without its number.
+pub fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,97 @@
+//! Finds framework descriptions.
+
+use crate::commands::read_source;
+use crate::console::Console;
+use crate::failure::Failure;
+use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::framework::{self, Framework};
+use catapults_compiler::vocabulary::At;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// A framework description and where it lies.
+pub struct Found {
+    pub framework: Framework,
+    /// The folder of the description: `{framework}` in its commands.
+    pub folder: PathBuf,
+}
+
+impl Found {
+    /// What several frameworks share: `{shared}` in their commands.
+    pub fn shared(&self) -> PathBuf {
+        self.folder.with_file_name("shared")
+    }
+}
+
+/// Reads the framework description that `--framework` names: a path if it looks like one, else a name.
+pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
+    let path = if wanted.contains('/') || wanted.ends_with(".framework") { PathBuf::from(wanted) } else { search(wanted)? };
+    let source = read_source(&path)?;
+    let framework = framework::read(&source).map_err(|diagnostics| {
+        console.diagnostics(&source, &diagnostics);
+        console.summary(&format!("the framework description `{}` cannot be used", path.display()));
+        Failure::Said
+    })?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+    Ok(Found { framework, folder })
+}
+
+fn search(name: &str) -> Result<PathBuf, Failure> {
+    let folders = folders();
+    for folder in &folders {
+        for candidate in [folder.join(name).join(format!("{name}.framework")), folder.join(format!("{name}.framework"))] {
+            if candidate.is_file() {
+                return Ok(candidate);
+            }
+        }
+    }
+    Err(missing(name, &folders))
+}
+
+fn missing(name: &str, folders: &[PathBuf]) -> Failure {
+    let mut diagnostic = Diagnostic::error("E0502", format!("there is no framework `{name}`"), At::default(), "");
+    for folder in folders {
+        diagnostic = diagnostic.note(format!("looked in {}", folder.display()));
+    }
+    let names: BTreeSet<String> = folders.iter().flat_map(|folder| names(folder)).collect();
+    diagnostic = if names.is_empty() {
+        diagnostic.help("set CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file")
+    } else {
+        let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        diagnostic.help(format!("there is {names}; or give the path of a .framework file"))
+    };
+    Failure::of("--framework", diagnostic)
+}
+
+/// Where frameworks may lie and a folder exists, the first to be looked at first.
+fn folders() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    if let Some(list) = env::var_os("CATAPULTS_FRAMEWORKS") {
+        folders.extend(env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()));
+    }
+    let program = env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let here = env::current_dir().ok();
+    for start in [&program, &here].into_iter().flatten() {
+        folders.extend(start.ancestors().map(|ancestor| ancestor.join("frameworks")));
+    }
+    if let Some(prefix) = program.as_deref().and_then(Path::parent).and_then(Path::parent) {
+        folders.push(prefix.join("share/catapults/frameworks"));
+    }
+    let mut seen = BTreeSet::new();
+    folders.retain(|folder| folder.is_dir() && seen.insert(folder.clone()));
+    folders
+}
+
+/// The frameworks that lie in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let name = |path: PathBuf| {
+        let stem = path.file_stem()?.to_str()?.to_owned();
+        let described = path.extension() == Some(OsStr::new("framework")) || path.join(format!("{stem}.framework")).is_file();
+        described.then_some(stem)
+    };
+    entries.filter_map(|entry| name(entry.ok()?.path())).collect()
+}
