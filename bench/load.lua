@@ -7,7 +7,7 @@
 local ffi = require("ffi")
 
 local paths, total = {}, 0
-for path, weight in os.getenv("LOAD_PATHS"):gmatch("(%S+) ([%d.e-]+)") do
+for path, weight in os.getenv("LOAD_PATHS"):gmatch("([^ ;]+) ([%d.e-]+)") do
     total = total + tonumber(weight)
     paths[#paths + 1] = { path = path, upto = total }
 end
