@@ -1,11 +1,15 @@
 //! What is said to the author of a policy: data here, one renderer for all.
 
+mod render;
+
 use crate::vocabulary::At;
 
-/// Everything found so far, in the order in which it was found.
+/// Everything found so far, in the order in which it was found. After [`Diagnostics::MOST`] the others are only counted.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    /// Errors that are not in the list.
+    more: usize,
 }
 
 /// One message: a code with a page in `docs/errors`, a title in lower case, the place, the other places, what to do.
@@ -42,26 +46,36 @@ impl Diagnostics {
         Self::default()
     }
 
+    /// How many are kept: nobody reads more, and no input shall make the compiler slow.
+    pub const MOST: usize = 100;
+
     /// Adds one, unless the same was said before: a handler for a family is judged once for each member.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.list.contains(&diagnostic) {
+        if self.is_full() {
+            self.more += usize::from(diagnostic.severity == Severity::Error);
+        } else if !self.list.contains(&diagnostic) {
             self.list.push(diagnostic);
         }
     }
 
+    /// Whether further ones are only counted.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= Self::MOST
+    }
+
     /// How many of them refuse the policy.
     pub fn errors(&self) -> usize {
-        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count() + self.more
     }
 
     /// How many of them are warnings.
     pub fn warnings(&self) -> usize {
-        self.list.len() - self.errors()
+        self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
     }
 
     /// Whether any of them refuses the policy.
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.errors() > 0
     }
 
     /// All, in the order in which they were found.

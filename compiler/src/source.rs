@@ -62,7 +62,8 @@ impl Unreadable {
 
 fn too_long(length: usize) -> Diagnostic {
     let title = format!("the file is too long: {length} bytes, at most {} are accepted", Source::LONGEST);
-    Diagnostic::error("E0105", title, At::default(), "").help("is this a `.sched` file? A scheduler has some hundred lines at most")
+    Diagnostic::error("E0105", title, At::default(), "")
+        .help("is this a `.sched` file? A scheduler has some hundred lines at most")
 }
 
 /// `good` bytes are text; the replacement of the first bad one is `width` bytes long.
@@ -70,8 +71,9 @@ fn not_text(bytes: &[u8], good: usize, width: usize) -> Diagnostic {
     let line = bytes[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let at = At { start: count(good), end: count(good + width), line: count(line) };
-    let diagnostic = Diagnostic::error("E0103", "the file is not text in UTF-8", at, format!("the byte 0x{:02x}", bytes[good]))
-        .note(format!("everything before byte {good} (counted from 0) is UTF-8"));
+    let diagnostic =
+        Diagnostic::error("E0103", "the file is not text in UTF-8", at, format!("the byte 0x{:02x}", bytes[good]))
+            .note(format!("everything before byte {good} (counted from 0) is UTF-8"));
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         diagnostic.help("the file seems to be UTF-16; save it as UTF-8")
     } else if bytes.contains(&0) {

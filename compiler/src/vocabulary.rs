@@ -51,7 +51,8 @@ pub enum StateClass {
 
 impl StateClass {
     /// All, in the order of their life.
-    pub const ALL: [StateClass; 4] = [StateClass::Running, StateClass::Ready, StateClass::Blocked, StateClass::Terminated];
+    pub const ALL: [StateClass; 4] =
+        [StateClass::Running, StateClass::Ready, StateClass::Blocked, StateClass::Terminated];
 
     /// As it is written: `READY`.
     pub fn word(self) -> &'static str {

@@ -1,13 +1,83 @@
 //! Names and types: from the tree to the policy.
+//!
+//! [`declarations`] enters what the sections declare, [`handlers`] finds the handler of each event and fills in the
+//! framework's, [`statements`] and [`expressions`] resolve and type their bodies, [`classes`] infers what is not declared.
+
+mod classes;
+mod constants;
+mod declarations;
+mod expressions;
+mod handlers;
+mod scope;
+mod statements;
+mod symbols;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;
-use crate::policy::Policy;
+use crate::policy::{Block, Policy, StatementId, StatementKind};
 use crate::source::Source;
 use crate::syntax::ast;
 
 /// The policy that the tree describes, or nothing if the tree or this stage has errors.
-pub fn check(source: &Source, tree: &ast::Scheduler, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Policy> {
-    let _ = (source, tree, framework, diagnostics);
-    None
+pub fn check(
+    source: &Source,
+    tree: &ast::Scheduler,
+    framework: &Framework,
+    diagnostics: &mut Diagnostics,
+) -> Option<Policy> {
+    let mut policy = Policy {
+        name: tree.name.text.clone(),
+        framework: framework.name.clone(),
+        source: source.name.clone(),
+        int_bits: framework.int_bits,
+        constants: Vec::new(),
+        attributes: Vec::new(),
+        thread_imports: Vec::new(),
+        imports: Vec::new(),
+        variables: Vec::new(),
+        containers: Vec::new(),
+        events: Vec::new(),
+        queries: Vec::new(),
+    };
+    let symbols = declarations::declare(tree, framework, &mut policy, diagnostics);
+    handlers::handle(tree, framework, &symbols, &mut policy, diagnostics);
+    // What follows judges handlers together, which makes no sense while some of them are not known.
+    if diagnostics.has_errors() {
+        return None;
+    }
+    classes::infer(tree, framework, &mut policy, diagnostics);
+    handlers::answer(framework, &mut policy);
+    if diagnostics.has_errors() {
+        return None;
+    }
+    number(&mut policy);
+    Some(policy)
+}
+
+/// Numbers the statements from 0: events before queries, each before those that it contains.
+fn number(policy: &mut Policy) {
+    let mut next = 0;
+    for handler in policy.events.iter_mut().chain(&mut policy.queries) {
+        number_block(&mut handler.body, &mut next);
+    }
+}
+
+fn number_block(block: &mut Block, next: &mut usize) {
+    for statement in block {
+        statement.id = StatementId(*next);
+        *next += 1;
+        match &mut statement.kind {
+            StatementKind::If { then, otherwise, .. } => {
+                number_block(then, next);
+                number_block(otherwise, next);
+            }
+            StatementKind::Foreach { body, .. } => number_block(body, next),
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => {}
+        }
+    }
 }

@@ -120,7 +120,10 @@ pub enum Stage {
 impl Event {
     /// Whether its handler may use `dispatch`: whether a rule has some thread end up RUNNING.
     pub fn dispatches(&self) -> bool {
-        self.rules.iter().flat_map(|rule| &rule.moves).any(|step| matches!(step, Move::One(_, Stage::In(StateClass::Running))))
+        self.rules
+            .iter()
+            .flat_map(|rule| &rule.moves)
+            .any(|step| matches!(step, Move::One(_, Stage::In(StateClass::Running))))
     }
 }
 

@@ -94,7 +94,8 @@ impl Reader<'_> {
         match self.parser.word() {
             Some("abi") => {
                 let value = self.number()?;
-                let value = u32::try_from(value).map_err(|_| self.wrong(at, "an abi has at most 32 bits", "choose a smaller number"))?;
+                let value = u32::try_from(value)
+                    .map_err(|_| self.wrong(at, "an abi has at most 32 bits", "choose a smaller number"))?;
                 Self::once(&mut self.parser, &mut self.draft.abi, value, at)
             }
             Some("language") => {
@@ -104,7 +105,9 @@ impl Reader<'_> {
                 Self::once(&mut self.parser, &mut self.draft.language, language, at)
             }
             Some("int") => match self.number()? {
-                bits @ (16 | 32 | 64) => Self::once(&mut self.parser, &mut self.draft.int_bits, bits.to_le_bytes()[0], at),
+                bits @ (16 | 32 | 64) => {
+                    Self::once(&mut self.parser, &mut self.draft.int_bits, bits.to_le_bytes()[0], at)
+                }
                 _ => Err(self.wrong(at, "an `int` has 16, 32 or 64 bits", "write `int 16;`, `int 32;` or `int 64;`")),
             },
             Some("header") => {
@@ -175,13 +178,21 @@ impl Reader<'_> {
             let word = self.parser.word();
             let Some(feature) = Feature::ALL.into_iter().find(|feature| Some(feature.word()) == word) else {
                 let known = Feature::ALL.map(|feature| format!("`{}`", feature.word())).join(", ");
-                let unknown = self.parser.unexpected("an optional part of the language").note(format!("this version has these: {known}"));
+                let unknown = self
+                    .parser
+                    .unexpected("an optional part of the language")
+                    .note(format!("this version has these: {known}"));
                 return Err(self.parser.report(unknown));
             };
             self.parser.advance();
             self.parser.expect_semicolon()?;
             if !self.draft.features.insert(feature) {
-                self.parser.report(Diagnostic::error("E0203", format!("`{}` is given twice", feature.word()), at, "the second time"));
+                self.parser.report(Diagnostic::error(
+                    "E0203",
+                    format!("`{}` is given twice", feature.word()),
+                    at,
+                    "the second time",
+                ));
             }
         }
         self.parser.expect_close(opened, "the dialect")
@@ -214,7 +225,10 @@ impl Reader<'_> {
         let mut closed = !rules.is_empty();
         if self.parser.is_word("default") {
             if optional {
-                let both = self.parser.unexpected("the end of an optional event").note("an event is optional or has a default, not both");
+                let both = self
+                    .parser
+                    .unexpected("the end of an optional event")
+                    .note("an event is optional or has a default, not both");
                 return Err(self.parser.report(both));
             }
             self.parser.advance();
@@ -298,7 +312,8 @@ impl Reader<'_> {
         }
         let name = self.parser.name("a parameter of the event, or `one`")?;
         let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
-            let unknown = Diagnostic::error("E0202", format!("`{}` is no parameter of this event", name.text), name.at, "");
+            let unknown =
+                Diagnostic::error("E0202", format!("`{}` is no parameter of this event", name.text), name.at, "");
             return Err(self.parser.report(unknown));
         };
         self.parser.expect_sign(":")?;
@@ -319,7 +334,8 @@ impl Reader<'_> {
         self.parser.expect_sign(":")?;
         let (returns, _) = self.parser.value_type()?;
         let at = self.parser.since(start);
-        let default = if self.parser.eat_sign("=") { self.query_default(&parameters, returns)? } else { QueryDefault::Required };
+        let default =
+            if self.parser.eat_sign("=") { self.query_default(&parameters, returns)? } else { QueryDefault::Required };
         self.parser.expect_semicolon()?;
         let query = Query { name: name.text.clone(), parameters, returns, default, at };
         self.draft.queries.push((name, query));
@@ -333,7 +349,8 @@ impl Reader<'_> {
         } else {
             let name = self.parser.name("`count` or a parameter of the query")?;
             let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
-                let unknown = Diagnostic::error("E0202", format!("`{}` is no parameter of this query", name.text), name.at, "");
+                let unknown =
+                    Diagnostic::error("E0202", format!("`{}` is no parameter of this query", name.text), name.at, "");
                 return Err(self.parser.report(unknown));
             };
             self.parser.expect_word("in")?;
@@ -421,7 +438,12 @@ impl Reader<'_> {
         }
         self.parser.expect_close(opened, "the command")?;
         if self.draft.builds.iter().any(|build| build.name == name.text) {
-            let twice = Diagnostic::error("E0203", format!("build `{}` is described twice", name.text), name.at, "the second time");
+            let twice = Diagnostic::error(
+                "E0203",
+                format!("build `{}` is described twice", name.text),
+                name.at,
+                "the second time",
+            );
             return Err(self.parser.report(twice));
         }
         self.draft.builds.push(Build { name: name.text, output, command });

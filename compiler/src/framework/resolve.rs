@@ -79,7 +79,10 @@ fn duplicates(draft: &Draft, diagnostics: &mut Diagnostics) {
 
 fn once<'a>(seen: &mut BTreeMap<&'a str, At>, name: &'a str, at: At, diagnostics: &mut Diagnostics) {
     if let Some(first) = seen.insert(name, at) {
-        diagnostics.push(Diagnostic::error("E0203", format!("`{name}` is described twice"), at, "the second time").related(first, "the first time"));
+        diagnostics.push(
+            Diagnostic::error("E0203", format!("`{name}` is described twice"), at, "the second time")
+                .related(first, "the first time"),
+        );
     }
 }
 
@@ -100,7 +103,8 @@ fn likes(draft: &Draft, diagnostics: &mut Diagnostics) {
         if matches!(model.absent, Absent::Like(_) | Absent::Optional) {
             let title = format!("`{}` may have no handler of its own", model.name);
             let help = "name an event that is required or has a default body";
-            diagnostics.push(Diagnostic::error("E0206", title, like.at, "").related(model.at, "declared here").help(help));
+            diagnostics
+                .push(Diagnostic::error("E0206", title, like.at, "").related(model.at, "declared here").help(help));
         }
     }
 }
@@ -122,7 +126,9 @@ fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Di
             | StatementKind::Block(_)
             | StatementKind::Lost => {
                 let title = "a default handler can only move or destroy the threads of its event";
-                diagnostics.push(Diagnostic::error("E0206", title, statement.at, "").help("write `t => container;` or `destroy t;`"));
+                diagnostics.push(
+                    Diagnostic::error("E0206", title, statement.at, "").help("write `t => container;` or `destroy t;`"),
+                );
                 continue;
             }
         };
@@ -150,15 +156,26 @@ fn sequences(draft: &Draft, diagnostics: &mut Diagnostics) -> Vec<Sequence> {
     sequences
 }
 
-fn resolve_pattern(pattern: &NamedPattern, events: &[&str], before: &BTreeSet<&str>, diagnostics: &mut Diagnostics) -> Pattern {
-    let mut each = |patterns: &[NamedPattern]| patterns.iter().map(|pattern| resolve_pattern(pattern, events, before, diagnostics)).collect();
+fn resolve_pattern(
+    pattern: &NamedPattern,
+    events: &[&str],
+    before: &BTreeSet<&str>,
+    diagnostics: &mut Diagnostics,
+) -> Pattern {
+    let mut each = |patterns: &[NamedPattern]| {
+        patterns.iter().map(|pattern| resolve_pattern(pattern, events, before, diagnostics)).collect()
+    };
     match pattern {
         NamedPattern::Then(steps) => Pattern::Then(each(steps)),
         NamedPattern::Either(alternatives) => Pattern::Either(each(alternatives)),
         NamedPattern::Many(inner) => Pattern::Many(Box::new(resolve_pattern(inner, events, before, diagnostics))),
         NamedPattern::Maybe(inner) => Pattern::Maybe(Box::new(resolve_pattern(inner, events, before, diagnostics))),
         NamedPattern::Name(name) => {
-            let members: Vec<String> = events.iter().filter(|event| super::covers(&name.text, event)).map(|event| (*event).to_owned()).collect();
+            let members: Vec<String> = events
+                .iter()
+                .filter(|event| super::covers(&name.text, event))
+                .map(|event| (*event).to_owned())
+                .collect();
             if !members.is_empty() {
                 return Pattern::Event(members);
             }
@@ -172,10 +189,14 @@ fn resolve_pattern(pattern: &NamedPattern, events: &[&str], before: &BTreeSet<&s
 
 fn unknown<'a>(name: &Name, known: impl IntoIterator<Item = &'a str>, diagnostics: &mut Diagnostics) {
     let known: Vec<&str> = known.into_iter().collect();
-    let diagnostic = Diagnostic::error("E0202", format!("`{}` stands for nothing here", name.text), name.at, "unknown name");
+    let diagnostic =
+        Diagnostic::error("E0202", format!("`{}` stands for nothing here", name.text), name.at, "unknown name");
     diagnostics.push(match nearest(&name.text, known.iter().copied()) {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None if known.is_empty() => diagnostic,
-        None => diagnostic.note(format!("known here: {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))),
+        None => diagnostic.note(format!(
+            "known here: {}",
+            known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        )),
     });
 }

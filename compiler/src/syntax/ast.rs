@@ -1,7 +1,7 @@
 //! The syntax tree: what was written, with its places, nothing resolved.
 
-pub use crate::vocabulary::{At, StateClass, Type};
 pub use crate::policy::{BinaryOperator, UnaryOperator};
+pub use crate::vocabulary::{At, StateClass, Type};
 
 use std::collections::BTreeSet;
 

@@ -67,8 +67,13 @@ impl Parser<'_> {
         self.lost.handlers = true;
         let second = self.is_word("scheduler");
         let title = if second { "a file holds one scheduler" } else { "there is text after the end of the scheduler" };
-        let help = if second { "move the second scheduler to a file of its own" } else { "remove it, or the `}` before it" };
-        self.report(Diagnostic::error("E0110", title, self.token.at, "not part of it").related(closed, "the scheduler ends here").help(help));
+        let help =
+            if second { "move the second scheduler to a file of its own" } else { "remove it, or the `}` before it" };
+        self.report(
+            Diagnostic::error("E0110", title, self.token.at, "not part of it")
+                .related(closed, "the scheduler ends here")
+                .help(help),
+        );
     }
 
     // part = section | handler ;
@@ -110,7 +115,8 @@ impl Parser<'_> {
             if ["const", "int", "bool", "threadref", "queue", "stack", "pqueue", "pstack"].contains(&word) {
                 let title = "variables and containers are declared in a section";
                 let outside = Diagnostic::error("E0101", title, at, "not in a section");
-                return self.report(outside.help("put it into `data { … }`, or into `thread { … }` if each thread has one"));
+                return self
+                    .report(outside.help("put it into `data { … }`, or into `thread { … }` if each thread has one"));
             }
             if let Some(meant) = nearest(word, PARTS) {
                 let misspelt = self.unexpected("a section or a handler").help(format!("did you mean `{meant}`?"));
@@ -146,7 +152,9 @@ impl Parser<'_> {
             Some("int") => self.variables(Type::Int, initial, required),
             Some("bool") => self.variables(Type::Bool, initial, required),
             Some("const" | "queue" | "stack" | "pqueue" | "pstack" | "threadref") => {
-                let misplaced = self.unexpected("a type (`int` or `bool`)").help("constants and containers are declared in `data { … }`");
+                let misplaced = self
+                    .unexpected("a type (`int` or `bool`)")
+                    .help("constants and containers are declared in `data { … }`");
                 Err(self.report(misplaced))
             }
             Some(_) | None => Err(self.expected("a type (`int` or `bool`)")),
@@ -167,7 +175,9 @@ impl Parser<'_> {
             if !present && required {
                 let missing = self.unexpected(&format!("`{initial}`"));
                 let missing = if initial == "default" {
-                    missing.note("the default holds until the application registers its variable").help(format!("write `{} default 0;`", name.text))
+                    missing
+                        .note("the default holds until the application registers its variable")
+                        .help(format!("write `{} default 0;`", name.text))
                 } else {
                     missing
                 };
@@ -196,8 +206,12 @@ impl Parser<'_> {
             return Ok(());
         }
         let kind = match self.word() {
-            Some("int") => return self.variables(Type::Int, "=", false).map(|variables| scheduler.variables.extend(variables)),
-            Some("bool") => return self.variables(Type::Bool, "=", false).map(|variables| scheduler.variables.extend(variables)),
+            Some("int") => {
+                return self.variables(Type::Int, "=", false).map(|variables| scheduler.variables.extend(variables));
+            }
+            Some("bool") => {
+                return self.variables(Type::Bool, "=", false).map(|variables| scheduler.variables.extend(variables));
+            }
             Some("threadref") => ContainerKind::Threadref,
             Some("queue") => ContainerKind::Queue,
             Some("stack") => ContainerKind::Stack,
@@ -208,7 +222,8 @@ impl Parser<'_> {
                 let types = ["int", "bool", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
                 let advice = match nearest(word, types) {
                     Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "declare an `int`, `bool`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`".to_owned(),
+                    None => "declare an `int`, `bool`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`"
+                        .to_owned(),
                 };
                 return Err(self.report(unexpected.help(advice)));
             }
@@ -228,7 +243,11 @@ impl Parser<'_> {
             if self.is_sign("[") {
                 return Err(self.not_supported("arrays", self.token.at));
             }
-            let keys = if sorted || self.is_word("sortable") || self.is_word("reverse") { self.sort_keys(sorted)? } else { Vec::new() };
+            let keys = if sorted || self.is_word("sortable") || self.is_word("reverse") {
+                self.sort_keys(sorted)?
+            } else {
+                Vec::new()
+            };
             let class = if self.eat_sign(":") { Some(self.class()?) } else { None };
             scheduler.containers.push(Container { kind, name, keys, class, at: self.since(start) });
             if sorted || !self.eat_sign(",") {
@@ -246,8 +265,13 @@ impl Parser<'_> {
         }
         let all = self.eat_word("reverse");
         if !self.is_word("sortable") {
-            let missing = self.unexpected("`sortable on`").note("a `pqueue` or `pstack` is sorted by attributes of its threads");
-            return Err(self.report(missing.help("write `sortable on ATTRIBUTE`; for threads in order of arrival declare a `queue` or `stack`")));
+            let missing =
+                self.unexpected("`sortable on`").note("a `pqueue` or `pstack` is sorted by attributes of its threads");
+            return Err(self.report(
+                missing.help(
+                    "write `sortable on ATTRIBUTE`; for threads in order of arrival declare a `queue` or `stack`",
+                ),
+            ));
         }
         self.advance();
         self.expect_word("on")?;
@@ -290,7 +314,12 @@ impl Parser<'_> {
             }
             Err(Reported) => {
                 self.lost.handlers = true;
-                while !self.is_end() && !self.is_sign("{") && !self.is_sign("}") && !self.is_sign(";") && !self.starts_handler() {
+                while !self.is_end()
+                    && !self.is_sign("{")
+                    && !self.is_sign("}")
+                    && !self.is_sign(";")
+                    && !self.starts_handler()
+                {
                     self.advance();
                 }
                 if self.is_sign("{") {

@@ -74,7 +74,12 @@ impl Parser<'_> {
         let operator = match self.token.kind {
             TokenKind::Sign("-") => UnaryOperator::Negate,
             TokenKind::Sign("!") => UnaryOperator::Not,
-            TokenKind::Word | TokenKind::Number(_) | TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => {
+            TokenKind::Word
+            | TokenKind::Number(_)
+            | TokenKind::Text
+            | TokenKind::Sign(_)
+            | TokenKind::Bad(_)
+            | TokenKind::End => {
                 return self.primary();
             }
         };
@@ -106,7 +111,9 @@ impl Parser<'_> {
                 ExpressionKind::Size(container)
             }
             TokenKind::Word => self.named()?,
-            TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => return Err(self.expected("an expression")),
+            TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => {
+                return Err(self.expected("an expression"));
+            }
         };
         Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: 1 })
     }
@@ -132,7 +139,10 @@ impl Parser<'_> {
             return Err(self.not_supported("arrays", self.token.at));
         }
         if self.eat_sign(".") {
-            return Ok(Place::Member { thread: name, member: self.name("the name of an attribute or import of the thread")? });
+            return Ok(Place::Member {
+                thread: name,
+                member: self.name("the name of an attribute or import of the thread")?,
+            });
         }
         Ok(Place::Name(name))
     }
@@ -144,7 +154,12 @@ impl Parser<'_> {
             TokenKind::Sign("=") => "`=` assigns; write `==` to compare",
             TokenKind::Sign("&") => "write `&&` for \"and\"",
             TokenKind::Sign("|") => "write `||` for \"or\"",
-            TokenKind::Word | TokenKind::Number(_) | TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => {
+            TokenKind::Word
+            | TokenKind::Number(_)
+            | TokenKind::Text
+            | TokenKind::Sign(_)
+            | TokenKind::Bad(_)
+            | TokenKind::End => {
                 return Err(self.expected("`)` or an operator"));
             }
         };

@@ -45,12 +45,30 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn new(source: &'a Source, dialect: Option<&'a Dialect>, code: &'static str, diagnostics: &'a mut Diagnostics) -> Self {
+    pub(crate) fn new(
+        source: &'a Source,
+        dialect: Option<&'a Dialect>,
+        code: &'static str,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
         let mut lexer = Lexer::new(&source.text);
         let (token, following) = (lexer.next(), lexer.next());
         let previous = At { start: 0, end: 0, line: 1 };
         let lost = Lost::default();
-        Parser { text: &source.text, lexer, token, following, previous, dialect, code, diagnostics, lost, depth: 0, reported: None, errors: 0 }
+        Parser {
+            text: &source.text,
+            lexer,
+            token,
+            following,
+            previous,
+            dialect,
+            code,
+            diagnostics,
+            lost,
+            depth: 0,
+            reported: None,
+            errors: 0,
+        }
     }
 
     /// What is written there.
@@ -133,16 +151,25 @@ impl<'a> Parser<'a> {
         let at = self.token.at;
         let written = self.written(at);
         let wrong = |title: String, label: &str| Diagnostic::error("E0102", title, at, label);
-        let later = |construct: &str| Diagnostic::error("E0107", format!("{construct} are not supported in this version"), at, "");
+        let later = |construct: &str| {
+            Diagnostic::error("E0107", format!("{construct} are not supported in this version"), at, "")
+        };
         match bad {
             Bad::Characters => {
                 let shown: String = written.chars().take(8).flat_map(char::escape_debug).collect();
                 let title = format!("`{shown}` is not part of the language");
-                wrong(title, "not part of the language").help("outside comments and strings use letters, digits and signs of ASCII only")
+                wrong(title, "not part of the language")
+                    .help("outside comments and strings use letters, digits and signs of ASCII only")
             }
             Bad::Comment => wrong("a comment is never closed".to_owned(), "it starts here").help("end it with `*/`"),
-            Bad::Text => wrong("a string does not end on its line".to_owned(), "it starts here").help("end it with `\"`"),
-            Bad::Number if written.len() > 1 && written.starts_with('0') && written.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Bad::Text => {
+                wrong("a string does not end on its line".to_owned(), "it starts here").help("end it with `\"`")
+            }
+            Bad::Number
+                if written.len() > 1
+                    && written.starts_with('0')
+                    && written.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
                 wrong(format!("`{written}` starts with a zero"), "not a number of the language")
                     .note("there are decimal numbers (`10`) and hexadecimal ones (`0x0a`), but no octal ones")
             }
@@ -160,7 +187,11 @@ impl<'a> Parser<'a> {
             self.reported = Some(start);
             self.errors += 1;
             let last = self.errors == MOST_ERRORS;
-            self.diagnostics.push(if last { diagnostic.note("there may be more errors; the rest of the file was not read") } else { diagnostic });
+            self.diagnostics.push(if last {
+                diagnostic.note("there may be more errors; the rest of the file was not read")
+            } else {
+                diagnostic
+            });
             if last {
                 self.give_up();
             }
@@ -171,7 +202,12 @@ impl<'a> Parser<'a> {
     /// Reports a construct that this version does not have.
     pub(crate) fn not_supported(&mut self, construct: &str, at: At) -> Reported {
         let verb = if construct.ends_with('s') { "are" } else { "is" };
-        self.report(Diagnostic::error("E0107", format!("{construct} {verb} not supported in this version"), at, "not supported"))
+        self.report(Diagnostic::error(
+            "E0107",
+            format!("{construct} {verb} not supported in this version"),
+            at,
+            "not supported",
+        ))
     }
 
     /// Does not read the rest of the file, and says nothing of its end.
@@ -245,7 +281,8 @@ impl<'a> Parser<'a> {
     pub(crate) fn name(&mut self, what: &str) -> Parse<Name> {
         match self.word() {
             Some(word) if RESERVED.contains(&word) => {
-                let reserved = self.unexpected(what).note(format!("`{word}` is a word of the language and cannot be a name"));
+                let reserved =
+                    self.unexpected(what).note(format!("`{word}` is a word of the language and cannot be a name"));
                 Err(self.report(reserved))
             }
             Some(word) => Ok(Name { text: word.to_owned(), at: self.advance().at }),
@@ -310,7 +347,8 @@ impl<'a> Parser<'a> {
             match token.kind {
                 TokenKind::End => break,
                 TokenKind::Word => {
-                    let at = At { start: start.start + token.at.start, end: start.start + token.at.end, line: start.line };
+                    let at =
+                        At { start: start.start + token.at.start, end: start.start + token.at.end, line: start.line };
                     let word = self.written(at);
                     if !RESERVED.contains(&word) {
                         self.lost.names.insert(word.to_owned());
@@ -331,9 +369,14 @@ impl<'a> Parser<'a> {
         if self.eat_sign("}") {
             return Ok(());
         }
-        let found = if self.is_end() { "the file ends".to_owned() } else { format!("`{}` starts", self.written(self.token.at)) };
-        let diagnostic = Diagnostic::error("E0109", format!("{found} before {what} is closed"), self.token.at, "expected `}`")
-            .related(opened, "opened here");
+        let found = if self.is_end() {
+            "the file ends".to_owned()
+        } else {
+            format!("`{}` starts", self.written(self.token.at))
+        };
+        let diagnostic =
+            Diagnostic::error("E0109", format!("{found} before {what} is closed"), self.token.at, "expected `}`")
+                .related(opened, "opened here");
         Err(self.report(diagnostic))
     }
 }

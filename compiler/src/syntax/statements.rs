@@ -61,7 +61,9 @@ impl Parser<'_> {
             self.advance();
             let name = self.name("the name of a variable")?;
             let place = self.place_after(name)?;
-            return self.finish(start, StatementKind::Assign { place, operator: Some(step(sign)), value: one(start) }).map(Some);
+            return self
+                .finish(start, StatementKind::Assign { place, operator: Some(step(sign)), value: one(start) })
+                .map(Some);
         }
         if let Some(construct) = self.unsupported_here() {
             return Err(self.not_supported(construct, start));
@@ -70,7 +72,12 @@ impl Parser<'_> {
             Some("if") => return self.conditional(start).map(Some),
             Some("foreach") => return self.visit(start).map(Some),
             Some("else") => {
-                return Err(self.report(Diagnostic::error("E0101", "`else` without `if`", start, "nothing to be the alternative of")));
+                return Err(self.report(Diagnostic::error(
+                    "E0101",
+                    "`else` without `if`",
+                    start,
+                    "nothing to be the alternative of",
+                )));
             }
             Some("int") => self.variables(Type::Int, "=", false).map(StatementKind::Declare)?,
             Some("bool") => self.variables(Type::Bool, "=", false).map(StatementKind::Declare)?,
@@ -187,7 +194,8 @@ impl Parser<'_> {
         if self.eat_sign("=>") {
             let destination = self.name("the name of a container")?;
             if self.is_sign("=>") {
-                let chained = self.unexpected("`;`").help("a thread moves one step at a time: write a statement for each");
+                let chained =
+                    self.unexpected("`;`").help("a thread moves one step at a time: write a statement for each");
                 return Err(self.report(chained));
             }
             return Ok(StatementKind::Transfer { source, destination });
@@ -232,7 +240,8 @@ impl Parser<'_> {
 }
 
 /// Words that start a statement, for a misspelt one.
-const STARTS: [&str; 10] = ["if", "else", "foreach", "return", "dispatch", "destroy", "fail", "int", "bool", "threadref"];
+const STARTS: [&str; 10] =
+    ["if", "else", "foreach", "return", "dispatch", "destroy", "fail", "int", "bool", "threadref"];
 
 fn step(sign: &str) -> BinaryOperator {
     if sign == "++" { BinaryOperator::Add } else { BinaryOperator::Subtract }

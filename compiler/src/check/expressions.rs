@@ -1,0 +1,271 @@
+//! Expressions: names resolved, types made explicit.
+//!
+//! Functions return `None` after they have reported an error; what holds the expression is then given up without another.
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::{BinaryOperator, ContainerId, ContainerKind, Expression, Place, Policy, Thread, UnaryOperator};
+use crate::syntax::ast::{self, ExpressionKind, Name};
+use crate::vocabulary::{At, Type, Value};
+
+use super::constants;
+use super::scope::{Binding, Scope};
+use super::symbols::{Member, Symbol, Symbols};
+
+/// What expressions and statements are resolved in.
+pub(super) struct Lowering<'a, 'b> {
+    /// With everything that the sections declare.
+    pub(super) policy: &'a Policy,
+    pub(super) symbols: &'a Symbols<'b>,
+    pub(super) scope: &'a mut Scope,
+    pub(super) diagnostics: &'a mut Diagnostics,
+}
+
+impl Lowering<'_, '_> {
+    /// An expression that must have this type.
+    pub(super) fn of_type(&mut self, expression: &ast::Expression, ty: Type) -> Option<Expression> {
+        let (lowered, found) = self.expression(expression)?;
+        if found == ty {
+            return Some(lowered);
+        }
+        let title = format!("expected a value of type `{}`, found one of type `{}`", ty.word(), found.word());
+        let diagnostic = Diagnostic::error("E0303", title, expression.at, format!("of type `{}`", found.word()));
+        self.diagnostics.push(match ty {
+            Type::Bool => diagnostic.help("compare it: `… != 0`"),
+            Type::Int => diagnostic.note("there is no conversion from `bool` to `int`"),
+        });
+        None
+    }
+
+    /// A condition: a `bool`, or an `int` that is true unless 0.
+    pub(super) fn condition(&mut self, expression: &ast::Expression) -> Option<Expression> {
+        let (lowered, ty) = self.expression(expression)?;
+        Some(match ty {
+            Type::Bool => lowered,
+            Type::Int => Expression::NotZero(Box::new(lowered)),
+        })
+    }
+
+    /// An expression of any type.
+    pub(super) fn expression(&mut self, expression: &ast::Expression) -> Option<(Expression, Type)> {
+        match &expression.kind {
+            ExpressionKind::Int(value) => self.literal(*value, false, expression.at),
+            ExpressionKind::Bool(value) => Some((Expression::Literal(Value::Bool(*value)), Type::Bool)),
+            ExpressionKind::Place(place) => self.read(place),
+            ExpressionKind::Size(name) => Some((Expression::Size(self.container(name)?), Type::Int)),
+            ExpressionKind::In(thread, container) => {
+                let (thread, container) = (self.thread(thread), self.container(container));
+                Some((Expression::In(thread?, container?), Type::Bool))
+            }
+            ExpressionKind::Unary(UnaryOperator::Negate, operand) => {
+                if let ExpressionKind::Int(value) = operand.kind {
+                    return self.literal(value, true, expression.at);
+                }
+                let operand = self.of_type(operand, Type::Int)?;
+                Some((Expression::Unary(UnaryOperator::Negate, Box::new(operand)), Type::Int))
+            }
+            ExpressionKind::Unary(UnaryOperator::Not, operand) => {
+                let operand = self.condition(operand)?;
+                Some((Expression::Unary(UnaryOperator::Not, Box::new(operand)), Type::Bool))
+            }
+            ExpressionKind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            ExpressionKind::Lost => None,
+        }
+    }
+
+    fn literal(&mut self, value: u64, negative: bool, at: At) -> Option<(Expression, Type)> {
+        let bits = self.policy.int_bits;
+        let limit = i128::from(constants::most(bits));
+        let signed = if negative { -i128::from(value) } else { i128::from(value) };
+        if let Ok(fits) = i64::try_from(signed)
+            && signed <= limit
+            && signed >= -limit - 1
+        {
+            return Some((Expression::Literal(Value::Int(fits)), Type::Int));
+        }
+        let title = format!("the number does not fit in an `int` of {bits} bits");
+        let diagnostic = Diagnostic::error("E0311", title, at, "").note(constants::range(bits));
+        self.diagnostics.push(diagnostic);
+        None
+    }
+
+    fn binary(
+        &mut self,
+        operator: BinaryOperator,
+        left: &ast::Expression,
+        right: &ast::Expression,
+    ) -> Option<(Expression, Type)> {
+        let (left, right, ty) = match operator {
+            BinaryOperator::And | BinaryOperator::Or => {
+                let (left, right) = (self.condition(left), self.condition(right));
+                (left?, right?, Type::Bool)
+            }
+            BinaryOperator::Equal | BinaryOperator::NotEqual => {
+                let (found, right) = (self.expression(left), right);
+                let Some((left, ty)) = found else {
+                    self.expression(right);
+                    return None;
+                };
+                (left, self.of_type(right, ty)?, Type::Bool)
+            }
+            BinaryOperator::Less
+            | BinaryOperator::LessOrEqual
+            | BinaryOperator::Greater
+            | BinaryOperator::GreaterOrEqual => {
+                let (left, right) = (self.of_type(left, Type::Int), self.of_type(right, Type::Int));
+                (left?, right?, Type::Bool)
+            }
+            BinaryOperator::Add
+            | BinaryOperator::Subtract
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Remainder => {
+                let (left, right) = (self.of_type(left, Type::Int), self.of_type(right, Type::Int));
+                (left?, right?, Type::Int)
+            }
+        };
+        Some((Expression::Binary(operator, Box::new(left), Box::new(right)), ty))
+    }
+
+    fn read(&mut self, place: &ast::Place) -> Option<(Expression, Type)> {
+        if let ast::Place::Name(name) = place
+            && self.scope.find(&name.text).is_none()
+            && let Some((Symbol::Constant(id), _)) = self.symbols.find(&name.text)
+        {
+            let ty = self.policy.constants.get(id.0)?.value.ty();
+            return Some((Expression::Constant(id), ty));
+        }
+        let (place, ty) = self.place(place)?;
+        Some((Expression::Read(place), ty))
+    }
+
+    /// A place that holds a value. Constants are not places.
+    pub(super) fn place(&mut self, place: &ast::Place) -> Option<(Place, Type)> {
+        match place {
+            ast::Place::Name(name) => self.variable(name),
+            ast::Place::Member { thread, member } => {
+                let thread = self.thread(thread);
+                let Some((found, _)) = self.symbols.find_member(&member.text) else {
+                    self.symbols.unknown_member(member, self.diagnostics);
+                    return None;
+                };
+                Some(match found {
+                    Member::Attribute(id) => (Place::Attribute(thread?, id), self.policy.attributes.get(id.0)?.ty),
+                    Member::Import(id) => (Place::ThreadImport(thread?, id), self.policy.thread_imports.get(id.0)?.ty),
+                })
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &Name) -> Option<(Place, Type)> {
+        match self.scope.find(&name.text) {
+            Some(Binding::Value(id, ty)) => return Some((Place::Local(id), ty)),
+            Some(Binding::Thread(_) | Binding::Cursor) => {
+                let title = format!("`{}` is a thread, not a value", name.text);
+                let help = format!("write `{}.ATTRIBUTE` for what is kept of it", name.text);
+                self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a value").help(help));
+                return None;
+            }
+            None => {}
+        }
+        match self.symbols.find(&name.text) {
+            Some((Symbol::Variable(id), _)) => Some((Place::Variable(id), self.policy.variables.get(id.0)?.ty)),
+            Some((Symbol::Import(id), _)) => Some((Place::Import(id), self.policy.imports.get(id.0)?.ty)),
+            Some((Symbol::Container(_), at)) => {
+                let title = format!("`{}` is a container, not a value", name.text);
+                let help = format!("write `|{}|` for the number of threads in it", name.text);
+                self.diagnostics.push(
+                    Diagnostic::error("E0309", title, name.at, "expected a value")
+                        .related(at, "declared here")
+                        .help(help),
+                );
+                None
+            }
+            Some((Symbol::Constant(_), _)) => None,
+            None => {
+                let fits = |symbol| !matches!(symbol, Symbol::Container(_));
+                self.symbols.unknown(name, "the variable", self.scope.names(), fits, self.diagnostics);
+                None
+            }
+        }
+    }
+
+    /// A name before `.` or `in`.
+    pub(super) fn thread(&mut self, name: &Name) -> Option<Thread> {
+        match self.scope.find(&name.text) {
+            Some(Binding::Thread(id)) => return Some(Thread::Local(id)),
+            Some(Binding::Cursor) => {
+                self.idle_cursor(name);
+                return None;
+            }
+            Some(Binding::Value(..)) => {
+                let title = format!("`{}` is a value, not a thread", name.text);
+                self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a thread"));
+                return None;
+            }
+            None => {}
+        }
+        match self.symbols.find(&name.text) {
+            Some((Symbol::Container(id), at)) => {
+                if self.policy.containers.get(id.0)?.kind == ContainerKind::Threadref {
+                    return Some(Thread::Slot(id));
+                }
+                let title = format!("`{}` holds any number of threads and names none of them", name.text);
+                let diagnostic = Diagnostic::error("E0309", title, name.at, "expected a thread or a threadref")
+                    .related(at, "declared here");
+                self.diagnostics.push(diagnostic.help(format!("visit them with `foreach t in {}`", name.text)));
+                None
+            }
+            Some((symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_)), at)) => {
+                let title = format!("`{}` is {}, not a thread", name.text, symbol.described());
+                self.diagnostics
+                    .push(Diagnostic::error("E0309", title, name.at, "expected a thread").related(at, "declared here"));
+                None
+            }
+            None => {
+                let fits = |symbol| matches!(symbol, Symbol::Container(_));
+                self.symbols.unknown(name, "the thread", self.scope.names(), fits, self.diagnostics);
+                None
+            }
+        }
+    }
+
+    /// A name where only a container makes sense.
+    pub(super) fn container(&mut self, name: &Name) -> Option<ContainerId> {
+        match self.scope.find(&name.text) {
+            Some(Binding::Cursor) => {
+                self.idle_cursor(name);
+                return None;
+            }
+            Some(binding @ (Binding::Thread(_) | Binding::Value(..))) => {
+                let what = if matches!(binding, Binding::Thread(_)) { "a thread" } else { "a value" };
+                let title = format!("`{}` is {what}, not a container", name.text);
+                self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a container"));
+                return None;
+            }
+            None => {}
+        }
+        match self.symbols.find(&name.text) {
+            Some((Symbol::Container(id), _)) => Some(id),
+            Some((symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_)), at)) => {
+                let title = format!("`{}` is {}, not a container", name.text, symbol.described());
+                self.diagnostics.push(
+                    Diagnostic::error("E0309", title, name.at, "expected a container").related(at, "declared here"),
+                );
+                None
+            }
+            None => {
+                let fits = |symbol| matches!(symbol, Symbol::Container(_));
+                self.symbols.unknown(name, "the container", [], fits, self.diagnostics);
+                None
+            }
+        }
+    }
+
+    /// `threadref tmp;` in a handler, used otherwise than by `foreach tmp in …`.
+    pub(super) fn idle_cursor(&mut self, name: &Name) {
+        let title = format!("`{}` names a thread only within `foreach {} in …`", name.text, name.text);
+        let diagnostic = Diagnostic::error("E0309", title, name.at, "names no thread here")
+            .note("a threadref that is declared in a handler holds nothing: it is the cursor of a `foreach`");
+        self.diagnostics.push(diagnostic.help("to keep a thread, declare the threadref in `data { … }`"));
+    }
+}

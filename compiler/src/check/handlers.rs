@@ -1,0 +1,371 @@
+//! Which handler each event and query has: the policy's most specific one, else the framework's default.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::{self, Absent, Event, Framework, Move, Query, QueryDefault, Stage};
+use crate::policy::{
+    BinaryOperator, Block, Container, ContainerId, ContainerKind, Expression, Handler, Local, LocalId, LocalKind,
+    Owner, Policy, Source, Statement, StatementId, StatementKind, Thread,
+};
+use crate::syntax::ast::{self, HandlerKind};
+use crate::syntax::words::nearest;
+use crate::vocabulary::{At, StateClass, Type, Value};
+
+use super::expressions::Lowering;
+use super::scope::Scope;
+use super::statements::{Body, Rights, list};
+use super::symbols::Symbols;
+
+/// What the policy writes for one or several events: `None` if it could not be resolved.
+type Written<'a> = Vec<(&'a ast::Handler, Option<Handler>)>;
+
+/// Fills in `policy.events`, the queries that the policy answers itself, and the framework's containers that are used.
+pub(super) fn handle(
+    tree: &ast::Scheduler,
+    framework: &Framework,
+    symbols: &Symbols<'_>,
+    policy: &mut Policy,
+    diagnostics: &mut Diagnostics,
+) {
+    let (mut events, mut queries): (Written<'_>, Written<'_>) = (Vec::new(), Vec::new());
+    let mut first: BTreeMap<&str, At> = BTreeMap::new();
+    for handler in &tree.handlers {
+        if let Some(earlier) = first.insert(&handler.name.text, handler.at) {
+            let title = format!("`{}` is handled twice", handler.name.text);
+            diagnostics.push(
+                Diagnostic::error("E0308", title, handler.at, "the second handler")
+                    .related(earlier, "the first handler"),
+            );
+        }
+        let lowered = resolve(handler, framework, symbols, policy, diagnostics);
+        match handler.kind {
+            HandlerKind::Event => events.push((handler, lowered)),
+            HandlerKind::Query => queries.push((handler, lowered)),
+        }
+    }
+    if !tree.lost.handlers {
+        report_missing(tree, framework, &events, &queries, diagnostics);
+    }
+    let bodies = framework.events.iter().filter_map(|event| default_body(model(event, framework, &events)));
+    let used: Vec<&str> = bodies.flat_map(destinations).collect();
+    let kept = framework.containers.iter().filter(|container| used.contains(&container.name.as_str()));
+    policy.containers.extend(kept.map(|container| Container {
+        name: container.name.clone(),
+        kind: ContainerKind::Queue,
+        class: container.class,
+        owner: Owner::Framework,
+        at: At::default(),
+    }));
+    for event in &framework.events {
+        let handler = match model(event, framework, &events) {
+            Model::Policy(handler) => handler.cloned(),
+            Model::Default(body) => Some(default_handler(event, body, policy)),
+            Model::Nothing => None,
+        };
+        policy.events.extend(handler.map(|handler| Handler { name: event.name.clone(), ..handler }));
+    }
+    for query in &framework.queries {
+        let handler = most_specific(&query.name, &queries).and_then(|(_, handler)| handler.as_ref());
+        policy.queries.extend(handler.map(|handler| Handler { name: query.name.clone(), ..handler.clone() }));
+    }
+}
+
+/// Answers the queries that the policy does not answer. The state classes of its containers are known.
+pub(super) fn answer(framework: &Framework, policy: &mut Policy) {
+    let mut written: BTreeMap<String, Handler> =
+        std::mem::take(&mut policy.queries).into_iter().map(|handler| (handler.name.clone(), handler)).collect();
+    let mut queries = Vec::new();
+    for query in &framework.queries {
+        let value = match (written.remove(&query.name), &query.default) {
+            (Some(handler), _) => {
+                queries.push(handler);
+                continue;
+            }
+            (None, QueryDefault::Required) => continue,
+            (None, QueryDefault::Count(classes)) => sum(
+                of_classes(policy, classes).map(Expression::Size),
+                BinaryOperator::Add,
+                Expression::Literal(Value::Int(0)),
+            ),
+            (None, QueryDefault::In(parameter, classes)) => {
+                let thread = Thread::Local(LocalId(*parameter));
+                let each = of_classes(policy, classes).map(|container| Expression::In(thread, container));
+                sum(each, BinaryOperator::Or, Expression::Literal(Value::Bool(false)))
+            }
+        };
+        let body = vec![statement(StatementKind::Return { value: Some(value) })];
+        queries.push(framework_handler(&query.name, &query.parameters, Some(query.returns), body));
+    }
+    policy.queries = queries;
+}
+
+/// The handler that an event has.
+enum Model<'a> {
+    /// The policy's; `None` if it has errors.
+    Policy(Option<&'a Handler>),
+    /// The framework's.
+    Default(&'a ast::Block),
+    /// None: the event is optional, or the lack of a handler has been reported.
+    Nothing,
+}
+
+fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a Written<'_>) -> Model<'a> {
+    if let Some((_, handler)) = most_specific(&event.name, events) {
+        return Model::Policy(handler.as_ref());
+    }
+    match &event.absent {
+        Absent::Required | Absent::Optional => Model::Nothing,
+        Absent::Body(body) => Model::Default(body),
+        // The reader allows no chain of these.
+        Absent::Like(other) => framework
+            .events
+            .iter()
+            .find(|event| event.name == *other)
+            .map_or(Model::Nothing, |event| model(event, framework, events)),
+    }
+}
+
+/// Of the handlers that cover an event the one with the longest name.
+fn most_specific<'a, 'b>(event: &str, written: &'a Written<'b>) -> Option<&'a (&'b ast::Handler, Option<Handler>)> {
+    let covering = written.iter().filter(|(handler, _)| framework::covers(&handler.name.text, event));
+    covering.max_by_key(|(handler, _)| handler.name.text.len())
+}
+
+/// The handler as the policy writes it, with its body resolved.
+fn resolve(
+    handler: &ast::Handler,
+    framework: &Framework,
+    symbols: &Symbols<'_>,
+    policy: &Policy,
+    diagnostics: &mut Diagnostics,
+) -> Option<Handler> {
+    let before = diagnostics.errors();
+    let name = &handler.name.text;
+    let events: Vec<&Event> = framework.events.iter().filter(|event| framework::covers(name, &event.name)).collect();
+    let queries: Vec<&Query> = framework.queries.iter().filter(|query| framework::covers(name, &query.name)).collect();
+    let members: Vec<(&str, &[String])> = match handler.kind {
+        HandlerKind::Event => events.iter().map(|event| (event.name.as_str(), event.parameters.as_slice())).collect(),
+        HandlerKind::Query => queries.iter().map(|query| (query.name.as_str(), query.parameters.as_slice())).collect(),
+    };
+    if members.is_empty() {
+        report_unknown(handler, framework, diagnostics);
+        return None;
+    }
+    for (member, parameters) in &members {
+        if parameters.len() != handler.parameters.len() {
+            let title = format!(
+                "`{member}` has {}, this handler has {}",
+                count(parameters.len()),
+                count(handler.parameters.len())
+            );
+            let help = format!("write `{}{}`", handler.name.text, in_parentheses(parameters));
+            diagnostics.push(Diagnostic::error("E0306", title, handler.at, "").help(help));
+            break;
+        }
+    }
+    let returns = match handler.kind {
+        HandlerKind::Event => None,
+        HandlerKind::Query => queries.first().map(|query| query.returns),
+    };
+    if let (Some((stated, at)), Some(returns)) = (handler.returns, returns)
+        && stated != returns
+    {
+        let title = format!("`{name}` answers with a value of type `{}`", returns.word());
+        diagnostics.push(Diagnostic::error("E0303", title, at, format!("not `{}`", stated.word())));
+    }
+    let rights = Rights {
+        no_dispatch: events
+            .iter()
+            .find(|event| !event.dispatches())
+            .map(|event| event.name.as_str())
+            .or(returns.map(|_| name.as_str())),
+        dispatching: framework
+            .events
+            .iter()
+            .filter(|event| event.dispatches())
+            .map(|event| event.name.as_str())
+            .collect(),
+        no_fail: events
+            .iter()
+            .find(|event| !event.may_fail)
+            .map(|event| event.name.as_str())
+            .or(returns.map(|_| name.as_str())),
+        returns,
+    };
+    let mut scope = Scope::default();
+    for parameter in &handler.parameters {
+        scope.declare_thread(parameter, symbols, diagnostics);
+    }
+    let lowering = Lowering { policy, symbols, scope: &mut scope, diagnostics };
+    let body = Body { lowering, rights: &rights, loops: Vec::new() }.block(&handler.body);
+    (diagnostics.errors() == before).then(|| Handler {
+        name: name.clone(),
+        written: name.clone(),
+        locals: scope.locals,
+        parameters: handler.parameters.len(),
+        returns,
+        body,
+        owner: Owner::Policy,
+        at: handler.at,
+    })
+}
+
+fn report_unknown(handler: &ast::Handler, framework: &Framework, diagnostics: &mut Diagnostics) {
+    let name = &handler.name;
+    let events: Vec<&str> = framework.events.iter().map(|event| event.name.as_str()).collect();
+    let queries: Vec<&str> = framework.queries.iter().map(|query| query.name.as_str()).collect();
+    let (kind, other, known, others) = match handler.kind {
+        HandlerKind::Event => ("event", "query", events, queries),
+        HandlerKind::Query => ("query", "event", queries, events),
+    };
+    let title = format!("framework `{}` has no {kind} `{}`", framework.name, name.text);
+    let diagnostic = Diagnostic::error("E0305", title, name.at, format!("unknown {kind}"));
+    let plural = if kind == "query" { "queries" } else { "events" };
+    diagnostics.push(if others.contains(&name.text.as_str()) {
+        diagnostic.help(format!(
+            "`{}` is {} {other}: write `{other} {}`",
+            name.text,
+            if other == "event" { "an" } else { "a" },
+            name.text
+        ))
+    } else {
+        match nearest(&name.text, known.iter().copied()) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic.note(format!("its {plural}: {}", list(&known))),
+        }
+    });
+}
+
+/// One error for all handlers that are missing, with what to paste.
+fn report_missing(
+    tree: &ast::Scheduler,
+    framework: &Framework,
+    events: &Written<'_>,
+    queries: &Written<'_>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut missing = Vec::new();
+    let mut skeletons = Vec::new();
+    for event in &framework.events {
+        if matches!(event.absent, Absent::Required) && most_specific(&event.name, events).is_none() {
+            missing.push(event.name.as_str());
+            skeletons.push(event_skeleton(event, tree));
+        }
+    }
+    for query in &framework.queries {
+        if query.default == QueryDefault::Required && most_specific(&query.name, queries).is_none() {
+            missing.push(query.name.as_str());
+            skeletons.push(format!(
+                "query {}{} {{ return /* {} */; }}",
+                query.name,
+                in_parentheses(&query.parameters),
+                query.returns.word()
+            ));
+        }
+    }
+    if missing.is_empty() {
+        return;
+    }
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    let title = format!("{} {verb} not handled", list(&missing));
+    let label = format!("framework `{}` requires {}", framework.name, if missing.len() == 1 { "it" } else { "them" });
+    let help = format!("add to the scheduler:\n{}", skeletons.join("\n"));
+    diagnostics.push(Diagnostic::error("E0307", title, tree.name.at, label).help(help));
+}
+
+/// `event newthread(t) { t => /* a READY container */; }`
+fn event_skeleton(event: &Event, tree: &ast::Scheduler) -> String {
+    let header = format!("event {}{}", event.name, in_parentheses(&event.parameters));
+    if event.dispatches() {
+        let slot = tree.containers.iter().find(|container| container.kind == ast::ContainerKind::Threadref);
+        let slot = slot.map_or("current", |container| container.name.text.as_str());
+        return format!("{header} {{ /* a READY container */ => {slot}; dispatch {slot}; }}");
+    }
+    let moves = event.rules.first().into_iter().flat_map(|rule| &rule.moves);
+    let statements: Vec<String> = moves
+        .filter_map(|step| match step {
+            Move::Parameter(index, _, Stage::In(class)) => event
+                .parameters
+                .get(*index)
+                .map(|parameter| format!(" {parameter} => /* a {} container */;", class.word())),
+            Move::Parameter(_, _, Stage::New) | Move::One(..) => None,
+        })
+        .collect();
+    format!("{header} {{{} }}", statements.concat())
+}
+
+fn default_body(model: Model<'_>) -> Option<&ast::Block> {
+    match model {
+        Model::Default(body) => Some(body),
+        Model::Policy(_) | Model::Nothing => None,
+    }
+}
+
+fn destinations(body: &ast::Block) -> impl Iterator<Item = &str> {
+    body.statements.iter().filter_map(|statement| transfer(statement)?.1)
+}
+
+/// The thread and the destination of a statement of a default body, which the reader has restricted to these.
+fn transfer(statement: &ast::Statement) -> Option<(&str, Option<&str>)> {
+    if let ast::StatementKind::Transfer { source, destination } = &statement.kind {
+        Some((&source.text, Some(&destination.text)))
+    } else if let ast::StatementKind::Destroy(thread) = &statement.kind {
+        Some((&thread.text, None))
+    } else {
+        None
+    }
+}
+
+fn default_handler(event: &Event, body: &ast::Block, policy: &Policy) -> Handler {
+    let lower = |(thread, destination): (&str, Option<&str>)| {
+        let source = Source::Thread(LocalId(event.parameters.iter().position(|parameter| parameter == thread)?));
+        let Some(destination) = destination else {
+            return Some(statement(StatementKind::Destroy { source }));
+        };
+        let owned = |container: &Container| container.owner == Owner::Framework && container.name == destination;
+        let destination = ContainerId(policy.containers.iter().position(owned)?);
+        Some(statement(StatementKind::Transfer { source, destination }))
+    };
+    let body = body.statements.iter().filter_map(transfer).filter_map(lower).collect();
+    framework_handler(&event.name, &event.parameters, None, body)
+}
+
+fn framework_handler(name: &str, parameters: &[String], returns: Option<Type>, body: Block) -> Handler {
+    Handler {
+        name: name.to_owned(),
+        written: name.to_owned(),
+        locals: parameters.iter().map(|parameter| Local { name: parameter.clone(), kind: LocalKind::Thread }).collect(),
+        parameters: parameters.len(),
+        returns,
+        body,
+        owner: Owner::Framework,
+        at: At::default(),
+    }
+}
+
+fn statement(kind: StatementKind) -> Statement {
+    Statement { id: StatementId(0), kind, at: At::default() }
+}
+
+fn of_classes(policy: &Policy, classes: &[StateClass]) -> impl Iterator<Item = ContainerId> {
+    let fits =
+        |(index, container): (usize, &Container)| classes.contains(&container.class).then_some(ContainerId(index));
+    policy.containers.iter().enumerate().filter_map(fits)
+}
+
+fn sum(parts: impl Iterator<Item = Expression>, operator: BinaryOperator, nothing: Expression) -> Expression {
+    parts.reduce(|left, right| Expression::Binary(operator, Box::new(left), Box::new(right))).unwrap_or(nothing)
+}
+
+fn count(parameters: usize) -> String {
+    match parameters {
+        0 => "no parameter".to_owned(),
+        1 => "1 parameter".to_owned(),
+        more => format!("{more} parameters"),
+    }
+}
+
+fn in_parentheses(parameters: &[String]) -> String {
+    if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(", ")) }
+}

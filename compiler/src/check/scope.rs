@@ -1,0 +1,124 @@
+//! The names within one handler.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::{Local, LocalId, LocalKind};
+use crate::syntax::ast::Name;
+use crate::vocabulary::{At, Type};
+
+use super::symbols::{Symbols, twice};
+
+/// What a name stands for within a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// A parameter, or the thread that a `foreach` visits.
+    Thread(LocalId),
+    /// A variable.
+    Value(LocalId, Type),
+    /// `threadref tmp;` outside of a `foreach tmp in …`.
+    Cursor,
+}
+
+/// Declarations in force, and all locals of the handler so far.
+#[derive(Default)]
+pub(super) struct Scope {
+    pub(super) locals: Vec<Local>,
+    bound: BTreeMap<String, (Binding, At)>,
+    /// What the declarations of the open blocks have replaced, in their order.
+    replaced: Vec<(String, Option<(Binding, At)>)>,
+    /// Where each open block starts in `replaced`.
+    blocks: Vec<usize>,
+}
+
+impl Scope {
+    pub(super) fn open(&mut self) {
+        self.blocks.push(self.replaced.len());
+    }
+
+    pub(super) fn close(&mut self) {
+        let start = self.blocks.pop().unwrap_or(0);
+        for (name, before) in self.replaced.drain(start..).rev() {
+            match before {
+                Some(before) => self.bound.insert(name, before),
+                None => self.bound.remove(&name),
+            };
+        }
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<Binding> {
+        self.bound.get(name).map(|(binding, _)| *binding)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.bound.keys().map(String::as_str)
+    }
+
+    /// A variable of the body.
+    pub(super) fn declare_value(
+        &mut self,
+        name: &Name,
+        ty: Type,
+        symbols: &Symbols<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> LocalId {
+        self.refuse_taken(name, symbols, diagnostics);
+        let id = self.local(name, LocalKind::Value(ty));
+        self.bind(name, Binding::Value(id, ty));
+        id
+    }
+
+    /// A parameter.
+    pub(super) fn declare_thread(
+        &mut self,
+        name: &Name,
+        symbols: &Symbols<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> LocalId {
+        self.refuse_taken(name, symbols, diagnostics);
+        let id = self.local(name, LocalKind::Thread);
+        self.bind(name, Binding::Thread(id));
+        id
+    }
+
+    /// `threadref tmp;`
+    pub(super) fn declare_cursor(&mut self, name: &Name, symbols: &Symbols<'_>, diagnostics: &mut Diagnostics) {
+        self.refuse_taken(name, symbols, diagnostics);
+        self.bind(name, Binding::Cursor);
+    }
+
+    /// The name after `foreach`: declared before as a cursor, or not at all.
+    pub(super) fn visit(&mut self, name: &Name, symbols: &Symbols<'_>, diagnostics: &mut Diagnostics) -> LocalId {
+        if self.find(&name.text) != Some(Binding::Cursor) {
+            self.refuse_taken(name, symbols, diagnostics);
+        }
+        let id = self.local(name, LocalKind::Thread);
+        self.bind(name, Binding::Thread(id));
+        id
+    }
+
+    fn local(&mut self, name: &Name, kind: LocalKind) -> LocalId {
+        self.locals.push(Local { name: name.text.clone(), kind });
+        LocalId(self.locals.len() - 1)
+    }
+
+    fn bind(&mut self, name: &Name, binding: Binding) {
+        let before = self.bound.insert(name.text.clone(), (binding, name.at));
+        self.replaced.push((name.text.clone(), before));
+    }
+
+    /// A name within a handler hides no other: it would be too easy to move a thread to the wrong place.
+    fn refuse_taken(&self, name: &Name, symbols: &Symbols<'_>, diagnostics: &mut Diagnostics) {
+        if let Some((_, first)) = self.bound.get(&name.text) {
+            twice(name, *first, diagnostics);
+        } else if let Some((symbol, at)) = symbols.find(&name.text) {
+            let title = format!("`{}` is already the name of {}", name.text, symbol.described());
+            let hidden =
+                Diagnostic::error("E0302", title, name.at, "it would be hidden here").related(at, "declared here");
+            diagnostics.push(hidden.help("choose another name"));
+        } else if symbols.is_taken(&name.text) {
+            let title = format!("`{}` is a container of the framework", name.text);
+            diagnostics.push(Diagnostic::error("E0317", title, name.at, "").help("choose another name"));
+        }
+    }
+}

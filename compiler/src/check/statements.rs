@@ -1,0 +1,279 @@
+//! Statements: names resolved, shorthand written out, and each statement only where it makes sense.
+
+use crate::diagnostics::Diagnostic;
+use crate::policy::{
+    BinaryOperator, Block, ContainerKind, Expression, LocalId, Place, Source, Statement, StatementId, StatementKind,
+};
+use crate::syntax::ast::{self, Name};
+use crate::vocabulary::{At, Type, Value};
+
+use super::expressions::Lowering;
+use super::scope::Binding;
+use super::symbols::Symbol;
+
+/// What a handler may do, by the events that it handles.
+pub(super) struct Rights<'a> {
+    /// The first of its events that does not dispatch.
+    pub(super) no_dispatch: Option<&'a str>,
+    /// The events of the framework that do.
+    pub(super) dispatching: Vec<&'a str>,
+    /// The first of its events that may not fail.
+    pub(super) no_fail: Option<&'a str>,
+    /// `None` for an event, the type of the answer for a query.
+    pub(super) returns: Option<Type>,
+}
+
+/// The bodies of one handler.
+pub(super) struct Body<'a, 'b, 'c> {
+    pub(super) lowering: Lowering<'a, 'b>,
+    pub(super) rights: &'c Rights<'c>,
+    /// The cursors of the loops that we are in, with their places.
+    pub(super) loops: Vec<(LocalId, At)>,
+}
+
+impl Body<'_, '_, '_> {
+    /// The statements of a block, in a scope of their own. What has been reported is left out.
+    pub(super) fn block(&mut self, block: &ast::Block) -> Block {
+        let mut lowered = Block::new();
+        self.lowering.scope.open();
+        for statement in &block.statements {
+            self.statement(statement, &mut lowered);
+        }
+        self.lowering.scope.close();
+        lowered
+    }
+
+    fn statement(&mut self, statement: &ast::Statement, block: &mut Block) {
+        let kind = match &statement.kind {
+            ast::StatementKind::Declare(variables) => {
+                for variable in variables {
+                    block.extend(self.declaration(variable));
+                }
+                return;
+            }
+            ast::StatementKind::DeclareCursor(names) => {
+                for name in names {
+                    self.lowering.scope.declare_cursor(name, self.lowering.symbols, self.lowering.diagnostics);
+                }
+                return;
+            }
+            ast::StatementKind::Block(inner) => {
+                block.extend(self.block(inner));
+                return;
+            }
+            ast::StatementKind::Lost => return,
+            ast::StatementKind::Transfer { source, destination } => self.transfer(source, destination, statement.at),
+            ast::StatementKind::Destroy(name) => self.destroy(name, statement.at),
+            ast::StatementKind::Dispatch(name) => self.dispatch(name, statement.at),
+            ast::StatementKind::Assign { place, operator, value } => self.assignment(place, *operator, value),
+            ast::StatementKind::If { condition, then, otherwise } => {
+                let condition = self.lowering.condition(condition);
+                let (then, otherwise) = (self.block(then), self.block(otherwise));
+                condition.map(|condition| StatementKind::If { condition, then, otherwise })
+            }
+            ast::StatementKind::Foreach { cursor, container, body } => self.visit(cursor, container, body),
+            ast::StatementKind::Return(value) => self.ending(value.as_ref(), statement.at),
+            ast::StatementKind::Fail(reason) => self.failure(reason, statement.at),
+        };
+        block.extend(kind.map(|kind| at(statement.at, kind)));
+    }
+
+    /// A local variable holds its initialiser, else 0 or `false`.
+    fn declaration(&mut self, variable: &ast::Variable) -> Option<Statement> {
+        let value = match &variable.initial {
+            Some(expression) => self.lowering.of_type(expression, variable.ty),
+            None => Some(Expression::Literal(Value::zero(variable.ty))),
+        };
+        let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
+        let place = Place::Local(scope.declare_value(&variable.name, variable.ty, symbols, diagnostics));
+        let end = variable.initial.as_ref().map_or(variable.name.at, |expression| expression.at);
+        value.map(|value| at(variable.name.at.to(end), StatementKind::Set { place, value }))
+    }
+
+    fn transfer(&mut self, source: &Name, destination: &Name, at: At) -> Option<StatementKind> {
+        let (source, destination) = (self.source(source), self.lowering.container(destination));
+        let source = source?;
+        self.only_the_visited(source, at);
+        Some(StatementKind::Transfer { source, destination: destination? })
+    }
+
+    fn destroy(&mut self, name: &Name, at: At) -> Option<StatementKind> {
+        let source = self.source(name)?;
+        self.only_the_visited(source, at);
+        Some(StatementKind::Destroy { source })
+    }
+
+    /// What a thread is taken from: a thread is found wherever it is.
+    fn source(&mut self, name: &Name) -> Option<Source> {
+        match self.lowering.scope.find(&name.text) {
+            Some(Binding::Thread(id)) => Some(Source::Thread(id)),
+            Some(Binding::Value(..) | Binding::Cursor) => self.lowering.container(name).map(Source::Container),
+            None if self.lowering.symbols.find(&name.text).is_some() => {
+                self.lowering.container(name).map(Source::Container)
+            }
+            None => {
+                let fits = |symbol| matches!(symbol, Symbol::Container(_));
+                let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
+                symbols.unknown(name, "the thread or container", scope.names(), fits, diagnostics);
+                None
+            }
+        }
+    }
+
+    /// Within `foreach t in c` nothing but `t` moves, so that the threads still to be visited stay where they are.
+    fn only_the_visited(&mut self, source: Source, at: At) {
+        let Some((cursor, loop_at)) = self.loops.first().copied() else {
+            return;
+        };
+        if self.loops.len() == 1 && source == Source::Thread(cursor) {
+            return;
+        }
+        let visited = self.lowering.scope.locals.get(cursor.0).map_or("", |local| local.name.as_str());
+        let title = format!("within this `foreach` only `{visited}` can be moved or destroyed");
+        let diagnostic = Diagnostic::error("E0316", title, at, "moves another thread")
+            .related(loop_at, format!("visits each thread as `{visited}`"))
+            .note("a thread that moves while others are visited could be visited twice or never");
+        self.lowering.diagnostics.push(diagnostic.help("move the others before or after the loop"));
+    }
+
+    fn dispatch(&mut self, name: &Name, at: At) -> Option<StatementKind> {
+        if let Some(event) = self.rights.no_dispatch {
+            let allowed = list(&self.rights.dispatching);
+            let title = format!("`{event}` cannot dispatch a thread");
+            let diagnostic = Diagnostic::error("E0314", title, at, "not in this handler")
+                .note(format!("events that dispatch: {allowed}"));
+            self.lowering.diagnostics.push(
+                diagnostic.help("move the thread to a container from which the handler of such an event takes it"),
+            );
+            return None;
+        }
+        if let Some(Binding::Thread(_)) = self.lowering.scope.find(&name.text) {
+            let title = "only a threadref can be dispatched";
+            let help = format!("move the thread there first: `{} => current; dispatch current;`", name.text);
+            self.lowering
+                .diagnostics
+                .push(Diagnostic::error("E0314", title, name.at, "a thread, not a threadref").help(help));
+            return None;
+        }
+        let slot = self.lowering.container(name)?;
+        let container = self.lowering.policy.containers.get(slot.0)?;
+        if container.kind == ContainerKind::Threadref {
+            return Some(StatementKind::Dispatch { slot });
+        }
+        let diagnostic =
+            Diagnostic::error("E0314", "only a threadref can be dispatched", name.at, "holds any number of threads")
+                .related(container.at, "declared here");
+        let help = format!("move a thread to a threadref first: `{} => current; dispatch current;`", name.text);
+        self.lowering.diagnostics.push(diagnostic.help(help));
+        None
+    }
+
+    fn assignment(
+        &mut self,
+        place: &ast::Place,
+        operator: Option<BinaryOperator>,
+        value: &ast::Expression,
+    ) -> Option<StatementKind> {
+        let Some((place, ty)) = self.assignable(place) else {
+            // What is wrong with the value is worth knowing too.
+            self.lowering.expression(value);
+            return None;
+        };
+        let Some(operator) = operator else {
+            return Some(StatementKind::Set { place, value: self.lowering.of_type(value, ty)? });
+        };
+        let right = self.lowering.of_type(value, Type::Int)?;
+        if ty == Type::Bool {
+            let title = "expected a variable of type `int`, found one of type `bool`";
+            self.lowering.diagnostics.push(
+                Diagnostic::error("E0303", title, value.at, "cannot be added to a `bool`")
+                    .help("assign `true` or `false`"),
+            );
+            return None;
+        }
+        let value = Expression::Binary(operator, Box::new(Expression::Read(place)), Box::new(right));
+        Some(StatementKind::Set { place, value })
+    }
+
+    fn assignable(&mut self, place: &ast::Place) -> Option<(Place, Type)> {
+        if let ast::Place::Name(name) = place {
+            let refused = match (self.lowering.scope.find(&name.text), self.lowering.symbols.find(&name.text)) {
+                (Some(Binding::Thread(_) | Binding::Cursor), _) => {
+                    Some(("a thread", None, "a thread is moved with `=>`; assign to its attributes: `t.x = …`"))
+                }
+                (Some(Binding::Value(..)), _) | (None, None | Some((Symbol::Variable(_) | Symbol::Import(_), _))) => {
+                    None
+                }
+                (None, Some((Symbol::Constant(_), at))) => {
+                    Some(("a constant", Some(at), "declare it without `const` if it changes"))
+                }
+                (None, Some((Symbol::Container(_), at))) => {
+                    Some(("a container", Some(at), "threads are moved with `=>`"))
+                }
+            };
+            if let Some((what, declared, help)) = refused {
+                let title = format!("`{}` is {what} and cannot be assigned", name.text);
+                let diagnostic = Diagnostic::error("E0310", title, name.at, "cannot be assigned").help(help);
+                self.lowering.diagnostics.push(match declared {
+                    Some(at) => diagnostic.related(at, "declared here"),
+                    None => diagnostic,
+                });
+                return None;
+            }
+        }
+        self.lowering.place(place)
+    }
+
+    fn visit(&mut self, cursor: &Name, container: &Name, body: &ast::Block) -> Option<StatementKind> {
+        let container = self.lowering.container(container);
+        self.lowering.scope.open();
+        let id = self.lowering.scope.visit(cursor, self.lowering.symbols, self.lowering.diagnostics);
+        self.loops.push((id, cursor.at));
+        let body = self.block(body);
+        self.loops.pop();
+        self.lowering.scope.close();
+        Some(StatementKind::Foreach { cursor: id, container: container?, body })
+    }
+
+    fn ending(&mut self, value: Option<&ast::Expression>, at: At) -> Option<StatementKind> {
+        match (self.rights.returns, value) {
+            (None, None) => Some(StatementKind::Return { value: None }),
+            (Some(ty), Some(value)) => Some(StatementKind::Return { value: Some(self.lowering.of_type(value, ty)?) }),
+            (None, Some(value)) => {
+                let title = "an event handler returns no value";
+                self.lowering
+                    .diagnostics
+                    .push(Diagnostic::error("E0313", title, value.at, "nobody receives it").help("write `return;`"));
+                None
+            }
+            (Some(ty), None) => {
+                let title = format!("this query answers with a value of type `{}`", ty.word());
+                self.lowering
+                    .diagnostics
+                    .push(Diagnostic::error("E0313", title, at, "returns nothing").help("write `return VALUE;`"));
+                None
+            }
+        }
+    }
+
+    fn failure(&mut self, reason: &str, at: At) -> Option<StatementKind> {
+        if let Some(event) = self.rights.no_fail {
+            let title = format!("`{event}` cannot fail");
+            let diagnostic = Diagnostic::error("E0315", title, at, "not in this handler")
+                .note("the host could not undo what has already happened; only an event that the framework describes with `may fail` can be refused");
+            self.lowering.diagnostics.push(diagnostic);
+            return None;
+        }
+        Some(StatementKind::Fail { reason: reason.to_owned() })
+    }
+}
+
+/// Numbered later, when all handlers are known.
+fn at(at: At, kind: StatementKind) -> Statement {
+    Statement { id: StatementId(0), kind, at }
+}
+
+/// `a`, `b`
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,162 @@
+//! What the names that a policy declares stand for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::Framework;
+use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, ThreadImportId, VariableId};
+use crate::syntax::ast::Name;
+use crate::syntax::words::nearest;
+use crate::vocabulary::At;
+
+/// What a name stands for everywhere in a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Symbol {
+    Constant(ConstantId),
+    Variable(VariableId),
+    Import(ImportId),
+    Container(ContainerId),
+}
+
+/// What a name stands for after `t.`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Member {
+    Attribute(AttributeId),
+    Import(ThreadImportId),
+}
+
+/// All names declared in the sections of a policy.
+#[derive(Default)]
+pub(super) struct Symbols<'a> {
+    globals: BTreeMap<&'a str, (Symbol, At)>,
+    members: BTreeMap<&'a str, (Member, At)>,
+    /// Names of the framework's containers, which a policy can neither use nor declare.
+    taken: BTreeSet<&'a str>,
+    /// Names that may have been declared in text that could not be read.
+    lost: BTreeSet<&'a str>,
+}
+
+impl Symbol {
+    /// What kind of thing it is, with its article.
+    pub(super) fn described(self) -> &'static str {
+        match self {
+            Symbol::Constant(_) => "a constant",
+            Symbol::Variable(_) => "a variable",
+            Symbol::Import(_) => "an import",
+            Symbol::Container(_) => "a container",
+        }
+    }
+}
+
+impl<'a> Symbols<'a> {
+    pub(super) fn new(framework: &'a Framework, lost: &'a BTreeSet<String>) -> Self {
+        Symbols {
+            taken: framework.containers.iter().map(|container| container.name.as_str()).collect(),
+            lost: lost.iter().map(String::as_str).collect(),
+            ..Symbols::default()
+        }
+    }
+
+    pub(super) fn declare(&mut self, name: &'a Name, symbol: Symbol, diagnostics: &mut Diagnostics) {
+        if self.taken.contains(name.text.as_str()) {
+            diagnostics.push(taken(name).help("choose another name"));
+        }
+        if let Some((_, first)) = self.globals.get(name.text.as_str()) {
+            twice(name, *first, diagnostics);
+            return;
+        }
+        self.globals.insert(&name.text, (symbol, name.at));
+    }
+
+    pub(super) fn declare_member(&mut self, name: &'a Name, member: Member, diagnostics: &mut Diagnostics) {
+        if let Some((_, first)) = self.members.get(name.text.as_str()) {
+            twice(name, *first, diagnostics);
+            return;
+        }
+        self.members.insert(&name.text, (member, name.at));
+    }
+
+    /// What a name stands for, and where it is declared.
+    pub(super) fn find(&self, name: &str) -> Option<(Symbol, At)> {
+        self.globals.get(name).copied()
+    }
+
+    pub(super) fn find_member(&self, name: &str) -> Option<(Member, At)> {
+        self.members.get(name).copied()
+    }
+
+    /// Whether it names a container of the framework.
+    pub(super) fn is_taken(&self, name: &str) -> bool {
+        self.taken.contains(name)
+    }
+
+    /// Reports a name that stands for nothing, unless it may be declared in text that could not be read. `locals` are the
+    /// names that the handler declares; `fits` says which of the policy's names make sense here.
+    pub(super) fn unknown<'b>(
+        &self,
+        name: &Name,
+        what: &str,
+        locals: impl IntoIterator<Item = &'b str>,
+        fits: impl Fn(Symbol) -> bool,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if self.lost.contains(name.text.as_str()) {
+            return;
+        }
+        if self.is_taken(&name.text) {
+            diagnostics.push(taken(name).help("declare a container of your own, and handlers that use it"));
+            return;
+        }
+        if diagnostics.is_full() {
+            // It is only counted, and the search for a likely name takes time.
+            diagnostics.push(Diagnostic::error("E0301", "", name.at, ""));
+            return;
+        }
+        let locals: Vec<&str> = locals.into_iter().collect();
+        let fitting = self.globals.iter().filter(|(_, (symbol, _))| fits(*symbol)).map(|(name, _)| *name);
+        let meant = nearest(&name.text, locals.into_iter().chain(fitting))
+            .or_else(|| nearest(&name.text, self.globals.keys().copied()))
+            .map(str::to_owned);
+        let diagnostic =
+            Diagnostic::error("E0301", format!("{what} `{}` is not declared", name.text), name.at, "unknown name");
+        diagnostics.push(if let Some(meant) = meant {
+            diagnostic.help(format!("did you mean `{meant}`?"))
+        } else if self.members.contains_key(name.text.as_str()) {
+            let described =
+                format!("`{}` is kept for each thread: write `t.{}` with the thread's name", name.text, name.text);
+            diagnostic.help(described)
+        } else {
+            diagnostic
+        });
+    }
+
+    /// The same for a name after `t.`.
+    pub(super) fn unknown_member(&self, name: &Name, diagnostics: &mut Diagnostics) {
+        if self.lost.contains(name.text.as_str()) {
+            return;
+        }
+        if diagnostics.is_full() {
+            diagnostics.push(Diagnostic::error("E0304", "", name.at, ""));
+            return;
+        }
+        let title = format!("threads have no attribute or import `{}`", name.text);
+        let diagnostic = Diagnostic::error("E0304", title, name.at, "unknown attribute");
+        diagnostics.push(match nearest(&name.text, self.members.keys().copied()) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => {
+                diagnostic.help("declare it in `thread { … }`, or in `threadimports { … }` if the application keeps it")
+            }
+        });
+    }
+}
+
+fn taken(name: &Name) -> Diagnostic {
+    let title = format!("`{}` is a container of the framework", name.text);
+    Diagnostic::error("E0317", title, name.at, "not the policy's")
+        .note("the framework keeps threads there in events that the policy leaves to it")
+}
+
+pub(super) fn twice(name: &Name, first: At, diagnostics: &mut Diagnostics) {
+    let title = format!("`{}` is declared twice", name.text);
+    diagnostics.push(Diagnostic::error("E0302", title, name.at, "the second time").related(first, "the first time"));
+}

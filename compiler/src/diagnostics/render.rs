@@ -1,0 +1,129 @@
+//! How diagnostics look: as those of rustc, whose renderer this is.
+
+use annotate_snippets::renderer::{DecorStyle, Renderer};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Snippet};
+
+use crate::source::Source;
+use crate::vocabulary::At;
+
+use super::{Diagnostic, Diagnostics, Severity};
+
+/// A line longer than this is not shown, in bytes.
+const LONGEST_LINE: usize = 2000;
+
+impl Diagnostics {
+    /// All of them as text, in the order in which they were found, each followed by an empty line.
+    ///
+    /// `source` is the text that they speak of; `color` adds escape sequences for a terminal.
+    pub fn render(&self, source: &Source, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
+        let mut text = String::new();
+        for diagnostic in &self.list {
+            text.push_str(&renderer.render(&[diagnostic.group(source)]));
+            text.push_str("\n\n");
+        }
+        if self.more > 0 {
+            text.push_str(&format!("... and {} more errors\n\n", self.more));
+        }
+        text
+    }
+}
+
+impl Diagnostic {
+    fn group<'a>(&'a self, source: &'a Source) -> Group<'a> {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let group = level.primary_title(self.title.as_str()).id(self.code);
+        let group = match self.snippet(source) {
+            Some(snippet) => group.element(snippet),
+            None => group.element(self.origin(source)),
+        };
+        let notes = self.notes.iter().map(|note| Level::NOTE.message(note.as_str()));
+        let help = self.help.iter().map(|help| Level::HELP.message(help.as_str()));
+        group.elements(notes).elements(help)
+    }
+
+    /// The lines that it points at; `None` if it points at none, or if they are too long to be shown.
+    fn snippet<'a>(&'a self, source: &'a Source) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+        if self.primary.0.line == 0 {
+            return None;
+        }
+        let placed: Vec<&(At, String)> = self.related.iter().filter(|(at, _)| at.line > 0).collect();
+        let places = || std::iter::once(&self.primary).chain(placed.iter().copied());
+        let first = places().map(|(at, _)| at).min_by_key(|at| at.start)?;
+        let end = places().map(|(at, _)| at.end as usize).max()?;
+        let start = source.text.get(..first.start as usize)?.rfind('\n').map_or(0, |newline| newline + 1);
+        let end = source.text.get(end..)?.find('\n').map_or(source.text.len(), |newline| end + newline);
+        let window = &source.text[start..end];
+        if places().any(|(at, _)| line_length(&source.text, *at) > LONGEST_LINE) {
+            return None;
+        }
+        let annotation = |kind: AnnotationKind, (at, label): &'a (At, String)| {
+            let span = kind.span(at.start as usize - start..at.end as usize - start);
+            if label.is_empty() { span } else { span.label(label.as_str()) }
+        };
+        let snippet = Snippet::source(window).path(source.name.as_str()).line_start(first.line as usize);
+        let snippet = snippet.annotation(annotation(AnnotationKind::Primary, &self.primary));
+        Some(snippet.annotations(placed.into_iter().map(|place| annotation(AnnotationKind::Context, place))))
+    }
+
+    fn origin<'a>(&self, source: &'a Source) -> Origin<'a> {
+        let at = self.primary.0;
+        let origin = Origin::path(source.name.as_str());
+        if at.line == 0 {
+            return origin;
+        }
+        let before = source.text.get(..at.start as usize).unwrap_or_default();
+        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count());
+        origin.line(at.line as usize).char_column(column + 1)
+    }
+}
+
+/// How long the line is on which a place starts.
+fn line_length(text: &str, at: At) -> usize {
+    let (before, after) = text.split_at_checked(at.start as usize).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    before.len() - start + after.find('\n').unwrap_or(after.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(text: &str, diagnostic: Diagnostic) -> String {
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(diagnostic);
+        diagnostics.render(&Source::new("x.sched", text), false)
+    }
+
+    #[test]
+    fn looks_like_rustc() {
+        let at = |start, end, line| At { start, end, line };
+        let wrong = Diagnostic::error("E0301", "`b` is not declared", at(12, 13, 3), "unknown name")
+            .related(at(0, 1, 1), "`a` is")
+            .note("a note")
+            .help("did you mean `a`?");
+        let text = rendered("a = 1\nc\n    b;\n", wrong);
+        assert!(text.starts_with("error[E0301]: `b` is not declared\n --> x.sched:3:5\n"), "{text}");
+        assert!(text.contains("1 | a = 1\n  | - `a` is\n"), "{text}");
+        assert!(
+            text.contains("3 |     b;\n  |     ^ unknown name\n  |\n  = note: a note\n  = help: did you mean `a`?\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_line_of_a_megabyte_is_not_shown() {
+        let text = "x".repeat(1 << 20);
+        let shown = rendered(&text, Diagnostic::error("E0101", "wrong", At { start: 7, end: 8, line: 1 }, "here"));
+        assert!(shown.starts_with("error[E0101]: wrong\n--> x.sched:1:8\n") && shown.len() < 200, "{shown}");
+    }
+
+    #[test]
+    fn without_a_place_only_the_file_is_named() {
+        let shown = rendered("x", Diagnostic::error("E0105", "too long", At::default(), ""));
+        assert_eq!(shown, "error[E0105]: too long\n--> x.sched\n\n");
+    }
+}
