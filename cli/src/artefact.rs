@@ -33,7 +33,10 @@ pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, F
 pub fn translate(found: &Found, policy: &Verified<Policy>, folder: &Path) -> Result<PathBuf, Failure> {
     let files = emit(policy, &found.framework).map_err(|error| {
         let diagnostic = Diagnostic::error("E0505", error.to_string(), At::default(), "");
-        Failure::of(&found.framework.name, diagnostic.help("give the framework description one of these after `language`"))
+        Failure::of(
+            &found.framework.name,
+            diagnostic.help("give the framework description one of these after `language`"),
+        )
     })?;
     fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let mut first = None;
@@ -111,14 +114,16 @@ fn execute(console: &Console, command: &[String]) -> Result<(), Failure> {
     if result.status.success() {
         return Ok(());
     }
-    let diagnostic = Diagnostic::error("E0507", format!("the build command failed: {}", result.status), At::default(), "");
+    let diagnostic =
+        Diagnostic::error("E0507", format!("the build command failed: {}", result.status), At::default(), "");
     let help = "its messages stand above; if they are about the generated source, the mistake is the compiler's: please report it";
     Err(Failure::of("build", diagnostic.note(quoted(command)).help(help)))
 }
 
 /// A command as it can be given to a shell.
 fn quoted(command: &[String]) -> String {
-    let plain = |argument: &str| argument.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=+./,:@%".contains(&byte));
+    let plain =
+        |argument: &str| argument.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=+./,:@%".contains(&byte));
     let quote = |argument: &String| match plain(argument) {
         true if !argument.is_empty() => argument.clone(),
         _ => format!("'{}'", argument.replace('\'', "'\\''")),

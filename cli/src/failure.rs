@@ -36,7 +36,10 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Failure::Unheard;
         }
-        Failure::of("<stdout>", Diagnostic::error("E0503", format!("output cannot be written: {}", plain(error)), At::default(), ""))
+        Failure::of(
+            "<stdout>",
+            Diagnostic::error("E0503", format!("output cannot be written: {}", plain(error)), At::default(), ""),
+        )
     }
 
     pub fn exit_code(&self) -> ExitCode {

@@ -27,7 +27,8 @@ impl Found {
 
 /// Reads the framework description that `--framework` names: a path if it looks like one, else a name.
 pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
-    let path = if wanted.contains('/') || wanted.ends_with(".framework") { PathBuf::from(wanted) } else { search(wanted)? };
+    let path =
+        if wanted.contains('/') || wanted.ends_with(".framework") { PathBuf::from(wanted) } else { search(wanted)? };
     let source = read_source(&path)?;
     let framework = framework::read(&source).map_err(|diagnostics| {
         console.diagnostics(&source, &diagnostics);
@@ -42,7 +43,8 @@ pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
 fn search(name: &str) -> Result<PathBuf, Failure> {
     let folders = folders();
     for folder in &folders {
-        for candidate in [folder.join(name).join(format!("{name}.framework")), folder.join(format!("{name}.framework"))] {
+        for candidate in [folder.join(name).join(format!("{name}.framework")), folder.join(format!("{name}.framework"))]
+        {
             if candidate.is_file() {
                 return Ok(candidate);
             }
@@ -58,7 +60,8 @@ fn missing(name: &str, folders: &[PathBuf]) -> Failure {
     }
     let names: BTreeSet<String> = folders.iter().flat_map(|folder| names(folder)).collect();
     diagnostic = if names.is_empty() {
-        diagnostic.help("set CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file")
+        diagnostic
+            .help("set CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file")
     } else {
         let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         diagnostic.help(format!("there is {names}; or give the path of a .framework file"))
@@ -90,7 +93,8 @@ fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let name = |path: PathBuf| {
         let stem = path.file_stem()?.to_str()?.to_owned();
-        let described = path.extension() == Some(OsStr::new("framework")) || path.join(format!("{stem}.framework")).is_file();
+        let described =
+            path.extension() == Some(OsStr::new("framework")) || path.join(format!("{stem}.framework")).is_file();
         described.then_some(stem)
     };
     entries.filter_map(|entry| name(entry.ok()?.path())).collect()

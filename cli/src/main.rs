@@ -10,7 +10,6 @@ mod frameworks;
 use arguments::{Arguments, Command, TraceCommand};
 use clap::Parser;
 use console::Console;
-use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -36,7 +36,10 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
         return Err(Failure::Said);
     }
     let also = if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
-    console.result(&format!("{} safe to run{also}\n", if files == 1 { "1 policy is".to_owned() } else { format!("{files} policies are") }))
+    console.result(&format!(
+        "{} safe to run{also}\n",
+        if files == 1 { "1 policy is".to_owned() } else { format!("{files} policies are") }
+    ))
 }
 
 fn counted(number: usize, what: &str) -> String {

@@ -37,7 +37,9 @@ fn list<'a>(pages: impl Iterator<Item = &'a (&'static str, &'static str)>) -> St
 
 fn unknown(wanted: &str, code: &str) -> Failure {
     let mut near: Vec<_> = PAGES.iter().map(|page| (strsim::damerau_levenshtein(page.0, code), page)).collect();
-    near.retain(|(distance, _)| *distance <= 1);
+    near.sort();
+    near.retain(|(distance, _)| *distance <= 2);
+    near.truncate(5);
     let mut diagnostic = Diagnostic::error("E0508", format!("there is no error `{wanted}`"), At::default(), "");
     if !near.is_empty() {
         let near = list(near.iter().map(|(_, page)| *page));

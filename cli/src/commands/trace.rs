@@ -21,5 +21,9 @@ pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
     let output = arguments.output.clone().unwrap_or_else(|| arguments.file.with_extension("json"));
     let mut file = BufWriter::new(File::create(&output).map_err(|error| unwritable(&output, &error))?);
     trace::export_chrome(&trace, &mut file).and_then(|()| file.flush()).map_err(|error| unwritable(&output, &error))?;
-    console.result(&format!("{} ({} records; open it in https://ui.perfetto.dev)\n", output.display(), trace.records.len()))
+    console.result(&format!(
+        "{} ({} records; open it in https://ui.perfetto.dev)\n",
+        output.display(),
+        trace.records.len()
+    ))
 }
