@@ -6,7 +6,7 @@
 
 pub mod text;
 
-pub use crate::vocabulary::{At, StateClass, Type, Value};
+pub use crate::vocabulary::{At, BinaryOperator, StateClass, Type, UnaryOperator, Value};
 
 /// A scheduler, ready to be verified.
 #[derive(Clone, Debug, PartialEq)]
@@ -350,44 +350,4 @@ pub enum Expression {
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// An int used as a condition: true unless 0.
     NotZero(Box<Expression>),
-}
-
-/// An operator with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOperator {
-    /// `-`: int to int, wrapping.
-    Negate,
-    /// `!`: bool to bool.
-    Not,
-}
-
-/// An operator with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOperator {
-    /// `+`, wrapping.
-    Add,
-    /// `-`, wrapping.
-    Subtract,
-    /// `*`, wrapping.
-    Multiply,
-    /// `/`, towards zero. By zero it is 0, so that no policy can stop its host; the smallest int by -1 wraps.
-    Divide,
-    /// `%`, with the sign of the left operand. By zero it is 0.
-    Remainder,
-    /// `==` on int or bool.
-    Equal,
-    /// `!=` on int or bool.
-    NotEqual,
-    /// `<` on int.
-    Less,
-    /// `<=` on int.
-    LessOrEqual,
-    /// `>` on int.
-    Greater,
-    /// `>=` on int.
-    GreaterOrEqual,
-    /// `&&` on bool.
-    And,
-    /// `||` on bool.
-    Or,
 }

@@ -29,6 +29,46 @@ pub struct At {
     pub line: u32,
 }
 
+/// An operator with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOperator {
+    /// `-`: int to int, wrapping.
+    Negate,
+    /// `!`: bool to bool.
+    Not,
+}
+
+/// An operator with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOperator {
+    /// `+`, wrapping.
+    Add,
+    /// `-`, wrapping.
+    Subtract,
+    /// `*`, wrapping.
+    Multiply,
+    /// `/`, towards zero. By zero it is 0, so that no policy can stop its host; the smallest int by -1 wraps.
+    Divide,
+    /// `%`, with the sign of the left operand. By zero it is 0.
+    Remainder,
+    /// `==` on int or bool.
+    Equal,
+    /// `!=` on int or bool.
+    NotEqual,
+    /// `<` on int.
+    Less,
+    /// `<=` on int.
+    LessOrEqual,
+    /// `>` on int.
+    Greater,
+    /// `>=` on int.
+    GreaterOrEqual,
+    /// `&&` on bool.
+    And,
+    /// `||` on bool.
+    Or,
+}
+
 impl At {
     /// From the start of this place to the end of a later one.
     pub fn to(self, last: At) -> At {

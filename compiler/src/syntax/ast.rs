@@ -1,7 +1,6 @@
 //! The syntax tree: what was written, with its places, nothing resolved.
 
-pub use crate::policy::{BinaryOperator, UnaryOperator};
-pub use crate::vocabulary::{At, StateClass, Type};
+pub use crate::vocabulary::{At, BinaryOperator, StateClass, Type, UnaryOperator};
 
 use std::collections::BTreeSet;
 

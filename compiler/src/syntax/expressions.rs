@@ -1,7 +1,6 @@
 //! Expressions, with the precedence of C.
 
-use crate::policy::{BinaryOperator, UnaryOperator};
-use crate::vocabulary::At;
+use crate::vocabulary::{At, BinaryOperator, UnaryOperator};
 
 use super::ast::{Expression, ExpressionKind, Name, Place};
 use super::lexer::TokenKind;

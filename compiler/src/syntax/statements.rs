@@ -1,8 +1,7 @@
 //! Statements and blocks.
 
 use crate::diagnostics::Diagnostic;
-use crate::policy::BinaryOperator;
-use crate::vocabulary::{At, Type};
+use crate::vocabulary::{At, BinaryOperator, Type};
 
 use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Statement, StatementKind};
