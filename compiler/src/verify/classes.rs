@@ -1,0 +1,115 @@
+//! Threads change their state class only as the host expects: a policy neither wakes nor blocks nor runs a thread on its own.
+
+use super::state::Spot;
+use super::{Handling, walk};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::{Event, Move, Stage};
+use crate::policy::{ContainerId, Source, StateClass, Statement, StatementKind};
+
+pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
+    // A query that moves a thread has been refused already.
+    if handling.handler.returns.is_some() {
+        return;
+    }
+    walk::statements(&handling.handler.body, &mut |statement| {
+        if let StatementKind::Transfer { source, destination } = &statement.kind
+            && let Some(state) = handling.before(statement.id)
+        {
+            let sources: Vec<ContainerId> = match source {
+                Source::Container(container) => vec![*container],
+                Source::Thread(local) => {
+                    if let [first, rest @ ..] = handling.destinations(*local).as_slice() {
+                        ruled(handling, statement, [*first].iter().chain(rest), *destination, diagnostics);
+                        return;
+                    }
+                    let places = state.places(*local).into_iter().flatten();
+                    places.filter_map(|spot: &Spot| spot.container()).collect()
+                }
+            };
+            for source in sources {
+                free(handling, statement, source, *destination, diagnostics);
+            }
+        }
+    });
+}
+
+/// A thread of which the event type says where it ends: that is another property; but only a dispatch makes it run.
+fn ruled<'a>(
+    handling: &Handling,
+    statement: &Statement,
+    mut destinations: impl Iterator<Item = &'a Stage>,
+    destination: ContainerId,
+    diagnostics: &mut Diagnostics,
+) {
+    let running = handling.container(destination).class == StateClass::Running;
+    if running && !destinations.any(|stage| *stage == Stage::In(StateClass::Running)) {
+        refuse(handling, statement, None, destination, diagnostics);
+    }
+}
+
+/// A thread of which the event type says nothing.
+fn free(handling: &Handling, statement: &Statement, from: ContainerId, to: ContainerId, diagnostics: &mut Diagnostics) {
+    let classes = (handling.container(from).class, handling.container(to).class);
+    let ruled = handling.event.into_iter().flat_map(some_threads).any(|step| step == classes);
+    let dispatches = handling.event.is_some_and(Event::dispatches);
+    let allowed = match classes {
+        (StateClass::Running, StateClass::Running) => dispatches,
+        // The policy preempts: the host finds nothing running and asks again.
+        (StateClass::Running, StateClass::Ready) => true,
+        (from, to) => from == to,
+    };
+    if !allowed && !ruled {
+        refuse(handling, statement, Some(from), to, diagnostics);
+    }
+}
+
+/// The classes between which an event's type lets some thread go.
+fn some_threads(event: &Event) -> impl Iterator<Item = (StateClass, StateClass)> {
+    event.rules.iter().flat_map(|rule| &rule.moves).filter_map(|step| match step {
+        Move::One(Stage::In(from), Stage::In(to)) => Some((*from, *to)),
+        Move::One(..) | Move::Parameter(..) => None,
+    })
+}
+
+fn refuse(
+    handling: &Handling,
+    statement: &Statement,
+    from: Option<ContainerId>,
+    to: ContainerId,
+    diagnostics: &mut Diagnostics,
+) {
+    let (target, event) = (handling.container(to), &handling.handler.written);
+    let source = from.map(|from| handling.container(from));
+    let what = handling.statement(statement);
+    let (title, help) = match (source.map(|source| source.class), target.class) {
+        (_, StateClass::Running) => (
+            format!("`{event}` cannot make a thread run, as {what} does"),
+            "move it to a READY container; the event that dispatches will find it there",
+        ),
+        (Some(StateClass::Blocked), _) => (
+            format!("`{event}` cannot wake a blocked thread, as {what} does"),
+            "leave it until the host says that it can go on",
+        ),
+        (Some(StateClass::Terminated), _) => (
+            format!("`{event}` cannot bring back a thread that has ended, as {what} does"),
+            "a thread in a TERMINATED container can only be destroyed",
+        ),
+        (_, StateClass::Blocked) => (
+            format!("`{event}` cannot block a thread that the host did not block, as {what} does"),
+            "keep it in another READY container: nothing would ever wake it",
+        ),
+        (_, class) => (
+            format!("`{event}` cannot move a thread to a {} container, as {what} does", class.word()),
+            "move it only as the type of the event says",
+        ),
+    };
+    let label = match source {
+        Some(source) => format!("from {} to {}", source.class.word(), target.class.word()),
+        None => format!("to {}", target.class.word()),
+    };
+    let mut diagnostic = Diagnostic::error("E0409", title, statement.at, label);
+    for container in source.into_iter().chain([target]) {
+        diagnostic = diagnostic.related(container.at, format!("`{}` is {}", container.name, container.class.word()));
+    }
+    diagnostics.push(diagnostic.help(help));
+}

@@ -1,0 +1,30 @@
+//! A thread is destroyed only when the host says that it has ended.
+
+use super::{Handling, walk};
+use super::state::Spot;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::Stage;
+use crate::policy::{ContainerId, Source, StateClass, StatementKind};
+
+pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
+    walk::statements(&handling.handler.body, &mut |statement| {
+        let StatementKind::Destroy { source } = &statement.kind else { return };
+        let Some(state) = handling.before(statement.id) else { return };
+        let ended = |container: &ContainerId| handling.container(*container).class == StateClass::Terminated;
+        let allowed = match source {
+            Source::Container(container) => ended(container),
+            Source::Thread(local) => {
+                handling.destinations(*local).contains(&Stage::In(StateClass::Terminated))
+                    || state.places(*local).into_iter().flatten().all(|spot: &Spot| spot.container().as_ref().is_some_and(ended))
+            }
+        };
+        if !allowed {
+            let (event, what) = (&handling.handler.written, handling.statement(statement));
+            diagnostics.push(
+                Diagnostic::error("E0412", format!("`{event}` cannot end a thread, as {what} does"), statement.at, "")
+                    .note("the host still knows the thread: the policy would lose it")
+                    .help("destroy a thread in the event that says it has ended, or out of a TERMINATED container"),
+            );
+        }
+    });
+}

@@ -1,0 +1,30 @@
+//! `fail` refuses a request before anything has been done for it, and only where the host can take a refusal.
+
+use super::{Handling, walk};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::StatementKind;
+
+pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
+    // A query that fails has been refused already.
+    if handling.handler.returns.is_some() {
+        return;
+    }
+    walk::statements(&handling.handler.body, &mut |statement| {
+        if !matches!(statement.kind, StatementKind::Fail { .. }) {
+            return;
+        }
+        if !handling.event.is_some_and(|event| event.may_fail) {
+            let title = format!("`{}` cannot fail", handling.handler.written);
+            diagnostics.push(
+                Diagnostic::error("E0404", title, statement.at, "nobody could take the refusal")
+                    .help("fail in an event that the framework describes with `may fail`"),
+            );
+        } else if let Some(effect) = handling.before(statement.id).and_then(|state| state.effect) {
+            diagnostics.push(
+                Diagnostic::error("E0404", "this fails after something was done", statement.at, "refuses the request")
+                    .related(effect, "this would not be undone")
+                    .help("decide first: put the `fail` before anything that changes a thread, a container or a variable"),
+            );
+        }
+    });
+}

@@ -1,0 +1,85 @@
+//! What is known when a handler starts, from the type of its event.
+
+use std::collections::BTreeSet;
+
+use super::state::{Places, Spot, State, Why};
+use crate::framework::{Condition, Event, Move, Rule, Stage};
+use crate::policy::{ContainerId, Handler, LocalId, Policy, StateClass};
+
+/// One way in which an event can find the policy.
+#[derive(Debug)]
+pub(super) struct Situation<'a> {
+    /// What is known then.
+    pub start: State,
+    /// The rules that apply: of these, the handler must satisfy one. None: the event has no rules.
+    pub rules: Vec<&'a Rule>,
+}
+
+/// The situations in which a handler can find itself: one for each alternative of the event type that the containers of
+/// the policy allow. A query, and an event without a type, has one in which nothing is known.
+pub(super) fn situations<'a>(policy: &Policy, handler: &Handler, event: Option<&'a Event>) -> Vec<Situation<'a>> {
+    let unknown = State::unknown(policy, handler.locals.len(), handler.parameters);
+    let rules = event.map_or(&[][..], |event| &event.rules);
+    if rules.is_empty() {
+        return vec![Situation { start: unknown, rules: Vec::new() }];
+    }
+    let situation = |rule: &Rule| {
+        let start = start(policy, handler, rule, unknown.clone())?;
+        Some(Situation { start, rules: rules.iter().filter(|other| applies(other, rule)).collect() })
+    };
+    rules.iter().filter_map(situation).collect()
+}
+
+/// The containers of a class.
+pub(super) fn of_class(policy: &Policy, class: StateClass) -> impl Iterator<Item = ContainerId> + '_ {
+    let containers = policy.containers.iter().enumerate();
+    containers.filter(move |(_, container)| container.class == class).map(|(index, _)| ContainerId(index))
+}
+
+fn start(policy: &Policy, handler: &Handler, rule: &Rule, unknown: State) -> Option<State> {
+    let mut state = unknown;
+    for condition in &rule.given {
+        match condition {
+            Condition::Some(class) => {
+                state = state.with_some(of_class(policy, *class).collect::<BTreeSet<_>>())?;
+            }
+            Condition::None(class) => {
+                for container in of_class(policy, *class) {
+                    state = state.with_size(container, 0, Some(0), Why::Given)?;
+                }
+            }
+        }
+    }
+    for step in &rule.moves {
+        match step {
+            Move::Parameter(index, from, _) if *index < handler.parameters => {
+                let places: Places = match from {
+                    Stage::New => BTreeSet::from([Spot::Hand]),
+                    Stage::In(class) => of_class(policy, *class).map(Spot::In).collect(),
+                };
+                state = state.placed(LocalId(*index), places)?;
+            }
+            Move::Parameter(..) | Move::One(..) => {}
+        }
+    }
+    Some(state)
+}
+
+/// Whether `other` is a rule for every situation for which `rule` is one.
+fn applies(other: &Rule, rule: &Rule) -> bool {
+    let starts = |rule: &Rule| -> BTreeSet<_> {
+        let parameters = rule.moves.iter().filter_map(|step| match step {
+            Move::Parameter(index, from, _) => Some((*index, stage_number(*from))),
+            Move::One(..) => None,
+        });
+        parameters.collect()
+    };
+    other.given.iter().all(|condition| rule.given.contains(condition)) && starts(other).is_subset(&starts(rule))
+}
+
+fn stage_number(stage: Stage) -> Option<StateClass> {
+    match stage {
+        Stage::New => None,
+        Stage::In(class) => Some(class),
+    }
+}

@@ -1,0 +1,96 @@
+//! A thread whose attributes are read or assigned is there. Inside an expression nothing can be guarded, so this is proved.
+
+use super::condition::assume;
+use super::state::{Spot, State};
+use super::{Handling, walk};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::{At, BinaryOperator, Expression, Place, Statement, StatementKind, Thread};
+
+pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
+    walk::statements(&handling.handler.body, &mut |statement| {
+        let Some(state) = handling.before(statement.id) else { return };
+        let mut reader = Reader { handling, statement, diagnostics };
+        if let Some(expression) = walk::expression(statement) {
+            reader.expression(expression, &state);
+        }
+        if let StatementKind::Set { place, .. } = &statement.kind {
+            reader.place(*place, &state);
+        }
+    });
+}
+
+struct Reader<'a, 'd> {
+    handling: &'a Handling<'a>,
+    statement: &'a Statement,
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl Reader<'_, '_> {
+    fn expression(&mut self, expression: &Expression, state: &State) {
+        match expression {
+            Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) => {}
+            Expression::Read(place) => self.place(*place, state),
+            Expression::In(thread, _) => self.thread(*thread, state),
+            Expression::Unary(_, operand) | Expression::NotZero(operand) => self.expression(operand, state),
+            Expression::Binary(operator, left, right) => {
+                self.expression(left, state);
+                match operator {
+                    BinaryOperator::And => self.after(left, true, right, state),
+                    BinaryOperator::Or => self.after(left, false, right, state),
+                    BinaryOperator::Add
+                    | BinaryOperator::Subtract
+                    | BinaryOperator::Multiply
+                    | BinaryOperator::Divide
+                    | BinaryOperator::Remainder
+                    | BinaryOperator::Equal
+                    | BinaryOperator::NotEqual
+                    | BinaryOperator::Less
+                    | BinaryOperator::LessOrEqual
+                    | BinaryOperator::Greater
+                    | BinaryOperator::GreaterOrEqual => self.expression(right, state),
+                }
+            }
+        }
+    }
+
+    /// The right operand of `&&` or `||`, which is evaluated only if the left one is `outcome`.
+    fn after(&mut self, left: &Expression, outcome: bool, right: &Expression, state: &State) {
+        if let Some(state) = assume(self.handling.policy, state.clone(), left, outcome, self.statement.at) {
+            self.expression(right, &state);
+        }
+    }
+
+    fn place(&mut self, place: Place, state: &State) {
+        match place {
+            Place::Attribute(thread, _) | Place::ThreadImport(thread, _) => self.thread(thread, state),
+            Place::Variable(_) | Place::Local(_) | Place::Import(_) => {}
+        }
+    }
+
+    fn thread(&mut self, thread: Thread, state: &State) {
+        let at: At = self.statement.at;
+        match thread {
+            Thread::Slot(slot) if !state.holds(slot) => {
+                let name = &self.handling.container(slot).name;
+                let declared = self.handling.container(slot).at;
+                let certainty = if state.empty(slot) { "is" } else { "may be" };
+                self.diagnostics.push(
+                    Diagnostic::error("E0402", format!("`{name}` {certainty} empty where its thread is looked at"), at, "")
+                        .related(declared, format!("`{name}` holds one thread or none"))
+                        .help(format!("test it first: `if (|{name}| == 1)`, or `|{name}| == 1 && …` within a condition")),
+                );
+            }
+            Thread::Local(local) => {
+                let gone = state.places(local).is_none_or(|places| places.contains(&Spot::Gone));
+                if gone {
+                    let name = self.handling.local(local);
+                    self.diagnostics.push(
+                        Diagnostic::error("E0402", format!("{name} may name no thread here"), at, "")
+                            .help(format!("look at {name} before it is destroyed, and within its `foreach`")),
+                    );
+                }
+            }
+            Thread::Slot(_) => {}
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! On every path a handler leaves the threads that it was given where the event type says (2005, §4.2; Bossa 2005, §3).
+
+use super::flow::{End, EndKind};
+use super::state::Spot;
+use super::{Handling, along, alternatives};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::{Move, Rule, Stage};
+use crate::policy::{At, LocalId, StateClass};
+
+pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
+    if handling.handler.returns.is_some() {
+        return;
+    }
+    for (situation, end) in handling.ends() {
+        if !is_bad(handling, &situation.rules, end) {
+            continue;
+        }
+        // The same end on one path only, where more is known of it.
+        let path = handling.path_to(situation, |other| other.at == end.at && is_bad(handling, &situation.rules, other));
+        for parameter in (0..handling.handler.parameters).map(LocalId) {
+            let rule = situation.rules.first().copied();
+            if misplaced(handling, rule, parameter, end).next().is_some() {
+                report(handling, rule, parameter, end, &path, diagnostics);
+            }
+        }
+    }
+}
+
+/// Whether an end satisfies no rule.
+fn is_bad(handling: &Handling, rules: &[&Rule], end: &End) -> bool {
+    // A refused request leaves the thread with the host.
+    if end.kind == EndKind::Fail {
+        return false;
+    }
+    let satisfied = |rule: Option<&Rule>| {
+        let mut parameters = (0..handling.handler.parameters).map(LocalId);
+        parameters.all(|parameter| misplaced(handling, rule, parameter, end).next().is_none())
+    };
+    if rules.is_empty() { !satisfied(None) } else { !rules.iter().any(|rule| satisfied(Some(rule))) }
+}
+
+/// The places in which a parameter can be at an end, and should not.
+fn misplaced<'a>(
+    handling: &'a Handling,
+    rule: Option<&Rule>,
+    parameter: LocalId,
+    end: &'a End,
+) -> impl Iterator<Item = Spot> + 'a {
+    let demanded = rule.and_then(|rule| demanded(rule, parameter));
+    let places = end.state.places(parameter).into_iter().flatten().copied();
+    places.filter(move |spot| match (demanded, *spot) {
+        (Some(Stage::In(class)), Spot::In(container)) => handling.container(container).class != class,
+        (Some(Stage::In(class)), Spot::Gone) => class != StateClass::Terminated,
+        (Some(Stage::In(_)), Spot::Hand) => true,
+        (Some(Stage::New), spot) => spot != Spot::Hand,
+        // Nothing is demanded but that the thread is kept.
+        (None, spot) => spot.container().is_none(),
+    })
+}
+
+fn demanded(rule: &Rule, parameter: LocalId) -> Option<Stage> {
+    rule.moves.iter().find_map(|step| match step {
+        Move::Parameter(index, _, to) if *index == parameter.0 => Some(*to),
+        Move::Parameter(..) | Move::One(..) => None,
+    })
+}
+
+fn report(
+    handling: &Handling,
+    rule: Option<&Rule>,
+    parameter: LocalId,
+    end: &End,
+    path: &[super::Decision],
+    diagnostics: &mut Diagnostics,
+) {
+    let name = handling.local(parameter);
+    let event = &handling.handler.written;
+    let mut places: Vec<String> = Vec::new();
+    let (mut held, mut gone) = (false, false);
+    for spot in misplaced(handling, rule, parameter, end) {
+        match spot {
+            Spot::In(container) => places.push(handling.name(container)),
+            Spot::Hand => held = true,
+            Spot::Gone => gone = true,
+        }
+    }
+    let title = match (held, gone) {
+        (true, _) => format!("`{event}` can end without storing {name}"),
+        (false, true) => format!("`{event}` can end after destroying {name}, which lives on"),
+        (false, false) => format!("`{event}` can end with {name} left in {}", alternatives(&places)),
+    };
+    let demanded = rule.and_then(|rule| demanded(rule, parameter));
+    let wanted = match demanded {
+        Some(Stage::In(class)) => format!("{name} must end in a {} container", class.word()),
+        Some(Stage::New) => format!("{name} must not be stored yet"),
+        None => format!("{name} must stay in a container"),
+    };
+    let at: At = if end.kind == EndKind::Last { handling.handler.at } else { end.at };
+    let diagnostic = along(Diagnostic::error("E0403", title, at, wanted), path);
+    diagnostics.push(diagnostic.help(advice(handling, parameter, demanded)));
+}
+
+/// What to write on the path that was forgotten.
+fn advice(handling: &Handling, parameter: LocalId, demanded: Option<Stage>) -> String {
+    let name = &handling.handler.locals[parameter.0].name;
+    let class = match demanded {
+        Some(Stage::In(StateClass::Terminated)) => return format!("end every path with `destroy {name};`"),
+        Some(Stage::In(class)) => Some(class),
+        Some(Stage::New) | None => None,
+    };
+    let suits = |class: StateClass| {
+        let mut containers = handling.policy.containers.iter().filter(move |container| container.class == class);
+        containers.next().map(|container| container.name.clone())
+    };
+    match (class, class.and_then(suits)) {
+        (_, Some(container)) => format!("store it on every path, for example with `{name} => {container};`"),
+        (Some(class), None) => format!("declare a {} container, for example `queue waiting : {};`", class.word(), class.word()),
+        (None, None) => format!("store {name} in a container on every path"),
+    }
+}

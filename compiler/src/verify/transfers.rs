@@ -1,0 +1,170 @@
+//! A transfer finds a thread at its source and, if its destination is a threadref, an empty slot (2005, §4.2).
+//!
+//! What is proved costs nothing at run time; what is not becomes a guard; what is certain to fail is refused.
+
+use super::flow::{is_threadref, past_guards};
+use super::state::{Spot, State, Why};
+use super::{Facts, Guard, Handling, walk};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::{
+    AttributeId, Container, ContainerId, ContainerKind, Place, Source, Statement, StatementKind, Thread,
+};
+
+/// Writes down what is known of each statement, and refuses transfers that cannot succeed.
+pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut Diagnostics) {
+    walk::statements(&handling.handler.body, &mut |statement| {
+        let before = handling.before(statement.id);
+        facts[statement.id.0] = match &before {
+            Some(state) => known(handling, statement, state),
+            None => feared(handling, statement),
+        };
+        if let Some(state) = before {
+            refuse(handling, statement, &state, diagnostics);
+        }
+    });
+}
+
+/// What is known of a statement that is reached in this state.
+fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
+    let guards = guards(handling, statement).into_iter();
+    let guards = guards.filter(|guard| match guard {
+        Guard::Holds(container) => !state.holds(*container),
+        Guard::Vacant(container) => !state.empty(*container),
+    });
+    let mut facts = Facts { guards: guards.collect(), ..Facts::default() };
+    match &statement.kind {
+        StatementKind::Transfer { source: Source::Thread(local), .. }
+        | StatementKind::Destroy { source: Source::Thread(local) } => {
+            let places = state.places(*local).into_iter().flatten();
+            facts.positions = places.clone().filter_map(|spot| spot.container()).collect();
+            facts.in_hand = places.into_iter().any(|spot| *spot == Spot::Hand);
+        }
+        StatementKind::Set { place: Place::Attribute(Thread::Local(local), attribute), .. } => {
+            let containers = state.places(*local).into_iter().flatten().filter_map(|spot| spot.container());
+            facts.refile = containers.filter(|id| is_sorted_by(handling.container(*id), *attribute)).collect();
+        }
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => {}
+    }
+    facts
+}
+
+/// What is said of a statement that is never reached, so that even then nothing goes wrong: everything can be.
+fn feared(handling: &Handling, statement: &Statement) -> Facts {
+    let all = || (0..handling.policy.containers.len()).map(ContainerId);
+    let refile = match &statement.kind {
+        StatementKind::Set { place: Place::Attribute(Thread::Local(_), attribute), .. } => {
+            all().filter(|id| is_sorted_by(handling.container(*id), *attribute)).collect()
+        }
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => Vec::new(),
+    };
+    let named = moved(statement).is_some_and(|(source, _)| matches!(source, Source::Thread(_)));
+    let positions = if named { all().collect() } else { Vec::new() };
+    Facts { guards: guards(handling, statement), positions, in_hand: named, refile }
+}
+
+/// Everything that could be guarded.
+fn guards(handling: &Handling, statement: &Statement) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    if let StatementKind::Dispatch { slot } = &statement.kind {
+        guards.push(Guard::Holds(*slot));
+    }
+    if let Some((source, destination)) = moved(statement) {
+        if let Source::Container(container) = source {
+            guards.push(Guard::Holds(container));
+        }
+        guards.extend(destination.filter(|slot| is_threadref(handling.policy, *slot)).map(Guard::Vacant));
+    }
+    guards
+}
+
+fn moved(statement: &Statement) -> Option<(Source, Option<ContainerId>)> {
+    match &statement.kind {
+        StatementKind::Transfer { source, destination } => Some((*source, Some(*destination))),
+        StatementKind::Destroy { source } => Some((*source, None)),
+        StatementKind::Set { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => None,
+    }
+}
+
+fn is_sorted_by(container: &Container, attribute: AttributeId) -> bool {
+    match &container.kind {
+        ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => keys.iter().any(|key| key.attribute == attribute),
+        ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Stack => false,
+    }
+}
+
+/// Refuses what fails whenever it is reached.
+fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics: &mut Diagnostics) {
+    let Some((source, destination)) = moved(statement) else { return };
+    let what = handling.statement(statement);
+    match source {
+        Source::Container(container) if state.empty(container) => {
+            let name = handling.name(container);
+            let diagnostic = Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "fails always");
+            let why = state.size(container).why;
+            diagnostics.push(
+                because(diagnostic, why, &format!("{name} is empty"))
+                    .help(format!("take the thread from a container that holds one, or test `|{}| > 0` first", handling.container(container).name)),
+            );
+            return;
+        }
+        Source::Thread(local) => match state.places(local) {
+            None => {
+                let title = format!("{} names no thread here", handling.local(local));
+                let diagnostic = Diagnostic::error("E0401", title, statement.at, "outside its `foreach`");
+                diagnostics.push(diagnostic.help("move the statement into the body of the loop"));
+                return;
+            }
+            Some(places) if places.contains(&Spot::Gone) => {
+                let name = handling.local(local);
+                let sure = if places.len() == 1 { "has been" } else { "may have been" };
+                let title = format!("{name} {sure} destroyed before {what}");
+                let diagnostic = Diagnostic::error("E0401", title, statement.at, "there may be no such thread any more");
+                diagnostics.push(diagnostic.help("destroy a thread last, and only once"));
+                return;
+            }
+            Some(_) => {}
+        },
+        Source::Container(_) => {}
+    }
+    let Some(slot) = destination.filter(|slot| is_threadref(handling.policy, *slot)) else { return };
+    if past_guards(handling.policy, state.clone(), source, destination, statement.at).is_some() {
+        return;
+    }
+    let name = handling.name(slot);
+    let title = format!("{name} always holds a thread already in {what}");
+    let diagnostic = Diagnostic::error("E0401", title, statement.at, "fails always");
+    diagnostics.push(
+        because(diagnostic, state.size(slot).why, &format!("{name} holds a thread"))
+            .note("a threadref holds one thread at most")
+            .help(format!("move the thread in {name} elsewhere first, or use a queue")),
+    );
+}
+
+/// Adds where a size is known from.
+fn because(diagnostic: Diagnostic, why: Why, fact: &str) -> Diagnostic {
+    match why {
+        Why::Unknown => diagnostic,
+        Why::Given => diagnostic.note(format!("{fact} whenever this event is raised")),
+        Why::Tested(at) => diagnostic.related(at, format!("{fact} after this test")),
+        Why::Moved(at) => diagnostic.related(at, format!("{fact} after this")),
+    }
+}

@@ -1,0 +1,42 @@
+//! Nothing stands behind a statement that ends the handler (2005, §6.1).
+
+use super::{Handling, walk};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::{Block, Statement, StatementKind};
+
+pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
+    block(handling, &handling.handler.body, diagnostics);
+}
+
+/// The statement by which a block always ends the handler.
+fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagnostics) -> Option<&'a Statement> {
+    let mut ended: Option<&Statement> = None;
+    for (index, statement) in statements.iter().enumerate() {
+        if index > 0 && let Some(end) = ended {
+            let what = handling.statement(end);
+            diagnostics.push(
+                Diagnostic::error("E0407", format!("this is never reached after {what}"), statement.at, "never reached")
+                    .related(end.at, "the handler has ended here")
+                    .help("remove it, or put it before the statement that ends the handler"),
+            );
+            // What follows is as unreachable; once is enough.
+            return ended;
+        }
+        ended = match &statement.kind {
+            StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => Some(statement),
+            StatementKind::If { then, otherwise, .. } => {
+                let first = block(handling, then, diagnostics);
+                let second = block(handling, otherwise, diagnostics);
+                first.and(second)
+            }
+            StatementKind::Foreach { .. } => {
+                for body in walk::blocks(statement) {
+                    block(handling, body, diagnostics);
+                }
+                None
+            }
+            StatementKind::Set { .. } | StatementKind::Transfer { .. } | StatementKind::Destroy { .. } => None,
+        };
+    }
+    ended
+}

@@ -1,0 +1,58 @@
+//! Going through the statements and expressions of a handler.
+
+use crate::policy::{Block, Expression, Policy, Statement, StatementId, StatementKind};
+
+/// Visits every statement, in the order of their numbers.
+pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statement)) {
+    for statement in block {
+        visit(statement);
+        for inner in blocks(statement) {
+            statements(inner, visit);
+        }
+    }
+}
+
+/// The blocks inside a statement.
+pub(super) fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
+    let (first, second) = match &statement.kind {
+        StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+        StatementKind::Foreach { body, .. } => (Some(body), None),
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => (None, None),
+    };
+    first.into_iter().chain(second)
+}
+
+/// The expression that a statement evaluates, if it does.
+pub(super) fn expression(statement: &Statement) -> Option<&Expression> {
+    match &statement.kind {
+        StatementKind::Set { value, .. } => Some(value),
+        StatementKind::If { condition, .. } => Some(condition),
+        StatementKind::Return { value } => value.as_ref(),
+        StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Fail { .. } => None,
+    }
+}
+
+/// Whether a statement of this number is in a block.
+pub(super) fn contains(block: &Block, id: StatementId) -> bool {
+    let mut found = false;
+    statements(block, &mut |statement| found |= statement.id == id);
+    found
+}
+
+/// How many statements there are.
+pub(super) fn count(policy: &Policy) -> usize {
+    let mut count = 0;
+    for handler in policy.events.iter().chain(&policy.queries) {
+        statements(&handler.body, &mut |statement| count = count.max(statement.id.0 + 1));
+    }
+    count
+}
