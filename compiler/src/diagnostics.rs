@@ -58,6 +58,12 @@ impl Diagnostics {
         }
     }
 
+    /// Adds all of another list.
+    pub fn append(&mut self, others: Diagnostics) {
+        self.more += others.more;
+        others.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+
     /// Whether further ones are only counted.
     pub fn is_full(&self) -> bool {
         self.list.len() >= Self::MOST

@@ -17,18 +17,24 @@ use super::scope::Scope;
 use super::statements::{Body, Rights, list};
 use super::symbols::Symbols;
 
-/// What the policy writes for one or several events: `None` if it could not be resolved.
-type Written<'a> = Vec<(&'a ast::Handler, Option<Handler>)>;
+/// A handler that the policy writes.
+struct Written {
+    /// The event or family that it covers: what is written, or what was probably meant.
+    covers: String,
+    /// `None` if it has errors.
+    handler: Option<Handler>,
+}
 
 /// Fills in `policy.events`, the queries that the policy answers itself, and the framework's containers that are used.
+/// The error for all required handlers that are missing is left to the caller.
 pub(super) fn handle(
     tree: &ast::Scheduler,
     framework: &Framework,
     symbols: &Symbols<'_>,
     policy: &mut Policy,
     diagnostics: &mut Diagnostics,
-) {
-    let (mut events, mut queries): (Written<'_>, Written<'_>) = (Vec::new(), Vec::new());
+) -> Option<Diagnostic> {
+    let (mut events, mut queries): (Vec<Written>, Vec<Written>) = (Vec::new(), Vec::new());
     let mut first: BTreeMap<&str, At> = BTreeMap::new();
     for handler in &tree.handlers {
         if let Some(earlier) = first.insert(&handler.name.text, handler.at) {
@@ -38,14 +44,13 @@ pub(super) fn handle(
                     .related(earlier, "the first handler"),
             );
         }
-        let lowered = resolve(handler, framework, symbols, policy, diagnostics);
+        let covers = known_name(handler, framework, diagnostics);
+        let lowered = resolve(handler, &covers, framework, symbols, policy, diagnostics);
+        let written = Written { covers, handler: lowered };
         match handler.kind {
-            HandlerKind::Event => events.push((handler, lowered)),
-            HandlerKind::Query => queries.push((handler, lowered)),
+            HandlerKind::Event => events.push(written),
+            HandlerKind::Query => queries.push(written),
         }
-    }
-    if !tree.lost.handlers {
-        report_missing(tree, framework, &events, &queries, diagnostics);
     }
     let bodies = framework.events.iter().filter_map(|event| default_body(model(event, framework, &events)));
     let used: Vec<&str> = bodies.flat_map(destinations).collect();
@@ -66,9 +71,10 @@ pub(super) fn handle(
         policy.events.extend(handler.map(|handler| Handler { name: event.name.clone(), ..handler }));
     }
     for query in &framework.queries {
-        let handler = most_specific(&query.name, &queries).and_then(|(_, handler)| handler.as_ref());
+        let handler = most_specific(&query.name, &queries).and_then(|written| written.handler.as_ref());
         policy.queries.extend(handler.map(|handler| Handler { name: query.name.clone(), ..handler.clone() }));
     }
+    if tree.lost.handlers { None } else { missing(tree, framework, &events, &queries) }
 }
 
 /// Answers the queries that the policy does not answer. The state classes of its containers are known.
@@ -110,9 +116,9 @@ enum Model<'a> {
     Nothing,
 }
 
-fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a Written<'_>) -> Model<'a> {
-    if let Some((_, handler)) = most_specific(&event.name, events) {
-        return Model::Policy(handler.as_ref());
+fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a [Written]) -> Model<'a> {
+    if let Some(written) = most_specific(&event.name, events) {
+        return Model::Policy(written.handler.as_ref());
     }
     match &event.absent {
         Absent::Required | Absent::Optional => Model::Nothing,
@@ -127,14 +133,17 @@ fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a Written<'_>
 }
 
 /// Of the handlers that cover an event the one with the longest name.
-fn most_specific<'a, 'b>(event: &str, written: &'a Written<'b>) -> Option<&'a (&'b ast::Handler, Option<Handler>)> {
-    let covering = written.iter().filter(|(handler, _)| framework::covers(&handler.name.text, event));
-    covering.max_by_key(|(handler, _)| handler.name.text.len())
+fn most_specific<'a>(event: &str, written: &'a [Written]) -> Option<&'a Written> {
+    written
+        .iter()
+        .filter(|written| framework::covers(&written.covers, event))
+        .max_by_key(|written| written.covers.len())
 }
 
 /// The handler as the policy writes it, with its body resolved.
 fn resolve(
     handler: &ast::Handler,
+    covers: &str,
     framework: &Framework,
     symbols: &Symbols<'_>,
     policy: &Policy,
@@ -142,14 +151,14 @@ fn resolve(
 ) -> Option<Handler> {
     let before = diagnostics.errors();
     let name = &handler.name.text;
-    let events: Vec<&Event> = framework.events.iter().filter(|event| framework::covers(name, &event.name)).collect();
-    let queries: Vec<&Query> = framework.queries.iter().filter(|query| framework::covers(name, &query.name)).collect();
+    let events: Vec<&Event> = framework.events.iter().filter(|event| framework::covers(covers, &event.name)).collect();
+    let queries: Vec<&Query> =
+        framework.queries.iter().filter(|query| framework::covers(covers, &query.name)).collect();
     let members: Vec<(&str, &[String])> = match handler.kind {
         HandlerKind::Event => events.iter().map(|event| (event.name.as_str(), event.parameters.as_slice())).collect(),
         HandlerKind::Query => queries.iter().map(|query| (query.name.as_str(), query.parameters.as_slice())).collect(),
     };
     if members.is_empty() {
-        report_unknown(handler, framework, diagnostics);
         return None;
     }
     for (member, parameters) in &members {
@@ -211,7 +220,9 @@ fn resolve(
     })
 }
 
-fn report_unknown(handler: &ast::Handler, framework: &Framework, diagnostics: &mut Diagnostics) {
+/// What the handler covers. If it is nothing that the framework has, that is reported, and what was probably meant is used
+/// instead, so that the body is read and nothing is called missing.
+fn known_name(handler: &ast::Handler, framework: &Framework, diagnostics: &mut Diagnostics) -> String {
     let name = &handler.name;
     let events: Vec<&str> = framework.events.iter().map(|event| event.name.as_str()).collect();
     let queries: Vec<&str> = framework.queries.iter().map(|query| query.name.as_str()).collect();
@@ -219,32 +230,33 @@ fn report_unknown(handler: &ast::Handler, framework: &Framework, diagnostics: &m
         HandlerKind::Event => ("event", "query", events, queries),
         HandlerKind::Query => ("query", "event", queries, events),
     };
+    if known.iter().any(|event| framework::covers(&name.text, event)) {
+        return name.text.clone();
+    }
     let title = format!("framework `{}` has no {kind} `{}`", framework.name, name.text);
     let diagnostic = Diagnostic::error("E0305", title, name.at, format!("unknown {kind}"));
+    if others.contains(&name.text.as_str()) {
+        let article = if other == "event" { "an" } else { "a" };
+        let help = format!("`{}` is {article} {other}: write `{other} {}`", name.text, name.text);
+        diagnostics.push(diagnostic.help(help));
+        return name.text.clone();
+    }
+    let meant = nearest(&name.text, known.iter().copied());
     let plural = if kind == "query" { "queries" } else { "events" };
-    diagnostics.push(if others.contains(&name.text.as_str()) {
-        diagnostic.help(format!(
-            "`{}` is {} {other}: write `{other} {}`",
-            name.text,
-            if other == "event" { "an" } else { "a" },
-            name.text
-        ))
-    } else {
-        match nearest(&name.text, known.iter().copied()) {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-            None => diagnostic.note(format!("its {plural}: {}", list(&known))),
-        }
+    diagnostics.push(match meant {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic.note(format!("its {plural}: {}", list(&known))),
     });
+    meant.unwrap_or(&name.text).to_owned()
 }
 
 /// One error for all handlers that are missing, with what to paste.
-fn report_missing(
+fn missing(
     tree: &ast::Scheduler,
     framework: &Framework,
-    events: &Written<'_>,
-    queries: &Written<'_>,
-    diagnostics: &mut Diagnostics,
-) {
+    events: &[Written],
+    queries: &[Written],
+) -> Option<Diagnostic> {
     let mut missing = Vec::new();
     let mut skeletons = Vec::new();
     for event in &framework.events {
@@ -256,22 +268,18 @@ fn report_missing(
     for query in &framework.queries {
         if query.default == QueryDefault::Required && most_specific(&query.name, queries).is_none() {
             missing.push(query.name.as_str());
-            skeletons.push(format!(
-                "query {}{} {{ return /* {} */; }}",
-                query.name,
-                in_parentheses(&query.parameters),
-                query.returns.word()
-            ));
+            let parameters = in_parentheses(&query.parameters);
+            skeletons.push(format!("query {}{parameters} {{ return /* {} */; }}", query.name, query.returns.word()));
         }
     }
     if missing.is_empty() {
-        return;
+        return None;
     }
     let verb = if missing.len() == 1 { "is" } else { "are" };
     let title = format!("{} {verb} not handled", list(&missing));
     let label = format!("framework `{}` requires {}", framework.name, if missing.len() == 1 { "it" } else { "them" });
     let help = format!("add to the scheduler:\n{}", skeletons.join("\n"));
-    diagnostics.push(Diagnostic::error("E0307", title, tree.name.at, label).help(help));
+    Some(Diagnostic::error("E0307", title, tree.name.at, label).help(help))
 }
 
 /// `event newthread(t) { t => /* a READY container */; }`

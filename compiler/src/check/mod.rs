@@ -18,7 +18,8 @@ use crate::policy::{Block, Policy, StatementId, StatementKind};
 use crate::source::Source;
 use crate::syntax::ast;
 
-/// The policy that the tree describes, or nothing if the tree or this stage has errors.
+/// The policy that the tree describes, or nothing if the tree or this stage has errors. A policy that lacks required
+/// handlers is refused too, but comes back if the rest of it can be judged: the author wants to know all at once.
 pub fn check(
     source: &Source,
     tree: &ast::Scheduler,
@@ -40,16 +41,27 @@ pub fn check(
         queries: Vec::new(),
     };
     let symbols = declarations::declare(tree, framework, &mut policy, diagnostics);
-    handlers::handle(tree, framework, &symbols, &mut policy, diagnostics);
-    // What follows judges handlers together, which makes no sense while some of them are not known.
-    if diagnostics.has_errors() {
+    let missing = handlers::handle(tree, framework, &symbols, &mut policy, diagnostics);
+    // What follows judges handlers together, which makes no sense while some of them have errors.
+    let sound = !diagnostics.has_errors();
+    let complete = missing.is_none();
+    if let Some(missing) = missing {
+        diagnostics.push(missing);
+    }
+    if !sound {
         return None;
     }
-    classes::infer(tree, framework, &mut policy, diagnostics);
+    let mut inferred = Diagnostics::new();
+    classes::infer(tree, framework, &mut policy, &mut inferred);
+    let known = !inferred.has_errors();
+    if known || complete {
+        // Else the handlers that are missing may be those that would show the class.
+        diagnostics.append(inferred);
+    }
+    if !known {
+        return None;
+    }
     handlers::answer(framework, &mut policy);
-    if diagnostics.has_errors() {
-        return None;
-    }
     number(&mut policy);
     Some(policy)
 }

@@ -220,11 +220,6 @@ impl<'a> Parser<'a> {
         self.following = self.token;
     }
 
-    /// Whether the rest of the file is not read, so that what is missing was perhaps there.
-    pub(crate) fn gave_up(&self) -> bool {
-        self.errors >= MOST_ERRORS
-    }
-
     /// Runs a parse function one level deeper.
     pub(crate) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         self.check_depth(self.depth + 1)?;

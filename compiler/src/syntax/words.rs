@@ -63,7 +63,7 @@ pub(crate) fn unsupported(word: &str) -> Option<&'static str> {
 
 /// The candidate that `word` is most likely a misspelling of.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (word.chars().count() / 3).max(1);
+    let allowed = (word.chars().count() / 3).min(3);
     candidates
         .into_iter()
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= allowed.max(2))
@@ -104,5 +104,6 @@ mod tests {
         assert_eq!(nearest("rq", names), Some("RQ"));
         assert_eq!(nearest("acceptors", names), None);
         assert_eq!(nearest("ready", ["ready"]), None);
+        assert_eq!(nearest("y", ["t"]), None);
     }
 }
