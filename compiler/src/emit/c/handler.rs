@@ -387,20 +387,24 @@ impl Body<'_> {
     fn remove(&mut self, statement: StatementId, local: LocalId) {
         let verified = self.verified;
         let thread = self.local(local);
-        match verified.facts(statement).positions.as_slice() {
+        let facts = verified.facts(statement);
+        match facts.positions.as_slice() {
             [] => {}
             [only] => {
-                let remove = super::removal(self.policy, self.names, *only, &thread);
-                self.uses_self = true;
-                self.line(&remove);
+                let removal = self.removal(*only, &thread);
+                if facts.in_hand {
+                    self.line(&format!("if ({thread}->container == {})", self.names.numbers[only.0]));
+                    self.line(&format!("    {removal}"));
+                } else {
+                    self.line(&removal);
+                }
             }
-            [first, second] => {
-                self.uses_self = true;
-                let number = &self.names.numbers[first.0];
-                self.line(&format!("if ({thread}->container == {number})"));
-                self.line(&format!("    {}", super::removal(self.policy, self.names, *first, &thread)));
+            [first, second] if !facts.in_hand => {
+                let (one, other) = (self.removal(*first, &thread), self.removal(*second, &thread));
+                self.line(&format!("if ({thread}->container == {})", self.names.numbers[first.0]));
+                self.line(&format!("    {one}"));
                 self.line("else");
-                self.line(&format!("    {}", super::removal(self.policy, self.names, *second, &thread)));
+                self.line(&format!("    {other}"));
             }
             [_, _, ..] => {
                 self.uses_self = true;
@@ -408,6 +412,11 @@ impl Body<'_> {
                 self.line(&format!("{}(self, {thread});", self.names.take));
             }
         }
+    }
+
+    fn removal(&mut self, container: ContainerId, thread: &str) -> String {
+        self.uses_self = true;
+        super::removal(self.policy, self.names, container, thread)
     }
 
     /// Visits the threads that are in the container now, although the body may move the one visited, even back into it.
