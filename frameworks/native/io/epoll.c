@@ -3,7 +3,6 @@
  * waits that it concerns. No edge is missed: callers try before they wait, and edges are read only in `poll`, when
  * nobody is in between.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>

@@ -2,7 +2,6 @@
  * Files, pipes and all other descriptors. Each transfer is tried without waiting (RWF_NOWAIT). What is on a disk is
  * then left to the driver as an operation; everything else is waited for.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
  * Sockets. Each call is tried at once, for that is what mostly succeeds, and waits when the kernel says EAGAIN. It
  * tries again only after the wait has said that the number still stands for the same descriptor.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,4 @@
 /* Which driver. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * The driver on io_uring. Waits and operations are entries of the submission ring; they are submitted when the
  * dispatcher has nothing better to do, so that one system call begins many and collects many.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <liburing.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* Threads that wait for descriptors, and the table of who waits for which. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,8 @@ int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, i
 void io_finish(struct io_wait *wait, int result) {
     wait->result = result;
     wait->done = true;
-    if (wait->thread != NULL)
+    /* Its instant may have made it ready already, though it has not run since. */
+    if (wait->thread != NULL && dispatcher_is_blocked(wait->thread))
         dispatcher_unblock(wait->thread);
 }
 
