@@ -406,7 +406,7 @@ impl Body<'_> {
                 self.line("else");
                 self.line(&format!("    {other}"));
             }
-            [_, _, ..] => {
+            [_, ..] => {
                 self.uses_self = true;
                 self.uses_take = true;
                 self.line(&format!("{}(self, {thread});", self.names.take));
