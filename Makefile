@@ -8,7 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-MAKEFLAGS += --no-print-directory
+MAKEFLAGS += --no-print-directory --silent
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 export BUILD := $(CURDIR)/build
@@ -60,9 +60,12 @@ frameworks/%/test applications/%/test:
 	@$(call say,$(@:%/test=%): tests)
 	@$(MAKE) -C $(@:%/test=%) test
 
-$(BUILD)/policies/%.so: policies/%.sched programs
+$(CATAPULTS): programs ;
+
+# Translated code includes headers of its host.
+$(BUILD)/policies/%.so: policies/%.sched $(CATAPULTS) $(wildcard frameworks/native/*.framework frameworks/native/include/* frameworks/shared/catapults/*)
 	@mkdir -p $(@D)
-	@$(CATAPULTS) build $< --output $(@D)
+	@$(CATAPULTS) build $< --output $(patsubst $(CURDIR)/%,%,$(@D))
 
 test: setup-build+demo+test ## Run every test, lint and sanitizer
 	@start=$$SECONDS; $(MAKE) test-all && printf '\nmake test: all passed in %d s\n' $$((SECONDS - start)) || \
