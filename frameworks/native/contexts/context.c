@@ -2,7 +2,8 @@
 
 #include "contexts/frame.h"
 
-void context_make(struct context *context, const struct stack *stack, void *top, void (*entry)(void *), void *argument) {
+void context_make(struct context *context, const struct stack *stack, void *top, void (*entry)(void *),
+                  void *argument) {
     struct context_frame *frame = (struct context_frame *)((char *)top - CONTEXT_ROOM) - 1;
     *frame = (struct context_frame){.entry = entry, .argument = argument, .resume = context_begin};
     context->stack_pointer = frame;

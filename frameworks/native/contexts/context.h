@@ -1,9 +1,9 @@
 /*
  * A context: what is left of a thread while it does not run. All of it is on its stack; the context is where that ends.
  *
- * The switch keeps the registers that a function call keeps, no more. Rounding modes and exception masks of the floating-point
- * unit are shared by all threads: the ABIs call them callee-saved, keeping them would add half to the price of a switch, and
- * programs that change them do so once, for all.
+ * The switch keeps the registers that a function call keeps, no more. Rounding modes and exception masks of the
+ * floating-point unit are shared by all threads: the ABIs call them callee-saved, keeping them would add half to the
+ * price of a switch, and programs that change them do so once, for all.
  */
 #ifndef CATAPULTS_CONTEXT_H
 #define CATAPULTS_CONTEXT_H
@@ -17,15 +17,17 @@ struct context {
 };
 
 /*
- * Prepares `context` to call `entry(argument)`, on the stack whose highest free byte lies below `top` (aligned to 16), when it
- * is first switched to. `entry` must not return. The stack is the caller's, and must stay while the context is in use.
+ * Prepares `context` to call `entry(argument)`, on the stack whose highest free byte lies below `top` (aligned to 16),
+ * when it is first switched to. `entry` must not return. The stack is the caller's, and must stay while the context is
+ * in use.
  */
 void context_make(struct context *context, const struct stack *stack, void *top, void (*entry)(void *), void *argument);
 
 /* Makes `context` that of the caller, on whatever stack the system gave it. */
 static inline void context_adopt(struct context *context) { tools_adopt(&context->tools); }
 
-/* In assembly: keeps the caller's registers on its stack, and that stack's end in *save; goes on where `load` was left. */
+/* In assembly: keeps the caller's registers on its stack, and that stack's end in *save; goes on where `load` was left.
+ */
 void context_swap(void **save, void *load);
 
 /* Leaves `from`, the running context, and goes on with `to`. Returns when somebody switches back to `from`. */
@@ -36,7 +38,7 @@ static inline void context_switch(struct context *from, struct context *to) {
 }
 
 /* The same, by a context that will never run again. */
-static inline void context_leave(struct context *from, struct context *to) {
+_Noreturn static inline void context_leave(struct context *from, struct context *to) {
     tools_end(&from->tools, &to->tools);
     context_swap(&from->stack_pointer, to->stack_pointer);
     __builtin_unreachable();

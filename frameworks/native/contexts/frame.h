@@ -22,7 +22,8 @@ struct context_frame {
 /* Above the first frame: a zero return address, and what keeps the stack aligned to 16 when context_begin runs. */
 #define CONTEXT_ROOM 16
 _Static_assert(sizeof(struct context_frame) == 56, "x86_64.S pushes six registers onto the return address");
-_Static_assert(offsetof(struct context_frame, argument) == 16 && offsetof(struct context_frame, entry) == 24, "x86_64.S");
+_Static_assert(offsetof(struct context_frame, argument) == 16 && offsetof(struct context_frame, entry) == 24,
+               "x86_64.S");
 
 #elif defined(__aarch64__)
 

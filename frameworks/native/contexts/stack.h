@@ -1,13 +1,14 @@
 /*
- * Stacks, each with a guard page below it, cut from large mappings and recycled: the one given back last is the next given out,
- * for its pages are in the caches.
+ * Stacks, each with a guard page below it, cut from large mappings and recycled: the one given back last is the next
+ * given out, for its pages are in the caches.
  *
  *      lower addresses                                                                higher
  *      │ guard page │ free ...  ◄── frames grow down │ the owner's record │ struct stack │ colour │
  *                   └ stack_lowest                                        └ what stack_take returns
  *
- * A stack's size is a power of two, guard page included; pages that are never touched cost no memory. The colour is a gap of
- * a different size on each stack: without it the hot ends of all stacks would compete for the same few lines of the caches.
+ * A stack's size is a power of two, guard page included; pages that are never touched cost no memory. The colour is a
+ * gap of a different size on each stack: without it the hot ends of all stacks would compete for the same few lines of
+ * the caches.
  */
 #ifndef CATAPULTS_STACK_H
 #define CATAPULTS_STACK_H
@@ -22,7 +23,8 @@ struct stack {
     void *fiber;        /* ThreadSanitizer's */
 };
 
-/* A stack of at least `size` bytes, guard page included; NULL: no memory. Its owner may use everything below the result. */
+/* A stack of at least `size` bytes, guard page included; NULL: no memory. Its owner may use everything below the
+ * result. */
 struct stack *stack_take(size_t size);
 
 /* Gives it back. The caller may be running on it still, so long as it takes no stack before it has left. */

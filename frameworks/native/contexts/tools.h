@@ -1,9 +1,9 @@
 /*
  * What debugging tools want to know about contexts. In a plain build all of this is nothing.
  *
- * AddressSanitizer needs the bounds of the stack that is switched to, and keeps a shadow of each stack; ThreadSanitizer has a
- * fiber for each context; Valgrind is told of each stack when it is first used (stack.c). All of it is in this file, so that
- * nothing else asks how it is built.
+ * AddressSanitizer needs the bounds of the stack that is switched to, and keeps a shadow of each stack; ThreadSanitizer
+ * has a fiber for each context; Valgrind is told of each stack when it is first used (stack.c). All of it is in this
+ * file, so that nothing else asks how it is built.
  */
 #ifndef CATAPULTS_TOOLS_H
 #define CATAPULTS_TOOLS_H
@@ -60,9 +60,7 @@ struct tools_context {
 };
 
 static inline void tools_new_stack(struct stack *stack) { stack->fiber = __tsan_create_fiber(0); }
-static inline void tools_make(struct tools_context *tools, const struct stack *stack) {
-    tools->fiber = stack->fiber;
-}
+static inline void tools_make(struct tools_context *tools, const struct stack *stack) { tools->fiber = stack->fiber; }
 static inline void tools_adopt(struct tools_context *tools) { tools->fiber = __tsan_get_current_fiber(); }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
     (void)from;

@@ -2,7 +2,8 @@
 
 #include "catapults/list.h"
 
-/* Where a thread is, in its `container`. The host's book knows who is blocked or suspended: they are merely elsewhere. */
+/* Where a thread is, in its `container`. The host's book knows who is blocked or suspended: they are merely elsewhere.
+ */
 enum { ELSEWHERE, READY };
 
 struct builtin {

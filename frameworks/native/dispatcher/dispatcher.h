@@ -1,27 +1,46 @@
 /*
- * The dispatcher: raises events, runs what the policy dispatched. It has no policy of its own but the built-in FIFO that
- * takes over when one has to go. It calls no libc function, allocates nothing, and touches no vector register.
+ * The dispatcher: raises events, runs what the policy dispatched. It has no policy of its own but the built-in FIFO
+ * that takes over when one has to go. It calls no libc function, allocates nothing, and touches no vector register.
  *
  * One virtual processor: everything here is called on it, by the running thread or by the driver's `poll`.
+ *
+ * Calls that raise an event may run other threads before they return: those that say so, and all those after which the
+ * policy can have taken the processor from the caller (dispatcher_create, dispatcher_unblock, dispatcher_resume).
  */
 #ifndef CATAPULTS_DISPATCHER_H
 #define CATAPULTS_DISPATCHER_H
 
 #include "native_policy.h"
 
+struct stack;
+
 /* Why a thread blocks: one for each block.* event of native.framework, in its order. */
 enum dispatcher_reason {
-    BLOCK_IO_READ, BLOCK_IO_WRITE, BLOCK_IO_ACCEPT, BLOCK_IO_CONNECT, BLOCK_IO_FILE,
-    BLOCK_LOCK, BLOCK_CONDITION, BLOCK_JOIN, BLOCK_SLEEP
+    BLOCK_IO_READ,
+    BLOCK_IO_WRITE,
+    BLOCK_IO_ACCEPT,
+    BLOCK_IO_CONNECT,
+    BLOCK_IO_FILE,
+    BLOCK_LOCK,
+    BLOCK_CONDITION,
+    BLOCK_JOIN,
+    BLOCK_SLEEP
 };
 
-/* The dispatcher's record of a thread; the policy's part is its last member. */
+/* No timer. The same as CATAPULTS_FOREVER. */
+#define DISPATCHER_FOREVER INT64_MAX
+
+/* The dispatcher's record of a thread; the policy's part is its last member. See record.h. */
 struct dispatcher_thread;
+
+/* ---- For those who wait for something outside: io -------------------------------------------------------------------
+ */
 
 /* Looks after operations that are under way outside: descriptors, files. Set once, before any thread blocks on one. */
 struct dispatcher_driver {
-    /* Calls dispatcher_unblock for each thread whose operation has finished. Sleeps until there is one or the instant is
-     * reached; returns at once if the instant is 0 or past. */
+    /* Calls dispatcher_unblock for each thread whose operation has finished. Sleeps until there is one or the instant
+     * is reached; returns at once if the instant is 0 or past. No thread is RUNNING meanwhile, so it is not
+     * interrupted. */
     void (*poll)(int64_t instant);
     /* Whether any operation is under way; if not, and no timer is set, nothing can ever unblock a thread. */
     bool (*busy)(void);
@@ -30,13 +49,91 @@ void dispatcher_set_driver(const struct dispatcher_driver *driver);
 
 struct dispatcher_thread *dispatcher_self(void);
 
-/* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first (the caller then sees
- * to it that nobody unblocks it later). CATAPULTS_FOREVER: no timer. */
+/* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first (the caller
+ * then sees to it that nobody unblocks it later). DISPATCHER_FOREVER: no timer. */
 int dispatcher_block(enum dispatcher_reason reason, int64_t instant);
 
-/* What the thread waits for has happened: raises event_raised. Once for each dispatcher_block; never for a running thread. */
+/* What the thread waits for has happened: raises event_raised. Once for each dispatcher_block; never for a running
+ * thread. */
 void dispatcher_unblock(struct dispatcher_thread *thread);
 
+/* Whether it is in dispatcher_block, and so may be unblocked. */
+bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
+
+/* ---- For those who make threads
+ * -------------------------------------------------------------------------------------- */
+
+/* Why a policy had to go. */
+struct dispatcher_failure {
+    const struct catapults_policy *policy;
+    const char *event;                 /* that was raised */
+    const struct catapults_stop *stop; /* what the handler stopped at; or NULL, and then: */
+    const char *text;                  /* what it did against the rules of native.framework */
+    int64_t threads;                   /* that go on under the built-in FIFO */
+};
+
+/* What the dispatcher needs of the world. */
+struct dispatcher_host {
+    int64_t (*now)(void);
+    /* A word of the processor's that each thread has for its own: errno. */
+    int *own_word;
+    /* The policy has been made acquainted with a thread, and knows it by no event yet. */
+    void (*adopted)(struct dispatcher_thread *thread);
+    /* A policy had to go. */
+    void (*contained)(const struct dispatcher_failure *failure);
+    /* No thread can ever run again; dispatcher_first_thread says which there are. Does not return. */
+    void (*deadlocked)(void);
+    /* The last thread has ended. Does not return. */
+    void (*finished)(void);
+};
+
+/*
+ * Starts with `first`, which is the caller, as the only thread. `policy` NULL: that which is compiled in, else the
+ * built-in FIFO. `instance`: zeroed memory of policy->instance_size bytes, aligned to 16; not used for NULL. Each
+ * dispatcher_thread that is given here or to dispatcher_create lies in memory that has room for
+ * dispatcher_thread_size(policy) bytes in all. All that is passed stays in use for good. Returns what the policy
+ * refused the first thread with, or NULL.
+ */
+const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host, const struct catapults_policy *policy,
+                                              void *instance, struct dispatcher_thread *first);
+unsigned long dispatcher_thread_size(const struct catapults_policy *policy);
+
+/* Raises newthread for a thread that will call entry(argument), on `stack` below `top` (aligned to 16). Returns what
+ * the policy refused it with, and then there is no such thread; or NULL. `entry` calls dispatcher_begin first,
+ * dispatcher_exit last. */
+const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, const struct stack *stack, void *top,
+                                               void (*entry)(void *), void *argument);
+void dispatcher_begin(void);
+
+/* Ends the running thread. Its record and stack may be given back before, and used anew as soon as another thread runs.
+ */
+_Noreturn void dispatcher_exit(void);
+
 void dispatcher_yield(void);
+
+/* Asks the policy that `thread` be next, and yields. EAGAIN: it cannot be; yields all the same. */
+int dispatcher_yield_to(struct dispatcher_thread *thread);
+
+/* A thread that is blocked is suspended once what it waits for has happened. */
+void dispatcher_suspend(struct dispatcher_thread *thread);
+
+/* EINVAL: it is not suspended. */
+int dispatcher_resume(struct dispatcher_thread *thread);
+
+/* ---- For those who look
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The policy in force: what is compiled in and the built-in FIFO included. */
+const struct catapults_policy *dispatcher_policy(void);
+void *dispatcher_instance(void);
+
+/* The policy that is compiled in, or NULL. */
+const struct catapults_policy *dispatcher_compiled_in(void);
+
+/* All threads that have not ended, in order of their numbers. */
+struct dispatcher_thread *dispatcher_first_thread(void);
+struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread);
+
+int64_t dispatcher_threads_ready(void), dispatcher_threads_suspended(void), dispatcher_threads_total(void);
 
 #endif

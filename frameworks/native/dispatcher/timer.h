@@ -1,6 +1,6 @@
 /*
- * Instants that threads wait for: a pairing heap through the threads' records. Setting a timer takes O(1), the earliest is at
- * hand, taking one out is O(log n) amortised. Needs no memory.
+ * Instants that threads wait for: a pairing heap through the threads' records. Setting a timer takes O(1), the earliest
+ * is at hand, taking one out is O(log n) amortised. Needs no memory.
  */
 #ifndef CATAPULTS_TIMER_H
 #define CATAPULTS_TIMER_H

@@ -1,0 +1,25 @@
+/*
+ * How events are raised when a policy is compiled in: its table is a constant here, so its handlers are called directly
+ * and inlined. The policy can still be another one: one that was loaded instead, or the built-in FIFO after it had to
+ * go.
+ */
+#ifndef CATAPULTS_RAISE_H
+#define CATAPULTS_RAISE_H
+
+#include "dispatcher/state.h"
+
+static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(16)));
+
+#define CHOOSE(inlined, loaded) (LIKELY(dispatcher.inlined) ? (inlined) : (loaded))
+
+#define HAS(event) CHOOSE(CATAPULTS_COMPILED_IN_HANDLERS.event != NULL, dispatcher.handlers->event != NULL)
+#define RAISE(event, ...)                                                                                              \
+    CHOOSE(CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__),                                     \
+           dispatcher.handlers->event(dispatcher.instance, __VA_ARGS__))
+#define RAISE_INIT() dispatcher.handlers->init(dispatcher.instance)
+#define QUERY(query) dispatcher.handlers->query(dispatcher.instance)
+
+static const struct catapults_policy *const compiled_in = &catapults_policy;
+static void *const compiled_in_instance = &compiled_in_memory;
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The runtime's record of a thread: what catapults_t points at. It lies at the high end of the thread's stack; the
+ * first thread, whose stack is the system's, has a stack of ours for its record alone.
+ */
+#ifndef CATAPULTS_HANDLE_H
+#define CATAPULTS_HANDLE_H
+
+#include "catapults.h"
+#include "contexts/stack.h"
+#include "dispatcher/dispatcher.h"
+#include "dispatcher/record.h"
+
+enum { CATAPULTS_NAME_SIZE = 32 };
+
+struct catapults_handle {
+    struct stack *stack;
+    void *(*start)(void *);
+    void *argument;
+    void *result;
+    void *object;                    /* of the application, where per-thread imports are read; or NULL */
+    struct catapults_handle *joiner; /* who waits for the end */
+    const char *refusal;             /* of the last refused request, or NULL */
+    bool detached, ended;
+
+    /* While it waits for a lock or a condition: see waiters.h. */
+    struct catapults_handle *wait_next, *wait_previous;
+    bool waiting;     /* is in such a list */
+    bool asleep;      /* and blocked, so that whoever wakes it has to unblock it */
+    bool woken;       /* a mutex has become free for it */
+    bool passed_over; /* but another came first */
+
+    char name[CATAPULTS_NAME_SIZE];
+    struct dispatcher_thread dispatched; /* last: the policy's part follows */
+};
+
+static inline struct catapults_handle *handle_of(struct dispatcher_thread *thread) {
+    return (struct catapults_handle *)((char *)thread - offsetof(struct catapults_handle, dispatched));
+}
+
+static inline struct catapults_handle *handle_self(void) { return handle_of(dispatcher_self()); }
+
+#endif

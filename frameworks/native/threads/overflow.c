@@ -1,0 +1,43 @@
+/*
+ * A thread that overflows its stack runs into the guard page below it. The handler, on a stack of its own, says who it
+ * was and lets the signal do what it does. An application's own handler is left alone.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "threads/runtime.h"
+
+static void handle(int signal, siginfo_t *info, void *context);
+
+void overflow_install(void) {
+    static _Alignas(16) char memory[16 << 10];
+    struct sigaction now;
+    if (sigaction(SIGSEGV, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
+        return;
+    stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+    stack_t before;
+    if (sigaltstack(NULL, &before) == 0 && !(before.ss_flags & SS_DISABLE))
+        stack = before;
+    struct sigaction ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
+    sigemptyset(&ours.sa_mask);
+    if (sigaltstack(&stack, NULL) == 0)
+        sigaction(SIGSEGV, &ours, NULL);
+}
+
+/* Returning repeats the access, which now has the default effect. */
+static void handle(int signal, siginfo_t *info, void *context) {
+    (void)signal, (void)context;
+    const struct catapults_handle *self = handle_self();
+    const char *address = info->si_addr;
+    if (address < self->stack->base || address >= self->stack->lowest)
+        return;
+    char text[256];
+    int length = snprintf(text, sizeof text,
+                          "catapults: thread %" PRIu32 " (%s) overflowed its stack of %zu KiB; give it a larger one "
+                          "(stack_size in its attributes)\n",
+                          self->dispatched.policy.number, self->name, self->stack->size >> 10);
+    if (write(STDERR_FILENO, text, (size_t)length) < 0)
+        return;
+}

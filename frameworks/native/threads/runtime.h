@@ -1,0 +1,46 @@
+/*
+ * What the files of this folder share about the process: how it was started, and its policy.
+ */
+#ifndef CATAPULTS_RUNTIME_H
+#define CATAPULTS_RUNTIME_H
+
+#include "threads/handle.h"
+
+struct runtime {
+    bool started;
+    size_t stack_size;  /* of a thread, unless it asks for another */
+    size_t record_size; /* of struct catapults_handle and the policy's part */
+    struct imports {
+        const struct catapults_policy *policy; /* that was started with */
+        void *instance;
+        bool strict;
+        bool contained; /* it is out: registering goes on and links nothing */
+    } imports;
+};
+
+extern struct runtime runtime;
+
+/* An environment variable; NULL also in a set-user-id program. */
+const char *runtime_environment(const char *name);
+
+/* Writes "catapults: ..." and a newline to standard error. */
+__attribute__((format(printf, 1, 2))) void runtime_report(const char *format, ...);
+
+/* The policy to start with. NULL in *policy: none is asked for. Reports what is wrong; returns EINVAL, ENOMEM. */
+int policy_load(const char *file, const struct catapults_policy **policy, void **instance);
+
+/* Links all per-thread imports that were registered with the thread's object. */
+void imports_link(struct catapults_handle *thread);
+
+/* Records who runs when, in a file. Returns 0 or an error number, having reported. */
+int trace_open(const char *file);
+void trace_name(const struct catapults_handle *thread);
+
+/* The SIGSEGV of a thread that has overflowed its stack says so. */
+void overflow_install(void);
+
+/* For the dispatcher. */
+void report_contained(const struct dispatcher_failure *failure);
+void report_deadlock(void);
+
+#endif

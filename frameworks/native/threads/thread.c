@@ -1,0 +1,125 @@
+/*
+ * Threads: their beginning and their end.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "threads/runtime.h"
+
+static struct catapults_handle *make(const struct catapults_attributes *attributes);
+static void entry(void *argument);
+
+int catapults_create(catapults_t *result, const struct catapults_attributes *attributes, void *(*start)(void *),
+                     void *argument) {
+    static const struct catapults_attributes none;
+    struct catapults_handle *self = handle_self(), *thread = make(attributes ? attributes : &none);
+    self->refusal = NULL;
+    if (!thread)
+        return EAGAIN;
+    thread->start = start;
+    thread->argument = argument;
+    if (result)
+        *result = thread; /* before it can run */
+    const struct catapults_stop *stop = dispatcher_create(&thread->dispatched, thread->stack, thread, entry, thread);
+    if (stop) {
+        if (result)
+            *result = NULL;
+        self->refusal = stop->text;
+        stack_give(thread->stack);
+        return EAGAIN;
+    }
+    trace_name(thread);
+    return 0;
+}
+
+const char *catapults_refusal(void) { return handle_self()->refusal; }
+
+int catapults_join(catapults_t thread, void **result) {
+    struct catapults_handle *self = handle_self();
+    if (thread == self || self->joiner == thread)
+        return EDEADLK;
+    if (thread->detached || thread->joiner)
+        return EINVAL;
+    if (!thread->ended) {
+        thread->joiner = self;
+        dispatcher_block(BLOCK_JOIN, DISPATCHER_FOREVER);
+    }
+    if (result)
+        *result = thread->result;
+    stack_give(thread->stack);
+    return 0;
+}
+
+int catapults_detach(catapults_t thread) {
+    if (thread->detached || thread->joiner)
+        return EINVAL;
+    thread->detached = true;
+    if (thread->ended)
+        stack_give(thread->stack);
+    return 0;
+}
+
+void catapults_exit(void *result) {
+    struct catapults_handle *self = handle_self();
+    self->result = result;
+    self->ended = true;
+    if (self->joiner)
+        dispatcher_unblock(&self->joiner->dispatched);
+    if (self->detached)
+        stack_give(self->stack);
+    dispatcher_exit();
+}
+
+catapults_t catapults_self(void) { return handle_self(); }
+
+const char *catapults_name(catapults_t thread) { return thread->name; }
+
+void catapults_yield(void) { dispatcher_yield(); }
+
+int catapults_yield_to(catapults_t thread) { return dispatcher_yield_to(&thread->dispatched); }
+
+int catapults_suspend(catapults_t thread) {
+    if (thread->ended)
+        return ESRCH;
+    dispatcher_suspend(&thread->dispatched);
+    return 0;
+}
+
+int catapults_resume(catapults_t thread) { return dispatcher_resume(&thread->dispatched); }
+
+int64_t catapults_threads_ready(void) { return dispatcher_threads_ready(); }
+
+int64_t catapults_threads_suspended(void) { return dispatcher_threads_suspended(); }
+
+int64_t catapults_threads_total(void) { return dispatcher_threads_total(); }
+
+const char *catapults_policy_name(void) { return dispatcher_policy()->name; }
+
+static void entry(void *argument) {
+    struct catapults_handle *self = argument;
+    dispatcher_begin();
+    catapults_exit(self->start(self->argument));
+}
+
+/* A record on a stack; NULL: no memory. */
+static struct catapults_handle *make(const struct catapults_attributes *attributes) {
+    size_t size = attributes->stack_size ? attributes->stack_size : runtime.stack_size;
+    if (runtime.record_size > size / 8)
+        size += runtime.record_size;
+    struct stack *stack = stack_take(size);
+    if (!stack)
+        return NULL;
+    struct catapults_handle *thread = (struct catapults_handle *)((char *)stack - runtime.record_size);
+    thread->stack = stack;
+    thread->object = attributes->object;
+    thread->joiner = NULL;
+    thread->refusal = NULL;
+    thread->detached = attributes->detached;
+    thread->ended = false;
+    thread->waiting = false;
+    thread->asleep = false;
+    thread->name[0] = '\0';
+    if (attributes->name)
+        strncat(thread->name, attributes->name, CATAPULTS_NAME_SIZE - 1);
+    return thread;
+}

@@ -1,0 +1,50 @@
+/*
+ * The file that the dispatcher records in: a ring in a shared mapping, so that it is complete however the program ends.
+ */
+#include "dispatcher/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "threads/runtime.h"
+
+enum { CAPACITY = 1 << 20 }; /* records */
+
+int trace_open(const char *file) {
+    size_t size = sizeof(struct trace_file) + (size_t)CAPACITY * sizeof(struct trace_record);
+    int descriptor = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        int error = errno;
+        runtime_report("cannot record a trace in %s: %s; name a file that can be written", file, strerror(error));
+        return error;
+    }
+    struct trace_file *trace = MAP_FAILED;
+    if (ftruncate(descriptor, (off_t)size) == 0)
+        trace = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    int error = errno;
+    close(descriptor);
+    if (trace == MAP_FAILED) {
+        runtime_report("cannot record a trace in %s: %s", file, strerror(error));
+        return error;
+    }
+    memcpy(trace->magic, TRACE_MAGIC, sizeof trace->magic);
+    trace->version = TRACE_VERSION;
+    trace->record_bytes = sizeof(struct trace_record);
+    trace->capacity = CAPACITY;
+    trace->start = (uint64_t)catapults_now();
+    dispatcher_trace = trace;
+    return 0;
+}
+
+void trace_name(const struct catapults_handle *thread) {
+    if (!dispatcher_trace || !thread->name[0])
+        return;
+    size_t length = strlen(thread->name);
+    for (size_t part = 0; part * 16 < length; part++) {
+        struct trace_record *record = dispatcher_record(TRACE_NAMED, thread->dispatched.policy.number, (uint16_t)part);
+        memcpy(record->payload, thread->name + part * 16, 16);
+    }
+}

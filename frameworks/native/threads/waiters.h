@@ -1,0 +1,49 @@
+/*
+ * Threads that wait for a lock or a condition, in the order in which they came. The list is part of the lock; the links
+ * are in the threads.
+ */
+#ifndef CATAPULTS_WAITERS_H
+#define CATAPULTS_WAITERS_H
+
+#include "threads/handle.h"
+
+static inline void waiters_append(struct catapults_waiters *waiters, struct catapults_handle *thread) {
+    thread->wait_next = NULL;
+    thread->wait_previous = waiters->last;
+    if (thread->wait_previous)
+        thread->wait_previous->wait_next = thread;
+    else
+        waiters->first = thread;
+    waiters->last = thread;
+    thread->waiting = true;
+}
+
+static inline void waiters_remove(struct catapults_waiters *waiters, struct catapults_handle *thread) {
+    if (thread->wait_previous)
+        thread->wait_previous->wait_next = thread->wait_next;
+    else
+        waiters->first = thread->wait_next;
+    if (thread->wait_next)
+        thread->wait_next->wait_previous = thread->wait_previous;
+    else
+        waiters->last = thread->wait_previous;
+    thread->waiting = false;
+}
+
+/* Blocks the caller until waiters_wake, or the instant. Not if it was woken before: the policy may have run others
+ * since. */
+static inline int waiters_sleep(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
+    self->asleep = true;
+    int result = dispatcher_block(reason, instant);
+    self->asleep = false;
+    return result;
+}
+
+/* May run other threads. */
+static inline void waiters_wake(struct catapults_handle *thread) {
+    if (thread->asleep &&
+        dispatcher_is_blocked(&thread->dispatched)) /* else its instant has come, or it is not there yet */
+        dispatcher_unblock(&thread->dispatched);
+}
+
+#endif
