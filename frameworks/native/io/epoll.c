@@ -53,10 +53,8 @@ const struct io_driver io_epoll_driver = {
 };
 
 static void poll_epoll(int64_t instant) {
-    if (instant <= 0 && !io_waiting())
-        return;
     struct epoll_event events[BATCH];
-    int count = wait_for_events(events, instant);
+    int count = wait_for_events(events, io_finished() ? 0 : instant);
     for (int i = 0; i < count; i++) {
         struct io_descriptor *state = io_descriptor(events[i].data.fd);
         uint32_t here = events[i].events;
@@ -64,11 +62,12 @@ static void poll_epoll(int64_t instant) {
         if (here & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
             state->ended = true;
         for (struct io_wait *wait = state->first; wait != NULL; wait = wait->next) {
-            int found = (int)here & (wait->events | POLLERR | POLLHUP);
-            if (!wait->done && wait->events != 0 && found != 0)
+            int found = (int)here & wait->events;
+            if (!wait->done && found != 0)
                 io_finish(wait, found);
         }
     }
+    io_unblock_finished();
 }
 
 static int wait_for_events(struct epoll_event *events, int64_t instant) {

@@ -40,8 +40,9 @@ void catapults_io_stop(void);
  *         result = io_wait_end(&wait, io_driver->fsync(&wait), BLOCK_IO_FILE, CATAPULTS_FOREVER);
  */
 struct io_wait {
-    struct io_wait *next, *previous;
-    struct dispatcher_thread *thread; /* NULL: it does not wait any more, only the result is of interest */
+    struct io_wait *next, *previous;                   /* of the same descriptor */
+    struct io_wait *finished_next, *finished_previous; /* finished, and the thread is to be unblocked */
+    struct dispatcher_thread *thread;                  /* NULL: it is not blocked any more */
     int descriptor;
     bool local;   /* the driver knows nothing of it: another thread finishes it, or its instant does */
     bool done;    /* the kernel is finished with it, and `result` is set */
@@ -63,8 +64,13 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
  * sleep. */
 int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant);
 
-/* For the drivers: the wait is over. */
+/* The wait is over. Its thread is unblocked when the dispatcher polls the driver next: never in the middle of
+ * something, where the policy might give the processor to it at once. */
 void io_finish(struct io_wait *wait, int result);
+
+/* For the drivers' `poll`, which does not sleep if io_finished, and unblocks at its end. */
+bool io_finished(void);
+void io_unblock_finished(void);
 
 /* Whether any thread waits. */
 bool io_waiting(void);

@@ -16,7 +16,7 @@ static bool poll_first; /* recv can be told that there is nothing yet */
 
 static void poll_uring(int64_t instant);
 static void enter(void);
-static unsigned reap(void);
+static void reap(void);
 static struct io_uring_sqe *entry(void);
 static bool operations_supported(void);
 
@@ -116,9 +116,9 @@ const struct io_driver io_uring_driver = {
 };
 
 static void poll_uring(int64_t instant) {
-    unsigned ended = reap();
+    reap();
     int64_t left = 0;
-    if (ended == 0 && instant > 0)
+    if (instant > 0 && !io_finished())
         left = instant == CATAPULTS_FOREVER ? instant : instant - catapults_now();
     if (left <= 0) {
         enter();
@@ -130,6 +130,7 @@ static void poll_uring(int64_t instant) {
         io_uring_submit_and_wait_timeout(&ring, &first, 1, &time, NULL);
     }
     reap();
+    io_unblock_finished();
 }
 
 /* A system call only if there is something to submit, or the kernel says that it has something for us. */
@@ -141,7 +142,7 @@ static void enter(void) {
         io_uring_submit(&ring);
 }
 
-static unsigned reap(void) {
+static void reap(void) {
     struct io_uring_cqe *completion;
     unsigned head, count = 0;
     io_uring_for_each_cqe(&ring, head, completion) {
@@ -151,7 +152,6 @@ static unsigned reap(void) {
             io_finish(wait, completion->res);
     }
     io_uring_cq_advance(&ring, count);
-    return count;
 }
 
 static struct io_uring_sqe *entry(void) {

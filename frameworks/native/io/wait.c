@@ -9,8 +9,10 @@
 static struct io_descriptor *table; /* by descriptor; grows, never shrinks */
 static int table_size;
 static unsigned waits;
+static struct io_wait *finished_first, *finished_last; /* in the order in which they finished */
 
 static void delist(struct io_wait *wait);
+static void take_finished(struct io_wait *wait);
 static void cancel(struct io_wait *wait);
 
 int io_wait_begin(struct io_wait *wait, int descriptor) {
@@ -28,6 +30,8 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
     bool expired = false;
     if (started == 0) {
         expired = dispatcher_block(reason, instant) != 0 && !wait->done;
+        if (wait->done && wait->thread != NULL) /* finished, but its instant was faster */
+            take_finished(wait);
         wait->thread = NULL;
         if (expired)
             cancel(wait);
@@ -54,9 +58,25 @@ int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, i
 void io_finish(struct io_wait *wait, int result) {
     wait->result = result;
     wait->done = true;
-    /* Its instant may have made it ready already, though it has not run since. */
-    if (wait->thread != NULL && dispatcher_is_blocked(wait->thread))
-        dispatcher_unblock(wait->thread);
+    if (wait->thread == NULL)
+        return;
+    wait->finished_next = NULL;
+    wait->finished_previous = finished_last;
+    *(finished_last != NULL ? &finished_last->finished_next : &finished_first) = wait;
+    finished_last = wait;
+}
+
+bool io_finished(void) { return finished_first != NULL; }
+
+void io_unblock_finished(void) {
+    struct io_wait *wait;
+    while ((wait = finished_first) != NULL) {
+        struct dispatcher_thread *thread = wait->thread;
+        take_finished(wait);
+        wait->thread = NULL;
+        if (dispatcher_is_blocked(thread)) /* else its instant has made it ready, and it has not run since */
+            dispatcher_unblock(thread);
+    }
 }
 
 bool io_waiting(void) { return waits > 0; }
@@ -109,6 +129,12 @@ static void delist(struct io_wait *wait) {
     *(wait->previous != NULL ? &wait->previous->next : &state->first) = wait->next;
     *(wait->next != NULL ? &wait->next->previous : &state->last) = wait->previous;
     wait->next = wait->previous = NULL;
+}
+
+static void take_finished(struct io_wait *wait) {
+    struct io_wait *next = wait->finished_next, *previous = wait->finished_previous;
+    *(previous != NULL ? &previous->finished_next : &finished_first) = next;
+    *(next != NULL ? &next->finished_previous : &finished_last) = previous;
 }
 
 static void cancel(struct io_wait *wait) {
