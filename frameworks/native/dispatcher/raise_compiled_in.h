@@ -10,7 +10,7 @@
 
 static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(16)));
 
-#define CHOOSE(inlined, loaded) (LIKELY(dispatcher.inlined) ? (inlined) : (loaded))
+#define CHOOSE(here, there) (LIKELY(dispatcher.inlined) ? (here) : (there))
 
 #define HAS(event) CHOOSE(CATAPULTS_COMPILED_IN_HANDLERS.event != NULL, dispatcher.handlers->event != NULL)
 #define RAISE(event, ...)                                                                                              \
