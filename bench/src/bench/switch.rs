@@ -1,6 +1,7 @@
-//! What a policy adds to a bare context switch. The measuring is done in C, by `bench/native/yield.c`.
+//! What a policy adds to a bare context switch. The measuring is done in C, by the programs of `bench/native`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -10,55 +11,85 @@ use crate::process::{Processors, pinned};
 use crate::results::Goal;
 use crate::statistics::median;
 
-/// Nanoseconds for each kind of switch, the kinds interleaved.
+/// How often each program runs; the programs take turns.
+const REPEATS: usize = 5;
+
+/// What a program of `bench/native` printed: nanoseconds by what they are of, a number for each run.
+type Figures = BTreeMap<String, Vec<f64>>;
+
+/// Nanoseconds of each kind of switch.
 pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
-    eprintln!("bench: switches");
-    let program = place.built("bench/yield", "bench")?;
-    let output = pinned(&program, Processors::first_two()?.server)
-        .env("CATAPULTS_POLICY", place.built("policies/fifo.so", "build")?)
+    let processor = Processors::first_two()?.server;
+    let policy = place.built("policies/fifo.so", "build")?;
+    let programs = [
+        ("FIFO compiled in", "bench/yield-compiled-in", None),
+        ("FIFO as shared object", "bench/yield-loaded", Some(policy)),
+        ("Boost", "bench/fcontext", None),
+    ];
+    let mut figures = BTreeMap::<&str, Figures>::new();
+    for repeat in 0..REPEATS {
+        eprintln!("bench: switches, {} of {REPEATS}", repeat + 1);
+        for (name, program, argument) in &programs {
+            let printed = run(place.built(program, "bench")?, argument.as_ref(), processor)?;
+            for (what, value) in printed {
+                figures.entry(name).or_default().entry(what).or_default().push(value);
+            }
+        }
+    }
+    for (name, of) in &figures {
+        for (what, values) in of {
+            eprintln!("bench:   {name:<22} {what:<20} {:>8.2} ns", median(values));
+        }
+    }
+    let of = |name: &str, what: &str| -> Result<&Vec<f64>> {
+        figures.get(name).and_then(|of| of.get(what)).with_context(|| format!("{name}: nothing was said of {what}"))
+    };
+    let boost = median(of("Boost", "fcontext")?);
+    let mut goals = Vec::new();
+    for (name, target) in [("FIFO compiled in", 2.0), ("FIFO as shared object", 3.0)] {
+        // Each run of the program compares with the bare switch that it measured itself.
+        let (yields, bares) = (of(name, "yield_2_threads")?, of(name, "bare_switch")?);
+        let ratios: Vec<f64> = yields.iter().zip(bares).map(|(yielded, bare)| yielded / bare).collect();
+        let against_boost = median(yields) / boost;
+        goals.push(Goal {
+            what: format!("yield, {name} / bare switch ({against_boost:.2} × Boost's)"),
+            value: median(&ratios),
+            target,
+            at_most: true,
+            unit: "×",
+        });
+    }
+    Ok((serde_json::to_value(&figures)?, goals))
+}
+
+fn run(program: PathBuf, argument: Option<&PathBuf>, processor: usize) -> Result<Vec<(String, f64)>> {
+    let output = pinned(&program, processor)
+        .args(argument)
+        .env_remove("CATAPULTS_POLICY")
         .output()
         .with_context(|| format!("cannot start {}", program.display()))?;
     if !output.status.success() {
         bail!("{} failed ({}):\n{}", program.display(), output.status, String::from_utf8_lossy(&output.stderr));
     }
-    let repeats = read(&String::from_utf8_lossy(&output.stdout))?;
-    let nanoseconds = |name: &str| -> Result<f64> {
-        Ok(median(repeats.get(name).with_context(|| format!("{} says nothing of {name}", program.display()))?))
-    };
-    let bare = nanoseconds("bare_switch")?;
-    for name in repeats.keys() {
-        let value = nanoseconds(name)?;
-        eprintln!("bench:   {name:<20} {value:>8.2} ns  {:.2} × bare", value / bare);
-    }
-    let goal = |what: &str, name: &str, target: f64| -> Result<Goal> {
-        let what = format!("{what} / bare switch");
-        Ok(Goal { what, value: nanoseconds(name)? / bare, target, at_most: true, unit: "×" })
-    };
-    let goals = vec![
-        goal("yield, FIFO compiled in", "yield_compiled_in", 2.0)?,
-        goal("yield, FIFO as shared object", "yield_shared", 3.0)?,
-    ];
-    Ok((serde_json::to_value(&repeats)?, goals))
+    read(&String::from_utf8_lossy(&output.stdout)).with_context(|| format!("what {} printed", program.display()))
 }
 
-/// Lines of a name and a number; a name that comes again is a repeat.
-fn read(text: &str) -> Result<BTreeMap<String, Vec<f64>>> {
-    let mut repeats = BTreeMap::<String, Vec<f64>>::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let pair = line.split_once(' ').and_then(|(name, value)| Some((name, value.trim().parse::<f64>().ok()?)));
-        let (name, value) = pair.with_context(|| format!("not a name and a number: `{line}`"))?;
-        repeats.entry(name.to_owned()).or_default().push(value);
-    }
-    Ok(repeats)
+/// Lines of a name and a number.
+fn read(text: &str) -> Result<Vec<(String, f64)>> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let pair = |line: &str| -> Option<(String, f64)> {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_owned(), value.trim().parse().ok()?))
+    };
+    lines.map(|line| pair(line).with_context(|| format!("not a name and a number: `{line}`"))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn lines_are_names_and_numbers() {
-        let repeats = super::read("a 1.5\nb 2\na 3\n\n").unwrap();
-        assert_eq!(repeats["a"], [1.5, 3.0]);
-        assert_eq!(repeats["b"], [2.0]);
+        let figures = super::read("a 1.5\nb 2\n\n").unwrap();
+        assert_eq!(figures, [("a".to_owned(), 1.5), ("b".to_owned(), 2.0)]);
         assert!(super::read("a b c").is_err());
     }
 }
