@@ -29,7 +29,7 @@
 
 #define run_with_both_drivers(tests) run_group_with_both_drivers(#tests, tests, sizeof(tests) / sizeof *(tests))
 
-static int run_group_with_both_drivers(const char *name, const struct CMUnitTest *tests, size_t count) {
+static inline int run_group_with_both_drivers(const char *name, const struct CMUnitTest *tests, size_t count) {
     static const char *const drivers[] = {"io_uring", "epoll"};
     int failed = 0;
     for (size_t i = 0; i < 2; i++) {
