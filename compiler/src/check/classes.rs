@@ -169,7 +169,7 @@ fn report_unknown(policy: &mut Policy, id: ContainerId, uses: &Uses, diagnostics
         diagnostics.push(diagnostic.help(format!("declare it: `{name} : READY`")));
     } else {
         let title = format!("the container `{name}` is never used");
-        diagnostics.push(Diagnostic::warning("W0301", title, container.at, "").help("remove it"));
+        diagnostics.push(Diagnostic::warning("E0321", title, container.at, "").help("remove it"));
         container.class = StateClass::Ready;
     }
 }

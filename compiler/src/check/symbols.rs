@@ -32,7 +32,7 @@ pub(super) struct Symbols<'a> {
     members: BTreeMap<&'a str, (Member, At)>,
     /// Names of the framework's containers, which a policy can neither use nor declare.
     taken: BTreeSet<&'a str>,
-    /// Names that may have been declared in text that could not be read.
+    /// Names that stand for something unknown: perhaps declared in text that could not be read, or declared twice.
     lost: BTreeSet<&'a str>,
 }
 
@@ -63,6 +63,8 @@ impl<'a> Symbols<'a> {
         }
         if let Some((_, first)) = self.globals.get(name.text.as_str()) {
             twice(name, *first, diagnostics);
+            // Which of the two a use means is anybody's guess.
+            self.lost.insert(&name.text);
             return;
         }
         self.globals.insert(&name.text, (symbol, name.at));
@@ -78,7 +80,7 @@ impl<'a> Symbols<'a> {
 
     /// What a name stands for, and where it is declared.
     pub(super) fn find(&self, name: &str) -> Option<(Symbol, At)> {
-        self.globals.get(name).copied()
+        self.globals.get(name).copied().filter(|_| !self.lost.contains(name))
     }
 
     pub(super) fn find_member(&self, name: &str) -> Option<(Member, At)> {

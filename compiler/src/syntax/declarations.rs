@@ -46,9 +46,11 @@ impl Parser<'_> {
 
     fn scheduler_header(&mut self, scheduler: &mut Scheduler) -> Parse<At> {
         if self.is_end() {
-            let empty = Diagnostic::error("E0104", "the file contains no scheduler", self.token.at, "")
+            let empty = Diagnostic::error("E0104", "the file contains no scheduler", At::default(), "")
                 .help("a policy looks like this: scheduler NAME { data { threadref current; queue ready; } event newthread(t) { t => ready; } … }");
-            return Err(self.report(empty));
+            let reported = self.report(empty);
+            self.give_up();
+            return Err(reported);
         }
         if !self.is_word("scheduler") {
             let other = self.unexpected("`scheduler`").note("a policy is one `scheduler NAME { … }`");

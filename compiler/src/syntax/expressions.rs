@@ -12,39 +12,39 @@ struct Deep {
     depth: usize,
 }
 
-/// Binary operators by precedence, the weakest first; those of one level group from the left.
-const LEVELS: [&[(&str, BinaryOperator)]; 6] = [
-    &[("||", BinaryOperator::Or)],
-    &[("&&", BinaryOperator::And)],
-    &[("==", BinaryOperator::Equal), ("!=", BinaryOperator::NotEqual)],
-    &[
-        ("<", BinaryOperator::Less),
-        ("<=", BinaryOperator::LessOrEqual),
-        (">", BinaryOperator::Greater),
-        (">=", BinaryOperator::GreaterOrEqual),
-    ],
-    &[("+", BinaryOperator::Add), ("-", BinaryOperator::Subtract)],
-    &[("*", BinaryOperator::Multiply), ("/", BinaryOperator::Divide), ("%", BinaryOperator::Remainder)],
+/// Binary operators and how strongly they bind; those of one strength group from the left.
+const OPERATORS: [(&str, u8, BinaryOperator); 13] = [
+    ("||", 1, BinaryOperator::Or),
+    ("&&", 2, BinaryOperator::And),
+    ("==", 3, BinaryOperator::Equal),
+    ("!=", 3, BinaryOperator::NotEqual),
+    ("<", 4, BinaryOperator::Less),
+    ("<=", 4, BinaryOperator::LessOrEqual),
+    (">", 4, BinaryOperator::Greater),
+    (">=", 4, BinaryOperator::GreaterOrEqual),
+    ("+", 5, BinaryOperator::Add),
+    ("-", 5, BinaryOperator::Subtract),
+    ("*", 6, BinaryOperator::Multiply),
+    ("/", 6, BinaryOperator::Divide),
+    ("%", 6, BinaryOperator::Remainder),
 ];
 
 impl Parser<'_> {
     // expression = and { "||" and } ;
-    pub(crate) fn expression(&mut self) -> Parse<Expression> {
-        self.binary(0).map(|deep| deep.expression)
-    }
-
     // and = equality { "&&" equality } ;
     // equality = comparison { ( "==" | "!=" ) comparison } ;
     // comparison = sum { ( "<" | "<=" | ">" | ">=" ) sum } ;
     // sum = product { ( "+" | "-" ) product } ;
     // product = unary { ( "*" | "/" | "%" ) unary } ;
-    fn binary(&mut self, level: usize) -> Parse<Deep> {
-        let Some(operators) = LEVELS.get(level) else {
-            return self.unary();
-        };
-        let mut left = self.binary(level + 1)?;
-        while let Some(operator) = self.eat_operator(operators) {
-            let right = self.binary(level + 1)?;
+    pub(crate) fn expression(&mut self) -> Parse<Expression> {
+        self.binary(0).map(|deep| deep.expression)
+    }
+
+    /// All of the above but for `unary`, in one loop (precedence climbing): operators that bind more strongly than `weaker`.
+    fn binary(&mut self, weaker: u8) -> Parse<Deep> {
+        let mut left = self.unary()?;
+        while let Some((strength, operator)) = self.eat_operator(weaker) {
+            let right = self.binary(strength)?;
             let depth = left.depth.max(right.depth) + 1;
             self.check_depth(self.depth + depth)?;
             let at = left.expression.at.to(right.expression.at);
@@ -54,18 +54,21 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn eat_operator(&mut self, operators: &[(&str, BinaryOperator)]) -> Option<BinaryOperator> {
+    fn eat_operator(&mut self, weaker: u8) -> Option<(u8, BinaryOperator)> {
         let TokenKind::Sign(sign) = self.token.kind else {
             return None;
         };
         let or = sign == "|" && self.follows_sign("|") && self.token.at.end == self.following.at.start;
         let sign = if or { "||" } else { sign };
-        let operator = operators.iter().find(|(written, _)| *written == sign).map(|(_, operator)| *operator)?;
+        let (_, strength, operator) = OPERATORS.iter().find(|(written, ..)| *written == sign)?;
+        if *strength <= weaker {
+            return None;
+        }
         self.advance();
         if or {
             self.advance();
         }
-        Some(operator)
+        Some((*strength, *operator))
     }
 
     // unary = ( "-" | "!" ) unary | primary ;

@@ -13,7 +13,7 @@ use super::lexer::{Bad, Lexer, Token, TokenKind};
 use super::words::{RESERVED, unsupported};
 
 /// How deep blocks and expressions can be nested; operators in a row (`a + b + c`) and `else if` count too.
-pub(crate) const DEEPEST: usize = 200;
+pub(crate) const DEEPEST: usize = 100;
 /// How many syntax errors are reported for one file.
 const MOST_ERRORS: usize = 50;
 

@@ -1,0 +1,64 @@
+//! What the compiler says. Each `.sched` or `.framework` file in `tests/ui` and `tests/figures` is a case; beside it stands
+//! what is said, in a file that ends in `.stderr` (empty if the case is accepted). `UPDATE=1` rewrites it.
+//!
+//! A policy is checked against the native framework, or against the one of `tests/ui/frameworks` that its first line names:
+//! `// framework: NAME`. A case that is named `E0123-…` or has a code among the words of its name must give that code.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::source::Source;
+use catapults_compiler::{compile, framework};
+use catapults_tests::{framework_for, root};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() {
+    let mut trials = Vec::new();
+    for folder in ["tests/ui", "tests/figures"] {
+        let mut cases: Vec<PathBuf> =
+            fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        cases.retain(|path| path.extension().is_some_and(|ending| ending == "sched" || ending == "framework"));
+        cases.sort();
+        assert!(!cases.is_empty(), "{folder} has no cases");
+        for case in cases {
+            let name = case.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+            trials.push(Trial::test(name.clone(), move || judge(&case, &name)));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn judge(case: &Path, name: &str) -> Result<(), Failed> {
+    let said = said(name, fs::read(case).unwrap(), case.extension().is_some_and(|ending| ending == "framework"));
+    let stem = case.file_stem().unwrap().to_string_lossy();
+    for code in stem.split('-').filter(|word| word.len() == 5 && word.starts_with("E0")) {
+        if !said.contains(&format!("[{code}]")) {
+            return Err(format!("{code} is not among what was said:\n{said}").into());
+        }
+    }
+    let expected = case.with_extension("stderr");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&expected, &said).unwrap();
+    }
+    let expectation = fs::read_to_string(&expected).unwrap_or_default();
+    if said == expectation && expected.exists() {
+        return Ok(());
+    }
+    Err(format!("expected (UPDATE=1 accepts what was said):\n{expectation}\nsaid:\n{said}").into())
+}
+
+fn said(name: &str, bytes: Vec<u8>, is_framework: bool) -> String {
+    let source = match Source::from_bytes(name, bytes) {
+        Ok(source) => source,
+        Err(unreadable) => return unreadable.diagnostics.render(&unreadable.source, false),
+    };
+    let diagnostics: Diagnostics = if is_framework {
+        framework::read(&source).err().unwrap_or_default()
+    } else {
+        compile(&source, &framework_for(&source)).map_or_else(|errors| errors, |(_, warnings)| warnings)
+    };
+    diagnostics.render(&source, false)
+}
