@@ -19,8 +19,14 @@ wrk.path = paths[1].path
 if #paths > 1 then
     local requests = {}
 
+    local threads = 0
+    function setup(thread)
+        threads = threads + 1
+        thread:set("seed", tonumber(os.getenv("LOAD_SEED")) * 100 + threads)
+    end
+
     function init(arguments)
-        math.randomseed(tonumber(os.getenv("LOAD_SEED")))
+        math.randomseed(seed)
         for index, entry in ipairs(paths) do requests[index] = wrk.format("GET", entry.path) end
     end
 

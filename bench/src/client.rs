@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Served;
 use crate::place::{Place, installed};
-use crate::process::{self, Processors};
+use crate::process;
 
 /// What is asked of a server, and how.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Load<'a> {
     pub close: bool,
     /// What they ask for, by weight.
     pub files: &'a [Served],
+    /// Where the client runs, with a thread for each.
+    pub processors: &'a [usize],
     /// Of the choice among the files.
     pub seed: u64,
 }
@@ -68,11 +70,11 @@ impl Load<'_> {
     /// # Errors
     ///
     /// When wrk is not there or does not do as expected. What goes wrong between it and the server is in the outcome.
-    pub fn run(&self, place: &Place, address: SocketAddr, processors: Processors) -> Result<Outcome> {
+    pub fn run(&self, place: &Place, address: SocketAddr) -> Result<Outcome> {
         let paths: Vec<String> = self.files.iter().map(|file| format!("{} {:e}", file.path, file.weight)).collect();
-        let mut command = process::pinned(installed("wrk", "demo")?, processors.client);
+        let mut command = process::pinned(installed("wrk", "demo")?, self.processors);
         command
-            .args(["--threads", "1", "--timeout", "10s"])
+            .args(["--timeout", "10s", "--threads", &self.processors.len().to_string()])
             .args(["--connections", &self.connections.to_string(), "--duration", &format!("{}s", self.seconds)])
             .arg("--script")
             .arg(place.source("bench/load.lua"))

@@ -55,7 +55,7 @@ pub struct Run {
     /// What the client saw.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The part of the time during which the server used its processor.
+    /// The part of the time during which the server had something to do. What has nothing to do has nothing to order.
     pub busy: f64,
     /// What the server had to say, if anything.
     pub messages: String,
@@ -131,11 +131,12 @@ fn measure(
         seconds: options.seconds,
         close: !options.keep_alive,
         files: &cell.files,
+        processors: &[processors.server, processors.client],
         seed: u64::from(repeat),
     };
-    let before = server.processor_seconds()?;
-    let outcome = load.run(place, server.address(), processors)?;
-    let used = server.processor_seconds()? - before;
+    let before = server.busy_seconds()?;
+    let outcome = load.run(place, server.address())?;
+    let used = server.busy_seconds()? - before;
     let busy = used * 1e6 / outcome.microseconds as f64;
     Ok(Run { outcome, busy, messages: server.stop()? })
 }
@@ -170,7 +171,8 @@ fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<Strin
         cells.iter().filter(idle).map(|cell| format!("{} with {} handlers", cell.workload, cell.handlers)).collect();
     if !names.is_empty() {
         notes.push(format!(
-            "The client, not the server, was the limit for a tenth of the time or more in: {}.",
+            "The client, not the server, was the limit for a tenth of the time or more (and while a server idles, its policy has \
+             nothing to order) in: {}.",
             names.join("; ")
         ));
     }
@@ -199,8 +201,15 @@ fn timeline(place: &Place, work: &Path, processors: Processors, cells: &[Cell]) 
     let (root, log, recorded) = (work.join("files"), work.join("server.log"), work.join("timeline.trace"));
     let cow = Cow { policy: "cow", handlers: cell.handlers, root: &root, trace: Some(&recorded), log: &log };
     let server = cow.start(place, processors)?;
-    let load = Load { connections: 40, seconds: 1, close: true, files: &cell.files, seed: 1 };
-    load.run(place, server.address(), processors)?;
+    let load = Load {
+        connections: 40,
+        seconds: 1,
+        close: true,
+        files: &cell.files,
+        seed: 1,
+        processors: &[processors.client],
+    };
+    load.run(place, server.address())?;
     server.stop()?;
 
     let bytes = std::fs::read(&recorded).with_context(|| format!("the server left no {}", recorded.display()))?;

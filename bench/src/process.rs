@@ -36,11 +36,12 @@ impl Processors {
     }
 }
 
-/// `program` on `processor`, in a session of its own (so that the kernel's autogroups give client and server equal weight),
+/// `program` on `processors`, in a session of its own (so that the kernel's autogroups give client and server equal weight),
 /// to be told to end when we end, however that happens.
-pub fn pinned(program: impl AsRef<OsStr>, processor: usize) -> Command {
+pub fn pinned(program: impl AsRef<OsStr>, processors: &[usize]) -> Command {
+    let list: Vec<String> = processors.iter().map(usize::to_string).collect();
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "TERM", "setsid", "taskset", "--cpu-list", &processor.to_string()]).arg(program);
+    command.args(["--pdeathsig", "TERM", "setsid", "taskset", "--cpu-list", &list.join(",")]).arg(program);
     command
 }
 

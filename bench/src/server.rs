@@ -44,7 +44,7 @@ impl Cow<'_> {
         let program = place.built("cow/cow", "build")?;
         let policy = place.built(&format!("policies/{}.so", self.policy), "build")?;
         let port = free_port()?;
-        let mut command = process::pinned(program, processors.server);
+        let mut command = process::pinned(program, &[processors.server]);
         command.args(["--port", &port.to_string(), "--handlers", &self.handlers.to_string()]).arg(self.root);
         command.env("CATAPULTS_POLICY", policy).env_remove("CATAPULTS_TRACE");
         if let Some(trace) = self.trace {
@@ -75,7 +75,7 @@ impl Nginx<'_> {
         std::fs::write(&configuration, self.configuration(port))
             .with_context(|| format!("cannot write {}", configuration.display()))?;
         let log = self.work.join("nginx.log");
-        let mut command = process::pinned(program, processors.server);
+        let mut command = process::pinned(program, &[processors.server]);
         command.arg("-p").arg(self.work).arg("-c").arg(&configuration).arg("-e").arg(&log);
         Server::start(command, port, &log)
     }
@@ -171,24 +171,24 @@ impl Server {
         Ok(std::io::copy(&mut reader.by_ref(), &mut std::io::sink())?)
     }
 
-    /// Processor time that it and its workers have used so far, in seconds.
+    /// For how long it has had something to do so far, in seconds: running, or ready and waiting for its processor.
     ///
     /// # Errors
     ///
     /// When it has ended.
-    pub fn processor_seconds(&self) -> Result<f64> {
-        let mut ticks = 0;
+    pub fn busy_seconds(&self) -> Result<f64> {
         let pid = self.child.id();
         let workers = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let mut nanoseconds = 0;
         for process in std::iter::once(pid.to_string()).chain(workers.split_whitespace().map(str::to_owned)) {
-            let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))
-                .with_context(|| format!("the server has ended:\n{}", self.messages()))?;
-            // After the name, which is in parentheses and may hold anything: state is field 3, utime 14, stime 15.
-            let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
-            let field = |index: usize| fields.get(index).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
-            ticks += field(11) + field(12);
+            let path = format!("/proc/{process}/schedstat");
+            let statistics = std::fs::read_to_string(&path)
+                .with_context(|| format!("cannot read {path}: has the server ended?\n{}", self.messages()))?;
+            // Time on a processor, time in its queue, and a count.
+            nanoseconds +=
+                statistics.split_whitespace().take(2).filter_map(|number| number.parse::<u64>().ok()).sum::<u64>();
         }
-        Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+        Ok(nanoseconds as f64 / 1e9)
     }
 
     /// Ends it, and says what it had to say while it ran.

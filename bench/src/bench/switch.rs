@@ -63,7 +63,7 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
 }
 
 fn run(program: PathBuf, argument: Option<&PathBuf>, processor: usize) -> Result<Vec<(String, f64)>> {
-    let output = pinned(&program, processor)
+    let output = pinned(&program, &[processor])
         .args(argument)
         .env_remove("CATAPULTS_POLICY")
         .output()

@@ -30,10 +30,11 @@ pub fn measure(place: &Place, repeats: u32, seconds: u32) -> Result<(Value, Vec<
     let mut outcomes = BTreeMap::<String, Vec<Outcome>>::new();
     let mut goals = Vec::new();
     for (name, files) in &workloads {
-        let load = Load { connections: CONNECTIONS, seconds, close: false, files, seed: 0 };
+        let load =
+            Load { connections: CONNECTIONS, seconds, close: false, files, seed: 0, processors: &[processors.client] };
         let once = |server: Server| -> Result<Outcome> {
             server.warm(files)?;
-            let outcome = load.run(place, server.address(), processors)?;
+            let outcome = load.run(place, server.address())?;
             server.stop()?;
             if outcome.errors != Errors::default() {
                 bail!("{name}: {} of {} requests", outcome.errors, outcome.requests);
