@@ -1,1 +1,50 @@
 //! Helpers of the tests.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
+
+pub mod choices;
+pub mod compiled;
+pub mod host;
+pub mod policies;
+pub mod replay;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use catapults_compiler::framework::{self, Framework};
+use catapults_compiler::source::Source;
+
+/// The folder of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The framework that is described at a path from the root.
+pub fn framework_at(path: &str) -> Framework {
+    let bytes = fs::read(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let source = Source::from_bytes(path, bytes).unwrap();
+    framework::read(&source).unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&source, false)))
+}
+
+/// The description of the native runtime.
+pub fn native() -> Framework {
+    framework_at("frameworks/native/native.framework")
+}
+
+/// The framework of `tests/ui/frameworks` that a line `// framework: NAME` of a policy names, else the native one.
+pub fn framework_for(policy: &Source) -> Framework {
+    match policy.text.lines().find_map(|line| line.strip_prefix("// framework: ")) {
+        Some(name) => framework_at(&format!("tests/ui/frameworks/{}.framework", name.trim())),
+        None => native(),
+    }
+}
+
+/// The policies that are shipped, in order.
+pub fn shipped_policies() -> Vec<PathBuf> {
+    let folder = root().join("policies");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut policies: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|end| end == "sched")).collect();
+    policies.sort();
+    assert!(!policies.is_empty());
+    policies
+}

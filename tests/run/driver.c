@@ -1,0 +1,242 @@
+/*
+ * A host that does what a script says: loads a policy by the contract, reads steps from standard input, answers each
+ * with a line. tests/src/replay.rs says what steps and answers look like; `where` answers with the container's number.
+ *
+ * TABLE is a file made from the framework description: EVENT(name, member, parameters, dispatches) and
+ * QUERY(name, member, parameters, bool) for each of its events and queries. HANDLERS is the tag of the table of
+ * handlers.
+ */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include HEADER
+
+struct entry {
+    const char *name;
+    size_t member;
+    int parameters;
+    bool dispatches, answers_bool;
+};
+
+#define EVENT(name, member, parameters, dispatches)                                                                    \
+    {name, offsetof(struct HANDLERS, member), parameters, dispatches, false},
+#define QUERY(name, member, parameters, is_bool)
+static const struct entry events[] = {
+#include TABLE
+};
+#undef EVENT
+#undef QUERY
+#define EVENT(name, member, parameters, dispatches)
+#define QUERY(name, member, parameters, is_bool) {name, offsetof(struct HANDLERS, member), parameters, false, is_bool},
+static const struct entry queries[] = {
+#include TABLE
+};
+
+typedef const struct catapults_stop *event_0(void *self);
+typedef const struct catapults_stop *event_1(void *self, struct catapults_thread *t);
+typedef struct catapults_thread *event_dispatch(void *self, const struct catapults_stop **stop);
+typedef catapults_int int_0(const void *self);
+typedef catapults_int int_1(const void *self, const struct catapults_thread *t);
+typedef bool bool_0(const void *self);
+typedef bool bool_1(const void *self, const struct catapults_thread *t);
+
+enum { THREADS = 4096 };
+
+static const struct catapults_policy *policy;
+static void *instance;
+static struct catapults_thread *threads[THREADS];
+static bool out;
+
+/* What the application has registered: for each import a cell, in the order of the policy's table. */
+union cell {
+    catapults_int number;
+    bool truth;
+};
+static union cell *cells, *thread_cells[THREADS];
+
+static _Noreturn void fatal(const char *what, const char *which) {
+    fprintf(stderr, "driver: %s: %s\n", what, which);
+    exit(2);
+}
+
+/* Memory full of rubbish, aligned as a host must. */
+static void *dirty(size_t size) {
+    void *memory = aligned_alloc(16, (size + 15) / 16 * 16);
+    if (!memory)
+        fatal("no memory", "");
+    memset(memory, 0xa5, size);
+    return memory;
+}
+
+static void forget(unsigned number) {
+    free(threads[number]);
+    free(thread_cells[number]);
+    threads[number] = NULL;
+    thread_cells[number] = NULL;
+}
+
+static void restart(void) {
+    for (unsigned number = 0; number < THREADS; number++)
+        forget(number);
+    free(instance);
+    free(cells);
+    instance = dirty(policy->instance_size);
+    cells = calloc(policy->imports_count + 1, sizeof(*cells));
+    out = false;
+    policy->start(instance);
+}
+
+static unsigned number_of(const char *word) {
+    unsigned long number = strtoul(word, NULL, 10);
+    if (number >= THREADS)
+        fatal("thread number too high", word);
+    return (unsigned)number;
+}
+
+static struct catapults_thread *thread_of(const char *word) {
+    struct catapults_thread *t = threads[number_of(word)];
+    if (!t)
+        fatal("no such thread", word);
+    return t;
+}
+
+static const struct entry *find(const struct entry *table, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    fatal("no such event or query", name);
+}
+
+static void *handler(const struct entry *entry) {
+    void *function;
+    memcpy(&function, (const char *)policy->handlers + entry->member, sizeof(function));
+    return function;
+}
+
+/* Says what a stop says; whether there was one. */
+static bool stopped(const struct catapults_stop *stop) {
+    if (!stop)
+        return false;
+    out = stop->why == CATAPULTS_STOP_GUARD;
+    if (out)
+        printf("guard %" PRIu32 " %s\n", stop->line, stop->text);
+    else
+        printf("fail %s\n", stop->text);
+    return true;
+}
+
+static void create(unsigned number) {
+    struct catapults_thread *t = dirty(policy->thread_size);
+    threads[number] = t;
+    policy->adopt(instance, t);
+    t->number = number;
+}
+
+static void raise_event(const struct entry *entry, const char *word) {
+    void *function = handler(entry);
+    if (!function)
+        fatal("the policy has no handler for", entry->name);
+    if (entry->dispatches) {
+        const struct catapults_stop *stop = NULL;
+        struct catapults_thread *t = ((event_dispatch *)function)(instance, &stop);
+        if (stopped(stop))
+            return;
+        if (t)
+            printf("%" PRIu32 "\n", t->number);
+        else
+            puts("");
+    } else if (entry->parameters == 0) {
+        if (!stopped(((event_0 *)function)(instance)))
+            puts("");
+    } else {
+        unsigned number = number_of(word);
+        if (!threads[number])
+            create(number);
+        if (!stopped(((event_1 *)function)(instance, threads[number])))
+            puts("");
+        if (threads[number]->container == 0) /* destroyed, or refused */
+            forget(number);
+    }
+}
+
+static void ask(const struct entry *entry, const char *word) {
+    void *function = handler(entry);
+    bool one = entry->parameters == 1;
+    if (entry->answers_bool)
+        puts((one ? ((bool_1 *)function)(instance, thread_of(word)) : ((bool_0 *)function)(instance)) ? "true"
+                                                                                                      : "false");
+    else
+        printf("%" PRIdMAX "\n",
+               (intmax_t)(one ? ((int_1 *)function)(instance, thread_of(word)) : ((int_0 *)function)(instance)));
+}
+
+/* Registers the variable of that name, if it is not yet, and assigns it. */
+static void assign(void *object, const struct catapults_import *imports, uint32_t count, union cell *cell,
+                   const char *name, const char *value) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(imports[i].name, name) != 0)
+            continue;
+        void *variable = &cell[i];
+        memcpy((char *)object + imports[i].pointer, &variable, sizeof(variable));
+        if (imports[i].type == CATAPULTS_IMPORT_BOOL)
+            cell[i].truth = strcmp(value, "true") == 0;
+        else
+            cell[i].number = (catapults_int)strtoll(value, NULL, 10);
+        puts("");
+        return;
+    }
+    fatal("the policy does not import", name);
+}
+
+static void assign_of_thread(const char *word, const char *name, const char *value) {
+    struct catapults_thread *t = thread_of(word);
+    union cell **cell = &thread_cells[t->number];
+    if (!*cell)
+        *cell = calloc(policy->thread_imports_count + 1, sizeof(**cell));
+    assign(t, policy->thread_imports, policy->thread_imports_count, *cell, name, value);
+}
+
+static void load(const char *file) {
+    void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!object)
+        fatal("cannot load", dlerror());
+    policy = dlsym(object, "catapults_policy");
+    if (!policy || policy->magic != CATAPULTS_MAGIC || policy->contract != CATAPULTS_CONTRACT)
+        fatal("not a policy", file);
+}
+
+int main(int count, char **arguments) {
+    if (count != 2)
+        fatal("usage", "driver POLICY.so <steps");
+    load(arguments[1]);
+    restart();
+    char line[512];
+    while (fgets(line, sizeof(line), stdin)) {
+        char *words[4] = {0}, *rest = line;
+        for (int i = 0; i < 4; i++, rest = NULL)
+            words[i] = strtok(rest, " \n");
+        if (!words[0])
+            continue;
+        if (strcmp(words[0], "restart") == 0)
+            restart();
+        else if (out)
+            fatal("the policy is out", words[0]);
+        else if (strcmp(words[0], "ask") == 0)
+            ask(find(queries, sizeof(queries) / sizeof(*queries), words[1]), words[2]);
+        else if (strcmp(words[0], "set_import") == 0)
+            assign(instance, policy->imports, policy->imports_count, cells, words[1], words[2]);
+        else if (strcmp(words[0], "set_thread_import") == 0)
+            assign_of_thread(words[1], words[2], words[3]);
+        else
+            raise_event(find(events, sizeof(events) / sizeof(*events), words[0]), words[1]);
+    }
+    for (unsigned number = 0; number < THREADS; number++)
+        forget(number);
+    free(instance);
+    free(cells);
+    return 0;
+}

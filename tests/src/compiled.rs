@@ -1,0 +1,140 @@
+//! Policies as C: built, loaded by `tests/run/driver.c`, and given steps.
+
+use crate::replay::Step;
+use crate::root;
+use catapults_compiler::emit::emit;
+use catapults_compiler::framework::Framework;
+use catapults_compiler::policy::{Policy, Type};
+use catapults_compiler::verify::Verified;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Sanitizers beneath both the driver and the policies of random tests.
+const SANITIZERS: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// The driver for a framework, built.
+pub struct Driver<'a> {
+    framework: &'a Framework,
+    /// The folder of the framework description.
+    home: PathBuf,
+    /// Where files go.
+    folder: PathBuf,
+    program: PathBuf,
+}
+
+/// How a policy is compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// By the framework's own command.
+    AsBuilt,
+    /// By the same command, and under the sanitizers.
+    Sanitized,
+}
+
+impl<'a> Driver<'a> {
+    /// Builds the driver in a folder.
+    ///
+    /// # Errors
+    /// What the compiler said.
+    pub fn build(framework: &'a Framework, folder: &Path) -> Result<Self, String> {
+        let home = root().join("frameworks").join(&framework.name);
+        let table = folder.join("table.h");
+        fs::write(&table, table_of(framework)).map_err(|error| error.to_string())?;
+        let program = folder.join("driver");
+        let mut command = Command::new("cc");
+        command.args(["-std=gnu17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fwrapv"]).args(SANITIZERS);
+        command.arg(format!("-DHEADER=\"{}\"", framework.header));
+        command.arg(format!("-DHANDLERS={}_handlers", framework.name));
+        command.arg(format!("-DTABLE=\"{}\"", table.display()));
+        command.arg(format!("-I{}", home.join("include").display()));
+        command.arg(format!("-I{}", root().join("frameworks/shared").display()));
+        command.arg("-o").arg(&program).arg(root().join("tests/run/driver.c"));
+        finish(command)?;
+        Ok(Driver { framework, home, folder: folder.to_owned(), program })
+    }
+
+    /// Compiles a policy to a shared object whose name starts with `name`.
+    ///
+    /// # Errors
+    /// What the compiler said: generated code is to compile without a warning.
+    pub fn policy(&self, policy: &Verified<Policy>, name: &str, mode: Mode) -> Result<PathBuf, String> {
+        let files = emit(policy, self.framework).map_err(|error| error.to_string())?;
+        let file = files.first().ok_or("no file is generated")?;
+        let (source, output) = (self.folder.join(format!("{name}.c")), self.folder.join(format!("{name}.so")));
+        fs::write(&source, &file.text).map_err(|error| error.to_string())?;
+        let build = self.framework.builds.first().ok_or("the framework has no build")?;
+        let parts = [
+            ("{source}", source.as_path()),
+            ("{output}", &output),
+            ("{framework}", &self.home),
+            ("{shared}", &root().join("frameworks/shared")),
+        ];
+        let fill = |argument: &String| {
+            parts.iter().fold(argument.clone(), |text, (part, path)| text.replace(part, &path.display().to_string()))
+        };
+        let mut words = build.command.iter().map(fill);
+        let mut command = Command::new(words.next().ok_or("the build command is empty")?);
+        command.args(words);
+        if mode == Mode::Sanitized {
+            command.args(SANITIZERS).arg("-O1");
+        }
+        finish(command).map_err(|said| format!("{said}\nin {}", source.display()))?;
+        Ok(output)
+    }
+
+    /// What a compiled policy decides in each of these scripts, as [`crate::replay::replay`] returns it.
+    ///
+    /// # Errors
+    /// What the driver or a sanitizer said.
+    pub fn replay(&self, object: &Path, scripts: &[Vec<Step>]) -> Result<Vec<Vec<String>>, String> {
+        let mut text = String::new();
+        for script in scripts {
+            text.push_str("restart\n");
+            script.iter().for_each(|step| text.push_str(&format!("{step}\n")));
+        }
+        let mut child = Command::new(&self.program)
+            .arg(object)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| error.to_string())?;
+        let mut input = child.stdin.take().ok_or("no pipe")?;
+        let feeder = std::thread::spawn(move || input.write_all(text.as_bytes()));
+        let result = child.wait_with_output().map_err(|error| error.to_string())?;
+        let fed = feeder.join().map_err(|_| "the feeder failed")?;
+        if !result.status.success() {
+            return Err(format!("{}\n{}", result.status, String::from_utf8_lossy(&result.stderr)));
+        }
+        fed.map_err(|error| error.to_string())?;
+        let output = String::from_utf8_lossy(&result.stdout);
+        let mut lines = output.lines();
+        let decided = |step: &Step, lines: &mut std::str::Lines| match lines.next() {
+            Some("") | None => None,
+            Some(decision) => Some(format!("{step} -> {decision}")),
+        };
+        Ok(scripts.iter().map(|script| script.iter().filter_map(|step| decided(step, &mut lines)).collect()).collect())
+    }
+}
+
+/// What the driver must know of the framework's events and queries.
+fn table_of(framework: &Framework) -> String {
+    let mut table = String::new();
+    for event in &framework.events {
+        let (name, member, parameters) = (&event.name, event.name.replace('.', "_"), event.parameters.len());
+        let _ = writeln!(table, "EVENT(\"{name}\", {member}, {parameters}, {})", event.dispatches());
+    }
+    for query in &framework.queries {
+        let (name, member, parameters) = (&query.name, query.name.replace('.', "_"), query.parameters.len());
+        let _ = writeln!(table, "QUERY(\"{name}\", {member}, {parameters}, {})", query.returns == Type::Bool);
+    }
+    table
+}
+
+fn finish(mut command: Command) -> Result<(), String> {
+    let result = command.output().map_err(|error| format!("{:?}: {error}", command.get_program()))?;
+    if result.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&result.stderr).into_owned()) }
+}

@@ -1,0 +1,232 @@
+//! Compiled policies decide what the interpreter decides.
+//!
+//! Each file `tests/run/*.script` is a case. Its first line names the policy, `policy PATH` from the root of the repository;
+//! the others are the steps of a host (`tests/src/replay.rs`), each with what the policy decides: `schedule -> 1`. Lines that
+//! start with `//` are comments. Both the interpreter and the compiled policy must decide exactly that. `UPDATE=1` writes the
+//! interpreter's decisions into the files.
+//!
+//! Besides, the policies of the library, those of `tests/run` and random ones meet random orders of events, the compiled ones
+//! under sanitizers. A difference is saved among the cases, with its policy. `CATAPULTS_SEED` changes what is tried,
+//! `CATAPULTS_ROUNDS` multiplies how much.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+use catapults_compiler::compile;
+use catapults_compiler::framework::Framework;
+use catapults_compiler::policy::Policy;
+use catapults_compiler::source::Source;
+use catapults_compiler::verify::Verified;
+use catapults_tests::choices::Choices;
+use catapults_tests::compiled::{Driver, Mode};
+use catapults_tests::host::Host;
+use catapults_tests::replay::{Step, replay};
+use catapults_tests::{native, policies, root};
+use fastrand::Rng;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many random policies are accepted and compiled, a third of a second each.
+const POLICIES: u64 = 24;
+/// How many hosts each policy meets, and how many steps each takes.
+const HOSTS: u64 = 60;
+const STEPS: usize = 200;
+
+/// What all cases share.
+struct Bench {
+    framework: &'static Framework,
+    driver: Driver<'static>,
+    _folder: tempfile::TempDir,
+}
+
+fn main() {
+    let framework: &'static Framework = Box::leak(Box::new(native()));
+    let folder = tempfile::tempdir().unwrap();
+    let driver =
+        Driver::build(framework, folder.path()).unwrap_or_else(|said| panic!("the driver does not compile:\n{said}"));
+    let bench = Arc::new(Bench { framework, driver, _folder: folder });
+
+    let mut trials = Vec::new();
+    for path in files("tests/run", "script") {
+        let bench = bench.clone();
+        trials.push(Trial::test(name(&path), move || scripted(&bench, &path)));
+    }
+    for path in files("policies", "sched").into_iter().chain(files("tests/run", "sched")) {
+        let bench = bench.clone();
+        trials.push(Trial::test(format!("{} in random orders", name(&path)), move || random_orders(&bench, &path)));
+    }
+    for group in 0..4 {
+        let bench = bench.clone();
+        trials.push(Trial::test(format!("random policies, group {group}"), move || random_policies(&bench, group)));
+    }
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    drop(bench);
+    conclusion.exit();
+}
+
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|found| found == ending)).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{folder} has no .{ending}");
+    files
+}
+
+fn name(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).to_string_lossy().into_owned()
+}
+
+fn verified(framework: &Framework, path: &Path) -> Result<Verified<Policy>, Failed> {
+    let source = Source::from_bytes(name(path), fs::read(path)?);
+    let source = source.map_err(|refused| refused.diagnostics.render(&refused.source, false))?;
+    let (policy, _) = compile(&source, framework).map_err(|diagnostics| diagnostics.render(&source, false))?;
+    Ok(policy)
+}
+
+/// One line of a script file.
+enum Line {
+    Policy(String),
+    Step(Step, Option<String>),
+    Comment(String),
+}
+
+fn lines(text: &str) -> Result<Vec<Line>, String> {
+    let line = |line: &str| {
+        if let Some(policy) = line.strip_prefix("policy ") {
+            return Ok(Line::Policy(policy.trim().to_owned()));
+        }
+        if line.trim().is_empty() || line.starts_with("//") {
+            return Ok(Line::Comment(line.to_owned()));
+        }
+        let step = line.split_once(" -> ").map_or(line, |(step, _)| step);
+        Ok(Line::Step(step.parse()?, line.contains(" -> ").then(|| line.to_owned())))
+    };
+    text.lines().map(line).collect()
+}
+
+fn scripted(bench: &Bench, path: &Path) -> Result<(), Failed> {
+    let text = fs::read_to_string(path)?;
+    let lines = lines(&text)?;
+    let policy = lines.iter().find_map(|line| if let Line::Policy(path) = line { Some(path) } else { None });
+    let policy = verified(bench.framework, &root().join(policy.ok_or("no line says `policy PATH`")?))?;
+    let step = |line: &Line| if let Line::Step(step, _) = line { Some(step.clone()) } else { None };
+    let steps: Vec<Step> = lines.iter().filter_map(step).collect();
+    let interpreted = replay(&policy, &steps);
+    let expectation = |line: &Line| if let Line::Step(_, decision) = line { decision.clone() } else { None };
+    let mut expected: Vec<String> = lines.iter().filter_map(expectation).collect();
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(path, decided(&lines, &interpreted))?;
+        expected.clone_from(&interpreted);
+    }
+    if let Some(difference) = difference(&expected, &interpreted) {
+        return Err(format!("the interpreter: {difference}").into());
+    }
+    let stem = path.file_stem().unwrap().to_string_lossy();
+    let object = bench.driver.policy(&policy, &format!("script-{stem}"), Mode::AsBuilt)?;
+    let compiled = bench.driver.replay(&object, &[steps])?.remove(0);
+    difference(&expected, &compiled)
+        .map_or(Ok(()), |difference| Err(format!("the compiled policy: {difference}").into()))
+}
+
+/// The file with these decisions.
+fn decided(lines: &[Line], decisions: &[String]) -> String {
+    let mut decisions = decisions.iter().peekable();
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&match line {
+            Line::Policy(path) => format!("policy {path}"),
+            Line::Comment(comment) => comment.clone(),
+            Line::Step(step, _) => {
+                let prefix = format!("{step} -> ");
+                decisions.next_if(|decision| decision.starts_with(&prefix)).cloned().unwrap_or(step.to_string())
+            }
+        });
+        text.push('\n');
+    }
+    text
+}
+
+fn difference(expected: &[String], found: &[String]) -> Option<String> {
+    let first = (0..expected.len().max(found.len())).find(|index| expected.get(*index) != found.get(*index))?;
+    let at = |list: &[String]| list.get(first).cloned().unwrap_or("nothing more".to_owned());
+    Some(format!("decision {}: expected `{}`, found `{}`", first + 1, at(expected), at(found)))
+}
+
+fn random_orders(bench: &Bench, path: &Path) -> Result<(), Failed> {
+    let policy = verified(bench.framework, path)?;
+    let stem = path.file_stem().unwrap().to_string_lossy();
+    let object = bench.driver.policy(&policy, &format!("random-{stem}"), Mode::Sanitized)?;
+    let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
+    agree(bench, &policy, &object, &mut rng, &|| Ok(name(path)))
+}
+
+fn random_policies(bench: &Bench, group: u64) -> Result<(), Failed> {
+    let seed = number("CATAPULTS_SEED", 1) * 1000 + group;
+    let mut rng = Rng::with_seed(seed);
+    let mut accepted = 0;
+    while accepted < POLICIES / 4 * number("CATAPULTS_ROUNDS", 1) {
+        let text = policies::random(&bytes(&mut rng, 400));
+        let source = Source::new("random.sched", text.clone());
+        let Ok((policy, _)) = compile(&source, bench.framework) else { continue };
+        accepted += 1;
+        let object = bench.driver.policy(&policy, &format!("group-{group}"), Mode::Sanitized)?;
+        let keep = || {
+            let kept = root().join(format!("tests/run/difference-{seed}-{accepted}.sched"));
+            fs::write(&kept, &text)?;
+            Ok(name(&kept))
+        };
+        agree(bench, &policy, &object, &mut rng, &keep)?;
+    }
+    Ok(())
+}
+
+/// Gives many hosts' steps to both. Of a difference the script is saved; `keep` names the policy that is to be in it.
+fn agree(
+    bench: &Bench,
+    policy: &Verified<Policy>,
+    object: &Path,
+    rng: &mut Rng,
+    keep: &dyn Fn() -> Result<String, Failed>,
+) -> Result<(), Failed> {
+    let (mut scripts, mut decisions) = (Vec::new(), Vec::new());
+    for _ in 0..HOSTS * number("CATAPULTS_ROUNDS", 1) {
+        let bytes = bytes(rng, STEPS * 6);
+        let mut choices = Choices::new(&bytes);
+        let mut host = Host::new(policy, bench.framework)?;
+        for _ in 0..STEPS {
+            if !host.out {
+                host.anything(&mut choices)?;
+            }
+        }
+        scripts.push(host.script);
+        decisions.push(host.decisions);
+    }
+    let compiled = bench.driver.replay(object, &scripts)?;
+    for ((script, expected), found) in scripts.iter().zip(&decisions).zip(&compiled) {
+        let Some(difference) = difference(expected, found) else { continue };
+        let policy = keep()?;
+        let mut lines = vec![Line::Policy(policy)];
+        lines.extend(script.iter().map(|step| Line::Step(step.clone(), None)));
+        let saved = root().join(format!("tests/run/difference-{}.script", rng.u32(..)));
+        fs::write(&saved, decided(&lines, expected))?;
+        return Err(format!("the compiled policy: {difference}\nsaved as {}", saved.display()).into());
+    }
+    Ok(())
+}
+
+fn bytes(rng: &mut Rng, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    rng.fill(&mut bytes);
+    bytes
+}
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
