@@ -122,3 +122,54 @@ impl std::fmt::Display for Errors {
         if parts.is_empty() { write!(out, "no errors") } else { write!(out, "{}", parts.join(", ")) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::path::Path;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    static ANSWERED: AtomicU64 = AtomicU64::new(0);
+    static MICROSECONDS: AtomicU64 = AtomicU64::new(0);
+
+    /// Every tenth answer comes late: samples added for requests that nobody sent would double the mean.
+    fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+        let mut buffer = [0; 1024];
+        for number in 0.. {
+            if stream.read(&mut buffer)? == 0 {
+                break;
+            }
+            let start = Instant::now();
+            std::thread::sleep(Duration::from_millis(if number % 10 == 9 { 100 } else { 5 }));
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")?;
+            MICROSECONDS.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
+            ANSWERED.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn response_times_are_those_that_clients_saw() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                std::thread::spawn(move || answer(stream));
+            }
+        });
+        let place = Place::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+        let files = [Served { path: "/".to_owned(), bytes: 2, weight: 1.0 }];
+        let client = [process::Processors::first_two().unwrap().client];
+        let load = Load { connections: 8, seconds: 1, close: false, files: &files, processors: &client, seed: 0 };
+        let outcome = load.run(&place, address).unwrap();
+        assert_eq!(outcome.errors, Errors::default());
+        let truth = MICROSECONDS.load(Ordering::Relaxed) as f64 / ANSWERED.load(Ordering::Relaxed) as f64;
+        let off = outcome.mean / truth;
+        assert!((0.8..1.3).contains(&off), "wrk saw {} µs where the server saw {truth} µs", outcome.mean);
+        assert!(outcome.p50 < 50_000 && outcome.p99 >= 100_000, "{outcome:?}");
+    }
+}
