@@ -12,7 +12,8 @@
 static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int64_t instant);
 static bool known_empty(int descriptor, int flags);
 static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, int64_t instant, bool *received);
-static void note_received(int descriptor, size_t size, ssize_t received);
+static void note_received(int descriptor, size_t size, int flags, ssize_t received);
+static void begin_anew(int descriptor, bool nonblocking);
 static int make_nonblocking(int descriptor);
 static int connect_in_time(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant);
 static int wait_until(int descriptor, int64_t instant);
@@ -99,9 +100,7 @@ int catapults_accept(int descriptor, struct sockaddr *address, socklen_t *length
     while (result >= 0) {
         int accepted = accept4(descriptor, address, length, flags);
         if (accepted >= 0) {
-            struct io_descriptor *state = io_descriptor(accepted);
-            if (state != NULL && state->first == NULL) /* what was known of an earlier one that close(2) closed */
-                *state = (struct io_descriptor){.nonblocking = flags & SOCK_NONBLOCK};
+            begin_anew(accepted, flags & SOCK_NONBLOCK);
             return accepted;
         }
         if (errno == EINTR)
@@ -119,6 +118,7 @@ int catapults_connect_until(int descriptor, const struct sockaddr *address, sock
         return -1;
     if (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0)
         return -1;
+    begin_anew(descriptor, false);
     int result = connect_in_time(descriptor, address, length, instant);
     if (!(flags & O_NONBLOCK) && result != -EBADF)
         fcntl(descriptor, F_SETFL, flags);
@@ -151,7 +151,7 @@ static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int
     for (bool expired = false;;) {
         if (at_once || expired || !known_empty(descriptor, flags)) {
             ssize_t received = recv(descriptor, buffer, size, flags | MSG_DONTWAIT);
-            note_received(descriptor, size, received);
+            note_received(descriptor, size, flags, received);
             if (received >= 0)
                 return received;
             if (errno == EINTR)
@@ -164,7 +164,7 @@ static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int
         bool received = false;
         int result = wait_for_data(descriptor, buffer, size, flags, instant, &received);
         if (received) {
-            note_received(descriptor, size, result);
+            note_received(descriptor, size, flags, result);
             return result;
         }
         expired = result == -ETIMEDOUT; /* one more look */
@@ -197,10 +197,17 @@ static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, i
     return io_wait_ready(descriptor, POLLIN, BLOCK_IO_READ, instant);
 }
 
-static void note_received(int descriptor, size_t size, ssize_t received) {
+static void note_received(int descriptor, size_t size, int flags, ssize_t received) {
     struct io_descriptor *state = io_descriptor(descriptor);
     if (state != NULL)
-        state->drained = received > 0 && (size_t)received < size;
+        state->drained = (flags & ~MSG_DONTWAIT) == 0 && received > 0 && (size_t)received < size;
+}
+
+/* The descriptor is new: what was known is of an earlier one of its number, which close(2) closed. */
+static void begin_anew(int descriptor, bool nonblocking) {
+    struct io_descriptor *state = io_descriptor(descriptor);
+    if (state != NULL && state->first == NULL)
+        *state = (struct io_descriptor){.nonblocking = nonblocking};
 }
 
 /* For the calls that have no MSG_DONTWAIT. Returns 0 or a negative error number. */

@@ -281,6 +281,9 @@ static void calls_that_may_not_wait_do_not(void **state) {
     assert_int_equal(catapults_write(ends[0], "abc", 3), 3);
     catapults_sleep(1 * MILLISECONDS);
     assert_int_equal(catapults_recv_until(ends[1], buffer, 10, MSG_PEEK | MSG_WAITALL, CATAPULTS_FOREVER), 3);
+    assert_int_equal(catapults_recv_until(ends[1], buffer, 10, 0, after(5000 * MILLISECONDS)), 3);
+    assert_int_equal(catapults_write(ends[0], "abc", 3), 3);
+    catapults_sleep(1 * MILLISECONDS);
     assert_int_equal(catapults_recv_until(ends[1], buffer, 10, MSG_DONTWAIT, CATAPULTS_FOREVER), 3);
     catapults_close(ends[0]);
     catapults_close(ends[1]);
