@@ -73,7 +73,7 @@ fn not_text(bytes: &[u8], good: usize, width: usize) -> Diagnostic {
     let at = At { start: count(good), end: count(good + width), line: count(line) };
     let diagnostic =
         Diagnostic::error("E0103", "the file is not text in UTF-8", at, format!("the byte 0x{:02x}", bytes[good]))
-            .note(format!("everything before byte {good} (counted from 0) is UTF-8"));
+            .note(format!("it is byte {good} of the file, counted from 0"));
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         diagnostic.help("the file seems to be UTF-16; save it as UTF-8")
     } else if bytes.contains(&0) {

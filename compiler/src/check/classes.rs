@@ -121,7 +121,8 @@ impl Inference<'_> {
         let diagnostic = Diagnostic::error("E0319", title, evidence.at, evidence.why.as_str())
             .related(known.at, known.why.as_str())
             .note("every container belongs to one state class, so that it is always known which threads can run");
-        let help = format!("use two containers, or declare the class: `{name} : {}`", known.class.word());
+        let class = if self.fixed[container.0] { evidence.class } else { known.class };
+        let help = format!("use two containers, or declare the class: `{name} : {}`", class.word());
         self.diagnostics.push(diagnostic.help(help));
         // One message for each container.
         self.fixed[container.0] = true;

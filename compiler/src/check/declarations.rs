@@ -19,7 +19,7 @@ use super::symbols::{Member, Symbol, Symbols};
 
 /// Enters all declarations into the policy, and their names into the table that is returned.
 ///
-/// Constants come first, so that sections can stand in any order. State classes that are not declared stand as READY until
+/// All names come before all values, so that sections can stand in any order. State classes that are not declared stand as READY until
 /// [`super::classes`] has inferred them.
 pub(super) fn declare<'a>(
     tree: &'a ast::Scheduler,
@@ -28,38 +28,27 @@ pub(super) fn declare<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Symbols<'a> {
     let mut symbols = Symbols::new(framework, &tree.lost.names);
-    for constant in &tree.constants {
-        let value = initial(constant, &symbols, policy, diagnostics);
-        policy.constants.push(Constant { name: constant.name.text.clone(), value });
-        symbols.declare(&constant.name, Symbol::Constant(ConstantId(policy.constants.len() - 1)), diagnostics);
+    for (index, constant) in tree.constants.iter().enumerate() {
+        policy.constants.push(Constant { name: constant.name.text.clone(), value: Value::zero(constant.ty) });
+        symbols.declare(&constant.name, Symbol::Constant(ConstantId(index)), diagnostics);
     }
-    for attribute in &tree.attributes {
-        let initial = initial(attribute, &symbols, policy, diagnostics);
-        policy.attributes.push(Attribute { name: attribute.name.text.clone(), ty: attribute.ty, initial });
-        symbols.declare_member(
-            &attribute.name,
-            Member::Attribute(AttributeId(policy.attributes.len() - 1)),
-            diagnostics,
-        );
+    for (index, attribute) in tree.attributes.iter().enumerate() {
+        symbols.declare_member(&attribute.name, Member::Attribute(AttributeId(index)), diagnostics);
+        let (name, ty) = (attribute.name.text.clone(), attribute.ty);
+        policy.attributes.push(Attribute { name, ty, initial: Value::zero(ty) });
     }
-    for import in &tree.thread_imports {
-        let default = initial(import, &symbols, policy, diagnostics);
-        policy.thread_imports.push(Import { name: import.name.text.clone(), ty: import.ty, default });
-        symbols.declare_member(
-            &import.name,
-            Member::Import(ThreadImportId(policy.thread_imports.len() - 1)),
-            diagnostics,
-        );
+    for (index, import) in tree.thread_imports.iter().enumerate() {
+        symbols.declare_member(&import.name, Member::Import(ThreadImportId(index)), diagnostics);
+        policy.thread_imports.push(undefined(import));
     }
-    for import in &tree.imports {
-        let default = initial(import, &symbols, policy, diagnostics);
-        policy.imports.push(Import { name: import.name.text.clone(), ty: import.ty, default });
-        symbols.declare(&import.name, Symbol::Import(ImportId(policy.imports.len() - 1)), diagnostics);
+    for (index, import) in tree.imports.iter().enumerate() {
+        symbols.declare(&import.name, Symbol::Import(ImportId(index)), diagnostics);
+        policy.imports.push(undefined(import));
     }
-    for variable in &tree.variables {
-        let initial = initial(variable, &symbols, policy, diagnostics);
-        policy.variables.push(Variable { name: variable.name.text.clone(), ty: variable.ty, initial });
-        symbols.declare(&variable.name, Symbol::Variable(VariableId(policy.variables.len() - 1)), diagnostics);
+    for (index, variable) in tree.variables.iter().enumerate() {
+        symbols.declare(&variable.name, Symbol::Variable(VariableId(index)), diagnostics);
+        let (name, ty) = (variable.name.text.clone(), variable.ty);
+        policy.variables.push(Variable { name, ty, initial: Value::zero(ty) });
     }
     for container in &tree.containers {
         let kind = kind(container, &symbols, tree, diagnostics);
@@ -73,11 +62,42 @@ pub(super) fn declare<'a>(
         });
         symbols.declare(&container.name, Symbol::Container(ContainerId(policy.containers.len() - 1)), diagnostics);
     }
+    initialise(tree, &symbols, policy, diagnostics);
     symbols
 }
 
-/// The value after `=` or `default`, else 0 or `false`.
-fn initial(variable: &ast::Variable, symbols: &Symbols<'_>, policy: &Policy, diagnostics: &mut Diagnostics) -> Value {
+fn undefined(import: &ast::Variable) -> Import {
+    Import { name: import.name.text.clone(), ty: import.ty, default: Value::zero(import.ty) }
+}
+
+/// Computes what constants are and variables hold at first. A constant can be used in those after it, and in everything else.
+fn initialise(tree: &ast::Scheduler, symbols: &Symbols<'_>, policy: &mut Policy, diagnostics: &mut Diagnostics) {
+    for (index, constant) in tree.constants.iter().enumerate() {
+        policy.constants[index].value = initial(constant, index, symbols, policy, diagnostics);
+    }
+    let all = policy.constants.len();
+    for (index, attribute) in tree.attributes.iter().enumerate() {
+        policy.attributes[index].initial = initial(attribute, all, symbols, policy, diagnostics);
+    }
+    for (index, import) in tree.thread_imports.iter().enumerate() {
+        policy.thread_imports[index].default = initial(import, all, symbols, policy, diagnostics);
+    }
+    for (index, import) in tree.imports.iter().enumerate() {
+        policy.imports[index].default = initial(import, all, symbols, policy, diagnostics);
+    }
+    for (index, variable) in tree.variables.iter().enumerate() {
+        policy.variables[index].initial = initial(variable, all, symbols, policy, diagnostics);
+    }
+}
+
+/// The value after `=` or `default`, else 0 or `false`. So many constants are `known`.
+fn initial(
+    variable: &ast::Variable,
+    known: usize,
+    symbols: &Symbols<'_>,
+    policy: &Policy,
+    diagnostics: &mut Diagnostics,
+) -> Value {
     let zero = Value::zero(variable.ty);
     let Some(expression) = &variable.initial else {
         return zero;
@@ -87,7 +107,7 @@ fn initial(variable: &ast::Variable, symbols: &Symbols<'_>, policy: &Policy, dia
     let Some(typed) = lowering.of_type(expression, variable.ty) else {
         return zero;
     };
-    constants::evaluate(&typed, expression.at, policy.int_bits, &policy.constants, diagnostics).unwrap_or(zero)
+    constants::evaluate(&typed, expression.at, policy.int_bits, &policy.constants[..known], diagnostics).unwrap_or(zero)
 }
 
 fn kind(

@@ -1,6 +1,6 @@
 //! Which handler each event and query has: the policy's most specific one, else the framework's default.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{self, Absent, Event, Framework, Move, Query, QueryDefault, Stage};
@@ -35,13 +35,14 @@ pub(super) fn handle(
     diagnostics: &mut Diagnostics,
 ) -> Option<Diagnostic> {
     let (mut events, mut queries): (Vec<Written>, Vec<Written>) = (Vec::new(), Vec::new());
-    let mut first: BTreeMap<&str, At> = BTreeMap::new();
+    let mut first: BTreeMap<(bool, &str), At> = BTreeMap::new();
     for handler in &tree.handlers {
-        if let Some(earlier) = first.insert(&handler.name.text, handler.at) {
+        if let Some(earlier) = first.insert((handler.kind == HandlerKind::Event, &handler.name.text), handler.at) {
             let title = format!("`{}` is handled twice", handler.name.text);
             diagnostics.push(
                 Diagnostic::error("E0308", title, handler.at, "the second handler")
-                    .related(earlier, "the first handler"),
+                    .related(earlier, "the first handler")
+                    .help("join them to one"),
             );
         }
         let covers = known_name(handler, framework, diagnostics);
@@ -241,13 +242,21 @@ fn known_name(handler: &ast::Handler, framework: &Framework, diagnostics: &mut D
         diagnostics.push(diagnostic.help(help));
         return name.text.clone();
     }
-    let meant = nearest(&name.text, known.iter().copied());
+    let families = families(&known);
+    let meant = nearest(&name.text, known.iter().copied().chain(families.iter().map(String::as_str)));
     let plural = if kind == "query" { "queries" } else { "events" };
     diagnostics.push(match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None => diagnostic.note(format!("its {plural}: {}", list(&known))),
     });
     meant.unwrap_or(&name.text).to_owned()
+}
+
+/// `block.io.*` and `block.*` for `block.io.read`.
+fn families(names: &[&str]) -> BTreeSet<String> {
+    let prefixes =
+        |name: &&str| name.match_indices('.').map(|(dot, _)| format!("{}.*", &name[..dot])).collect::<Vec<_>>();
+    names.iter().flat_map(prefixes).collect()
 }
 
 /// One error for all handlers that are missing, with what to paste.

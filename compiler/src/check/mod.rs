@@ -54,8 +54,8 @@ pub fn check(
     let mut inferred = Diagnostics::new();
     classes::infer(tree, framework, &mut policy, &mut inferred);
     let known = !inferred.has_errors();
-    if known || complete {
-        // Else the handlers that are missing may be those that would show the class.
+    if complete {
+        // Else the handlers that are missing may be those that would show the class, or use the container.
         diagnostics.append(inferred);
     }
     if !known {

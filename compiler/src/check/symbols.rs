@@ -128,7 +128,7 @@ impl<'a> Symbols<'a> {
                 format!("`{}` is kept for each thread: write `t.{}` with the thread's name", name.text, name.text);
             diagnostic.help(described)
         } else {
-            diagnostic
+            diagnostic.help("declare it in `data { … }`, or in `imports { … }` if it is a variable of the application")
         });
     }
 
@@ -160,5 +160,6 @@ fn taken(name: &Name) -> Diagnostic {
 
 pub(super) fn twice(name: &Name, first: At, diagnostics: &mut Diagnostics) {
     let title = format!("`{}` is declared twice", name.text);
-    diagnostics.push(Diagnostic::error("E0302", title, name.at, "the second time").related(first, "the first time"));
+    let twice = Diagnostic::error("E0302", title, name.at, "the second time").related(first, "the first time");
+    diagnostics.push(twice.help("rename or remove one of them"));
 }

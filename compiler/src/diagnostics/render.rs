@@ -12,13 +12,15 @@ use super::{Diagnostic, Diagnostics, Severity};
 const LONGEST_LINE: usize = 2000;
 
 impl Diagnostics {
-    /// All of them as text, in the order in which they were found, each followed by an empty line.
+    /// All of them as text, in the order of the source, each followed by an empty line.
     ///
     /// `source` is the text that they speak of; `color` adds escape sequences for a terminal.
     pub fn render(&self, source: &Source, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
         let mut text = String::new();
-        for diagnostic in &self.list {
+        let mut ordered: Vec<&Diagnostic> = self.list.iter().collect();
+        ordered.sort_by_key(|diagnostic| diagnostic.primary.0.start);
+        for diagnostic in ordered {
             text.push_str(&renderer.render(&[diagnostic.group(source)]));
             text.push_str("\n\n");
         }

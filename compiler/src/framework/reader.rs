@@ -58,6 +58,22 @@ impl Draft {
     }
 }
 
+/// The words that start an item.
+const ITEMS: [&str; 12] = [
+    "abi",
+    "language",
+    "int",
+    "header",
+    "dialect",
+    "container",
+    "optional",
+    "event",
+    "query",
+    "sequence",
+    "build",
+    "run",
+];
+
 struct Reader<'a> {
     parser: Parser<'a>,
     draft: Draft,
@@ -70,15 +86,29 @@ impl Reader<'_> {
             return self.draft;
         };
         while !self.parser.is_sign("}") && !self.parser.is_end() {
-            let start = self.parser.token.at;
             if let Err(Reported) = self.item() {
-                self.parser.skip_statement(start);
+                self.skip_item();
             }
         }
         if self.parser.expect_close(opened, "the framework description").is_ok() && !self.parser.is_end() {
             self.parser.expected("the end of the file");
         }
         self.draft
+    }
+
+    /// Passes the rest of an item: up to a line that starts with the word of another one, or to the end.
+    fn skip_item(&mut self) {
+        loop {
+            let last = self.parser.is_sign("}") && self.parser.following.kind == TokenKind::End;
+            if self.parser.is_end() || last {
+                return;
+            }
+            self.parser.advance();
+            let first_of_line = self.parser.token.at.line > self.parser.previous.line;
+            if first_of_line && self.parser.word().is_some_and(|word| ITEMS.contains(&word)) {
+                return;
+            }
+        }
     }
 
     fn header(&mut self) -> Parse<At> {
@@ -312,8 +342,7 @@ impl Reader<'_> {
         }
         let name = self.parser.name("a parameter of the event, or `one`")?;
         let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
-            let unknown =
-                Diagnostic::error("E0202", format!("`{}` is no parameter of this event", name.text), name.at, "");
+            let unknown = no_parameter(&name, parameters, "event");
             return Err(self.parser.report(unknown));
         };
         self.parser.expect_sign(":")?;
@@ -349,8 +378,7 @@ impl Reader<'_> {
         } else {
             let name = self.parser.name("`count` or a parameter of the query")?;
             let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
-                let unknown =
-                    Diagnostic::error("E0202", format!("`{}` is no parameter of this query", name.text), name.at, "");
+                let unknown = no_parameter(&name, parameters, "query");
                 return Err(self.parser.report(unknown));
             };
             self.parser.expect_word("in")?;
@@ -462,5 +490,14 @@ impl Reader<'_> {
             self.draft.run_environment.push((name.text, value));
         }
         self.parser.expect_close(opened, "`run`")
+    }
+}
+
+fn no_parameter(name: &Name, parameters: &[String], of: &str) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error("E0202", format!("`{}` is no parameter of this {of}", name.text), name.at, "unknown name");
+    match parameters {
+        [] => diagnostic.note("it has none"),
+        some => diagnostic.note(format!("it has `{}`", some.join("`, `"))),
     }
 }

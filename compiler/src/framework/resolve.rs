@@ -99,8 +99,7 @@ fn likes(draft: &Draft, diagnostics: &mut Diagnostics) {
         if model.parameters.len() != event.parameters.len() {
             let title = format!("`{}` has another number of parameters than `{}`", model.name, event.name);
             diagnostics.push(Diagnostic::error("E0206", title, like.at, "").related(model.at, "declared here"));
-        }
-        if matches!(model.absent, Absent::Like(_) | Absent::Optional) {
+        } else if matches!(model.absent, Absent::Like(_) | Absent::Optional) {
             let title = format!("`{}` may have no handler of its own", model.name);
             let help = "name an event that is required or has a default body";
             diagnostics

@@ -6,7 +6,7 @@ use crate::vocabulary::{At, StateClass, Type};
 use super::ast::{Block, Container, ContainerKind, Handler, HandlerKind, Name, Scheduler, SortKey, Variable};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
-use super::words::{RESERVED, nearest};
+use super::words::{ARRAYS, RESERVED, nearest};
 
 /// The words that start a part of a scheduler.
 const PARTS: [&str; 6] = ["thread", "threadimports", "imports", "data", "event", "query"];
@@ -47,7 +47,7 @@ impl Parser<'_> {
     fn scheduler_header(&mut self, scheduler: &mut Scheduler) -> Parse<At> {
         if self.is_end() {
             let empty = Diagnostic::error("E0104", "the file contains no scheduler", At::default(), "")
-                .help("a policy looks like this: scheduler NAME { data { threadref current; queue ready; } event newthread(t) { t => ready; } … }");
+                .help("write `scheduler NAME { … }`; `catapults explain E0104` shows a whole one");
             let reported = self.report(empty);
             self.give_up();
             return Err(reported);
@@ -107,12 +107,12 @@ impl Parser<'_> {
 
     fn no_part(&mut self) -> Reported {
         let at = self.token.at;
+        if matches!(self.token.kind, TokenKind::Bad(_)) {
+            return self.expected("a section or a handler");
+        }
         if let Some(word) = self.word() {
             if let Some(construct) = self.unsupported_here() {
                 return self.not_supported(construct, at);
-            }
-            if word == "dispatch" {
-                return self.not_supported("`dispatch` blocks", at);
             }
             if ["const", "int", "bool", "threadref", "queue", "stack", "pqueue", "pstack"].contains(&word) {
                 let title = "variables and containers are declared in a section";
@@ -171,7 +171,7 @@ impl Parser<'_> {
         loop {
             let name = self.name("a name")?;
             if self.is_sign("[") {
-                return Err(self.not_supported("arrays", self.token.at));
+                return Err(self.not_supported(ARRAYS, self.token.at));
             }
             let present = self.eat_sign(initial) || self.eat_word(initial);
             if !present && required {
@@ -202,7 +202,10 @@ impl Parser<'_> {
             let constants = match self.word() {
                 Some("int") => self.variables(Type::Int, "=", true),
                 Some("bool") => self.variables(Type::Bool, "=", true),
-                Some(_) | None => Err(self.expected("a type (`int` or `bool`)")),
+                Some(_) | None => match self.unsupported_here() {
+                    Some(construct) => Err(self.not_supported(construct, self.token.at)),
+                    None => Err(self.expected("a type (`int` or `bool`)")),
+                },
             };
             scheduler.constants.extend(constants?);
             return Ok(());
@@ -243,7 +246,7 @@ impl Parser<'_> {
         loop {
             let name = self.name("a name for the container")?;
             if self.is_sign("[") {
-                return Err(self.not_supported("arrays", self.token.at));
+                return Err(self.not_supported(ARRAYS, self.token.at));
             }
             let keys = if sorted || self.is_word("sortable") || self.is_word("reverse") {
                 self.sort_keys(sorted)?

@@ -5,6 +5,7 @@ use crate::vocabulary::{At, BinaryOperator, UnaryOperator};
 use super::ast::{Expression, ExpressionKind, Name, Place};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
+use super::words::{ARRAYS, FUNCTIONS};
 
 /// An expression and how deep its tree is.
 struct Deep {
@@ -127,7 +128,7 @@ impl Parser<'_> {
         }
         let name = self.name("an expression")?;
         if self.is_sign("(") {
-            return Err(self.not_supported("functions", name.at));
+            return Err(self.not_supported(FUNCTIONS, name.at));
         }
         if self.eat_word("in") {
             return Ok(ExpressionKind::In(name, self.name("the name of a container")?));
@@ -138,7 +139,7 @@ impl Parser<'_> {
     // place = NAME [ "." NAME ] ;
     pub(crate) fn place_after(&mut self, name: Name) -> Parse<Place> {
         if self.is_sign("[") {
-            return Err(self.not_supported("arrays", self.token.at));
+            return Err(self.not_supported(ARRAYS, self.token.at));
         }
         if self.eat_sign(".") {
             return Ok(Place::Member {

@@ -10,7 +10,7 @@ use crate::vocabulary::At;
 use super::Dialect;
 use super::ast::{Lost, Name};
 use super::lexer::{Bad, Lexer, Token, TokenKind};
-use super::words::{RESERVED, unsupported};
+use super::words::{self, RESERVED, Unsupported, unsupported};
 
 /// How deep blocks and expressions can be nested; operators in a row (`a + b + c`) and `else if` count too.
 pub(crate) const DEEPEST: usize = 100;
@@ -151,9 +151,6 @@ impl<'a> Parser<'a> {
         let at = self.token.at;
         let written = self.written(at);
         let wrong = |title: String, label: &str| Diagnostic::error("E0102", title, at, label);
-        let later = |construct: &str| {
-            Diagnostic::error("E0107", format!("{construct} are not supported in this version"), at, "")
-        };
         match bad {
             Bad::Characters => {
                 let shown: String = written.chars().take(8).flat_map(char::escape_debug).collect();
@@ -175,8 +172,8 @@ impl<'a> Parser<'a> {
             }
             Bad::Number => wrong(format!("`{written}` is neither a number nor a name"), "not a number of the language")
                 .help("a number is decimal (`10`) or hexadecimal (`0x0a`); a name starts with a letter or `_`"),
-            Bad::Duration => later("durations").help("count in decisions or in units of your own, with an `int`"),
-            Bad::Float => later("numbers with a fraction").help("scale the value and use an `int`"),
+            Bad::Duration => not_supported(words::DURATIONS, at),
+            Bad::Float => not_supported(words::FRACTIONS, at),
         }
     }
 
@@ -185,6 +182,8 @@ impl<'a> Parser<'a> {
         let start = diagnostic.primary.0.start;
         if self.errors < MOST_ERRORS && self.reported != Some(start) {
             self.reported = Some(start);
+            // What an unclosed comment hides is the rest of the file.
+            let hidden = self.token.kind == TokenKind::Bad(Bad::Comment) && start == self.token.at.start;
             self.errors += 1;
             let last = self.errors == MOST_ERRORS;
             self.diagnostics.push(if last {
@@ -192,7 +191,7 @@ impl<'a> Parser<'a> {
             } else {
                 diagnostic
             });
-            if last {
+            if last || hidden {
                 self.give_up();
             }
         }
@@ -200,14 +199,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Reports a construct that this version does not have.
-    pub(crate) fn not_supported(&mut self, construct: &str, at: At) -> Reported {
-        let verb = if construct.ends_with('s') { "are" } else { "is" };
-        self.report(Diagnostic::error(
-            "E0107",
-            format!("{construct} {verb} not supported in this version"),
-            at,
-            "not supported",
-        ))
+    pub(crate) fn not_supported(&mut self, construct: Unsupported, at: At) -> Reported {
+        self.report(not_supported(construct, at))
     }
 
     /// Does not read the rest of the file, and says nothing of its end.
@@ -258,7 +251,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if self.is_sign("[") {
-            return Err(self.not_supported("arrays", self.token.at));
+            return Err(self.not_supported(words::ARRAYS, self.token.at));
         }
         if matches!(self.token.kind, TokenKind::Bad(_)) {
             return Err(self.expected("`;`"));
@@ -286,7 +279,7 @@ impl<'a> Parser<'a> {
     }
 
     /// One of the words of a construct that this version does not have, where such a construct would start.
-    pub(crate) fn unsupported_here(&self) -> Option<&'static str> {
+    pub(crate) fn unsupported_here(&self) -> Option<Unsupported> {
         let starts = matches!(self.following.kind, TokenKind::Word | TokenKind::Sign("{" | "("));
         self.word().filter(|_| starts).and_then(unsupported)
     }
@@ -310,10 +303,30 @@ impl<'a> Parser<'a> {
             } else if open == 0 && self.is_sign(";") {
                 self.advance();
                 break;
+            } else if let TokenKind::Bad(bad @ (Bad::Text | Bad::Comment)) = self.token.kind {
+                // It hides what follows, so nobody would find it by mending what was reported.
+                self.report(self.bad(bad));
             }
             self.advance();
         }
         self.lose(start);
+    }
+
+    /// Passes a loop of a kind that this version does not have.
+    pub(crate) fn skip_loop(&mut self, start: At) {
+        self.advance();
+        if self.eat_sign("(") {
+            let mut open = 1_usize;
+            while open > 0 && !self.is_end() && !self.is_sign("{") && !self.is_sign("}") {
+                open = if self.is_sign("(") { open + 1 } else { open - usize::from(self.is_sign(")")) };
+                self.advance();
+            }
+        }
+        let body = self.is_sign("{");
+        self.skip_statement(start);
+        if body && self.written(start).starts_with("do") && self.is_word("while") {
+            self.skip_statement(start);
+        }
     }
 
     /// Passes what stands between here and the `)` that belongs to a parenthesis that is already open.
@@ -374,4 +387,9 @@ impl<'a> Parser<'a> {
                 .related(opened, "opened here");
         Err(self.report(diagnostic))
     }
+}
+
+fn not_supported(Unsupported(construct, instead): Unsupported, at: At) -> Diagnostic {
+    let title = format!("{construct} not supported in this version");
+    Diagnostic::error("E0107", title, at, "not supported").help(instead)
 }

@@ -7,6 +7,7 @@ use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Statement, StatementKind};
 use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
+use super::words::FUNCTIONS;
 
 /// What `+=` and the like compute.
 const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 6] = [
@@ -64,8 +65,11 @@ impl Parser<'_> {
                 .finish(start, StatementKind::Assign { place, operator: Some(step(sign)), value: one(start) })
                 .map(Some);
         }
-        if let Some(construct) = self.unsupported_here() {
-            return Err(self.not_supported(construct, start));
+        let dispatch = self.is_word("dispatch");
+        if let Some(construct) = self.unsupported_here().filter(|_| !dispatch) {
+            self.not_supported(construct, start);
+            self.skip_loop(start);
+            return Ok(Some(Statement { kind: StatementKind::Lost, at: self.since(start) }));
         }
         let kind = match self.word() {
             Some("if") => return self.conditional(start).map(Some),
@@ -200,7 +204,7 @@ impl Parser<'_> {
             return Ok(StatementKind::Transfer { source, destination });
         }
         if self.is_sign("(") {
-            return Err(self.not_supported("functions", source.at));
+            return Err(self.not_supported(FUNCTIONS, source.at));
         }
         let name_at = source.at;
         let place = self.place_after(source)?;

@@ -37,27 +37,43 @@ pub(crate) const RESERVED: [&str; 32] = [
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
-const UNSUPPORTED: [(&str, &str); 16] = [
-    ("float", "type `float`"),
-    ("time", "type `time`"),
-    ("for", "`for` loops"),
-    ("while", "`while` loops"),
-    ("do", "`do` loops"),
-    ("verbatim", "`verbatim` blocks"),
-    ("function", "helper functions"),
-    ("nodefamilies", "node families"),
-    ("nodecollections", "node collections"),
-    ("node", "nodes"),
-    ("global", "global variables of several nodes"),
-    ("arrival", "node arrival blocks"),
-    ("departure", "node departure blocks"),
-    ("properties", "node properties"),
-    ("steal", "stealing threads"),
-    ("now", "the current time `now`"),
+const UNSUPPORTED: [(&str, Unsupported); 15] = [
+    ("float", Unsupported("the type `float` is", "scale the value and use an `int`")),
+    ("time", Unsupported("the type `time` is", COUNT)),
+    ("for", Unsupported("`for` loops are", VISIT)),
+    ("while", Unsupported("`while` loops are", VISIT)),
+    ("do", Unsupported("`do` loops are", VISIT)),
+    ("verbatim", Unsupported("`verbatim` blocks are", "import a variable of the application that says the same")),
+    ("function", FUNCTIONS),
+    ("nodefamilies", Unsupported("node families are", ONE_NODE)),
+    ("nodecollections", Unsupported("node collections are", ONE_NODE)),
+    ("node", Unsupported("nodes are", ONE_NODE)),
+    ("global", Unsupported("variables that nodes share are", ONE_NODE)),
+    ("arrival", Unsupported("node arrival blocks are", ONE_NODE)),
+    ("departure", Unsupported("node departure blocks are", ONE_NODE)),
+    ("properties", Unsupported("node properties are", ONE_NODE)),
+    (
+        "dispatch",
+        Unsupported("`dispatch` blocks are", "leave it out; in the handler of an event write `dispatch THREADREF;`"),
+    ),
 ];
+const COUNT: &str = "count in decisions or in units of your own, with an `int`";
+const VISIT: &str = "visit the threads of a container with `foreach t in c`";
+const ONE_NODE: &str = "leave it out: a policy schedules one node";
+
+/// A construct that this version does not have, with its verb, and what to do without it.
+#[derive(Clone, Copy)]
+pub(crate) struct Unsupported(pub(crate) &'static str, pub(crate) &'static str);
+
+pub(crate) const ARRAYS: Unsupported = Unsupported("arrays are", "declare a variable or container for each element");
+pub(crate) const FUNCTIONS: Unsupported =
+    Unsupported("functions are", "write the statements out where they are needed");
+pub(crate) const DURATIONS: Unsupported = Unsupported("durations are", COUNT);
+pub(crate) const FRACTIONS: Unsupported =
+    Unsupported("numbers with a fraction are", "scale the value and use an `int`");
 
 /// The construct that a word starts, if this version does not have it.
-pub(crate) fn unsupported(word: &str) -> Option<&'static str> {
+pub(crate) fn unsupported(word: &str) -> Option<Unsupported> {
     UNSUPPORTED.iter().find(|(start, _)| *start == word).map(|(_, construct)| *construct)
 }
 
