@@ -2,7 +2,7 @@
 
 #include "contexts/frame.h"
 
-void context_make(struct context *context, const struct stack *stack, void *top, void (*entry)(void *),
+void context_make(struct context *context, struct stack *stack, void *top, void (*entry)(void *),
                   void *argument) {
     struct context_frame *frame = (struct context_frame *)((char *)top - CONTEXT_ROOM) - 1;
     *frame = (struct context_frame){.entry = entry, .argument = argument, .resume = context_begin};

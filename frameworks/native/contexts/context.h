@@ -21,7 +21,7 @@ struct context {
  * when it is first switched to. `entry` must not return. The stack is the caller's, and must stay while the context is
  * in use.
  */
-void context_make(struct context *context, const struct stack *stack, void *top, void (*entry)(void *), void *argument);
+void context_make(struct context *context, struct stack *stack, void *top, void (*entry)(void *), void *argument);
 
 /* Makes `context` that of the caller, on whatever stack the system gave it. */
 static inline void context_adopt(struct context *context) { tools_adopt(&context->tools); }

@@ -21,12 +21,13 @@ struct tools_context {
     size_t size;
 };
 
-/* Whoever has just been left, so that the context that arrives learns the bounds of the system's stack. */
-extern struct tools_context *tools_left;
+/* Whoever has just been left: the context that arrives learns the bounds of its stack, if that is the system's. */
+__attribute__((weak)) struct tools_context *tools_left;
 
 static inline void tools_new_stack(struct stack *stack) { (void)stack; }
-static inline void tools_make(struct tools_context *tools, const struct stack *stack) {
+static inline void tools_make(struct tools_context *tools, struct stack *stack) {
     *tools = (struct tools_context){.lowest = stack->lowest, .size = stack_room(stack)};
+    __asan_unpoison_memory_region(stack->lowest, stack_room(stack)); /* who used it before may have left in mid-call */
 }
 static inline void tools_adopt(struct tools_context *tools) { *tools = (struct tools_context){0}; }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
@@ -59,8 +60,12 @@ struct tools_context {
     void *fiber;
 };
 
-static inline void tools_new_stack(struct stack *stack) { stack->fiber = __tsan_create_fiber(0); }
-static inline void tools_make(struct tools_context *tools, const struct stack *stack) { tools->fiber = stack->fiber; }
+static inline void tools_new_stack(struct stack *stack) { stack->fiber = NULL; }
+static inline void tools_make(struct tools_context *tools, struct stack *stack) {
+    if (stack->fiber) /* of who used the stack before: nobody can destroy their own */
+        __tsan_destroy_fiber(stack->fiber);
+    tools->fiber = stack->fiber = __tsan_create_fiber(0);
+}
 static inline void tools_adopt(struct tools_context *tools) { tools->fiber = __tsan_get_current_fiber(); }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
     (void)from;
@@ -72,10 +77,16 @@ static inline void tools_begin(void) {}
 
 #else
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(lowest, end) ((void)0)
+#endif
+
 struct tools_context {};
 
-static inline void tools_new_stack(struct stack *stack) { (void)stack; }
-static inline void tools_make(struct tools_context *tools, const struct stack *stack) { (void)tools, (void)stack; }
+static inline void tools_new_stack(struct stack *stack) { VALGRIND_STACK_REGISTER(stack->lowest, stack); }
+static inline void tools_make(struct tools_context *tools, struct stack *stack) { (void)tools, (void)stack; }
 static inline void tools_adopt(struct tools_context *tools) { (void)tools; }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
 static inline void tools_end(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }

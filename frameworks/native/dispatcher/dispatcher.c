@@ -71,6 +71,31 @@ static inline void preempt(void) {
 
 static const struct dispatcher_thread *running(void) { return dispatcher.polling ? NULL : dispatcher.current; }
 
+static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    thread->state = THREAD_SUSPENDED;
+    dispatcher.runnable--;
+    const struct catapults_stop *stop = RAISE(suspend_thread, &thread->policy);
+    if (UNLIKELY(stop))
+        dispatcher_contain("suspend_thread", stop, NULL, runs);
+    TRACE(TRACE_SUSPENDED, thread, 0);
+}
+
+/* `runs`, here and above: the thread that is RUNNING, or NULL. */
+static void raise_unblock(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    if (timer_is_set(&thread->timer))
+        timer_cancel(&dispatcher.timers, &thread->timer);
+    thread->state = THREAD_RUNNABLE;
+    dispatcher.runnable++;
+    const struct catapults_stop *stop = RAISE(event_raised, &thread->policy);
+    if (UNLIKELY(stop))
+        dispatcher_contain("event_raised", stop, NULL, runs);
+    TRACE(TRACE_RAISED, thread, 0);
+    if (UNLIKELY(thread->to_be_suspended)) {
+        thread->to_be_suspended = false;
+        raise_suspend(thread, runs);
+    }
+}
+
 /* ---- Starting and ending
  * ---------------------------------------------------------------------------------------------- */
 
@@ -149,7 +174,7 @@ const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host
     return stop;
 }
 
-const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, const struct stack *stack, void *top,
+const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, struct stack *stack, void *top,
                                                void (*entry)(void *), void *argument) {
     context_make(&thread->context, stack, top, entry, argument);
     const struct catapults_stop *stop = admit(thread, dispatcher.current);
@@ -160,7 +185,7 @@ const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread,
 
 void dispatcher_begin(void) { tools_begin(); }
 
-_Noreturn void dispatcher_exit(void) {
+_Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     struct dispatcher_thread *self = dispatcher.current;
     self->state = THREAD_ENDED;
     strike(self);
@@ -168,6 +193,8 @@ _Noreturn void dispatcher_exit(void) {
     if (UNLIKELY(stop))
         dispatcher_contain("exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, self, 0);
+    if (heir)
+        raise_unblock(heir, NULL);
     struct dispatcher_thread *next = await();
     TRACE(TRACE_DISPATCHED, next, 0);
     dispatcher.current = next;
@@ -244,28 +271,8 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
-static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
-    thread->state = THREAD_SUSPENDED;
-    dispatcher.runnable--;
-    const struct catapults_stop *stop = RAISE(suspend_thread, &thread->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain("suspend_thread", stop, NULL, runs);
-    TRACE(TRACE_SUSPENDED, thread, 0);
-}
-
 void dispatcher_unblock(struct dispatcher_thread *thread) {
-    if (timer_is_set(&thread->timer))
-        timer_cancel(&dispatcher.timers, &thread->timer);
-    thread->state = THREAD_RUNNABLE;
-    dispatcher.runnable++;
-    const struct catapults_stop *stop = RAISE(event_raised, &thread->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain("event_raised", stop, NULL, running());
-    TRACE(TRACE_RAISED, thread, 0);
-    if (UNLIKELY(thread->to_be_suspended)) {
-        thread->to_be_suspended = false;
-        raise_suspend(thread, running());
-    }
+    raise_unblock(thread, running());
     preempt();
 }
 

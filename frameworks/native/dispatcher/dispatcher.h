@@ -101,13 +101,13 @@ unsigned long dispatcher_thread_size(const struct catapults_policy *policy);
 /* Raises newthread for a thread that will call entry(argument), on `stack` below `top` (aligned to 16). Returns what
  * the policy refused it with, and then there is no such thread; or NULL. `entry` calls dispatcher_begin first,
  * dispatcher_exit last. */
-const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, const struct stack *stack, void *top,
+const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, struct stack *stack, void *top,
                                                void (*entry)(void *), void *argument);
 void dispatcher_begin(void);
 
-/* Ends the running thread. Its record and stack may be given back before, and used anew as soon as another thread runs.
- */
-_Noreturn void dispatcher_exit(void);
+/* Ends the running thread, then unblocks `heir`, if there is one: when that runs, the record and the stack of the thread
+ * are not in use any more. Without an heir they may be given back before, and used anew once another thread runs. */
+_Noreturn void dispatcher_exit(struct dispatcher_thread *heir);
 
 void dispatcher_yield(void);
 

@@ -30,7 +30,7 @@ struct catapults_options {
     bool strict_imports;     /* registering a variable that the policy does not import ends the program (2005, §5.2) */
     const char *io;          /* "io_uring" or "epoll"; NULL: $CATAPULTS_IO, else io_uring where the kernel allows it */
     const char *trace;       /* where to record who ran when; NULL: $CATAPULTS_TRACE, else nowhere */
-    size_t stack_size;       /* bytes of a thread's stack; 0: 64 KiB. Rounded up to pages */
+    size_t stack_size;       /* bytes of a thread's stack; 0: 64 KiB. Rounded up to a power of two, at least 16 KiB */
 };
 
 /* Starts the runtime with the caller as its first thread. `options` may be NULL. On failure the reason is on standard error,
@@ -48,7 +48,8 @@ struct catapults_attributes {
     bool detached;
 };
 
-/* Creates a thread. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). `attributes` may be NULL. */
+/* Creates a thread. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EPERM: there was no
+ * catapults_init. `attributes` and `thread` may be NULL. */
 int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *), void *argument);
 const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
 int catapults_join(catapults_t thread, void **result); /* EDEADLK, EINVAL (detached, or joined by another) */

@@ -259,14 +259,14 @@ static void yield_twice(void *argument) {
         steps++;
         dispatcher_yield();
     }
-    dispatcher_exit();
+    dispatcher_exit(NULL);
 }
 
 static void block_once(void *argument) {
     dispatcher_begin();
     dispatcher_block(*(enum dispatcher_reason *)argument, DISPATCHER_FOREVER);
     steps++;
-    dispatcher_exit();
+    dispatcher_exit(NULL);
 }
 
 /* ---- Events
@@ -351,7 +351,7 @@ static void suspension(void) {
 static void resume_first(void *argument) {
     dispatcher_begin();
     require(dispatcher_resume(argument) == 0);
-    dispatcher_exit();
+    dispatcher_exit(NULL);
 }
 
 static void a_thread_suspends_itself(void) {
@@ -406,7 +406,7 @@ static void spoil_own_word(void *argument) {
     own_word = 2;
     dispatcher_yield();
     require(own_word == 2);
-    dispatcher_exit();
+    dispatcher_exit(NULL);
 }
 
 static void each_thread_has_its_own_word(void) {
@@ -475,10 +475,24 @@ static void nothing_can_wake_anyone(void) {
     dispatcher_block(BLOCK_JOIN, DISPATCHER_FOREVER);
 }
 
+static void bequeath(void *argument) {
+    dispatcher_begin();
+    dispatcher_exit(argument);
+}
+
+static void an_heir_comes_after_the_end(void) {
+    struct dispatcher_thread *first = begin(&recording);
+    favourite = &first->policy;
+    spawn(bequeath, first);
+    events[0] = '\0';
+    require(dispatcher_block(BLOCK_JOIN, DISPATCHER_FOREVER) == 0);
+    require_events("block_join 1; schedule; exit_thread 2; event_raised 1; schedule; ");
+}
+
 static void the_last_thread_ends(void) {
     begin(&recording);
     spawn(yield_twice, NULL);
-    dispatcher_exit();
+    dispatcher_exit(NULL);
 }
 
 /* ---- Containment
@@ -613,6 +627,7 @@ int main(void) {
         child_test(a_policy_preempts),
         child_test(a_refused_thread_never_was),
         child_test(each_thread_has_its_own_word),
+        child_test(an_heir_comes_after_the_end),
         child_test(timers_raise_threads),
         child_test(operations_are_served_while_others_run),
         child_test(stop_in_init),

@@ -12,6 +12,8 @@ static void entry(void *argument);
 int catapults_create(catapults_t *result, const struct catapults_attributes *attributes, void *(*start)(void *),
                      void *argument) {
     static const struct catapults_attributes none;
+    if (!runtime.started)
+        return EPERM;
     struct catapults_handle *self = handle_self(), *thread = make(attributes ? attributes : &none);
     self->refusal = NULL;
     if (!thread)
@@ -63,11 +65,9 @@ void catapults_exit(void *result) {
     struct catapults_handle *self = handle_self();
     self->result = result;
     self->ended = true;
-    if (self->joiner)
-        dispatcher_unblock(&self->joiner->dispatched);
     if (self->detached)
         stack_give(self->stack);
-    dispatcher_exit();
+    dispatcher_exit(self->joiner ? &self->joiner->dispatched : NULL);
 }
 
 catapults_t catapults_self(void) { return handle_self(); }
