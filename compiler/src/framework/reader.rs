@@ -255,10 +255,9 @@ impl Reader<'_> {
         let mut closed = !rules.is_empty();
         if self.parser.is_word("default") {
             if optional {
-                let both = self
-                    .parser
-                    .unexpected("the end of an optional event")
-                    .note("an event is optional or has a default, not both");
+                let title = "an event is optional or has a default, not both";
+                let at = self.parser.token.at;
+                let both = Diagnostic::error("E0201", title, at, "").help("remove `optional`, or this default");
                 return Err(self.parser.report(both));
             }
             self.parser.advance();
