@@ -262,7 +262,9 @@ static void an_end_is_not_missed(void **state) {
         catapults_sleep(1 * MILLISECONDS);
         if (i % 3 == 2)
             shutdown(ends[0], SHUT_WR);
-        assert_int_equal(catapults_recv_until(ends[1], buffer, sizeof buffer, 0, after(5000 * MILLISECONDS)), 0);
+        int64_t deadline = after(5000 * MILLISECONDS);
+        assert_int_equal(catapults_recv_until(ends[1], buffer, sizeof buffer, 0, deadline), 0);
+        assert_true(catapults_now() < deadline); /* seen when it came, not when time ran out */
         if (i % 3 == 2)
             catapults_close(ends[0]);
         catapults_close(ends[1]);
@@ -276,12 +278,16 @@ static void calls_that_may_not_wait_do_not(void **state) {
     connect_tcp(ends);
     assert_int_equal(catapults_recv_until(ends[1], buffer, 1, MSG_DONTWAIT, CATAPULTS_FOREVER), -1);
     assert_int_equal(errno, EAGAIN);
+    assert_int_equal(catapults_recv_until(ends[1], buffer, 1, 0, after(1 * MILLISECONDS)), -1);
+    assert_int_equal(errno, ETIMEDOUT);
     assert_int_equal(catapults_recv_until(ends[1], buffer, 1, MSG_ERRQUEUE, CATAPULTS_FOREVER), -1);
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(catapults_write(ends[0], "abc", 3), 3);
     catapults_sleep(1 * MILLISECONDS);
     assert_int_equal(catapults_recv_until(ends[1], buffer, 10, MSG_PEEK | MSG_WAITALL, CATAPULTS_FOREVER), 3);
-    assert_int_equal(catapults_recv_until(ends[1], buffer, 10, 0, after(5000 * MILLISECONDS)), 3);
+    int64_t deadline = after(5000 * MILLISECONDS);
+    assert_int_equal(catapults_recv_until(ends[1], buffer, 10, 0, deadline), 3);
+    assert_true(catapults_now() < deadline); /* what was only looked at is still there */
     assert_int_equal(catapults_write(ends[0], "abc", 3), 3);
     catapults_sleep(1 * MILLISECONDS);
     assert_int_equal(catapults_recv_until(ends[1], buffer, 10, MSG_DONTWAIT, CATAPULTS_FOREVER), 3);
@@ -383,8 +389,10 @@ static void a_datagram_is_received_as_it_was_sent(void **state) {
     for (int i = 1; i <= 3; i++)
         assert_int_equal(catapults_send_until(pair[0], "abc", (size_t)i, 0, CATAPULTS_FOREVER), i);
     catapults_sleep(1 * MILLISECONDS);
+    int64_t deadline = after(5000 * MILLISECONDS);
     for (int i = 1; i <= 3; i++) /* a short one does not mean that no other is there */
-        assert_int_equal(catapults_recv_until(pair[1], buffer, sizeof buffer, 0, after(5000 * MILLISECONDS)), i);
+        assert_int_equal(catapults_recv_until(pair[1], buffer, sizeof buffer, 0, deadline), i);
+    assert_true(catapults_now() < deadline);
     catapults_close(pair[0]);
     catapults_close(pair[1]);
 }

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#include "dispatcher/state.h"
+
 static void *stay(void *argument) {
     int64_t until = *(int64_t *)argument;
     while (catapults_now() < until)
@@ -111,6 +113,32 @@ static void a_race_between_data_and_deadline_loses_nothing(void **state) {
         catapults_join(sender, NULL);
     }
     assert_int_equal(timeouts + data, 400);
+    catapults_close(racing_ends[0]);
+    catapults_close(racing_ends[1]);
+}
+
+static void *receive_in_time(void *argument) {
+    char byte;
+    require(catapults_recv_until(racing_ends[0], &byte, 1, 0, *(int64_t *)argument) == 1);
+    return NULL;
+}
+
+/* Both are found in the same look at the world outside: the thread becomes ready once. */
+static void data_and_deadline_at_once_make_one_event(void **state) {
+    (void)state;
+    connect_tcp(racing_ends);
+    for (int i = 0; i < 3; i++) {
+        int64_t instant = after(2 * MILLISECONDS);
+        catapults_t receiver = spawn(receive_in_time, &instant);
+        catapults_sleep(MILLISECONDS / 2);
+        assert_int_equal(write(racing_ends[1], "x", 1), 1);
+        while (catapults_now() < instant) /* holds the processor */
+            ;
+        catapults_yield();
+        catapults_sleep(MILLISECONDS / 2);
+        assert_int_equal(dispatcher.runnable, 1); /* no one but this thread */
+        assert_int_equal(catapults_join(receiver, NULL), 0);
+    }
     catapults_close(racing_ends[0]);
     catapults_close(racing_ends[1]);
 }
@@ -250,6 +278,7 @@ int main(void) {
         cmocka_unit_test(a_send_that_runs_out_says_how_much_has_gone),
         cmocka_unit_test(a_buffer_is_left_alone_afterwards),
         cmocka_unit_test(a_race_between_data_and_deadline_loses_nothing),
+        cmocka_unit_test(data_and_deadline_at_once_make_one_event),
         cmocka_unit_test(close_wakes_all_who_wait),
         cmocka_unit_test(a_reused_number_is_another_descriptor),
         cmocka_unit_test(numbers_go_round),
