@@ -178,7 +178,8 @@ impl<'a> Machine<'a> {
         application: &mut dyn Application,
     ) -> Result<Option<ThreadId>, Stop> {
         let handler = self.events.get(event).copied();
-        let handler = handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the event `{event}`")))?;
+        let handler =
+            handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the event `{event}`")))?;
         match self.handle(handler, threads, application)? {
             Flow::Dispatched(thread) => Ok(Some(thread)),
             Flow::Next | Flow::Returned(_) => Ok(None),
@@ -191,7 +192,8 @@ impl<'a> Machine<'a> {
     /// [`Stop::Misuse`] if there is none; [`Stop::Unproved`] if it has no value.
     pub fn ask(&mut self, query: &str, threads: &[ThreadId], application: &mut dyn Application) -> Result<Value, Stop> {
         let handler = self.queries.get(query).copied();
-        let handler = handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the query `{query}`")))?;
+        let handler =
+            handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the query `{query}`")))?;
         match self.handle(handler, threads, application)? {
             Flow::Returned(Some(value)) => Ok(value),
             Flow::Returned(None) | Flow::Next | Flow::Dispatched(_) => {
@@ -220,7 +222,12 @@ impl<'a> Machine<'a> {
         &self.variables
     }
 
-    fn handle(&mut self, handler: &'a Handler, threads: &[ThreadId], application: &mut dyn Application) -> Result<Flow, Stop> {
+    fn handle(
+        &mut self,
+        handler: &'a Handler,
+        threads: &[ThreadId],
+        application: &mut dyn Application,
+    ) -> Result<Flow, Stop> {
         if threads.len() != handler.parameters {
             let (name, takes, given) = (&handler.name, handler.parameters, threads.len());
             return Err(Stop::Misuse(format!("`{name}` takes {takes} threads, not {given}")));
@@ -373,7 +380,11 @@ impl Step<'_, '_, '_> {
                     Position::Hand => facts.in_hand,
                     Position::In(container) => facts.positions.contains(&container),
                 };
-                if expected { Ok(slot) } else { Err(unproved(line, "the position of the thread is among those expected")) }
+                if expected {
+                    Ok(slot)
+                } else {
+                    Err(unproved(line, "the position of the thread is among those expected"))
+                }
             }
         }
     }
@@ -412,7 +423,9 @@ impl Step<'_, '_, '_> {
     fn refile(&mut self, slot: Slot, attribute: AttributeId, statement: &Statement) -> Result<(), Stop> {
         let Position::In(container) = self.machine.threads[slot].position else { return Ok(()) };
         let sorted = match self.kind(container) {
-            ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => keys.iter().any(|key| key.attribute == attribute),
+            ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => {
+                keys.iter().any(|key| key.attribute == attribute)
+            }
             ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Stack => false,
         };
         if !sorted {
@@ -454,7 +467,9 @@ impl Step<'_, '_, '_> {
             Place::Variable(variable) => self.machine.variables[variable.0],
             Place::Local(local) => self.local(local, line)?,
             Place::Import(import) => self.application.import(import).unwrap_or(self.machine.imports[import.0]),
-            Place::Attribute(thread, attribute) => self.machine.threads[self.thread(thread, line)?].attributes[attribute.0],
+            Place::Attribute(thread, attribute) => {
+                self.machine.threads[self.thread(thread, line)?].attributes[attribute.0]
+            }
             Place::ThreadImport(thread, import) => {
                 let thread = &self.machine.threads[self.thread(thread, line)?];
                 self.application.thread_import(thread.id, import).unwrap_or(thread.imports[import.0])

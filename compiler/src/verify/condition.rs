@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::state::{Spot, State, Why};
-use crate::policy::{
-    At, BinaryOperator, ContainerId, Expression, LocalId, Policy, Thread, UnaryOperator, Value,
-};
+use crate::policy::{At, BinaryOperator, ContainerId, Expression, LocalId, Policy, Thread, UnaryOperator, Value};
 
 /// The state after `condition` was found to be `outcome`. `None`: it cannot be.
 pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
@@ -17,9 +15,13 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
         Expression::Binary(BinaryOperator::And, left, right) => both(policy, state, left, right, outcome, true, at),
         // `a || b` is `!(!a && !b)`.
         Expression::Binary(BinaryOperator::Or, left, right) => both(policy, state, left, right, outcome, false, at),
-        Expression::NotZero(operand) => {
-            compare(policy, state, (BinaryOperator::NotEqual, operand, &Expression::Literal(Value::Int(0))), outcome, at)
-        }
+        Expression::NotZero(operand) => compare(
+            policy,
+            state,
+            (BinaryOperator::NotEqual, operand, &Expression::Literal(Value::Int(0))),
+            outcome,
+            at,
+        ),
         Expression::Binary(operator, left, right) => compare(policy, state, (*operator, left, right), outcome, at),
         Expression::In(Thread::Local(local), container) => inside(state, *local, *container, outcome),
         // What a threadref holds is in that threadref and in no other container.

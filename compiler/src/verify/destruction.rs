@@ -1,7 +1,7 @@
 //! A thread is destroyed only when the host says that it has ended.
 
-use super::{Handling, walk};
 use super::state::Spot;
+use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Stage;
 use crate::policy::{ContainerId, Source, StateClass, StatementKind};
@@ -15,7 +15,11 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             Source::Container(container) => ended(container),
             Source::Thread(local) => {
                 handling.destinations(*local).contains(&Stage::In(StateClass::Terminated))
-                    || state.places(*local).into_iter().flatten().all(|spot: &Spot| spot.container().as_ref().is_some_and(ended))
+                    || state
+                        .places(*local)
+                        .into_iter()
+                        .flatten()
+                        .all(|spot: &Spot| spot.container().as_ref().is_some_and(ended))
             }
         };
         if !allowed {

@@ -23,7 +23,9 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             diagnostics.push(
                 Diagnostic::error("E0404", "this fails after something was done", statement.at, "refuses the request")
                     .related(effect, "this would not be undone")
-                    .help("decide first: put the `fail` before anything that changes a thread, a container or a variable"),
+                    .help(
+                        "decide first: put the `fail` before anything that changes a thread, a container or a variable",
+                    ),
             );
         }
     });

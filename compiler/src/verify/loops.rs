@@ -1,4 +1,7 @@
 //! The body of a `foreach` moves no thread but the one visited, so that every thread that was there is visited, once.
+//!
+//! `check` refuses this in source, with the same code. All that is known of loops rests on it, and a policy can also come as
+//! text: so it is verified here too, and more strictly, since a `foreach` within a `foreach` can move no thread at all.
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -38,14 +41,20 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], diagnostic
     }
 }
 
-fn moved(handling: &Handling, statement: &Statement, source: Source, enclosing: &[Loop], diagnostics: &mut Diagnostics) {
+fn moved(
+    handling: &Handling,
+    statement: &Statement,
+    source: Source,
+    enclosing: &[Loop],
+    diagnostics: &mut Diagnostics,
+) {
     // The outermost loop whose visit is disturbed.
     let Some(disturbed) = enclosing.iter().find(|visit| source != Source::Thread(visit.cursor)) else { return };
     let (container, cursor) = (handling.name(disturbed.container), handling.local(disturbed.cursor));
     let title = format!("{} moves another thread than the one visited", handling.statement(statement));
     let label = format!("only {cursor} can be moved here");
     diagnostics.push(
-        Diagnostic::error("E0411", title, statement.at, label)
+        Diagnostic::error("E0316", title, statement.at, label)
             .related(disturbed.at, format!("visits the threads of {container}"))
             .note("a `foreach` visits each thread that was there at its start, once; moving others would break that")
             .help(format!("move {cursor}, or move the other thread after the loop")),

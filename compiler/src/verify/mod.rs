@@ -24,7 +24,9 @@ mod work;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
-use crate::policy::{Container, ContainerId, Handler, LocalId, Policy, Statement, StatementId, StatementKind, text};
+use crate::policy::{
+    At, Container, ContainerId, Handler, LocalId, Policy, Statement, StatementId, StatementKind, text,
+};
 
 use flow::{End, Flow, Paths};
 use situation::Situation;
@@ -76,7 +78,8 @@ impl Verified<Policy> {
     pub fn guard_text(&self, statement: &Statement, guard: Guard) -> String {
         let policy = &self.inner;
         let name = |container: ContainerId| policy.containers.get(container.0).map_or("?", |container| &container.name);
-        let handler = policy.events.iter().chain(&policy.queries).find(|handler| walk::contains(&handler.body, statement.id));
+        let handler =
+            policy.events.iter().chain(&policy.queries).find(|handler| walk::contains(&handler.body, statement.id));
         let what = handler.map(|handler| text::statement_head(policy, handler, statement)).unwrap_or_default();
         let what = what.trim_end_matches(';');
         match guard {
@@ -118,8 +121,11 @@ pub struct Share {
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
     let errors = diagnostics.errors();
     let mut facts = vec![Facts::default(); walk::count(&policy)];
+    // Handlers with an error, by their headers: one for a family is judged once for each member, and reported once.
+    let mut refused: Vec<At> = Vec::new();
     for handler in policy.events.iter().chain(&policy.queries) {
         let handling = Handling::of(&policy, framework, handler);
+        let before = diagnostics.errors();
         unreachable::check(&handling, diagnostics);
         query_effects::check(&handling, diagnostics);
         query_value::check(&handling, diagnostics);
@@ -130,8 +136,14 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
         destruction::check(&handling, diagnostics);
         dispatch::check(&handling, diagnostics);
         failure::check(&handling, diagnostics);
-        storage::check(&handling, diagnostics);
-        work::check(&handling, diagnostics);
+        if diagnostics.errors() > before {
+            refused.push(handler.at);
+        }
+        // Where the threads end follows from all of this: it is judged when all of this is right.
+        if !refused.contains(&handler.at) {
+            storage::check(&handling, diagnostics);
+            work::check(&handling, diagnostics);
+        }
     }
     (diagnostics.errors() == errors).then_some(Verified { inner: policy, facts })
 }
@@ -171,7 +183,10 @@ impl<'a> Handling<'a> {
 
     /// The ends of the handler, each with its situation.
     fn ends(&self) -> impl Iterator<Item = (&Situation<'a>, &End)> {
-        self.situations.iter().zip(&self.flows).flat_map(|(situation, flow)| flow.ends.iter().map(move |end| (situation, end)))
+        self.situations
+            .iter()
+            .zip(&self.flows)
+            .flat_map(|(situation, flow)| flow.ends.iter().map(move |end| (situation, end)))
     }
 
     /// The decisions on one path from the start of a situation to an end that is bad.
@@ -202,11 +217,12 @@ impl<'a> Handling<'a> {
     /// Where the rules demand of a parameter that it goes; empty if no rule that can apply speaks of it.
     fn destinations(&self, local: LocalId) -> Vec<Stage> {
         let moves = self.situations.iter().flat_map(|situation| &situation.rules).flat_map(|rule| &rule.moves);
-        moves.filter_map(|step| match step {
-            Move::Parameter(index, _, to) if *index == local.0 => Some(*to),
-            Move::Parameter(..) | Move::One(..) => None,
-        })
-        .collect()
+        moves
+            .filter_map(|step| match step {
+                Move::Parameter(index, _, to) if *index == local.0 => Some(*to),
+                Move::Parameter(..) | Move::One(..) => None,
+            })
+            .collect()
     }
 }
 

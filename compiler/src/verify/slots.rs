@@ -75,9 +75,14 @@ impl Reader<'_, '_> {
                 let declared = self.handling.container(slot).at;
                 let certainty = if state.empty(slot) { "is" } else { "may be" };
                 self.diagnostics.push(
-                    Diagnostic::error("E0402", format!("`{name}` {certainty} empty where its thread is looked at"), at, "")
-                        .related(declared, format!("`{name}` holds one thread or none"))
-                        .help(format!("test it first: `if (|{name}| == 1)`, or `|{name}| == 1 && …` within a condition")),
+                    Diagnostic::error(
+                        "E0402",
+                        format!("`{name}` {certainty} empty where its thread is looked at"),
+                        at,
+                        "",
+                    )
+                    .related(declared, format!("`{name}` holds one thread or none"))
+                    .help(format!("test it first: `if (|{name}| == 1)`, or `|{name}| == 1 && …` within a condition")),
                 );
             }
             Thread::Local(local) => {

@@ -114,7 +114,9 @@ fn advice(handling: &Handling, parameter: LocalId, demanded: Option<Stage>) -> S
     };
     match (class, class.and_then(suits)) {
         (_, Some(container)) => format!("store it on every path, for example with `{name} => {container};`"),
-        (Some(class), None) => format!("declare a {} container, for example `queue waiting : {};`", class.word(), class.word()),
+        (Some(class), None) => {
+            format!("declare a {} container, for example `queue waiting : {};`", class.word(), class.word())
+        }
         (None, None) => format!("store {name} in a container on every path"),
     }
 }

@@ -118,12 +118,13 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
     match source {
         Source::Container(container) if state.empty(container) => {
             let name = handling.name(container);
-            let diagnostic = Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "fails always");
+            let diagnostic =
+                Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "fails always");
             let why = state.size(container).why;
-            diagnostics.push(
-                because(diagnostic, why, &format!("{name} is empty"))
-                    .help(format!("take the thread from a container that holds one, or test `|{}| > 0` first", handling.container(container).name)),
-            );
+            diagnostics.push(because(diagnostic, why, &format!("{name} is empty")).help(format!(
+                "take the thread from a container that holds one, or test `|{}| > 0` first",
+                handling.container(container).name
+            )));
             return;
         }
         Source::Thread(local) => match state.places(local) {
@@ -137,7 +138,8 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
                 let name = handling.local(local);
                 let sure = if places.len() == 1 { "has been" } else { "may have been" };
                 let title = format!("{name} {sure} destroyed before {what}");
-                let diagnostic = Diagnostic::error("E0401", title, statement.at, "there may be no such thread any more");
+                let diagnostic =
+                    Diagnostic::error("E0401", title, statement.at, "there may be no such thread any more");
                 diagnostics.push(diagnostic.help("destroy a thread last, and only once"));
                 return;
             }

@@ -12,18 +12,27 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
 fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagnostics) -> Option<&'a Statement> {
     let mut ended: Option<&Statement> = None;
     for (index, statement) in statements.iter().enumerate() {
-        if index > 0 && let Some(end) = ended {
+        if index > 0
+            && let Some(end) = ended
+        {
             let what = handling.statement(end);
             diagnostics.push(
-                Diagnostic::error("E0407", format!("this is never reached after {what}"), statement.at, "never reached")
-                    .related(end.at, "the handler has ended here")
-                    .help("remove it, or put it before the statement that ends the handler"),
+                Diagnostic::error(
+                    "E0407",
+                    format!("this is never reached after {what}"),
+                    statement.at,
+                    "never reached",
+                )
+                .related(end.at, "the handler has ended here")
+                .help("remove it, or put it before the statement that ends the handler"),
             );
             // What follows is as unreachable; once is enough.
             return ended;
         }
         ended = match &statement.kind {
-            StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => Some(statement),
+            StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => {
+                Some(statement)
+            }
             StatementKind::If { then, otherwise, .. } => {
                 let first = block(handling, then, diagnostics);
                 let second = block(handling, otherwise, diagnostics);

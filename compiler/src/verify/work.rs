@@ -28,7 +28,11 @@ fn one_runs(handling: &Handling, situation: &Situation, end: &End, slot: Contain
         let running = of_class(handling.policy, StateClass::Running);
         let alone = |size: Size| size.most.is_some_and(|most| most <= 1);
         running
-            .filter(|container| if *container == slot { !alone(end.state.size(slot)) } else { !end.state.empty(*container) })
+            .filter(
+                |container| {
+                    if *container == slot { !alone(end.state.size(slot)) } else { !end.state.empty(*container) }
+                },
+            )
             .collect()
     };
     let left = others(end);
@@ -85,9 +89,11 @@ fn nothing_ready(handling: &Handling, event: &Event, situation: &Situation, end:
     if left.is_empty() {
         return;
     }
-    let path = handling.path_to(situation, |other| other.at == end.at && other.kind == end.kind && !ready(other).is_empty());
+    let path =
+        handling.path_to(situation, |other| other.at == end.at && other.kind == end.kind && !ready(other).is_empty());
     let written = if handling.handler.written.is_empty() { &event.name } else { &handling.handler.written };
-    let title = format!("`{written}` can end without `dispatch` though a thread is ready in {}", names(handling, &left));
+    let title =
+        format!("`{written}` can end without `dispatch` though a thread is ready in {}", names(handling, &left));
     let diagnostic = Diagnostic::error("E0410", title, end.at, "the processor would idle");
     diagnostics.push(
         along(diagnostic, &path)

@@ -14,8 +14,8 @@ pub(super) enum Token {
 
 /// Longest first, so that `==` is not read as `=` and `=`.
 const SYMBOLS: [&str; 28] = [
-    "..", "=>", "==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "+", "-", "*", "/", "%", "!", "|", "(", ")", "{", "}",
-    ",", ":", ";", "@", "#", "."
+    "..", "=>", "==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "+", "-", "*", "/", "%", "!", "|", "(", ")", "{",
+    "}", ",", ":", ";", "@", "#", ".",
 ];
 
 /// The words with the line of each; the last is [`Token::End`].
@@ -72,10 +72,16 @@ fn quoted(rest: &str, line: usize) -> Result<(String, usize), ReadError> {
             '\\' => match characters.next() {
                 Some((_, escaped @ ('"' | '\\'))) => content.push(escaped),
                 Some((_, 'u')) => {
-                    let digits: String =
-                        characters.by_ref().map(|(_, digit)| digit).skip(1).take_while(|digit| *digit != '}').take(8).collect();
+                    let digits: String = characters
+                        .by_ref()
+                        .map(|(_, digit)| digit)
+                        .skip(1)
+                        .take_while(|digit| *digit != '}')
+                        .take(8)
+                        .collect();
                     let scalar = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
-                    content.push(scalar.ok_or_else(|| ReadError::new(line, "`\\u{…}` needs the number of a character"))?);
+                    content
+                        .push(scalar.ok_or_else(|| ReadError::new(line, "`\\u{…}` needs the number of a character"))?);
                 }
                 Some(_) | None => return Err(ReadError::new(line, "after `\\` comes `\"`, `\\` or `u{…}`")),
             },

@@ -76,7 +76,10 @@ fn container_line(out: &mut String, container: &Container, names: &Names) {
         ContainerKind::Pstack(keys) => format!("pstack({})", sort_keys(keys, names)),
     };
     let class = container.class.word();
-    line(out, format_args!("container {}: {kind} {class}{}{}", container.name, owner(container.owner), at(container.at)));
+    line(
+        out,
+        format_args!("container {}: {kind} {class}{}{}", container.name, owner(container.owner), at(container.at)),
+    );
 }
 
 fn sort_keys(keys: &[SortKey], names: &Names) -> String {
@@ -274,8 +277,22 @@ impl BinaryOperator {
     /// The operator of this spelling.
     pub fn from_word(word: &str) -> Option<BinaryOperator> {
         use BinaryOperator::*;
-        [Add, Subtract, Multiply, Divide, Remainder, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual, And, Or]
-            .into_iter()
-            .find(|operator| operator.word() == word)
+        [
+            Add,
+            Subtract,
+            Multiply,
+            Divide,
+            Remainder,
+            Equal,
+            NotEqual,
+            Less,
+            LessOrEqual,
+            Greater,
+            GreaterOrEqual,
+            And,
+            Or,
+        ]
+        .into_iter()
+        .find(|operator| operator.word() == word)
     }
 }

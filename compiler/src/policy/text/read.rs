@@ -41,7 +41,8 @@ const DEEPEST: usize = 500;
 /// # Errors
 /// The first line that is not as [`print`](super::print()) would have written it, layout aside, and what was expected there.
 pub fn read(text: &str) -> Result<Policy, ReadError> {
-    let mut reader = Reader { tokens: tokens(text)?, next: 0, depth: 0, globals: Scope::default(), members: Scope::default() };
+    let mut reader =
+        Reader { tokens: tokens(text)?, next: 0, depth: 0, globals: Scope::default(), members: Scope::default() };
     let mut policy = reader.policy()?;
     policy.number_statements();
     Ok(policy)
@@ -235,7 +236,11 @@ impl Reader {
     fn value_of(&mut self, ty: Type, bits: u8) -> Read<Value> {
         let line = self.line();
         let value = self.value(bits)?;
-        if value.ty() == ty { Ok(value) } else { Err(ReadError::new(line, format!("expected a value of type {}", ty.word()))) }
+        if value.ty() == ty {
+            Ok(value)
+        } else {
+            Err(ReadError::new(line, format!("expected a value of type {}", ty.word())))
+        }
     }
 
     /// Counts a level of nesting while `inside` reads it.
@@ -287,7 +292,11 @@ impl Reader {
             let handler = self.handler(true, &policy)?;
             policy.queries.push(handler);
         }
-        if *self.peek() == Token::End { Ok(policy) } else { self.expected("a declaration, in the order in which they are printed") }
+        if *self.peek() == Token::End {
+            Ok(policy)
+        } else {
+            self.expected("a declaration, in the order in which they are printed")
+        }
     }
 
     fn declarations(&mut self, policy: &mut Policy) -> Read<()> {
@@ -357,7 +366,10 @@ impl Reader {
             "stack" => ContainerKind::Stack,
             "pqueue" => ContainerKind::Pqueue(self.sort_keys()?),
             "pstack" => ContainerKind::Pstack(self.sort_keys()?),
-            other => return self.fail(format!("`{other}` is no kind of container: threadref, queue, stack, pqueue, pstack")),
+            other => {
+                return self
+                    .fail(format!("`{other}` is no kind of container: threadref, queue, stack, pqueue, pstack"));
+            }
         };
         let word = self.word("a state class")?;
         let Some(class) = StateClass::from_word(&word) else {
@@ -598,7 +610,10 @@ impl HandlerReader {
         if found == ty {
             return Ok(expression);
         }
-        Err(ReadError::new(line, format!("expected an expression of type {}, found one of type {}", ty.word(), found.word())))
+        Err(ReadError::new(
+            line,
+            format!("expected an expression of type {}, found one of type {}", ty.word(), found.word()),
+        ))
     }
 
     fn expression(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
@@ -615,7 +630,9 @@ impl HandlerReader {
             let operand = self.in_parentheses(Type::Bool, reader)?;
             return Ok((Expression::Unary(UnaryOperator::Not, Box::new(operand)), Type::Bool));
         }
-        if *reader.peek() == Token::Symbol("-") && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _))) {
+        if *reader.peek() == Token::Symbol("-")
+            && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _)))
+        {
             reader.advance();
             let operand = self.in_parentheses(Type::Int, reader)?;
             return Ok((Expression::Unary(UnaryOperator::Negate, Box::new(operand)), Type::Int));
@@ -676,7 +693,12 @@ impl HandlerReader {
         let Some(operator) = operator else { return reader.expected("an operator") };
         let (operand, result) = operator.types(ty);
         if operand != ty {
-            return reader.fail(format!("`{}` needs operands of type {}, not {}", operator.word(), operand.word(), ty.word()));
+            return reader.fail(format!(
+                "`{}` needs operands of type {}, not {}",
+                operator.word(),
+                operand.word(),
+                ty.word()
+            ));
         }
         reader.advance();
         let right = self.expression_of(operand, reader)?;
@@ -748,9 +770,10 @@ impl BinaryOperator {
             | BinaryOperator::Multiply
             | BinaryOperator::Divide
             | BinaryOperator::Remainder => (Type::Int, Type::Int),
-            BinaryOperator::Less | BinaryOperator::LessOrEqual | BinaryOperator::Greater | BinaryOperator::GreaterOrEqual => {
-                (Type::Int, Type::Bool)
-            }
+            BinaryOperator::Less
+            | BinaryOperator::LessOrEqual
+            | BinaryOperator::Greater
+            | BinaryOperator::GreaterOrEqual => (Type::Int, Type::Bool),
             BinaryOperator::Equal | BinaryOperator::NotEqual => (left, Type::Bool),
             BinaryOperator::And | BinaryOperator::Or => (Type::Bool, Type::Bool),
         }

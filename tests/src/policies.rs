@@ -1,0 +1,386 @@
+//! Random schedulers for the native framework, as source text: well-typed, and good often enough to be accepted.
+
+use std::fmt::Write;
+
+use crate::choices::Choices;
+
+/// A scheduler. The same bytes give the same text; the fewer and smaller they are, the simpler it is.
+pub fn random(bytes: &[u8]) -> String {
+    let mut choices = Choices::new(bytes);
+    let mut writer = Writer {
+        ready: Vec::new(),
+        running: Vec::new(),
+        blocked: Vec::new(),
+        out: String::new(),
+        fresh: 0,
+        choices: &mut choices,
+    };
+    writer.scheduler();
+    writer.out
+}
+
+struct Writer<'a, 'b> {
+    choices: &'a mut Choices<'b>,
+    ready: Vec<(String, bool)>,
+    running: Vec<String>,
+    blocked: Vec<String>,
+    out: String,
+    fresh: usize,
+}
+
+/// What can be said at a point of a handler.
+#[derive(Clone, Debug, Default)]
+struct Scope {
+    /// The thread given; it can be moved anywhere.
+    thread: Option<String>,
+    /// The thread visited; only it can be moved.
+    cursor: Option<String>,
+    /// Whether the handler may put a thread into a RUNNING container.
+    dispatches: bool,
+    /// Statements inside statements.
+    depth: usize,
+}
+
+impl Writer<'_, '_> {
+    fn scheduler(&mut self) {
+        self.line("scheduler random {");
+        self.line("  thread { int a = 1; int b; bool c; }");
+        self.line("  threadimports { int ti default 0; bool tb default false; }");
+        self.line("  imports { int gi default 0; bool gb default true; }");
+        self.line("  data {");
+        self.line("    const int K = 2;");
+        self.line("    int v, w = 3;");
+        self.running = vec!["current".to_owned()];
+        if self.choices.chance(15) {
+            self.running.push("other".to_owned());
+        }
+        for name in self.running.clone() {
+            self.line(&format!("    threadref {name} : RUNNING;"));
+        }
+        for index in 0..=self.choices.below(4) {
+            let name = format!("r{index}");
+            let kind = self.choices.below(7);
+            let declaration = match kind {
+                0 | 1 => format!("queue {name}"),
+                2 => format!("stack {name}"),
+                3 => format!("pqueue {name} sortable on a"),
+                4 => format!("pstack {name} reverse sortable on b, c"),
+                _ => format!("threadref {name}"),
+            };
+            // The first holds any number of threads, so that most policies can be good.
+            let declaration = if index == 0 && kind > 4 { format!("queue {name}") } else { declaration };
+            self.ready.push((name, index > 0 && kind > 4));
+            self.line(&format!("    {declaration} : READY;"));
+        }
+        if self.choices.chance(30) {
+            self.blocked.push("parked".to_owned());
+            self.line("    queue parked : BLOCKED;");
+        }
+        self.line("  }");
+        self.handlers();
+        self.line("}");
+    }
+
+    fn handlers(&mut self) {
+        if self.choices.chance(30) {
+            self.handler("event init", Scope::default(), None);
+        }
+        if self.choices.chance(20) {
+            self.line("  event newthread(t) {");
+            self.line("    if (t.ti > 2 || gb == false) fail \"no room\";");
+            self.rest(given("t"), Some("READY"));
+        } else {
+            self.handler("event newthread(t)", given("t"), Some("READY"));
+        }
+        self.schedule();
+        self.handler("event switch_out(t)", given("t"), Some("READY"));
+        self.handler("event event_raised(t)", given("t"), Some("READY"));
+        if self.choices.chance(40) {
+            self.handler("event set_next_thread(t)", given("t"), None);
+        }
+        if !self.blocked.is_empty() && self.choices.chance(50) {
+            self.handler("event block.*(t)", given("t"), Some("BLOCKED"));
+        }
+        if !self.blocked.is_empty() && self.choices.chance(30) {
+            self.handler("event suspend_thread(t)", given("t"), Some("BLOCKED"));
+        }
+        if self.choices.chance(30) {
+            let (first, condition) = (self.ready[0].0.clone(), self.condition(&Scope::default(), 2));
+            self.line(&format!("  query threads_ready {{ if ({condition}) return |{first}|; return v; }}"));
+        }
+    }
+
+    fn handler(&mut self, header: &str, scope: Scope, class: Option<&str>) {
+        self.line(&format!("  {header} {{"));
+        self.rest(scope, class);
+    }
+
+    /// The statements of a handler; at last, mostly, what stores the thread.
+    fn rest(&mut self, scope: Scope, class: Option<&str>) {
+        self.block(&scope, 3);
+        if let (Some(class), Some(thread)) = (class, &scope.thread)
+            && !self.choices.chance(4)
+        {
+            let slot_or_else = self.ready.iter().find(|(_, slot)| *slot).cloned();
+            match (class, slot_or_else) {
+                ("READY", Some((slot, _))) if self.choices.chance(30) => {
+                    let other = self.ready[0].0.clone();
+                    self.line(&format!("    if (|{slot}| == 0) {thread} => {slot}; else {thread} => {other};"));
+                }
+                ("READY", _) => {
+                    let names: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
+                    let pick = self.choices.below(names.len().min(2));
+                    self.line(&format!("    {thread} => {};", names[pick]));
+                }
+                _ => {
+                    let mut names = self.blocked.clone();
+                    names.push("waiting".to_owned());
+                    let pick = self.choices.below(self.blocked.len().max(1));
+                    self.line(&format!("    {thread} => {};", names[pick]));
+                }
+            }
+        }
+        self.line("  }");
+    }
+
+    fn schedule(&mut self) {
+        self.line("  event schedule {");
+        let scope = Scope { dispatches: true, ..Scope::default() };
+        self.block(&scope, 3);
+        let target = self.choices.one_of(&self.running.clone());
+        let mut names: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
+        // Any order will do, as long as the last one can be reached by elimination.
+        let turn = self.choices.below(names.len());
+        names.rotate_left(turn);
+        let last = names.pop().unwrap_or_default();
+        for name in names {
+            if self.choices.chance(97) || !self.choices.any_left() {
+                let condition = self.choices.one_of(&[
+                    format!("|{name}| > 0"),
+                    format!("|{name}|"),
+                    format!("!(|{name}| == 0)"),
+                    format!("|{name}| > 0 && |{last}| < 2"),
+                ]);
+                self.line(&format!("    if ({condition}) {name} => {target}; else"));
+            }
+        }
+        self.line(&format!("    {last} => {target};"));
+        self.line(&format!("    dispatch {target};"));
+        self.line("  }");
+    }
+
+    fn block(&mut self, scope: &Scope, most: usize) {
+        for _ in 0..self.choices.below(most + 1) {
+            self.statement(scope);
+        }
+    }
+
+    fn statement(&mut self, scope: &Scope) {
+        let inner = Scope { depth: scope.depth + 1, ..scope.clone() };
+        match self.choices.below(14) {
+            0 => self.assignment(scope),
+            10 | 11 => self.probe(scope),
+            12 if scope.cursor.is_none() => self.emptying(),
+            13 if scope.cursor.is_none() && scope.depth < 3 => self.sum(&inner),
+            1 | 2 if scope.depth < 3 => {
+                let condition = self.condition(scope, 2);
+                self.line(&format!("    if ({condition}) {{"));
+                self.block(&inner, 2);
+                if self.choices.chance(50) {
+                    self.line("    } else {");
+                    self.block(&inner, 2);
+                }
+                self.line("    }");
+            }
+            3 if scope.cursor.is_none() => {
+                let cursor = self.name("x");
+                let container = self.choices.one_of(&self.ready.clone()).0;
+                self.line(&format!("    foreach {cursor} in {container} {{"));
+                self.block(&Scope { cursor: Some(cursor), ..inner }, 2);
+                self.line("    }");
+            }
+            4 | 5 => self.tested_transfer(scope),
+            6 => {
+                if let Some(thread) = scope.cursor.clone().or_else(|| scope.thread.clone()) {
+                    self.store(&thread);
+                }
+            }
+            7 if scope.cursor.is_none() => self.free_transfer(scope),
+            8 if scope.dispatches && scope.cursor.is_none() => {
+                let (from, to) =
+                    (self.choices.one_of(&self.ready.clone()).0, self.choices.one_of(&self.running.clone()));
+                self.line(&format!("    if (|{from}| > 0) {{ {from} => {to}; dispatch {to}; }}"));
+            }
+            9 => {
+                let name = self.name("l");
+                let value = self.int(scope, 2);
+                self.line(&format!("    int {name} = {value}; v = {name};"));
+            }
+            _ => self.assignment(scope),
+        }
+    }
+
+    /// A transfer that is preceded by its tests.
+    fn tested_transfer(&mut self, scope: &Scope) {
+        let (to, slot) = self.choices.one_of(&self.ready.clone());
+        let vacant = if slot { format!("|{to}| == 0") } else { "true".to_owned() };
+        match &scope.cursor {
+            Some(cursor) => self.line(&format!("    if ({vacant}) {cursor} => {to};")),
+            None => {
+                let from = self.choices.one_of(&self.ready.clone()).0;
+                let test = self.choices.one_of(&[
+                    format!("|{from}| > 0"),
+                    format!("|{from}| >= 1"),
+                    format!("|{from}| + |{from}| > 1"),
+                ]);
+                self.line(&format!("    if ({test} && {vacant}) {from} => {to};"));
+            }
+        }
+    }
+
+    /// A transfer that changes nothing but needs a thread: what the verifier claims of the container shows here.
+    fn probe(&mut self, scope: &Scope) {
+        let lists: Vec<String> = self.ready.iter().filter(|(_, slot)| !slot).map(|(name, _)| name.clone()).collect();
+        let list = self.choices.one_of(&lists);
+        match (&scope.cursor, &scope.thread) {
+            (None, None) => self.line(&format!("    {list} => {list};")),
+            (None, Some(thread)) if self.choices.chance(50) => {
+                self.line(&format!("    {list} => {list}; if ({thread} in {list}) {thread} => {list};"));
+            }
+            (None, Some(_)) => self.line(&format!("    {list} => {list};")),
+            (Some(cursor), _) => self.line(&format!("    {cursor} => {list};")),
+        }
+    }
+
+    /// A loop that takes threads out of a container that held some, and a probe of what is left.
+    fn emptying(&mut self) {
+        let lists: Vec<String> = self.ready.iter().filter(|(_, slot)| !slot).map(|(name, _)| name.clone()).collect();
+        let (from, to, probed) =
+            (self.choices.one_of(&lists), self.choices.one_of(&lists), self.choices.one_of(&lists));
+        let (least, cursor) = (1 + self.choices.below(3), self.name("x"));
+        let condition = self.choices.one_of(&["true", "gb", "false || gi < 4"]);
+        self.line(&format!("    if (|{from}| >= {least}) {{"));
+        self.line(&format!("    foreach {cursor} in {from} {{ if ({condition}) {cursor} => {to}; }}"));
+        self.line(&format!("    {probed} => {probed};"));
+        self.line("    }");
+    }
+
+    /// What follows from a sum of sizes, after something was done about it.
+    fn sum(&mut self, inner: &Scope) {
+        let lists: Vec<String> = self.ready.iter().filter(|(_, slot)| !slot).map(|(name, _)| name.clone()).collect();
+        let (one, other) = (self.choices.one_of(&lists), self.choices.one_of(&lists));
+        self.line(&format!("    if (|{one}| + |{other}| > 0) {{"));
+        self.block(inner, 2);
+        self.line(&format!("    if (|{one}| == 0) {other} => {other};"));
+        self.line("    }");
+    }
+
+    /// A transfer that may need guards.
+    fn free_transfer(&mut self, scope: &Scope) {
+        let mut sources: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
+        sources.extend(self.running.clone());
+        let from = self.choices.one_of(&sources);
+        let to = if scope.dispatches && self.choices.chance(20) {
+            self.choices.one_of(&self.running.clone())
+        } else {
+            self.choices.one_of(&self.ready.clone()).0
+        };
+        if self.choices.chance(50) {
+            self.line(&format!("    if (|{from}| > 0) {from} => {to};"));
+        } else {
+            self.line(&format!("    {from} => {to};"));
+        }
+    }
+
+    fn store(&mut self, thread: &str) {
+        let (to, slot) = self.choices.one_of(&self.ready.clone());
+        if slot && self.choices.chance(80) {
+            self.line(&format!("    if (|{to}| == 0) {thread} => {to};"));
+        } else {
+            self.line(&format!("    {thread} => {to};"));
+        }
+    }
+
+    fn assignment(&mut self, scope: &Scope) {
+        let thread = self.thread(scope);
+        let value = self.int(scope, 2);
+        match (self.choices.below(6), thread) {
+            (0, _) => self.line(&format!("    v = {value};")),
+            (1, _) => self.line("    w++;"),
+            (2, Some(thread)) => self.line(&format!("    {thread}.a = {value};")),
+            (3, Some(thread)) => self.line(&format!("    {thread}.b -= {value};")),
+            (4, Some(thread)) => {
+                let condition = self.condition(scope, 1);
+                self.line(&format!("    {thread}.c = {condition};"));
+            }
+            (5, Some(thread)) => self.line(&format!("    {thread}.ti = {value};")),
+            (_, _) => self.line(&format!("    gi = {value};")),
+        }
+    }
+
+    /// A thread that can be named.
+    fn thread(&mut self, scope: &Scope) -> Option<String> {
+        let named: Vec<String> = scope.cursor.iter().chain(&scope.thread).cloned().collect();
+        if named.is_empty() { None } else { Some(self.choices.one_of(&named)) }
+    }
+
+    fn int(&mut self, scope: &Scope, depth: usize) -> String {
+        let container = self.choices.one_of(&self.ready.clone()).0;
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 8 }), thread) {
+            (0, _) => self.choices.below(5).to_string(),
+            (1, _) => "v".to_owned(),
+            (2, _) => "gi".to_owned(),
+            (3, Some(thread)) => format!("{thread}.a"),
+            (4, Some(thread)) => format!("{thread}.ti"),
+            (5, _) => format!("|{container}|"),
+            (6 | 7, _) => {
+                let operator = self.choices.one_of(&["+", "-", "*", "/", "%"]);
+                format!("({} {operator} {})", self.int(scope, depth - 1), self.int(scope, depth - 1))
+            }
+            (_, _) => "K".to_owned(),
+        }
+    }
+
+    fn condition(&mut self, scope: &Scope, depth: usize) -> String {
+        let (container, slot) = self.choices.one_of(&self.ready.clone());
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 9 }), thread) {
+            (0, _) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                let bound = self.choices.below(4);
+                if self.choices.chance(50) {
+                    format!("|{container}| {operator} {bound}")
+                } else {
+                    format!("{bound} {operator} |{container}|")
+                }
+            }
+            (1, Some(thread)) => format!("{thread} in {container}"),
+            (2, Some(thread)) => format!("{thread}.c"),
+            (3, _) => "gb".to_owned(),
+            (4, _) if slot => format!("(|{container}| == 1 && {container}.a > 1)"),
+            (5, _) => {
+                let other = self.choices.one_of(&self.ready.clone()).0;
+                format!("|{container}| + |{other}| {} 0", self.choices.one_of(&[">", "==", "!=", "<="]))
+            }
+            (6, _) => format!("!({})", self.condition(scope, depth - 1)),
+            (7, _) => format!("({} && {})", self.condition(scope, depth - 1), self.condition(scope, depth - 1)),
+            (8, _) => format!("({} || {})", self.condition(scope, depth - 1), self.condition(scope, depth - 1)),
+            (_, _) => format!("{} < {}", self.int(scope, 1), self.int(scope, 1)),
+        }
+    }
+
+    fn name(&mut self, base: &str) -> String {
+        self.fresh += 1;
+        format!("{base}{}", self.fresh)
+    }
+
+    fn line(&mut self, text: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.out, "{text}");
+    }
+}
+
+fn given(thread: &str) -> Scope {
+    Scope { thread: Some(thread.to_owned()), ..Scope::default() }
+}
