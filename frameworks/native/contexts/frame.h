@@ -5,6 +5,7 @@
 #define CATAPULTS_FRAME_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* In assembly: the first code of a new context. Calls entry(argument) and marks the end of the stack for debuggers. */
 void context_begin(void);
@@ -33,7 +34,7 @@ struct context_frame {
     void *x21_x28[8];
     void *x29;            /* 0: no frame above */
     void (*resume)(void); /* x30, the return address */
-    double d8_d15[8];
+    uint64_t d8_d15[8];
 };
 #define CONTEXT_ROOM 0
 _Static_assert(sizeof(struct context_frame) == 160, "aarch64.S");

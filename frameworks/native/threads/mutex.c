@@ -37,6 +37,7 @@ int catapults_mutex_unlock(catapults_mutex_t *mutex) {
 }
 
 static int wait(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    self->wants = mutex;
     self->woken = false;
     self->passed_over = false;
     waiters_append(&mutex->waiters, self);

@@ -28,32 +28,35 @@ void report_contained(const struct dispatcher_failure *failure) {
     else
         snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", file_name(policy->source), stop->line,
                  stop->text);
-    runtime_report("policy %s: %s; %" PRId64 " threads continue under the built-in FIFO", policy->name, what,
-                   failure->threads);
+    runtime_report("policy %s: %s; %" PRId64 " thread%s under the built-in FIFO", policy->name, what, failure->threads,
+                   failure->threads == 1 ? " continues" : "s continue");
 }
 
-static const char *state_of(const struct catapults_handle *thread) {
-    static const char *const reasons[] = {
-        "to read",     "to write",        "for a connection to accept", "to connect",    "for a file",
-        "for a mutex", "for a condition", "for the end of a thread",    "for an instant"};
-    switch ((enum dispatcher_state)thread->dispatched.state) {
-    case THREAD_BLOCKED:
-        return reasons[thread->dispatched.reason];
-    case THREAD_SUSPENDED:
-        return "to be resumed";
-    case THREAD_RUNNABLE:
-    case THREAD_ENDED:
-        break;
-    }
-    return "for nothing";
-}
+static void report_wait(const struct catapults_handle *thread);
 
 void report_deadlock(void) {
     runtime_report("deadlock: every thread waits, and nothing is under way that could wake one");
-    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
-        const struct catapults_handle *thread = handle_of(t);
-        fprintf(stderr, "  thread %" PRIu32 " (%s) waits %s\n", t->policy.number, thread->name, state_of(thread));
-    }
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+        report_wait(handle_of(t));
     fflush(NULL);
     _Exit(EXIT_FAILURE);
+}
+
+static void report_wait(const struct catapults_handle *thread) {
+    static const char *const waits[] = {"to read",         "to write",       "for a connection to accept",
+                                        "to connect",      "for a file",     "for a mutex",
+                                        "for a condition", "for the end of", "for an instant"};
+    const struct dispatcher_thread *t = &thread->dispatched;
+    bool suspended = t->state == THREAD_SUSPENDED;
+    const struct catapults_handle *other = NULL;
+    if (!suspended && t->reason == BLOCK_JOIN)
+        other = thread->joins;
+    else if (!suspended && t->reason == BLOCK_LOCK)
+        other = thread->wants->owner;
+    fprintf(stderr, "  thread %" PRIu32 " (%s) waits %s", t->policy.number, thread->name,
+            suspended ? "to be resumed" : waits[t->reason]);
+    if (other)
+        fprintf(stderr, "%s thread %" PRIu32 " (%s)", t->reason == BLOCK_LOCK ? " of" : "",
+                other->dispatched.policy.number, other->name);
+    fputc('\n', stderr);
 }

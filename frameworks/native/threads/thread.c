@@ -44,6 +44,7 @@ int catapults_join(catapults_t thread, void **result) {
         return EINVAL;
     if (!thread->ended) {
         thread->joiner = self;
+        self->joins = thread;
         dispatcher_block(BLOCK_JOIN, DISPATCHER_FOREVER);
     }
     if (result)

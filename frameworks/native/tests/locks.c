@@ -1,0 +1,257 @@
+/*
+ * Mutexes and conditions.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
+static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
+static char order[256];
+
+static void begin(void) { require(catapults_init(NULL) == 0); }
+
+static catapults_t spawn(void *(*start)(void *), void *argument) {
+    catapults_t thread;
+    require(catapults_create(&thread, &(struct catapults_attributes){.name = argument}, start, argument) == 0);
+    return thread;
+}
+
+static void join_all(catapults_t *threads, int count) {
+    for (int i = 0; i < count; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+/* ---- Mutexes
+ * ---------------------------------------------------------------------------------------------------------------- */
+
+static void *lock_and_note(void *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    strcat(order, name);
+    catapults_yield();
+    require(catapults_mutex_unlock(&mutex) == 0);
+    return NULL;
+}
+
+static void waiters_are_served_in_order(void) {
+    begin();
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t threads[] = {spawn(lock_and_note, "a"), spawn(lock_and_note, "b"), spawn(lock_and_note, "c")};
+    catapults_yield();
+    require(order[0] == '\0');
+    require(catapults_mutex_unlock(&mutex) == 0);
+    join_all(threads, 3);
+    require(strcmp(order, "abc") == 0);
+}
+
+static void misuse_is_an_error(void) {
+    begin();
+    require(catapults_mutex_unlock(&mutex) == EPERM);
+    require(catapults_mutex_trylock(&mutex) == 0);
+    require(catapults_mutex_lock(&mutex) == EDEADLK && catapults_mutex_trylock(&mutex) == EBUSY);
+    catapults_t other = spawn(lock_and_note, "a");
+    require(catapults_mutex_unlock(&mutex) == 0);
+    catapults_yield();
+    require(catapults_mutex_unlock(&mutex) == EPERM && catapults_mutex_trylock(&mutex) == EBUSY);
+    require(catapults_cond_wait(&cond, &mutex) == EPERM);
+    join_all(&other, 1);
+}
+
+static int locked;
+
+/* Never yields while it does not hold the mutex. */
+static void *hog(void *argument) {
+    for (int i = 0; i < 1000; i++) {
+        require(catapults_mutex_lock(&mutex) == 0);
+        locked++;
+        if (i % 10 == 0)
+            catapults_yield();
+        require(catapults_mutex_unlock(&mutex) == 0);
+    }
+    return argument;
+}
+
+static int locked_when_served;
+static void *lock_once(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    locked_when_served = locked;
+    require(catapults_mutex_unlock(&mutex) == 0);
+    return argument;
+}
+
+/* A thread that keeps locking is not stopped at each unlock (no convoy), yet passes a waiter over at most once. */
+static void a_hog_neither_convoys_nor_starves(void) {
+    begin();
+    catapults_t threads[] = {spawn(hog, "hog"), spawn(lock_once, "one")};
+    catapults_yield(); /* the hog holds it, the other waits */
+    require(locked == 1);
+    catapults_yield(); /* the hog goes on to its next yield, 10 locks on; the other finds it taken */
+    require(locked == 11 && locked_when_served == 0);
+    catapults_yield(); /* it is handed over */
+    catapults_yield();
+    require(locked_when_served == 11);
+    join_all(threads, 2);
+    require(locked == 1000);
+}
+
+static int inside, entered;
+static void *count_inside(void *argument) {
+    unsigned seed = (unsigned)(uintptr_t)argument;
+    for (int i = 0; i < 200; i++) {
+        require(catapults_mutex_lock(&mutex) == 0);
+        require(inside++ == 0);
+        for (int turns = rand_r(&seed) % 4; turns; turns--)
+            catapults_yield();
+        if (rand_r(&seed) % 20 == 0)
+            catapults_sleep(1000);
+        inside--;
+        entered++;
+        require(catapults_mutex_unlock(&mutex) == 0);
+        for (int turns = rand_r(&seed) % 3; turns; turns--)
+            catapults_yield();
+    }
+    return NULL;
+}
+
+static void one_at_a_time(void) {
+    begin();
+    catapults_t threads[50];
+    for (uintptr_t i = 0; i < 50; i++)
+        require(catapults_create(&threads[i], NULL, count_inside, (void *)i) == 0);
+    join_all(threads, 50);
+    require(entered == 10000 && mutex.owner == NULL && mutex.waiters.first == NULL);
+}
+
+/* ---- Conditions
+ * ---------------------------------------------------------------------------------------------------------------- */
+
+static void *wait_and_note(void *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    require(catapults_cond_wait(&cond, &mutex) == 0);
+    require(mutex.owner == catapults_self());
+    strcat(order, name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    return NULL;
+}
+
+static void signals_wake_in_order(void) {
+    begin();
+    catapults_t threads[] = {spawn(wait_and_note, "a"), spawn(wait_and_note, "b"), spawn(wait_and_note, "c"),
+                             spawn(wait_and_note, "d")};
+    require(catapults_cond_signal(&cond) == 0); /* nobody is there yet */
+    catapults_yield();
+    catapults_yield();
+    require(order[0] == '\0');
+    require(catapults_cond_signal(&cond) == 0);
+    catapults_yield();
+    catapults_yield();
+    require(strcmp(order, "a") == 0);
+    require(catapults_cond_broadcast(&cond) == 0);
+    join_all(threads, 4);
+    require(strcmp(order, "abcd") == 0);
+}
+
+static void timeouts(void) {
+    begin();
+    require(catapults_mutex_lock(&mutex) == 0);
+    int64_t before = catapults_now();
+    require(catapults_cond_wait_until(&cond, &mutex, before + 2000000) == ETIMEDOUT);
+    require(catapults_now() - before >= 2000000 && mutex.owner == catapults_self());
+    require(catapults_cond_wait_until(&cond, &mutex, 0) == ETIMEDOUT && cond.waiters.first == NULL);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static int outcome[2];
+static void *wait_with_timeout(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    outcome[*(char *)argument - 'a'] = catapults_cond_wait_until(&cond, &mutex, catapults_now() + 1000000);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    return NULL;
+}
+
+/* The instant of both has come, neither has run since: a signal must be lost on neither account. */
+static void a_signal_and_a_timeout_meet(void) {
+    begin();
+    catapults_t threads[] = {spawn(wait_with_timeout, "a"), spawn(wait_with_timeout, "b")};
+    catapults_yield();
+    struct timespec long_enough = {.tv_nsec = 5000000};
+    nanosleep(&long_enough, NULL);
+    require(catapults_cond_signal(&cond) == 0);
+    join_all(threads, 2);
+    require(outcome[0] == 0 && outcome[1] == ETIMEDOUT);
+    require(cond.waiters.first == NULL);
+}
+
+static int produced, consumed;
+static catapults_cond_t room = CATAPULTS_COND_INITIALIZER;
+enum { ITEMS = 5000, CAPACITY = 3 };
+
+static void *produce(void *argument) {
+    for (int i = 0; i < ITEMS; i++) {
+        catapults_mutex_lock(&mutex);
+        while (produced - consumed == CAPACITY)
+            catapults_cond_wait(&room, &mutex);
+        produced++;
+        catapults_cond_signal(&cond);
+        catapults_mutex_unlock(&mutex);
+    }
+    return argument;
+}
+
+static void *consume(void *argument) {
+    for (int i = 0; i < ITEMS; i++) {
+        catapults_mutex_lock(&mutex);
+        while (produced == consumed)
+            require(catapults_cond_wait_until(&cond, &mutex, catapults_now() + 60000000000) == 0);
+        consumed++;
+        require(produced - consumed >= 0 && produced - consumed <= CAPACITY);
+        catapults_cond_signal(&room);
+        catapults_mutex_unlock(&mutex);
+    }
+    return argument;
+}
+
+static void producers_and_consumers(void) {
+    begin();
+    catapults_t threads[6];
+    for (int i = 0; i < 6; i++)
+        threads[i] = spawn(i % 2 ? produce : consume, NULL);
+    join_all(threads, 6);
+    require(produced == 3 * ITEMS && consumed == produced);
+}
+
+static void *lock_forever(void *argument) {
+    catapults_mutex_lock(&mutex);
+    return argument;
+}
+
+static void abandon(void) {
+    begin();
+    catapults_mutex_lock(&mutex);
+    catapults_join(spawn(lock_forever, "locker"), NULL);
+}
+
+static void a_deadlock_names_the_owner(void **state) {
+    (void)state;
+    struct child child = run_child(abandon);
+    assert_exit(&child, EXIT_FAILURE);
+    assert_reported(&child, "thread 2 (locker) waits for a mutex of thread 1 (main)\n");
+    assert_reported(&child, "thread 1 (main) waits for the end of thread 2 (locker)\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        child_test(waiters_are_served_in_order),
+        child_test(misuse_is_an_error),
+        child_test(a_hog_neither_convoys_nor_starves),
+        child_test(one_at_a_time),
+        child_test(signals_wake_in_order),
+        child_test(timeouts),
+        child_test(a_signal_and_a_timeout_meet),
+        child_test(producers_and_consumers),
+        cmocka_unit_test(a_deadlock_names_the_owner),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

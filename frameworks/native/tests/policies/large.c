@@ -1,0 +1,2 @@
+#define BALLAST 50000
+#include "bytes.c"

@@ -1,0 +1,2 @@
+#define THREAD_SIZE 8
+#include "bytes.c"

@@ -1,0 +1,2 @@
+#define ABI 77
+#include "bytes.c"

@@ -1,0 +1,2 @@
+#define CONTRACT 99
+#include "bytes.c"

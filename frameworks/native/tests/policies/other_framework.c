@@ -1,0 +1,2 @@
+#define FRAMEWORK "pth"
+#include "bytes.c"

@@ -1,0 +1,2 @@
+#define MAGIC 0x12345678
+#include "bytes.c"
