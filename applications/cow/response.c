@@ -1,4 +1,5 @@
-#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 
 #include "response.h"
@@ -16,6 +17,7 @@ struct sending {
 
 static bool send_memory(struct sending *sending, const struct piece *pieces, size_t count, bool more);
 static bool send_file(struct sending *sending, const struct piece *piece);
+static void hold_back(int socket, bool on);
 static int64_t deadline(const struct sending *sending);
 static void progress(struct sending *sending, int64_t bytes);
 
@@ -61,6 +63,9 @@ bool response_send(const struct response *response, int socket, const struct pac
     for (size_t i = 0; i < response->count; i++)
         imported->bytesleft += response->pieces[i].length;
     imported->responding = true;
+    bool in_chunks = sending.file >= 0 && imported->bytesleft > (int64_t)pace->chunk;
+    if (in_chunks)
+        hold_back(socket, true);
 
     bool whole = true;
     for (size_t i = 0, end; whole && i < response->count; i = end) {
@@ -73,6 +78,8 @@ bool response_send(const struct response *response, int socket, const struct pac
             end++;
         whole = send_memory(&sending, &response->pieces[i], end - i, end < response->count);
     }
+    if (in_chunks)
+        hold_back(socket, false);
     imported->bytesleft = 0;
     imported->responding = false;
     *body = sending.sent > response->head_length ? sending.sent - response->head_length : 0;
@@ -120,6 +127,9 @@ static bool send_file(struct sending *sending, const struct piece *piece) {
     }
     return true;
 }
+
+/* Holds back what does not fill a packet: else each chunk ends in a small one, for connections have TCP_NODELAY. */
+static void hold_back(int socket, bool on) { setsockopt(socket, IPPROTO_TCP, TCP_CORK, &(int){on}, sizeof(int)); }
 
 /* Some bytes must go within the time-out, and many enough on average. */
 static int64_t deadline(const struct sending *sending) {
