@@ -72,7 +72,8 @@ pub(super) struct Scope {
 impl Scope {
     /// Takes the name, or the nearest one that is free.
     pub(super) fn take(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
+        // Of names that begin with an underscore, too many belong to the compiler.
+        let mut name = if wanted.starts_with('_') { format!("x{wanted}") } else { wanted.to_owned() };
         while is_reserved(&name) || self.taken.contains(&name) {
             name.push('_');
         }
@@ -81,12 +82,12 @@ impl Scope {
     }
 }
 
+/// No name that ends in an underscore is.
 fn is_reserved(name: &str) -> bool {
     let ours = ["catapults_", "CATAPULTS_"].iter().any(|prefix| name.starts_with(prefix));
     let limit = ["_MAX", "_MIN", "_WIDTH", "_C"].iter().any(|suffix| name.ends_with(suffix));
     let integer = (name.starts_with("int") || name.starts_with("uint")) && name.ends_with("_t");
-    let language = name.starts_with('_') && !name.ends_with('_');
-    ours || limit || integer || language || RESERVED.contains(&name)
+    !name.ends_with('_') && (ours || limit || integer || RESERVED.contains(&name))
 }
 
 /// The names of a policy's parts. Each list runs parallel to the one of the policy.
