@@ -29,6 +29,11 @@ pub struct Options {
     /// Clients that ask at the same time
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=4000))]
     connections: u32,
+    /// Bytes of a response that a handler sends before the others have their turn
+    ///
+    /// Small turns make the server, not the client, the limit: a server that has time to spare has nothing to order.
+    #[arg(long, default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..))]
+    turn: u32,
     /// Keep connections open between requests; the paper's client did not
     #[arg(long)]
     keep_alive: bool,
@@ -92,7 +97,7 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
     }
     write_results(&work.join("results.json"), &cells)?;
     writeln!(out, "Every repeat: {}", place.short(&work.join("results.json")))?;
-    let timeline = timeline(place, &work, processors, &cells)?;
+    let timeline = timeline(place, &work, processors, options, &cells)?;
     writeln!(out, "Who ran when: open {} at https://ui.perfetto.dev or chrome://tracing", place.short(&timeline))?;
     Ok(())
 }
@@ -123,7 +128,14 @@ fn measure(
     repeat: u32,
 ) -> Result<Run> {
     let (root, log) = (work.join("files"), work.join("server.log"));
-    let cow = Cow { policy: POLICIES[policy], handlers: cell.handlers, root: &root, trace: None, log: &log };
+    let cow = Cow {
+        policy: POLICIES[policy],
+        handlers: cell.handlers,
+        root: &root,
+        turn: Some(options.turn),
+        trace: None,
+        log: &log,
+    };
     let server = cow.start(place, processors)?;
     server.warm(&cell.files)?;
     let load = Load {
@@ -131,7 +143,7 @@ fn measure(
         seconds: options.seconds,
         close: !options.keep_alive,
         files: &cell.files,
-        processors: &[processors.server, processors.client],
+        processors: &[processors.client],
         seed: u64::from(repeat),
     };
     let before = server.busy_seconds()?;
@@ -144,11 +156,13 @@ fn measure(
 fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<String> {
     let mut notes = vec![format!(
         "\nCoW under fifo.sched (threads run in the order in which they became ready) and under cow.sched (no accept while out of \
-         descriptors,\nthe request nearest completion first). {} clients, {}; {} s a run, medians of {} runs.\n\
+         descriptors,\nthe response nearest completion first). {} clients, {}; responses are sent {} bytes a turn; {} s a run, \
+         medians of {} runs.\n\
          ratio: how many times better cow is; below 1 it loses (marked -). ~: the repeats of the two overlap, so it may be chance.\n\
          paper: the same ratio in CATAPULTS 2005, Tables 1 and 2 (GNU Pth, httperf, 2005's machines; its clients are not told).",
         options.connections,
         if options.keep_alive { "connections kept open" } else { "a connection for each request" },
+        options.turn,
         options.seconds,
         options.repeats,
     )];
@@ -196,10 +210,17 @@ fn write_results(path: &Path, cells: &[Cell]) -> Result<()> {
 }
 
 /// A second of the mix under cow.sched, as a timeline of its newest events.
-fn timeline(place: &Place, work: &Path, processors: Processors, cells: &[Cell]) -> Result<PathBuf> {
+fn timeline(place: &Place, work: &Path, processors: Processors, options: &Options, cells: &[Cell]) -> Result<PathBuf> {
     let cell = cells.iter().find(|cell| cell.files.len() > 1 && cell.handlers == 20).context("no cell has the mix")?;
     let (root, log, recorded) = (work.join("files"), work.join("server.log"), work.join("timeline.trace"));
-    let cow = Cow { policy: "cow", handlers: cell.handlers, root: &root, trace: Some(&recorded), log: &log };
+    let cow = Cow {
+        policy: "cow",
+        handlers: cell.handlers,
+        root: &root,
+        turn: Some(options.turn),
+        trace: Some(&recorded),
+        log: &log,
+    };
     let server = cow.start(place, processors)?;
     let load = Load {
         connections: 40,
@@ -216,8 +237,8 @@ fn timeline(place: &Place, work: &Path, processors: Processors, cells: &[Cell]) 
     let trace = trace::read(&bytes).with_context(|| format!("{}", recorded.display()))?;
     let path = work.join("timeline.json");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    // Some 200 bytes a record: a browser opens a few megabytes at once.
-    trace::export_chrome(&trace.newest(20_000), BufWriter::new(file)).context("cannot write the timeline")?;
+    // Some 100 bytes a record: a browser opens a few megabytes at once.
+    trace::export_chrome(&trace.newest(30_000), BufWriter::new(file)).context("cannot write the timeline")?;
     Ok(path)
 }
 

@@ -25,9 +25,9 @@ pub fn single(root: &Path, name: &str, bytes: u64) -> Result<Vec<Served>> {
     Ok(vec![make(root, name, bytes, 1.0)?])
 }
 
-/// Files of 1 KiB to 4 MiB whose sizes are heavy-tailed as those of the web are: Pareto with exponent 1.1, cut at both ends.
-/// Half of the requests ask for less than 2 KiB; half of the bytes are in files of more than 20 KiB, which one request in
-/// thirty asks for.
+/// Files of 4 KiB to 4 MiB whose sizes are heavy-tailed as those of the web are: Pareto with exponent 1.1, cut at both ends.
+/// Half of the requests ask for less than 8 KiB; half of the bytes are in files of more than 64 KiB, which one request in
+/// twenty-four asks for.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub fn heavy_tailed(root: &Path) -> Result<Vec<Served>> {
         .collect()
 }
 
-const SMALLEST: f64 = 1024.0;
+const SMALLEST: f64 = 4.0 * 1024.0;
 const LARGEST: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// The probability that a file is larger than `bytes`, up to a constant factor.

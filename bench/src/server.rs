@@ -28,6 +28,8 @@ pub struct Cow<'a> {
     pub handlers: usize,
     /// The folder that it serves.
     pub root: &'a Path,
+    /// Bytes of a response that a handler sends before the others have their turn; `None`: the server's own choice.
+    pub turn: Option<u32>,
     /// Where the runtime is to record who ran when.
     pub trace: Option<&'a Path>,
     /// Where its messages go.
@@ -46,6 +48,9 @@ impl Cow<'_> {
         let port = free_port()?;
         let mut command = process::pinned(program, &[processors.server]);
         command.args(["--port", &port.to_string(), "--handlers", &self.handlers.to_string()]).arg(self.root);
+        if let Some(turn) = self.turn {
+            command.args(["--chunk", &turn.to_string()]);
+        }
         command.env("CATAPULTS_POLICY", policy).env_remove("CATAPULTS_TRACE");
         if let Some(trace) = self.trace {
             command.env("CATAPULTS_TRACE", trace);
@@ -115,7 +120,7 @@ http {{
 impl Server {
     fn start(mut command: std::process::Command, port: u16, log: &Path) -> Result<Server> {
         let messages = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
-        command.stdin(Stdio::null()).stdout(messages.try_clone()?).stderr(messages);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages);
         let child = command.spawn().context("cannot start setpriv, which `make setup` installs")?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let mut server = Server { child, address, log: log.to_owned() };

@@ -24,7 +24,7 @@ pub fn measure(place: &Place, repeats: u32, seconds: u32) -> Result<(Value, Vec<
     let log = work.join("cow.log");
     let workloads =
         [("4-byte files", files::single(&root, "4", 4)?), ("250 K files", files::single(&root, "250k", 250_000)?)];
-    let cow = Cow { policy: "fifo", handlers: CONNECTIONS, root: &root, trace: None, log: &log };
+    let cow = Cow { policy: "fifo", handlers: CONNECTIONS, root: &root, turn: None, trace: None, log: &log };
     let nginx = Nginx { root: &root, work: &work };
 
     let mut outcomes = BTreeMap::<String, Vec<Outcome>>::new();
