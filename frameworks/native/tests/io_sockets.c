@@ -186,6 +186,26 @@ static void many_threads_wait_on_one_descriptor(void **state) {
     catapults_close(ends[1]);
 }
 
+#define MULTITUDE 9000 /* more than the rings of io_uring have entries */
+
+static void more_threads_wait_than_the_rings_hold(void **state) {
+    (void)state;
+    static catapults_t threads[MULTITUDE];
+    static char bytes[MULTITUDE];
+    int ends[2];
+    connect_tcp(ends);
+    received = 0;
+    for (int i = 0; i < MULTITUDE; i++)
+        threads[i] = spawn(receive_one, (void *)(intptr_t)ends[1]);
+    catapults_sleep(1 * MILLISECONDS);
+    assert_int_equal(catapults_write(ends[0], bytes, MULTITUDE), MULTITUDE);
+    for (int i = 0; i < MULTITUDE; i++)
+        assert_int_equal(catapults_join(threads[i], NULL), 0);
+    assert_int_equal(received, MULTITUDE);
+    catapults_close(ends[0]);
+    catapults_close(ends[1]);
+}
+
 /* A reader must not be kept waiting by a writer on the same descriptor, nor the other way round. */
 static void *fill(void *argument) {
     char block[4096] = {0};
@@ -421,6 +441,7 @@ int main(void) {
         cmocka_unit_test(echoes_over_tcp),
         cmocka_unit_test(a_send_ends_when_all_has_gone),
         cmocka_unit_test(many_threads_wait_on_one_descriptor),
+        cmocka_unit_test(more_threads_wait_than_the_rings_hold),
         cmocka_unit_test(readers_and_writers_wait_apart),
         cmocka_unit_test(a_reset_reaches_reader_and_writer),
         cmocka_unit_test(an_end_is_not_missed),
