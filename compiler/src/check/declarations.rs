@@ -17,6 +17,9 @@ use super::expressions::Lowering;
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
+/// How many containers a policy has at most. A query can ask for the threads in all of them, which makes an expression as deep.
+const MOST_CONTAINERS: usize = 100;
+
 /// Enters all declarations into the policy, and their names into the table that is returned.
 ///
 /// All names come before all values, so that sections can stand in any order. State classes that are not declared stand as READY until
@@ -49,6 +52,14 @@ pub(super) fn declare<'a>(
         symbols.declare(&variable.name, Symbol::Variable(VariableId(index)), diagnostics);
         let (name, ty) = (variable.name.text.clone(), variable.ty);
         policy.variables.push(Variable { name, ty, initial: Value::zero(ty) });
+    }
+    if let Some(excess) = tree.containers.get(MOST_CONTAINERS) {
+        let title =
+            format!("a policy has at most {MOST_CONTAINERS} containers, this one declares {}", tree.containers.len());
+        let many = Diagnostic::error("E0322", title, excess.at, "the first that is too many");
+        diagnostics.push(
+            many.help("keep threads of several kinds in one container, sorted by an attribute that tells the kind"),
+        );
     }
     for container in &tree.containers {
         let kind = kind(container, &symbols, tree, diagnostics);

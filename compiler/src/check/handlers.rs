@@ -17,6 +17,9 @@ use super::scope::Scope;
 use super::statements::{Body, Rights, list};
 use super::symbols::Symbols;
 
+/// How many parameters, variables and cursors a handler has at most: what is known of each is kept for every statement.
+const MOST_LOCALS: usize = 100;
+
 /// A handler that the policy writes.
 struct Written {
     /// The event or family that it covers: what is written, or what was probably meant.
@@ -209,6 +212,12 @@ fn resolve(
     }
     let lowering = Lowering { policy, symbols, scope: &mut scope, diagnostics };
     let body = Body { lowering, rights: &rights, loops: Vec::new() }.block(&handler.body);
+    if scope.locals.len() > MOST_LOCALS {
+        let title =
+            format!("a handler has at most {MOST_LOCALS} names of its own, this one has {}", scope.locals.len());
+        let many = Diagnostic::error("E0322", title, handler.at, "parameters, variables and cursors");
+        diagnostics.push(many.help("use a variable again, or keep values in `data { … }`"));
+    }
     (diagnostics.errors() == before).then(|| Handler {
         name: name.clone(),
         written: name.clone(),
@@ -232,6 +241,11 @@ fn known_name(handler: &ast::Handler, framework: &Framework, diagnostics: &mut D
         HandlerKind::Query => ("query", "event", queries, events),
     };
     if known.iter().any(|event| framework::covers(&name.text, event)) {
+        return name.text.clone();
+    }
+    if diagnostics.is_full() {
+        // It is only counted, and the search for a likely name takes time.
+        diagnostics.push(Diagnostic::error("E0305", "", name.at, ""));
         return name.text.clone();
     }
     let title = format!("framework `{}` has no {kind} `{}`", framework.name, name.text);

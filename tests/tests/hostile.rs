@@ -1,0 +1,219 @@
+//! No text whatever makes the compiler panic, run for long, or refuse without a reason.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::source::Source;
+use catapults_compiler::{compile, framework};
+use catapults_tests::{native, root};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// Compiles the bytes as a policy and as a framework description; whatever comes of it is said in words.
+fn survive(bytes: &[u8]) {
+    match Source::from_bytes("hostile.sched", bytes.to_vec()) {
+        Err(unreadable) => refused(&unreadable.diagnostics, &unreadable.source),
+        Ok(source) => {
+            if let Err(errors) = compile(&source, &native()) {
+                refused(&errors, &source);
+            }
+            if let Err(errors) = framework::read(&source) {
+                refused(&errors, &source);
+            }
+        }
+    }
+}
+
+fn refused(errors: &Diagnostics, source: &Source) {
+    assert!(errors.has_errors(), "refused without a reason");
+    let said = errors.render(source, false);
+    assert!(said.contains("error[E0") && said.contains("hostile.sched"), "{said}");
+}
+
+/// Texts that have something of everything.
+fn corpus() -> Vec<Vec<u8>> {
+    let mut files = vec![fs::read(root().join("frameworks/native/native.framework")).unwrap()];
+    for folder in ["policies", "tests/ui"] {
+        let paths = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        files.extend(
+            paths.filter(|path| path.extension().is_some_and(|end| end == "sched")).map(|path| fs::read(path).unwrap()),
+        );
+    }
+    files.sort();
+    files
+}
+
+/// A change of a text.
+#[derive(Clone, Debug)]
+enum Change {
+    Cut(Index, usize),
+    Double(Index, usize),
+    Insert(Index, String),
+    End(Index),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let piece = prop::sample::select(vec![
+        "{",
+        "}",
+        "(",
+        ")",
+        ";",
+        "|",
+        "=>",
+        "=",
+        "\"",
+        "/*",
+        "*/",
+        "//",
+        "\n",
+        ".",
+        ",",
+        ":",
+        "-",
+        "!",
+        "0x",
+        "1",
+        "25ms",
+        "\u{e9}",
+        "\0",
+        " event ",
+        " schedule ",
+        " if ",
+        " else ",
+        " foreach ",
+        " in ",
+        " const ",
+        " int ",
+        " threadref ",
+        " t ",
+        " ready ",
+        " current ",
+        " return ",
+        " dispatch ",
+        " scheduler ",
+        " reverse ",
+        " sortable on ",
+        " READY ",
+        " data { ",
+        " default ",
+        " like ",
+        " one ",
+    ]);
+    prop_oneof![
+        (any::<Index>(), 1..40_usize).prop_map(|(at, length)| Change::Cut(at, length)),
+        (any::<Index>(), 1..40_usize).prop_map(|(at, length)| Change::Double(at, length)),
+        (any::<Index>(), piece).prop_map(|(at, text)| Change::Insert(at, text.to_owned())),
+        any::<Index>().prop_map(Change::End),
+    ]
+}
+
+fn changed(mut bytes: Vec<u8>, changes: &[Change]) -> Vec<u8> {
+    for change in changes {
+        let index = |at: &Index, bytes: &[u8]| at.index(bytes.len() + 1);
+        match change {
+            Change::Cut(at, length) => {
+                let at = index(at, &bytes);
+                bytes.drain(at..(at + length).min(bytes.len()));
+            }
+            Change::Double(at, length) => {
+                let at = index(at, &bytes);
+                let piece = bytes[at..(at + length).min(bytes.len())].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            Change::Insert(at, text) => {
+                let at = index(at, &bytes);
+                bytes.splice(at..at, text.bytes());
+            }
+            Change::End(at) => bytes.truncate(index(at, &bytes)),
+        }
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        survive(&bytes);
+    }
+
+    #[test]
+    fn any_text(text in "\\PC{0,300}") {
+        survive(text.as_bytes());
+    }
+
+    #[test]
+    fn changed_policies(which in any::<Index>(), changes in prop::collection::vec(change(), 1..6)) {
+        let corpus = corpus();
+        survive(&changed(corpus[which.index(corpus.len())].clone(), &changes));
+    }
+}
+
+const LONG: usize = 1 << 20;
+
+/// Each of these has a megabyte, and would take hours if anything looked back.
+#[test]
+fn long_texts_take_linear_time() {
+    let shapes: [(&str, &str, &str); 18] = [
+        ("", "(", ""),
+        ("", "{", ""),
+        ("", "}", ""),
+        ("", "|", ""),
+        ("", "\"", ""),
+        ("", "/*", ""),
+        ("", "x", ""),
+        ("", "é ", ""),
+        ("scheduler s { event a { ", "if (1) ", ""),
+        ("scheduler s { event a { ", "x = ", ""),
+        ("scheduler s { event a { ", "foreach t in c { ", ""),
+        ("scheduler s { event schedule { ", "t => u; ", "} }"),
+        ("scheduler s { event schedule { ", "int a; ", "} }"),
+        ("scheduler s { event schedule { ", "{ int a; } ", "} }"),
+        ("scheduler s { data { int a = 1", " + 1", "; } }"),
+        ("scheduler s { data { pqueue q sortable on a", ", a", "; } thread { int a; } }"),
+        ("scheduler s { data { ", "queue a; ", "} }"),
+        ("scheduler s { ", "event a { } ", "}"),
+    ];
+    for (start, middle, end) in shapes {
+        let times = (LONG - start.len() - end.len()) / middle.len();
+        within_reason(middle, &format!("{start}{}{end}", middle.repeat(times)));
+    }
+    let numbered = |start: &str, piece: &dyn Fn(usize) -> String, end: &str| {
+        let mut text = start.to_owned();
+        let mut number = 0;
+        while text.len() + end.len() < LONG {
+            text.push_str(&piece(number));
+            number += 1;
+        }
+        text + end
+    };
+    within_reason("names", &numbered("scheduler s { data { ", &|n| format!("queue q{n}; "), "} }"));
+    within_reason("locals", &numbered("scheduler s { event schedule { ", &|n| format!("int a{n}; "), "} }"));
+    let rest =
+        "} event switch_out(t) { t => q; } event event_raised(t) { t => q; } event schedule { q => c; dispatch c; } }";
+    let whole = "scheduler s { data { threadref c; queue q; int a; } event newthread(t) { t => q; ";
+    within_reason("statements", &numbered(whole, &|_| "a++; ".to_owned(), rest));
+    within_reason("transfers", &numbered(whole, &|_| "t => q; ".to_owned(), rest));
+    within_reason("conditions", &numbered(whole, &|n| format!("if (a == {n}) a++; "), rest));
+    within_reason("loops", &numbered(whole, &|_| "foreach u in q { u => q; } ".to_owned(), rest));
+    within_reason(
+        "unknown names",
+        &numbered("scheduler s { data { queue q; } event schedule { ", &|n| format!("q{n} => q; "), "} }"),
+    );
+}
+
+fn within_reason(name: &str, text: &str) {
+    let started = Instant::now();
+    survive(text.as_bytes());
+    let taken = started.elapsed();
+    assert!(taken < Duration::from_secs(20), "`{name}`: {taken:?}");
+    eprintln!("{name}: {taken:?}");
+}
+
+#[test]
+fn what_is_longer_than_that_is_refused() {
+    survive(&vec![b'{'; 10 << 20]);
+}
