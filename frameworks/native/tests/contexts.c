@@ -44,7 +44,6 @@ static void two_contexts_take_turns(void **state) {
 static uint64_t lost_there;
 static void fill_registers(void *argument) {
     (void)argument;
-    tools_begin();
     for (uint64_t seed = 1000000;; seed += 1000)
         lost_there += registers_lost_by_swap(&there.stack_pointer, here.stack_pointer, seed);
 }
