@@ -1,7 +1,5 @@
 //! Helpers of the tests.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
-
 pub mod choices;
 pub mod compiled;
 pub mod host;

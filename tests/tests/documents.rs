@@ -5,8 +5,6 @@
 //! What a block leaves out is added: the scheduler around it, and the containers and handlers that every policy has. In a
 //! block `// framework: NAME` names a description in `tests/ui/frameworks`, `\xNN` stands for a byte, and a line that ends in `(N times)` for as many.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
-
 use std::fs;
 use std::path::Path;
 

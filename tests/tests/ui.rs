@@ -4,8 +4,6 @@
 //! A policy is checked against the native framework, or against the one of `tests/ui/frameworks` that its first line names:
 //! `// framework: NAME`. A case that is named `E0123-…` or has a code among the words of its name must give that code.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

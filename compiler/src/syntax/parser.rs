@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
     /// where a handler starts. Names in what is passed, and since `start`, may have been declared there.
     pub(crate) fn skip_statement(&mut self, start: At) {
         let mut open = 0_usize;
-        while !self.is_end() && !(open == 0 && self.starts_handler()) {
+        while !(self.is_end() || open == 0 && self.starts_handler()) {
             if self.is_sign("{") {
                 open += 1;
             } else if self.is_sign("}") {
