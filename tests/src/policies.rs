@@ -96,7 +96,7 @@ impl Writer<'_, '_> {
         self.handler("event switch_out(t)", given("t"), Some("READY"));
         self.handler("event event_raised(t)", given("t"), Some("READY"));
         if self.choices.chance(40) {
-            self.handler("event set_next_thread(t)", given("t"), None);
+            self.handler("event set_next_thread(t)", given("t"), Some("READY"));
         }
         if !self.blocked.is_empty() && self.choices.chance(50) {
             self.handler("event block.*(t)", given("t"), Some("BLOCKED"));
@@ -270,6 +270,10 @@ impl Writer<'_, '_> {
         let lists: Vec<String> = self.ready.iter().filter(|(_, slot)| !slot).map(|(name, _)| name.clone()).collect();
         let (one, other) = (self.choices.one_of(&lists), self.choices.one_of(&lists));
         self.line(&format!("    if (|{one}| + |{other}| > 0) {{"));
+        if self.choices.chance(60) {
+            let (from, to) = (self.choices.one_of(&[one.clone(), other.clone()]), self.choices.one_of(&lists));
+            self.line(&format!("    if (|{from}| > 0) {from} => {to};"));
+        }
         self.block(inner, 2);
         self.line(&format!("    if (|{one}| == 0) {other} => {other};"));
         self.line("    }");

@@ -1,0 +1,147 @@
+//! What the verifier proves and what it leaves to be guarded, statement by statement.
+//!
+//! Each case is the body of a handler, and the guards that are left in it. A guard too many is a proof lost; a guard too few is
+//! a proof of what is not so.
+
+use catapults_compiler::compile;
+use catapults_compiler::source::Source;
+use catapults_compiler::verify::Guard;
+use catapults_tests::native;
+
+/// The guards left in `event NAME`, of a policy with threadrefs `s`, `u` and queues `a`, `b`, `c`, all READY.
+fn guards(event: &str, body: &str) -> Vec<String> {
+    let others: String = [
+        ("newthread(t)", "t => a;"),
+        ("switch_out(t)", "t => a;"),
+        ("event_raised(t)", "t => a;"),
+        ("set_next_thread(t)", "t => a;"),
+        (
+            "schedule",
+            "if (|a| > 0) a => current; else if (|b| > 0) b => current; else if (|c| > 0) c => current;
+             else if (|s| > 0) s => current; else u => current; dispatch current;",
+        ),
+    ]
+    .into_iter()
+    .filter(|(name, _)| *name != event)
+    .map(|(name, body)| format!("event {name} {{ {body} }}\n"))
+    .collect();
+    let text = format!(
+        "scheduler example {{
+           thread {{ int key; }}
+           data {{ threadref current; threadref s : READY, u : READY; queue a : READY, b : READY, c : READY; int v; }}
+           event {event} {{ {body} }}\n{others} }}"
+    );
+    let source = Source::new("example.sched", text);
+    let (verified, _) =
+        compile(&source, &native()).unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&source, false)));
+    let policy = verified.policy();
+    let name = event.split('(').next().unwrap();
+    let handler = policy.events.iter().find(|handler| handler.name == name).unwrap();
+    let mut found = Vec::new();
+    let mut pending: Vec<_> = handler.body.iter().rev().collect();
+    while let Some(statement) = pending.pop() {
+        for guard in &verified.facts(statement.id).guards {
+            assert!(matches!(guard, Guard::Holds(_) | Guard::Vacant(_)));
+            found.push(verified.guard_text(statement, *guard));
+        }
+        use catapults_compiler::policy::StatementKind::{Foreach, If};
+        if let If { then, otherwise, .. } = &statement.kind {
+            pending.extend(then.iter().chain(otherwise).rev());
+        } else if let Foreach { body, .. } = &statement.kind {
+            pending.extend(body.iter().rev());
+        }
+    }
+    found
+}
+
+fn in_newthread(body: &str) -> Vec<String> {
+    guards("newthread(t)", &format!("{body} t => c;"))
+}
+
+fn named(body: &str) -> Vec<String> {
+    guards("set_next_thread(t)", body)
+}
+
+#[test]
+fn tests_prove_and_their_absence_guards() {
+    assert_eq!(in_newthread("a => b;"), ["`a` is empty in `a => b`"]);
+    assert_eq!(in_newthread("a => s;"), ["`a` is empty in `a => s`", "`s` already holds a thread in `a => s`"]);
+    assert!(in_newthread("if (|a| > 0 && |s| == 0) a => s;").is_empty());
+    assert!(in_newthread("if (|a| == 0 || |s| != 0) v = 1; else a => s;").is_empty());
+    assert!(in_newthread("if (!(0 < |a|)) v = 1; else a => b;").is_empty());
+    assert_eq!(in_newthread("if (|a| >= 0) a => b;"), ["`a` is empty in `a => b`"]);
+    assert_eq!(in_newthread("if (|a| < 5) a => b;"), ["`a` is empty in `a => b`"]);
+    assert_eq!(in_newthread("if (|a| > 0 || v > 0) a => b;"), ["`a` is empty in `a => b`"]);
+}
+
+#[test]
+fn transfers_count() {
+    assert!(in_newthread("if (|a| > 1) { a => b; a => c; b => c; }").is_empty());
+    assert_eq!(in_newthread("if (|a| > 0) { a => b; a => c; }"), ["`a` is empty in `a => c`"]);
+    assert!(
+        in_newthread("if (|s| == 1 && |u| == 0) { s => u; a => s; }").iter().all(|text| text.contains("`a` is empty"))
+    );
+}
+
+#[test]
+fn one_of_several_holds_a_thread_until_it_may_have_left() {
+    assert!(in_newthread("if (|a| + |b| > 0) { if (|a| == 0) b => c; }").is_empty());
+    // Moving within the set keeps the knowledge, moving out of it does not.
+    assert!(in_newthread("if (|a| + |b| > 0) { if (|a| > 0) a => b; if (|a| == 0) b => c; }").is_empty());
+    assert_eq!(
+        in_newthread("if (|a| + |b| > 0) { if (|a| > 0) a => c; if (|a| == 0) b => c; }"),
+        ["`b` is empty in `b => c`"]
+    );
+    // What a later condition tells.
+    assert!(
+        in_newthread("if (|a| > 0) v = 1; else { v = 2; } if (|a| > 0 || |b| > 0) { if (|b| == 0) a => c; }")
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_named_thread_is_followed() {
+    // It is READY: in one of five containers. After it has left one of them, that one need not be empty, nor hold one less.
+    assert_eq!(named("t => a; s => b;"), ["`s` is empty in `s => b`"]);
+    assert!(named("if (t in s) { t => a; b => s; }").iter().all(|text| text.contains("`b` is empty")));
+    assert_eq!(
+        named("if (|s| == 1 && |u| == 1) { t => a; b => s; }"),
+        ["`b` is empty in `b => s`", "`s` already holds a thread in `b => s`"]
+    );
+    assert!(named("if (t in a) { a => b; t => c; }").is_empty());
+    assert!(named("if (!(t in a) && !(t in b) && !(t in c) && |s| == 0) { u => a; t => b; }").is_empty());
+}
+
+#[test]
+fn a_visited_thread_can_be_a_named_one() {
+    // The loop may have moved `t` from `a` to `b`, so that `a` need not hold a thread any more.
+    assert_eq!(named("if (t in a) { foreach x in a { x => b; } a => c; t => c; }"), ["`a` is empty in `a => c`"]);
+    assert!(named("if (t in a) { foreach x in b { x => c; } a => c; t => c; }").is_empty());
+}
+
+#[test]
+fn loops_forget_what_their_rounds_change() {
+    assert_eq!(in_newthread("if (|a| > 2) { foreach x in a { x => b; } a => c; }"), ["`a` is empty in `a => c`"]);
+    assert!(in_newthread("if (|b| > 0) { foreach x in a { x => b; } b => c; }").is_empty());
+    assert_eq!(
+        in_newthread("if (|s| == 0) { foreach x in a { if (x.key > 1) x => s; } }"),
+        ["`s` already holds a thread in `x => s`"]
+    );
+    assert!(in_newthread("foreach x in a { if (|s| == 0) x => s; }").is_empty());
+}
+
+#[test]
+fn the_event_type_is_known() {
+    // Something is ready and nothing runs when `schedule` is raised.
+    assert!(
+        guards(
+            "schedule",
+            "if (|a| > 0) a => current; else if (|b| > 0) b => current; else if (|c| > 0) c => current;
+         else if (|s| > 0) s => current; else u => current; dispatch current;"
+        )
+        .is_empty()
+    );
+    assert_eq!(guards("schedule", "a => current; dispatch current;"), ["`a` is empty in `a => current`"]);
+    // The thread that is switched out leaves its slot empty, whatever came before.
+    assert!(guards("switch_out(t)", "t => a;").is_empty());
+}
