@@ -1,5 +1,6 @@
 #include "contexts/stack.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,6 +81,9 @@ static int map_slab(struct pool *pool, size_t size) {
 }
 
 static int install_guard(char *page) {
+    static enum { UNKNOWN, LIGHT, HEAVY } kind; /* of guards that this kernel has */
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    return madvise(page, size, GUARD_INSTALL) == 0 || mprotect(page, size, PROT_NONE) == 0;
+    if (kind == UNKNOWN) /* old kernels refuse the advice, emulators ignore it: a system call that reads there knows */
+        kind = madvise(page, size, GUARD_INSTALL) == 0 && access(page, F_OK) < 0 && errno == EFAULT ? LIGHT : HEAVY;
+    return kind == LIGHT ? madvise(page, size, GUARD_INSTALL) == 0 : mprotect(page, size, PROT_NONE) == 0;
 }

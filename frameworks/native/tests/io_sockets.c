@@ -186,7 +186,7 @@ static void many_threads_wait_on_one_descriptor(void **state) {
     catapults_close(ends[1]);
 }
 
-#define MULTITUDE 9000 /* more than the rings of io_uring have entries */
+#define MULTITUDE 5000 /* more than the rings of io_uring have entries */
 
 static void more_threads_wait_than_the_rings_hold(void **state) {
     (void)state;

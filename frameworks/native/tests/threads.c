@@ -312,11 +312,12 @@ static void an_overflow_is_reported(void **state) {
     (void)state;
     struct child child = run_child(overflow_in_a_thread);
     assert_true(WIFSIGNALED(child.status) && WTERMSIG(child.status) == SIGSEGV);
-    assert_string_equal(child.report, "catapults: thread 2 (deep) overflowed its stack of 64 KiB; give it a larger one "
-                                      "(stack_size in its attributes)\n");
+    assert_reported(&child,
+                    "catapults: thread 2 (deep) overflowed its stack of 64 KiB; give it a larger one (stack_size in "
+                    "its attributes)\n"); /* an emulator adds a line of its own */
     child = run_child(other_fault);
     assert_true(WIFSIGNALED(child.status) && WTERMSIG(child.status) == SIGSEGV);
-    assert_string_equal(child.report, "");
+    assert_null(strstr(child.report, "catapults"));
 }
 
 int main(void) {

@@ -1,0 +1,149 @@
+/*
+ * Recordings of who ran when, read back as `catapults trace export` reads them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "catapults.h"
+#include "dispatcher/trace.h"
+#include "support/child.h"
+
+static char path[] = "/tmp/catapults-trace-XXXXXX";
+
+static void *sleep_shortly(void *argument) {
+    catapults_sleep(1000000);
+    return argument;
+}
+
+static void *yield_once(void *argument) {
+    catapults_yield();
+    return argument;
+}
+
+static void live(void) {
+    require(catapults_init(&(struct catapults_options){.trace = path}) == 0);
+    catapults_t thread;
+    struct catapults_attributes attributes = {.name = "a name of more than 16"};
+    require(catapults_create(&thread, &attributes, sleep_shortly, NULL) == 0);
+    require(catapults_join(thread, NULL) == 0);
+    require(catapults_create(&thread, NULL, yield_once, NULL) == 0);
+    require(catapults_suspend(thread) == 0 && catapults_resume(thread) == 0);
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static const struct trace_file *read_back(void) {
+    int descriptor = open(path, O_RDONLY);
+    assert_true(descriptor >= 0);
+    struct stat status;
+    assert_int_equal(fstat(descriptor, &status), 0);
+    const struct trace_file *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
+    assert_ptr_not_equal(file, MAP_FAILED);
+    close(descriptor);
+    unlink(path);
+    return file;
+}
+
+static void a_life_is_recorded(void **state) {
+    (void)state;
+    close(mkstemp(path));
+    check_child(live);
+    const struct trace_file *file = read_back();
+    assert_memory_equal(file->magic, "CATTRACE", 8);
+    assert_int_equal(file->version, 1);
+    assert_int_equal(file->record_bytes, 32);
+    assert_string_equal(file->policy, "fifo (built-in)");
+    static const struct {
+        uint32_t thread;
+        enum trace_kind kind;
+        uint16_t detail;
+        const char *payload;
+    } expected[] = {
+        {1, TRACE_NEW, 0, ""},
+        {1, TRACE_DISPATCHED, 0, ""},
+        {1, TRACE_NAMED, 0, "main"},
+        {2, TRACE_NEW, 0, ""},
+        {2, TRACE_NAMED, 0, "a name of more t"},
+        {2, TRACE_NAMED, 1, "han 16"},
+        {1, TRACE_BLOCKED, 7, ""},
+        {2, TRACE_DISPATCHED, 0, ""},
+        {2, TRACE_BLOCKED, 8, ""},
+        {0, TRACE_IDLE, 0, ""},
+        {2, TRACE_RAISED, 0, ""},
+        {2, TRACE_DISPATCHED, 0, ""},
+        {2, TRACE_EXITED, 0, ""},
+        {1, TRACE_RAISED, 0, ""},
+        {1, TRACE_DISPATCHED, 0, ""},
+        {3, TRACE_NEW, 0, ""},
+        {3, TRACE_SUSPENDED, 0, ""},
+        {3, TRACE_RESUMED, 0, ""},
+        {1, TRACE_BLOCKED, 7, ""},
+        {3, TRACE_DISPATCHED, 0, ""},
+        {3, TRACE_SWITCHED_OUT, 0, ""},
+        {3, TRACE_DISPATCHED, 0, ""},
+        {3, TRACE_EXITED, 0, ""},
+        {1, TRACE_RAISED, 0, ""},
+        {1, TRACE_DISPATCHED, 0, ""},
+    };
+    uint64_t time = file->start;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct trace_record *record = &file->records[i];
+        assert_int_equal(record->kind, expected[i].kind);
+        assert_int_equal(record->thread, expected[i].thread);
+        assert_int_equal(record->detail, expected[i].detail);
+        assert_true(record->time >= time);
+        assert_true(strncmp(record->payload, expected[i].payload, sizeof record->payload) == 0);
+        time = record->time;
+    }
+    assert_int_equal(file->written, sizeof expected / sizeof *expected);
+}
+
+static void fill_the_ring(void) {
+    require(catapults_init(&(struct catapults_options){.trace = path}) == 0);
+    for (uint64_t i = 0; i < dispatcher_trace->capacity + 1000; i++)
+        catapults_yield();
+}
+
+static void the_oldest_records_make_room(void **state) {
+    (void)state;
+    strcpy(path, "/tmp/catapults-trace-XXXXXX");
+    close(mkstemp(path));
+    check_child(fill_the_ring);
+    const struct trace_file *file = read_back();
+    assert_true(file->written > 2 * file->capacity);
+    uint64_t last = (file->written - 1) % file->capacity;
+    assert_true(file->records[last].time > file->records[(last + 1) % file->capacity].time);
+}
+
+static void policy_out(void) {
+    static catapults_int connections = 13;
+    require(catapults_init(&(struct catapults_options){.trace = path, .policy = POLICIES "/bytes.so"}) == 0);
+    require(catapults_schedvar_register("connections", &connections) == 0);
+    catapults_yield();
+}
+
+static void the_end_of_a_policy_is_recorded(void **state) {
+    (void)state;
+    strcpy(path, "/tmp/catapults-trace-XXXXXX");
+    close(mkstemp(path));
+    assert_exit(&(struct child){run_child(policy_out).status, ""}, EXIT_SUCCESS);
+    const struct trace_file *file = read_back();
+    assert_string_equal(file->policy, "bytes");
+    int found = 0;
+    for (uint64_t i = 0; i < file->written; i++)
+        if (file->records[i].kind == TRACE_POLICY_OUT) {
+            assert_int_equal(file->records[i].detail, 51);
+            found++;
+        }
+    assert_int_equal(found, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_life_is_recorded),
+        cmocka_unit_test(the_oldest_records_make_room),
+        cmocka_unit_test(the_end_of_a_policy_is_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
