@@ -9,7 +9,7 @@
 #include "response.h"
 
 #define MILLISECOND 1000000
-#define REST (20LL * MILLISECOND)        /* between requests, if others wait */
+#define REST (100LL * MILLISECOND)       /* between requests, if others wait */
 #define FIRST_REST (500LL * MILLISECOND) /* before the first one */
 #define FAREWELL (500LL * MILLISECOND)   /* in which a client may take notice of the end */
 
@@ -107,7 +107,9 @@ static bool wait_for_request(struct handler *handler, bool first) {
     size_t size;
     char *space = request_space(&handler->request, &size);
     ssize_t received = catapults_recv_until(handler->socket, space, size, 0, catapults_now() + patience);
-    pool_work(pool, &handler->rest);
+    /* A request that came in the moment when its connection was to be closed is answered all the same. */
+    if (!pool_work(pool, &handler->rest) && received == 0)
+        received = catapults_recv_until(handler->socket, space, size, 0, 0);
     if (received <= 0)
         return false;
     request_received(&handler->request, (size_t)received);

@@ -99,9 +99,11 @@ void pool_rest(struct pool *pool, struct rest *rest, int socket, int64_t patienc
         catapults_cond_signal(&pool->crowd);
 }
 
-void pool_work(struct pool *pool, struct rest *rest) {
-    if (rest->listed)
+bool pool_work(struct pool *pool, struct rest *rest) {
+    bool listed = rest->listed;
+    if (listed)
         unlist(pool, rest);
+    return listed;
 }
 
 /* Its client has been told nothing yet, and may ask again on another connection (RFC 9112, 9.3.1). What it has sent

@@ -74,8 +74,9 @@ void pool_close(struct pool *pool, int socket);
 /* Whether connections wait that no handler is free for. */
 bool pool_crowded(const struct pool *pool);
 
-/* Before and after waiting for a request. `patience`: ns after which the connection is closed if others wait. */
+/* Before and after waiting for a request. `patience`: ns after which the connection is closed if others wait; pool_work
+ * is false if it was. */
 void pool_rest(struct pool *pool, struct rest *rest, int socket, int64_t patience);
-void pool_work(struct pool *pool, struct rest *rest);
+bool pool_work(struct pool *pool, struct rest *rest);
 
 #endif

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,6 +13,7 @@ static void header_is_complete(struct request *request);
 static void check_host(struct request *request);
 static void check_expectation(struct request *request);
 static bool looks_like_method(const struct request *request);
+static bool names_version(const struct request *request);
 
 static int on_method(llhttp_t *parser, const char *at, size_t length);
 static int on_url(llhttp_t *parser, const char *at, size_t length);
@@ -112,6 +114,7 @@ static int status_of_error(const struct request *request, llhttp_errno_t error) 
     case HPE_INVALID_METHOD:
         return looks_like_method(request) ? 501 : 400;
     case HPE_INVALID_VERSION:
+        return names_version(request) ? 505 : 400;
     case HPE_PAUSED_H2_UPGRADE:
         return 505;
     default:
@@ -142,6 +145,17 @@ static bool looks_like_method(const struct request *request) {
     while (at < end && (isupper((unsigned char)*at) || *at == '-' || *at == '_'))
         at++;
     return at > start && at < end && *at == ' ';
+}
+
+/* Whether the first line ends as that of some version of HTTP does. */
+static bool names_version(const struct request *request) {
+    const char *start = request->target.start + request->target.length;
+    size_t length = request->filled - (size_t)(start - request->buffer);
+    int used = 0;
+    char line[16] = "";
+    memcpy(line, start, length < sizeof line ? length : sizeof line - 1);
+    sscanf(line, " HTTP/%*1[0-9].%*1[0-9]%n", &used);
+    return used > 0 && (line[used] == '\r' || line[used] == '\n');
 }
 
 static int on_method(llhttp_t *parser, const char *at, size_t length) {
