@@ -1,7 +1,7 @@
 //! From a policy to what a host loads.
 
 use crate::console::Console;
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
 use crate::frameworks::Found;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::emit::emit;
@@ -43,7 +43,12 @@ pub fn translate(found: &Found, policy: &Verified<Policy>, folder: &Path) -> Res
     for file in files {
         let path = folder.join(&file.name);
         if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
-            fs::write(&path, &file.text).map_err(|error| unwritable(&path, &error))?;
+            let unfinished = beside(&path);
+            let written = fs::write(&unfinished, &file.text).and_then(|()| fs::rename(&unfinished, &path));
+            written.map_err(|error| {
+                let _ = fs::remove_file(&unfinished);
+                unwritable(&path, &error)
+            })?;
         }
         first.get_or_insert(path);
     }
@@ -78,9 +83,7 @@ pub fn make(
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
     let output = output(recipe, policy, folder);
-    let mut unfinished = output.clone().into_os_string();
-    unfinished.push(format!(".{}", std::process::id()));
-    let unfinished = PathBuf::from(unfinished);
+    let unfinished = beside(&output);
     let command = command(found, recipe, source, &unfinished);
     let done = execute(console, &command).and_then(|()| {
         fs::rename(&unfinished, &output).map_err(|error| unwritable(&output, &error))?;
@@ -92,20 +95,22 @@ pub fn make(
     done
 }
 
+/// Where a file is made before it takes its place, whole.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(format!(".{}", std::process::id()));
+    PathBuf::from(name)
+}
+
 fn execute(console: &Console, command: &[String]) -> Result<(), Failure> {
     let Some((program, arguments)) = command.split_first() else {
         let diagnostic = Diagnostic::error("E0506", "the framework's build command is empty", At::default(), "");
         return Err(Failure::of("build", diagnostic.help("give the `build` clause a program and its arguments")));
     };
     let result = Command::new(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| {
-        let diagnostic =
-            Diagnostic::error("E0506", format!("`{program}` cannot be started: {}", plain(&error)), At::default(), "");
-        Failure::of("build", match error.kind() {
-            io::ErrorKind::NotFound => diagnostic.help(format!(
-                "install it (a C compiler on Debian: apt-get install gcc libc6-dev), or add the folder of `{program}` to PATH"
-            )),
-            _ => diagnostic.help("look at what the system says"),
-        })
+        let help = "install it (a C compiler on Debian: apt-get install gcc libc6-dev), or add its folder to PATH";
+        let advice = [(io::ErrorKind::NotFound, help)];
+        Failure::of_system("E0506", Path::new(program), "the build command cannot be started", &error, &advice)
     })?;
     let said = [result.stdout, result.stderr].concat();
     if !said.is_empty() {
@@ -131,7 +136,17 @@ fn quoted(command: &[String]) -> String {
     command.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
+/// What could not be written, and why.
 pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let title = format!("it cannot be written: {}", plain(error));
-    Failure::of_file("E0503", path, title, "choose another place with --output, or make this one writable")
+    let elsewhere = "choose another place with --output, or make this one writable";
+    let advice = [
+        (io::ErrorKind::NotFound, elsewhere),
+        (io::ErrorKind::PermissionDenied, elsewhere),
+        (io::ErrorKind::ReadOnlyFilesystem, elsewhere),
+        (io::ErrorKind::NotADirectory, "a file stands where a folder should be; choose another place with --output"),
+        (io::ErrorKind::AlreadyExists, "a file stands where a folder should be; choose another place with --output"),
+        (io::ErrorKind::IsADirectory, "a folder of this name is in the way; remove it, or choose another place"),
+        (io::ErrorKind::StorageFull, "make room on the disk"),
+    ];
+    Failure::of_system("E0503", path, "it cannot be written", error, &advice)
 }

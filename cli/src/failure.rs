@@ -24,6 +24,20 @@ impl Failure {
         Failure::of(&file.display().to_string(), Diagnostic::error(code, title, At::default(), "").help(help))
     }
 
+    /// What the system refused to do with a file, with what to do about the usual reasons.
+    pub fn of_system(
+        code: &'static str,
+        file: &Path,
+        what: &str,
+        error: &io::Error,
+        advice: &[(io::ErrorKind, &str)],
+    ) -> Self {
+        let diagnostic = Diagnostic::error(code, format!("{what}: {}", plain(error)), At::default(), "");
+        let help = advice.iter().find(|(kind, _)| *kind == error.kind()).map(|(_, help)| *help);
+        let diagnostic = if let Some(help) = help { diagnostic.help(help) } else { diagnostic };
+        Failure::of(&file.display().to_string(), diagnostic)
+    }
+
     /// An error about something that has a name.
     pub fn of(name: &str, diagnostic: Diagnostic) -> Self {
         let mut diagnostics = Diagnostics::new();
@@ -52,7 +66,7 @@ impl Failure {
 }
 
 /// What the system says, without its number.
-pub fn plain(error: &io::Error) -> String {
+fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),

@@ -2,7 +2,12 @@
 //! blocks of commands and their output (`? 1` is an exit status, `...` any lines, `[..]` any text). The format is trycmd's.
 //! `TRYCMD=overwrite` writes what was said into the files.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so by panicking"
+)]
 
 use catapults_tests::root;
 use std::path::PathBuf;
@@ -36,7 +41,9 @@ fn says_what_is_written() {
 /// Nobody reads: the end of `catapults ir policies/fifo.sched | true`.
 #[test]
 fn a_closed_pipe_is_no_panic() {
-    for arguments in [&["ir", "policies/weather.sched"][..], &["explain"], &["check", "policies/fifo.sched"], &["--help"]] {
+    for arguments in
+        [&["ir", "policies/weather.sched"][..], &["explain"], &["check", "policies/fifo.sched"], &["--help"]]
+    {
         let mut child = Command::new(catapults())
             .args(arguments)
             .current_dir(root())

@@ -8,7 +8,7 @@ pub mod run;
 pub mod trace;
 
 use crate::console::Console;
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
@@ -52,11 +52,10 @@ fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let help = match error.kind() {
-        io::ErrorKind::NotFound => "check the path; relative paths start at the current directory",
-        io::ErrorKind::IsADirectory => "give the file itself",
-        io::ErrorKind::PermissionDenied => "make it readable: chmod +r",
-        _ => "look at what the system says",
-    };
-    Failure::of_file("E0501", path, format!("the file cannot be read: {}", plain(error)), help)
+    let advice = [
+        (io::ErrorKind::NotFound, "check the path; relative paths start at the current directory"),
+        (io::ErrorKind::IsADirectory, "give the file itself"),
+        (io::ErrorKind::PermissionDenied, "make it readable: chmod +r"),
+    ];
+    Failure::of_system("E0501", path, "the file cannot be read", error, &advice)
 }

@@ -4,7 +4,7 @@ use super::compile;
 use crate::arguments::Run;
 use crate::artefact::{self, unwritable};
 use crate::console::Console;
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
 use crate::frameworks::{self, Found};
 use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
@@ -34,13 +34,11 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         command.env(name, value.replace("{output}", &artefact.display().to_string()));
     }
     let error = command.exec();
-    let name = Path::new(program);
-    let help = match error.kind() {
-        io::ErrorKind::NotFound => "check the path; a program of the current directory is written ./NAME",
-        io::ErrorKind::PermissionDenied => "is it a program? Make it executable: chmod +x",
-        _ => "look at what the system says",
-    };
-    Err(Failure::of_file("E0510", name, format!("the program cannot be started: {}", plain(&error)), help))
+    let advice = [
+        (io::ErrorKind::NotFound, "check the path; a program of the current directory is written ./NAME"),
+        (io::ErrorKind::PermissionDenied, "is it a program? Make it executable: chmod +x"),
+    ];
+    Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
 }
 
 /// Something that was built before; a missing one is better said here than by the host.
