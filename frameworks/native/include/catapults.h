@@ -54,7 +54,7 @@ int catapults_create(catapults_t *thread, const struct catapults_attributes *att
 const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
 int catapults_join(catapults_t thread, void **result); /* EDEADLK, EINVAL (detached, or joined by another) */
 int catapults_detach(catapults_t thread);
-_Noreturn void catapults_exit(void *result);
+__attribute__((noreturn)) void catapults_exit(void *result);
 catapults_t catapults_self(void);
 const char *catapults_name(catapults_t thread);
 
@@ -95,7 +95,8 @@ const char *catapults_policy_name(void); /* the policy in force; "fifo (built-in
 
 /* ---- Locks: owned by the thread that locked; waiters are served first come, first served ------------------------------- */
 
-typedef struct { catapults_t owner; struct catapults_waiters { void *first, *last; } waiters; } catapults_mutex_t;
+struct catapults_waiters { void *first, *last; };
+typedef struct { catapults_t owner; struct catapults_waiters waiters; } catapults_mutex_t;
 typedef struct { struct catapults_waiters waiters; } catapults_cond_t;
 #define CATAPULTS_MUTEX_INITIALIZER { 0, { 0, 0 } }
 #define CATAPULTS_COND_INITIALIZER { { 0, 0 } }
