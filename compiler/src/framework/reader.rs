@@ -100,14 +100,12 @@ impl Reader<'_> {
     fn skip_item(&mut self) {
         loop {
             let last = self.parser.is_sign("}") && self.parser.following.kind == TokenKind::End;
-            if self.parser.is_end() || last {
+            let first_of_line = self.parser.token.at.line > self.parser.previous.line;
+            let item = first_of_line && self.parser.word().is_some_and(|word| ITEMS.contains(&word));
+            if self.parser.is_end() || last || item {
                 return;
             }
             self.parser.advance();
-            let first_of_line = self.parser.token.at.line > self.parser.previous.line;
-            if first_of_line && self.parser.word().is_some_and(|word| ITEMS.contains(&word)) {
-                return;
-            }
         }
     }
 
