@@ -9,7 +9,7 @@
 #include "io/io.h"
 
 #define ENTRIES 1024     /* of the submission ring; a full one is submitted */
-#define COMPLETIONS 8192 /* what does not fit the kernel keeps for later (IORING_FEAT_NODROP) */
+#define COMPLETIONS 4096 /* what does not fit the kernel keeps for later (IORING_FEAT_NODROP) */
 
 static struct io_uring ring;
 static bool poll_first; /* recv can be told that there is nothing yet */

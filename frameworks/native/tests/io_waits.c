@@ -50,7 +50,9 @@ static void a_send_that_runs_out_says_how_much_has_gone(void **state) {
     connect_tcp(ends);
     ssize_t sent = catapults_send_until(ends[0], data, sizeof data, 0, after(20 * MILLISECONDS));
     assert_true(sent > 0 && (size_t)sent < sizeof data);
-    assert_int_equal(catapults_send_until(ends[0], data, sizeof data, 0, after(5 * MILLISECONDS)), -1);
+    ssize_t more; /* the receiving end makes room as it sees fit */
+    while ((more = catapults_send_until(ends[0], data, sizeof data, 0, after(20 * MILLISECONDS))) >= 0)
+        sent += more;
     assert_int_equal(errno, ETIMEDOUT);
     struct iovec part = {data, sizeof data};
     assert_int_equal(catapults_writev_until(ends[0], &part, 1, after(5 * MILLISECONDS)), -1);
