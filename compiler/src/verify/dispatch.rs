@@ -1,4 +1,5 @@
-//! `dispatch` stands in an event that dispatches, and names a threadref of class RUNNING that can hold a thread.
+//! `dispatch` stands in an event that dispatches, and names a threadref of class RUNNING that can hold a thread. (`check`
+//! refuses the former in source, with the same code; a policy can also come as text.)
 
 use super::state::Why;
 use super::{Handling, walk};
@@ -17,7 +18,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         if !handling.event.is_some_and(Event::dispatches) {
             let title = format!("`{}` is no event that dispatches", handling.handler.written);
             diagnostics.push(
-                Diagnostic::error("E0408", title, statement.at, "not here")
+                Diagnostic::error("E0314", title, statement.at, "not here")
                     .note("the host asks what to run by an event of its own, when nothing runs")
                     .help("move the thread that is to run next to where that event will look for it"),
             );

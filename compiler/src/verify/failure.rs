@@ -1,4 +1,5 @@
-//! `fail` refuses a request before anything has been done for it, and only where the host can take a refusal.
+//! `fail` refuses a request before anything has been done for it, and only where the host can take a refusal. (`check`
+//! refuses the latter in source, with the same code; a policy can also come as text.)
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -16,7 +17,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         if !handling.event.is_some_and(|event| event.may_fail) {
             let title = format!("`{}` cannot fail", handling.handler.written);
             diagnostics.push(
-                Diagnostic::error("E0404", title, statement.at, "nobody could take the refusal")
+                Diagnostic::error("E0315", title, statement.at, "nobody could take the refusal")
                     .help("fail in an event that the framework describes with `may fail`"),
             );
         } else if let Some(effect) = handling.before(statement.id).and_then(|state| state.effect) {

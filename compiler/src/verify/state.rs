@@ -310,7 +310,12 @@ impl Size {
             (Some(a), Some(b)) => Some(a.max(b)),
             (None, _) | (_, None) => None,
         };
-        let why = if self.why == other.why { self.why } else { Why::Unknown };
+        let why = match (self.why, other.why) {
+            (one, same) if one == same => one,
+            // The same on both paths, for two reasons: what was done says more than what was asked.
+            (moved @ Why::Moved(_), _) | (_, moved @ Why::Moved(_)) if self == other => moved,
+            _ => Why::Unknown,
+        };
         Size { least: self.least.min(other.least), most, why }
     }
 

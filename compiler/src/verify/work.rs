@@ -14,8 +14,9 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         match end.kind {
             EndKind::Dispatch(slot) => one_runs(handling, situation, end, slot, diagnostics),
             EndKind::Last | EndKind::Return => {
-                none_left_running(handling, situation, end, diagnostics);
-                nothing_ready(handling, event, situation, end, diagnostics);
+                if !left_running(handling, situation, end, diagnostics) {
+                    left_ready(handling, event, situation, end, diagnostics);
+                }
             }
             EndKind::Fail => {}
         }
@@ -50,8 +51,8 @@ fn one_runs(handling: &Handling, situation: &Situation, end: &End, slot: Contain
     );
 }
 
-/// At any other end: nobody who was not running before.
-fn none_left_running(handling: &Handling, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
+/// At any other end: whether somebody runs who did not before.
+fn left_running(handling: &Handling, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) -> bool {
     let more = |end: &End| -> Vec<ContainerId> {
         of_class(handling.policy, StateClass::Running)
             .filter(|container| {
@@ -62,17 +63,18 @@ fn none_left_running(handling: &Handling, situation: &Situation, end: &End, diag
     };
     let left = more(end);
     if left.is_empty() {
-        return;
+        return false;
     }
     let path = handling.path_to(situation, |other| other.at == end.at && !more(other).is_empty());
     let event = &handling.handler.written;
     let title = format!("`{event}` can end with a thread in {} that is not dispatched", names(handling, &left));
     let diagnostic = Diagnostic::error("E0410", title, end.at, "ends without `dispatch`");
     diagnostics.push(along(diagnostic, &path).help("end the path with `dispatch`"));
+    true
 }
 
 /// At any other end: nobody is ready, unless a rule lets the host idle.
-fn nothing_ready(handling: &Handling, event: &Event, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
+fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
     let demands = situation.rules.iter().map(|rule| {
         rule.moves.iter().find_map(|step| match step {
             Move::One(Stage::In(from), Stage::In(StateClass::Running)) => Some(*from),
