@@ -55,7 +55,8 @@ static void a_send_that_runs_out_says_how_much_has_gone(void **state) {
         sent += more;
     assert_int_equal(errno, ETIMEDOUT);
     struct iovec part = {data, sizeof data};
-    assert_int_equal(catapults_writev_until(ends[0], &part, 1, after(5 * MILLISECONDS)), -1);
+    while ((more = catapults_writev_until(ends[0], &part, 1, after(20 * MILLISECONDS))) >= 0)
+        sent += more;
     assert_int_equal(errno, ETIMEDOUT);
     for (ssize_t got = 0; got < sent;) {
         ssize_t size = catapults_read(ends[1], data, sizeof data);
