@@ -109,6 +109,10 @@ fn a_named_thread_is_followed() {
         ["`b` is empty in `b => s`", "`s` already holds a thread in `b => s`"]
     );
     assert!(named("if (t in a) { a => b; t => c; }").is_empty());
+    // One of `a` and `b` held a thread, but that may have been `t`.
+    let either = "if (|a| + |b| > 0 && !(t in c) && !(t in s) && !(t in u))";
+    assert_eq!(named(&format!("{either} {{ t => c; if (|a| == 0) b => c; }}")), ["`b` is empty in `b => c`"]);
+    assert!(named(&format!("{either} {{ t => b; if (|a| == 0) b => c; }}")).is_empty());
     assert!(named("if (!(t in a) && !(t in b) && !(t in c) && |s| == 0) { u => a; t => b; }").is_empty());
 }
 
