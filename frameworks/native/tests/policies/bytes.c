@@ -182,3 +182,8 @@ __attribute__((visibility("default"))) const struct catapults_policy catapults_p
     .adopt = adopt,
     .handlers = &handlers,
 };
+
+/* For a dispatcher that includes this file. */
+#define CATAPULTS_COMPILED_IN_HANDLERS handlers
+#define CATAPULTS_COMPILED_IN_INSTANCE struct bytes
+#define CATAPULTS_COMPILED_IN_THREAD struct bytes_thread
