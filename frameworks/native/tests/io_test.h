@@ -3,6 +3,7 @@
 #define IO_TEST_H
 
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,6 +60,12 @@ static inline catapults_t spawn(void *(*start)(void *), void *argument) {
 }
 
 static inline int64_t after(int64_t nanoseconds) { return catapults_now() + nanoseconds; }
+
+/* Until data have arrived, of which the runtime is told nothing: holds the processor. */
+static inline void await_arrival(int descriptor) {
+    struct pollfd one = {.fd = descriptor, .events = POLLIN};
+    require(poll(&one, 1, 10000) == 1);
+}
 
 /* A listening TCP socket on a free port of 127.0.0.1. */
 static inline int listen_tcp(struct sockaddr_in *address) {

@@ -27,7 +27,7 @@ static void deadlines_hold(void **state) {
             assert_int_equal(errno, ETIMEDOUT);
             int64_t late = catapults_now() - instant;
             assert_true(late >= 0);
-            assert_true(late < 40 * MILLISECONDS); /* generous: other programs run here too */
+            assert_true(late < 1000 * MILLISECONDS); /* generous: other programs run here too */
         }
         if (busy)
             catapults_join(other, NULL);
@@ -36,8 +36,10 @@ static void deadlines_hold(void **state) {
     assert_int_equal(catapults_recv_until(ends[0], buffer, sizeof buffer, 0, 0), -1);
     assert_int_equal(errno, ETIMEDOUT);
     assert_int_equal(catapults_write(ends[1], "abc", 3), 3);
+    await_arrival(ends[0]);
     assert_int_equal(catapults_recv_until(ends[0], buffer, sizeof buffer, 0, 0), 3);
     assert_int_equal(catapults_write(ends[1], "abc", 3), 3); /* also when the last one had emptied the socket */
+    await_arrival(ends[0]);
     assert_int_equal(catapults_recv_until(ends[0], buffer, sizeof buffer, 0, 0), 3);
     catapults_close(ends[0]);
     catapults_close(ends[1]);
