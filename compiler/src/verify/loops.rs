@@ -3,12 +3,13 @@
 //! `check` refuses this in source, with the same code. All that is known of loops rests on it, and a policy can also come as
 //! text: so it is verified here too, and more strictly, since a `foreach` within a `foreach` can move no thread at all.
 
-use super::{Handling, walk};
+use super::{Facts, Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{At, Block, ContainerId, LocalId, Source, Statement, StatementKind};
+use crate::policy::{At, Block, ContainerId, LocalId, Place, Source, Statement, StatementKind, Thread};
 
-pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
-    block(handling, &handling.handler.body, &[], diagnostics);
+/// `facts` of the handler's assignments say what they re-file.
+pub(super) fn check(handling: &Handling, facts: &[Facts], diagnostics: &mut Diagnostics) {
+    block(handling, &handling.handler.body, &[], facts, diagnostics);
 }
 
 /// A `foreach` that encloses the statement looked at.
@@ -19,7 +20,7 @@ struct Loop {
     at: At,
 }
 
-fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], diagnostics: &mut Diagnostics) {
+fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[Facts], diagnostics: &mut Diagnostics) {
     for statement in statements {
         let mut inner = enclosing.to_vec();
         match &statement.kind {
@@ -29,6 +30,9 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], diagnostic
             StatementKind::Foreach { cursor, container, .. } => {
                 inner.push(Loop { cursor: *cursor, container: *container, at: statement.at });
             }
+            StatementKind::Set { place: Place::Attribute(thread, _), .. } => {
+                refiled(handling, statement, *thread, enclosing, &facts[statement.id.0], diagnostics);
+            }
             StatementKind::Set { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
@@ -36,7 +40,7 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], diagnostic
             | StatementKind::Fail { .. } => {}
         }
         for body in walk::blocks(statement) {
-            block(handling, body, &inner, diagnostics);
+            block(handling, body, &inner, facts, diagnostics);
         }
     }
 }
@@ -58,5 +62,27 @@ fn moved(
             .related(disturbed.at, format!("visits the threads of {container}"))
             .note("a `foreach` visits each thread that was there at its start, once; moving others would break that")
             .help(format!("move {cursor}, or move the other thread after the loop")),
+    );
+}
+
+/// An assignment to a sort key moves a thread within its container.
+fn refiled(
+    handling: &Handling,
+    statement: &Statement,
+    thread: Thread,
+    enclosing: &[Loop],
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) {
+    let disturbs = |visit: &&Loop| thread != Thread::Local(visit.cursor) && facts.refile.contains(&visit.container);
+    let Some(disturbed) = enclosing.iter().find(disturbs) else { return };
+    let (container, cursor) = (handling.name(disturbed.container), handling.local(disturbed.cursor));
+    let title = format!("{} re-files another thread than the one visited", handling.statement(statement));
+    let label = format!("{container} is sorted by this; only that of {cursor} can be assigned here");
+    diagnostics.push(
+        Diagnostic::error("E0316", title, statement.at, label)
+            .related(disturbed.at, format!("visits the threads of {container}"))
+            .note("a `foreach` visits each thread that was there at its start, once; re-filing others would break that")
+            .help("assign it before or after the loop"),
     );
 }

@@ -129,8 +129,8 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
         unreachable::check(&handling, diagnostics);
         query_effects::check(&handling, diagnostics);
         query_value::check(&handling, diagnostics);
-        loops::check(&handling, diagnostics);
         transfers::check(&handling, &mut facts, diagnostics);
+        loops::check(&handling, &facts, diagnostics);
         slots::check(&handling, diagnostics);
         classes::check(&handling, diagnostics);
         destruction::check(&handling, diagnostics);
