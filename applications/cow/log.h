@@ -15,7 +15,7 @@
 #include "request.h"
 #include "text.h"
 
-#define LOG_BUFFER 262144
+#define LOG_BUFFER (1 << 20)
 
 struct access_log {
     const char *name; /* a file or "-"; NULL: there is no log */

@@ -238,7 +238,7 @@ fn many_requests(setup: &Setup) {
             }
             connection.send(&pipeline);
             for _ in 0..20 {
-                connection.response();
+                assert!(!connection.response().closes(), "there are handlers enough");
             }
             if i % 50 == 49 {
                 connection.send(&pipeline);
