@@ -53,10 +53,12 @@ static inline __attribute__((always_inline)) void run(struct dispatcher_thread *
     TRACE(TRACE_DISPATCHED, next, 0);
     if (next == self)
         return;
-    int *own_word = dispatcher.host->own_word, kept = *own_word;
+    int error_number = *dispatcher.error_number;
+    struct dispatcher_exceptions exceptions = *dispatcher.exceptions;
     dispatcher.current = next;
     context_switch(&self->context, &next->context);
-    *own_word = kept;
+    *dispatcher.error_number = error_number;
+    *dispatcher.exceptions = exceptions;
 }
 
 /* An event was raised on behalf of others while `dispatcher.current` is RUNNING: has the policy taken the processor
@@ -153,7 +155,11 @@ unsigned long dispatcher_thread_size(const struct catapults_policy *policy) {
 const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host, const struct catapults_policy *policy,
                                               void *instance, struct dispatcher_thread *first) {
     static _Alignas(16) char builtin_instance[DISPATCHER_BUILTIN_INSTANCE];
-    dispatcher = (struct dispatcher){.host = host, .driver = dispatcher.driver, .patience_full = 1};
+    dispatcher = (struct dispatcher){.host = host,
+                                     .driver = dispatcher.driver,
+                                     .error_number = host->error_number,
+                                     .exceptions = host->exceptions,
+                                     .patience_full = 1};
     if (!policy) {
         policy = compiled_in ? compiled_in : &dispatcher_builtin;
         instance = compiled_in ? compiled_in_instance : builtin_instance;
@@ -183,7 +189,11 @@ const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread,
     return stop;
 }
 
-void dispatcher_begin(void) { tools_begin(); }
+void dispatcher_begin(void) {
+    tools_begin();
+    *dispatcher.error_number = 0;
+    *dispatcher.exceptions = (struct dispatcher_exceptions){0};
+}
 
 _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     struct dispatcher_thread *self = dispatcher.current;

@@ -72,11 +72,19 @@ struct dispatcher_failure {
     int64_t threads;                   /* that go on under the built-in FIFO */
 };
 
+/* Of C++, per kernel thread: the exceptions that are being handled, and how many are on their way (Itanium C++
+ * ABI, 2.2.2). */
+struct dispatcher_exceptions {
+    void *caught;
+    unsigned uncaught;
+};
+
 /* What the dispatcher needs of the world. */
 struct dispatcher_host {
     int64_t (*now)(void);
-    /* A word of the processor's that each thread has for its own: errno. */
-    int *own_word;
+    /* Variables of the kernel thread that each thread has for its own: kept across switches, zero in a new thread. */
+    int *error_number;
+    struct dispatcher_exceptions *exceptions;
     /* The policy has been made acquainted with a thread, and knows it by no event yet. */
     void (*adopted)(struct dispatcher_thread *thread);
     /* A policy had to go. */
@@ -105,8 +113,9 @@ const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread,
                                                void (*entry)(void *), void *argument);
 void dispatcher_begin(void);
 
-/* Ends the running thread, then unblocks `heir`, if there is one: when that runs, the record and the stack of the thread
- * are not in use any more. Without an heir they may be given back before, and used anew once another thread runs. */
+/* Ends the running thread, then unblocks `heir`, if there is one: when that runs, the record and the stack of the
+ * thread are not in use any more. Without an heir they may be given back before, and used anew once another thread
+ * runs. */
 _Noreturn void dispatcher_exit(struct dispatcher_thread *heir);
 
 void dispatcher_yield(void);

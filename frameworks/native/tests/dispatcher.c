@@ -176,7 +176,8 @@ static const struct catapults_policy recording = {
 
 static int64_t clock_now = 1000;
 static int64_t clock_step; /* by which every look at it moves it */
-static int own_word;
+static int error_number;
+static struct dispatcher_exceptions exceptions;
 static char failure[512];
 
 static int64_t now(void) { return clock_now += clock_step; }
@@ -198,7 +199,8 @@ static void deadlocked(void) {
 static void finished(void) { _exit(4); }
 
 static const struct dispatcher_host host = {.now = now,
-                                            .own_word = &own_word,
+                                            .error_number = &error_number,
+                                            .exceptions = &exceptions,
                                             .adopted = adopted,
                                             .contained = contained,
                                             .deadlocked = deadlocked,
@@ -400,22 +402,24 @@ static void a_refused_thread_never_was(void) {
     require(steps == 1);
 }
 
-static void spoil_own_word(void *argument) {
+static void spoil(void *argument) {
     dispatcher_begin();
-    (void)argument;
-    own_word = 2;
+    require(error_number == 0 && exceptions.caught == NULL && exceptions.uncaught == 0);
+    error_number = 2;
+    exceptions = (struct dispatcher_exceptions){argument, 3};
     dispatcher_yield();
-    require(own_word == 2);
+    require(error_number == 2 && exceptions.caught == argument && exceptions.uncaught == 3);
     dispatcher_exit(NULL);
 }
 
-static void each_thread_has_its_own_word(void) {
+static void each_thread_has_its_own_variables(void) {
     begin(&recording);
-    spawn(spoil_own_word, NULL);
-    own_word = 1;
+    spawn(spoil, &steps);
+    error_number = 1;
+    exceptions = (struct dispatcher_exceptions){events, 1};
     for (int i = 0; i < 3; i++) {
         dispatcher_yield();
-        require(own_word == 1);
+        require(error_number == 1 && exceptions.caught == events && exceptions.uncaught == 1);
     }
 }
 
@@ -626,7 +630,7 @@ int main(void) {
         child_test(yield_to),
         child_test(a_policy_preempts),
         child_test(a_refused_thread_never_was),
-        child_test(each_thread_has_its_own_word),
+        child_test(each_thread_has_its_own_variables),
         child_test(an_heir_comes_after_the_end),
         child_test(timers_raise_threads),
         child_test(operations_are_served_while_others_run),

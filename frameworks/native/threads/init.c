@@ -17,6 +17,11 @@ struct runtime runtime;
 
 enum { STACK_SIZE = 64 << 10, STACK_LEAST = 16 << 10 };
 
+/* Of the C++ library, in programs that are linked with it. */
+__attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
+
+static struct dispatcher_exceptions no_exceptions;
+
 static void adopted(struct dispatcher_thread *thread) { imports_link(handle_of(thread)); }
 
 static void finished(void) { exit(EXIT_SUCCESS); }
@@ -78,7 +83,8 @@ int catapults_init(const struct catapults_options *options) {
     error = catapults_io_start(options->io);
     if (error)
         return error;
-    host.own_word = &errno;
+    host.error_number = &errno;
+    host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
     const struct catapults_stop *stop = dispatcher_start(&host, policy, instance, &self->dispatched);
     if (stop) {
         runtime_report("policy %s refuses the first thread (%s:%u): %s", in_force->name, in_force->source, stop->line,
