@@ -13,6 +13,7 @@
 static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
                         int64_t instant);
 static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
+static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
 static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *parts, int count);
 static bool on_disk(int descriptor);
 static int take_position(int descriptor);
@@ -108,6 +109,8 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
         }
         if (on_disk(descriptor))
             return transfer_disk(writing, descriptor, parts, count, offset);
+        if (!supported && offset >= 0) /* no pipe or socket has offsets: this says so */
+            return transfer_at(writing, descriptor, parts, count, offset);
 
         short events = writing ? POLLOUT : POLLIN;
         if (!supported) {
@@ -140,15 +143,17 @@ static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *p
             give_position(descriptor);
     }
     /* The driver has no such operation, or the file refuses it. */
-    while (result == -EAGAIN || result == -EINTR) {
-        result = offset < 0 ? (writing ? writev : readv)(descriptor, parts, count)
-                            : (writing ? pwritev : preadv)(descriptor, parts, count, offset);
-        if (result < 0)
-            result = -errno;
-        if (result == -EAGAIN)
-            return result;
-    }
-    return result;
+    return result == -EAGAIN || result == -EINTR ? transfer_at(writing, descriptor, parts, count, offset) : result;
+}
+
+/* Holds the processor for as long as it takes. */
+static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
+    ssize_t moved;
+    do
+        moved = offset < 0 ? (writing ? writev : readv)(descriptor, parts, count)
+                           : (writing ? pwritev : preadv)(descriptor, parts, count, offset);
+    while (moved < 0 && errno == EINTR);
+    return moved < 0 ? -errno : moved;
 }
 
 /* For a terminal, or a pipe before Linux 6.4: poll has said that there is something to read, or room for PIPE_BUF

@@ -2,11 +2,7 @@
 #include "io_test.h"
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "io/io.h"
 
@@ -32,18 +28,6 @@ static bool echo_works(void) {
     return catapults_recv_until(ends[0], &byte, 1, 0, after(5000 * MILLISECONDS)) == 1;
 }
 
-/* As a container's or a hardened kernel's refusal: io_uring_setup fails with `error`. */
-static void refuse_io_uring(int error) {
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {sizeof program / sizeof *program, program};
-    require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
-}
-
 /* Starts the runtime in a process of its own. `refused`: what io_uring fails with there, or 0. */
 static struct outcome start(const char *option, const char *variable, int refused, void (*sigpipe)(int)) {
     int report[2], messages[2], status;
@@ -63,7 +47,7 @@ static struct outcome start(const char *option, const char *variable, int refuse
             unsetenv("CATAPULTS_IO");
         signal(SIGPIPE, sigpipe);
         if (refused != 0)
-            refuse_io_uring(refused);
+            refuse(SYS_io_uring_setup, refused);
         struct catapults_options options = {.io = option};
         outcome.error = catapults_init(&options);
         if (outcome.error == 0) {
