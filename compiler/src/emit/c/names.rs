@@ -63,6 +63,9 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
+/// What a dispatcher that the file is compiled into has names of its own for.
+const HOST: &[&str] = &["context", "dispatcher", "timer", "tools_context", "trace_file", "trace_record"];
+
 /// Names taken in one scope of C.
 #[derive(Clone, Default)]
 pub(super) struct Scope {
@@ -84,7 +87,8 @@ impl Scope {
 
 /// No name that ends in an underscore is.
 fn is_reserved(name: &str) -> bool {
-    let ours = ["catapults_", "CATAPULTS_"].iter().any(|prefix| name.starts_with(prefix));
+    let ours = ["catapults_", "CATAPULTS_", "BLOCK_", "DISPATCHER_", "THREAD_", "TRACE_"];
+    let ours = HOST.contains(&name) || ours.iter().any(|prefix| name.starts_with(prefix));
     let limit = ["_MAX", "_MIN", "_WIDTH", "_C"].iter().any(|suffix| name.ends_with(suffix));
     let integer = (name.starts_with("int") || name.starts_with("uint")) && name.ends_with("_t");
     !name.ends_with('_') && (ours || limit || integer || RESERVED.contains(&name))
