@@ -48,7 +48,7 @@ void pool_offer(struct pool *pool, const struct client *client) {
     pool->connections++;
     if (pool->free_handlers > 0)
         catapults_cond_signal(&pool->offered);
-    else if (pool->resting != NULL)
+    if (pool_crowded(pool) && pool->resting != NULL)
         catapults_cond_signal(&pool->crowd);
     catapults_mutex_unlock(&pool->mutex);
 }

@@ -198,6 +198,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let status = self.child.try_wait().unwrap().map_or("runs".to_owned(), |status| format!("ended: {status}"));
+            eprintln!("the server {status}; it said: {:?}", self.messages());
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
