@@ -148,6 +148,28 @@ static void data_and_deadline_at_once_make_one_event(void **state) {
     catapults_close(racing_ends[1]);
 }
 
+static void *receive_and_tell_when(void *argument) {
+    char byte;
+    require(catapults_recv_until(racing_ends[0], &byte, 1, 0, CATAPULTS_FOREVER) == 1);
+    *(int64_t *)argument = catapults_now();
+    return NULL;
+}
+
+static void a_thread_that_never_blocks_keeps_nobody_from_data(void **state) {
+    (void)state;
+    connect_tcp(racing_ends);
+    int64_t received = 0, until = after(500 * MILLISECONDS);
+    catapults_t receiver = spawn(receive_and_tell_when, &received), other = spawn(stay, &until);
+    catapults_yield();
+    assert_int_equal(received, 0);
+    assert_int_equal(write(racing_ends[1], "x", 1), 1);
+    assert_int_equal(catapults_join(other, NULL), 0);
+    assert_int_equal(catapults_join(receiver, NULL), 0);
+    assert_true(received < until);
+    catapults_close(racing_ends[0]);
+    catapults_close(racing_ends[1]);
+}
+
 enum way { RECV, SEND, POLL, ACCEPT, READ, WRITE, WAYS };
 static struct waiting {
     int descriptor;
@@ -284,6 +306,7 @@ int main(void) {
         cmocka_unit_test(a_buffer_is_left_alone_afterwards),
         cmocka_unit_test(a_race_between_data_and_deadline_loses_nothing),
         cmocka_unit_test(data_and_deadline_at_once_make_one_event),
+        cmocka_unit_test(a_thread_that_never_blocks_keeps_nobody_from_data),
         cmocka_unit_test(close_wakes_all_who_wait),
         cmocka_unit_test(a_reused_number_is_another_descriptor),
         cmocka_unit_test(numbers_go_round),
