@@ -81,7 +81,8 @@ context_swap:
 context_begin:
         .cfi_startproc
         .cfi_undefined x30              // nobody called: unwinding ends here
-        mov     x0, x20
+        nop                             // never run: unwinders look up the byte before a return address
+        mov     x0, x20                 // CONTEXT_FILLER bytes on: a new context's return address
         mov     x29, #0
         mov     x30, #0
         blr     x19

@@ -2,10 +2,10 @@
 
 #include "contexts/frame.h"
 
-void context_make(struct context *context, struct stack *stack, void *top, void (*entry)(void *),
-                  void *argument) {
+void context_make(struct context *context, struct stack *stack, void *top, void (*entry)(void *), void *argument) {
     struct context_frame *frame = (struct context_frame *)((char *)top - CONTEXT_ROOM) - 1;
-    *frame = (struct context_frame){.entry = entry, .argument = argument, .resume = context_begin};
+    *frame = (struct context_frame){
+        .entry = entry, .argument = argument, .resume = (void (*)(void))((char *)context_begin + CONTEXT_FILLER)};
     context->stack_pointer = frame;
     tools_make(&context->tools, stack);
 }

@@ -9,6 +9,7 @@
 
 /* In assembly: the first code of a new context. Calls entry(argument) and marks the end of the stack for debuggers. */
 void context_begin(void);
+enum { CONTEXT_FILLER = 4 }; /* bytes of its first instruction, which is skipped */
 
 #if defined(__x86_64__)
 

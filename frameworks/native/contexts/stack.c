@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "contexts/tools.h"
@@ -29,6 +30,7 @@ static struct pool pools[LARGEST + 1];
 static struct stack *cut(struct pool *pool, size_t size);
 static int map_slab(struct pool *pool, size_t size);
 static int install_guard(char *page);
+static int kernel_can_read(char *page);
 
 struct stack *stack_take(size_t size) {
     int order = SMALLEST;
@@ -83,7 +85,14 @@ static int map_slab(struct pool *pool, size_t size) {
 static int install_guard(char *page) {
     static enum { UNKNOWN, LIGHT, HEAVY } kind; /* of guards that this kernel has */
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    if (kind == UNKNOWN) /* old kernels refuse the advice, emulators ignore it: a system call that reads there knows */
-        kind = madvise(page, size, GUARD_INSTALL) == 0 && access(page, F_OK) < 0 && errno == EFAULT ? LIGHT : HEAVY;
+    if (kind == UNKNOWN) /* old kernels refuse the advice, and emulators ignore it */
+        kind = madvise(page, size, GUARD_INSTALL) == 0 && !kernel_can_read(page) ? LIGHT : HEAVY;
     return kind == LIGHT ? madvise(page, size, GUARD_INSTALL) == 0 : mprotect(page, size, PROT_NONE) == 0;
+}
+
+/* True also where the kernel does not let us ask. */
+static int kernel_can_read(char *page) {
+    char byte;
+    struct iovec to = {&byte, 1}, from = {page, 1};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != -1 || errno != EFAULT;
 }

@@ -76,8 +76,8 @@ context_swap:
 context_begin:
         .cfi_startproc
         .cfi_undefined %rip             /* nobody called: unwinding ends here */
-        endbr64
-        movq    %r13, %rdi
+        endbr64                         /* never run: unwinders look up the byte before a return address */
+        movq    %r13, %rdi              /* CONTEXT_FILLER bytes on: a new context's return address */
         xorl    %ebp, %ebp
         callq   *%r12
         ud2                             /* entry has returned, against context_make's condition */

@@ -112,6 +112,7 @@ const struct catapults_policy dispatcher_builtin = {
     .framework = "native",
     .name = "fifo (built-in)",
     .source = "built-in",
+    .classes = (const uint8_t[]){[ELSEWHERE] = CATAPULTS_IN_HAND, [READY] = CATAPULTS_READY},
     .start = start,
     .adopt = adopt,
     .handlers = &handlers,

@@ -62,10 +62,10 @@ static inline __attribute__((always_inline)) void run(struct dispatcher_thread *
 }
 
 /* An event was raised on behalf of others while `dispatcher.current` is RUNNING: has the policy taken the processor
- * from it? */
+ * from it, by moving it to a READY container? Its queries are no witness: they answer what their author likes. */
 static inline void preempt(void) {
     struct dispatcher_thread *self = dispatcher.current;
-    if (dispatcher.polling || LIKELY(!RAISE(is_ready, &self->policy)))
+    if (dispatcher.polling || LIKELY(dispatcher.policy->classes[self->policy.container] != CATAPULTS_READY))
         return;
     TRACE(TRACE_SWITCHED_OUT, self, 0);
     run(self, choose());
@@ -224,7 +224,8 @@ void dispatcher_yield(void) {
 }
 
 int dispatcher_yield_to(struct dispatcher_thread *thread) {
-    bool possible = HAS(set_next_thread) && RAISE(can_switch_to, &thread->policy);
+    bool possible = thread != dispatcher.current && thread->state == THREAD_RUNNABLE && HAS(set_next_thread) &&
+                    RAISE(can_switch_to, &thread->policy);
     if (possible) {
         const struct catapults_stop *stop = RAISE(set_next_thread, &thread->policy);
         if (UNLIKELY(stop))

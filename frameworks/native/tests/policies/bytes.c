@@ -176,6 +176,9 @@ __attribute__((visibility("default"))) const struct catapults_policy catapults_p
     .framework = FRAMEWORK,
     .name = "bytes",
     .source = "policies/bytes.sched",
+    .classes =
+        (const uint8_t[]){
+            [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED},
     .imports = imports,
     .thread_imports = thread_imports,
     .start = start,
