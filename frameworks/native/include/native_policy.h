@@ -1,8 +1,10 @@
 /*
- * The handlers that the native runtime calls: the C face of native.framework, in its order. Generated code fills the table.
+ * The handlers that the native runtime calls: the C face of native.framework, in its order. Generated code fills the
+ * table.
  *
- * `self` is the policy's instance. Handlers of one instance never run at the same time. A handler that returns a stop has
- * changed nothing since the guard that failed. A null pointer in the table: the policy leaves an optional event to the host.
+ * `self` is the policy's instance. Handlers of one instance never run at the same time. A handler that returns a stop
+ * has changed nothing since the guard that failed. A null pointer in the table: the policy leaves an optional event to
+ * the host.
  */
 #ifndef CATAPULTS_NATIVE_POLICY_H
 #define CATAPULTS_NATIVE_POLICY_H
