@@ -14,8 +14,7 @@
 
 enum { ROUNDS = 31, SWITCHES = 1 << 20, CREATIONS = 1 << 15, MANY = 100 };
 
-/* ---- The bare switch ----------------------------------------------------------------------------------------------
- */
+/* ---- The bare switch --------------------------------------------------------------------------------------------- */
 
 static struct context here, there;
 
@@ -40,8 +39,7 @@ static double bare_switch(void) {
     return (double)(catapults_now() - start) / SWITCHES;
 }
 
-/* ---- Switches between threads ---------------------------------------------------------------------------------------
- */
+/* ---- Switches between threads ------------------------------------------------------------------------------------ */
 
 static bool stop;
 
@@ -74,8 +72,7 @@ static double yield_2_threads(void) { return yield_among(2); }
 
 static double yield_100_threads(void) { return yield_among(MANY); }
 
-/* ---- Lives
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Lives ------------------------------------------------------------------------------------------------------- */
 
 static void *nothing(void *argument) { return argument; }
 
@@ -89,8 +86,7 @@ static double create_join(void) {
     return (double)(catapults_now() - start) / CREATIONS;
 }
 
-/* ---- The measurement
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- The measurement --------------------------------------------------------------------------------------------- */
 
 static const struct figure {
     const char *name;

@@ -98,8 +98,7 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
     }
 }
 
-/* ---- Starting and ending
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Starting and ending ----------------------------------------------------------------------------------------- */
 
 static void enrol(struct dispatcher_thread *thread) {
     thread->timer.previous = NULL;
@@ -211,8 +210,7 @@ _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     context_leave(&self->context, &next->context);
 }
 
-/* ---- While it lives
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- While it lives ---------------------------------------------------------------------------------------------- */
 
 void dispatcher_yield(void) {
     struct dispatcher_thread *self = dispatcher.current;
@@ -323,8 +321,7 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     return 0;
 }
 
-/* ---- For those who look
- * ------------------------------------------------------------------------------------------------ */
+/* ---- For those who look ------------------------------------------------------------------------------------------ */
 
 struct dispatcher_thread *dispatcher_self(void) { return dispatcher.current; }
 

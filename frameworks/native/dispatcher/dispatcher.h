@@ -33,8 +33,7 @@ enum dispatcher_reason {
 /* The dispatcher's record of a thread; the policy's part is its last member. See record.h. */
 struct dispatcher_thread;
 
-/* ---- For those who wait for something outside: io -------------------------------------------------------------------
- */
+/* ---- For those who wait for something outside: io ---------------------------------------------------------------- */
 
 /* Looks after operations that are under way outside: descriptors, files. Set once, before any thread blocks on one. */
 struct dispatcher_driver {
@@ -60,8 +59,7 @@ void dispatcher_unblock(struct dispatcher_thread *thread);
 /* Whether it is in dispatcher_block, and so may be unblocked. */
 bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
 
-/* ---- For those who make threads
- * -------------------------------------------------------------------------------------- */
+/* ---- For those who make threads ---------------------------------------------------------------------------------- */
 
 /* Why a policy had to go. */
 struct dispatcher_failure {
@@ -129,8 +127,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread);
 /* EINVAL: it is not suspended. */
 int dispatcher_resume(struct dispatcher_thread *thread);
 
-/* ---- For those who look
- * ---------------------------------------------------------------------------------------------- */
+/* ---- For those who look ------------------------------------------------------------------------------------------ */
 
 /* The policy in force: what is compiled in and the built-in FIFO included. */
 const struct catapults_policy *dispatcher_policy(void);

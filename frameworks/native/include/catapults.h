@@ -74,8 +74,7 @@ int64_t catapults_now(void);
 void catapults_sleep_until(int64_t instant);
 void catapults_sleep(int64_t nanoseconds);
 
-/* ---- Variables that the policy imports (2005, §5.2) ----------------------------------------------------------------
- */
+/* ---- Variables that the policy imports (2005, §5.2) -------------------------------------------------------------- */
 
 /* Links a variable of the application with the one of that name in the `imports` of the policy; it must outlive the
  * runtime. Changes on either side are seen on the other. ENOENT if the policy has none: see strict_imports. */
@@ -93,14 +92,12 @@ int catapults_threadvar_register_at(const char *name, size_t offset);
 int catapults_threadvar_register_bool_at(const char *name, size_t offset);
 void catapults_set_object(catapults_t thread, void *object); /* NULL: none, the defaults hold */
 
-/* ---- What the policy answers ---------------------------------------------------------------------------------------
- */
+/* ---- What the policy answers ------------------------------------------------------------------------------------- */
 
 int64_t catapults_threads_ready(void), catapults_threads_suspended(void), catapults_threads_total(void);
 const char *catapults_policy_name(void); /* the policy in force; "fifo (built-in)" after a policy had to go */
 
-/* ---- Locks: owned by the thread that locked; waiters are served first come, first served
- * ------------------------------- */
+/* ---- Locks: owned by the thread that locked; waiters are served first come, first served ------------------------- */
 
 struct catapults_waiters {
     void *first, *last;
@@ -123,8 +120,7 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
 int catapults_cond_signal(catapults_cond_t *cond);
 int catapults_cond_broadcast(catapults_cond_t *cond);
 
-/* ---- Calls that block the thread, never the processor
- * ---------------------------------------------------------------- */
+/* ---- Calls that block the thread, never the processor ------------------------------------------------------------ */
 
 /*
  * As the system call on a blocking descriptor, whether the descriptor is blocking or not: reads return what there is,

@@ -8,8 +8,7 @@
 #include "dispatcher/record.h"
 #include "support/child.h"
 
-/* ---- The policy: a FIFO that writes down its events, and breaks rules when told to ----------------------------------
- */
+/* ---- The policy: a FIFO that writes down its events, and breaks rules when told to ------------------------------- */
 
 static char events[4096];
 
@@ -175,8 +174,7 @@ static const struct catapults_policy recording = {
     .handlers = &handlers,
 };
 
-/* ---- The host
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- The host ---------------------------------------------------------------------------------------------------- */
 
 static int64_t clock_now = 1000;
 static int64_t clock_step; /* by which every look at it moves it */
@@ -210,8 +208,7 @@ static const struct dispatcher_host host = {.now = now,
                                             .deadlocked = deadlocked,
                                             .finished = finished};
 
-/* ---- The driver: one operation at most, over when the clock says so
- * ------------------------------------------------------ */
+/* ---- The driver: one operation at most, over when the clock says so ---------------------------------------------- */
 
 static struct dispatcher_thread *operation;
 static int64_t operation_over;
@@ -235,8 +232,7 @@ static bool busy(void) { return operation != NULL; }
 
 static const struct dispatcher_driver driver = {.poll = poll, .busy = busy};
 
-/* ---- Threads
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 static struct dispatcher_thread *begin(const struct catapults_policy *policy) {
     static _Alignas(64) char memory[1024], instance[64];
@@ -275,8 +271,7 @@ static void block_once(void *argument) {
     dispatcher_exit(NULL);
 }
 
-/* ---- Events
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static void events_of_a_life(void) {
     begin(&recording);
@@ -427,8 +422,7 @@ static void each_thread_has_its_own_variables(void) {
     }
 }
 
-/* ---- Time and the world outside
- * ---------------------------------------------------------------------------------------- */
+/* ---- Time and the world outside ---------------------------------------------------------------------------------- */
 
 static void timers_raise_threads(void) {
     struct dispatcher_thread *first = begin(&recording);
@@ -503,8 +497,7 @@ static void the_last_thread_ends(void) {
     dispatcher_exit(NULL);
 }
 
-/* ---- Containment
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Containment ------------------------------------------------------------------------------------------------- */
 
 /* Brings every event about that the policy can stop in. All threads must get through whatever happens. */
 static void live(void) {
@@ -609,8 +602,7 @@ static void dispatch_of_nothing_for_now(void) {
     require(failure[0] == '\0');
 }
 
-/* ---- Ends of the process
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- Ends of the process ----------------------------------------------------------------------------------------- */
 
 static void test_deadlock(void **state) {
     (void)state;

@@ -116,8 +116,7 @@ static void after_the_policy_had_to_go(void) {
     require(decisions == 0);
 }
 
-/* ---- What ends the program or is reported
- * ------------------------------------------------------------------------------ */
+/* ---- What ends the program or is reported ------------------------------------------------------------------------ */
 
 static void strict(void) {
     static catapults_int variable;

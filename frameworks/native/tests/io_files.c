@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 
 #define SIZE (10 << 20)
 
@@ -102,6 +102,41 @@ static void writes_of_many_threads_do_not_overlap(void **state) {
     for (int i = 0; i < 20; i++)
         assert_int_equal(count[i], 20);
     catapults_close(shared_file);
+}
+
+static void *write_block(void *argument) {
+    static char block[300000];
+    ssize_t written = catapults_write((int)(intptr_t)argument, block, sizeof block);
+    return (void *)(intptr_t)(written == sizeof block || (written < 0 && errno == EBADF));
+}
+
+/* Whoever waits for the disk, or for its turn at the position, does not go on with the next file of that number. */
+static void close_ends_waits_for_files(void **state) {
+    (void)state;
+    for (int turns = 0; turns < 10; turns++) {
+        catapults_t threads[8];
+        struct stat status;
+        strcpy(path + sizeof path - 7, "XXXXXX");
+        int file = mkstemp(path);
+        unlink(path);
+        for (int i = 0; i < 8; i++)
+            threads[i] = spawn(write_block, (void *)(intptr_t)file);
+        catapults_yield(); /* all have begun */
+        for (int i = 0; i < turns; i++)
+            catapults_sleep(MILLISECONDS / 10); /* and some are through */
+        assert_int_equal(catapults_close(file), 0);
+        strcpy(path + sizeof path - 7, "XXXXXX");
+        assert_int_equal(mkstemp(path), file);
+        unlink(path);
+        for (int i = 0; i < 8; i++) {
+            void *right;
+            assert_int_equal(catapults_join(threads[i], &right), 0);
+            assert_true(right);
+        }
+        assert_int_equal(fstat(file, &status), 0);
+        assert_int_equal(status.st_size, 0);
+        catapults_close(file);
+    }
 }
 
 static void *receive_slowly(void *argument) {
@@ -229,6 +264,7 @@ int main(void) {
         cmocka_unit_test(reads_give_what_was_written),
         cmocka_unit_test(many_threads_read_one_file),
         cmocka_unit_test(writes_of_many_threads_do_not_overlap),
+        cmocka_unit_test(close_ends_waits_for_files),
         cmocka_unit_test(sendfile_into_a_slow_socket),
         cmocka_unit_test(sendfile_says_why_not),
         cmocka_unit_test(pipes_and_event_counters_are_waited_for),

@@ -24,8 +24,7 @@ static void join_all(catapults_t *threads, int count) {
         require(catapults_join(threads[i], NULL) == 0);
 }
 
-/* ---- Mutexes
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Mutexes ----------------------------------------------------------------------------------------------------- */
 
 static void *lock_and_note(void *name) {
     require(catapults_mutex_lock(&mutex) == 0);
@@ -124,8 +123,7 @@ static void one_at_a_time(void) {
     require(entered == 10000 && mutex.owner == NULL && mutex.waiters.first == NULL);
 }
 
-/* ---- Conditions
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Conditions -------------------------------------------------------------------------------------------------- */
 
 static void *wait_and_note(void *name) {
     require(catapults_mutex_lock(&mutex) == 0);

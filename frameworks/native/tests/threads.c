@@ -30,8 +30,7 @@ static void *note_three_times(void *name) {
     return name;
 }
 
-/* ---- Lives
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Lives ------------------------------------------------------------------------------------------------------- */
 
 static void threads_take_turns(void) {
     begin();
@@ -159,8 +158,7 @@ static void errno_is_each_threads_own(void) {
     require(catapults_join(a, NULL) == 0 && catapults_join(b, NULL) == 0 && errno == 3);
 }
 
-/* ---- Suspension and directed yields
- * ------------------------------------------------------------------------------------- */
+/* ---- Suspension and directed yields ------------------------------------------------------------------------------ */
 
 static void suspension(void) {
     begin();
@@ -201,8 +199,7 @@ static void directed_yields(void) {
     require(catapults_resume(a) == 0);
 }
 
-/* ---- Time
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 static void *sleep_and_note(void *name) {
     catapults_sleep((*(char *)name - 'a' + 1) * (int64_t)10000000);
@@ -245,8 +242,7 @@ static void a_sleeper_wakes_among_busy_threads(void) {
     require(catapults_join(busy, NULL) == 0);
 }
 
-/* ---- The end
- * ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static void *finish_later(void *argument) {
     catapults_sleep(1000000);
