@@ -60,6 +60,9 @@ struct catapults_import {
     uint32_t pointer, fallback;
 };
 
+/* The state class of a container (Bossa 2005, §3): what its threads can do, for the host. */
+enum catapults_class { CATAPULTS_IN_HAND, CATAPULTS_RUNNING, CATAPULTS_READY, CATAPULTS_BLOCKED, CATAPULTS_TERMINATED };
+
 /* A policy, as it stands in a shared object under the name `catapults_policy`. Constant data. */
 struct catapults_policy {
     uint32_t magic;            /* CATAPULTS_MAGIC */
@@ -71,6 +74,7 @@ struct catapults_policy {
     const char *framework;     /* "native" */
     const char *name;          /* the scheduler's name */
     const char *source;        /* its .sched file, as it was named when it was translated */
+    const uint8_t *classes;    /* enum catapults_class of each container, by its number; [0]: in hand */
     const struct catapults_import *imports, *thread_imports;
     void (*start)(void *instance);                                        /* sets up containers, variables, defaults */
     void (*adopt)(void *instance, struct catapults_thread *thread);       /* the same for a new thread; it is in hand then */

@@ -238,15 +238,22 @@ impl Unit<'_> {
 
     /// The tables, and the policy itself.
     fn tail(&mut self, table: &[(String, String)], start: &str, adopt: &str) {
-        let of = |part: &str| format!("{}_{part}", self.names.policy);
+        let prefix = self.names.policy.clone();
+        let of = |part: &str| format!("{prefix}_{part}");
         let (handlers, imports, thread_imports) = (of("handlers"), of("imports"), of("thread_imports"));
         let (handlers, imports) = (self.names.file.take(&handlers), self.names.file.take(&imports));
         let thread_imports = self.names.file.take(&thread_imports);
+        let classes = self.names.file.take(&of("classes"));
         let (policy, names) = (self.policy, &self.names);
 
         let mut text = format!("\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
         for (member, function) in table {
             let _ = writeln!(text, "    .{member} = {function},");
+        }
+        text.push_str("};\n");
+        let _ = writeln!(text, "\nstatic const uint8_t {classes}[] = {{");
+        for (container, number) in policy.containers.iter().zip(&names.numbers) {
+            let _ = writeln!(text, "    [{number}] = CATAPULTS_{},", class(container.class));
         }
         text.push_str("};\n");
         text.push_str(&import_table(&imports, &names.policy, &policy.imports, &names.imports));
@@ -267,6 +274,7 @@ impl Unit<'_> {
              \x20   .framework = {framework},\n\
              \x20   .name = {name},\n\
              \x20   .source = {source},\n\
+             \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
              \x20   .start = {start},\n\
