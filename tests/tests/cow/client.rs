@@ -138,6 +138,8 @@ impl Connection {
     fn receive(&mut self) -> bool {
         let mut bytes = [0; 65536];
         match self.stream.read(&mut bytes) {
+            // A wait with a time-out is not taken up again by the kernel, whatever interrupted it.
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.receive(),
             Ok(0) => false,
             Ok(count) => {
                 self.received.extend_from_slice(&bytes[..count]);
