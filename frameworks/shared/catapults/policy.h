@@ -1,6 +1,6 @@
 /*
- * What generated code and its host share: the thread as a policy sees it, the description of a policy, and how a handler
- * says that it stopped. Nothing here or below calls libc, allocates, or touches a vector register.
+ * What generated code and its host share: the thread as a policy sees it, the description of a policy, and how a
+ * handler says that it stopped. Nothing here or below calls libc, allocates, or touches a vector register.
  */
 #ifndef CATAPULTS_POLICY_H
 #define CATAPULTS_POLICY_H
@@ -20,11 +20,11 @@
  *                 ▲                         └── laid out by generated code: struct NAME_thread
  *                 └── what handlers are given
  *
- * The links belong to the container that holds the thread. Only handlers and the containers beneath them write here; the
- * host sees to it that one handler of a scheduler runs at a time.
+ * The links belong to the container that holds the thread. Only handlers and the containers beneath them write here;
+ * the host sees to it that one handler of a scheduler runs at a time.
  */
 struct catapults_thread {
-    struct catapults_thread *next;     /* in a list: the one behind; in a sorted container: of equal key, the one behind */
+    struct catapults_thread *next; /* in a list: the one behind; in a sorted container: of equal key, the one behind */
     struct catapults_thread *previous; /* the one before */
     struct catapults_thread *parent;   /* in a sorted container: links of the tree */
     struct catapults_thread *left;
@@ -35,7 +35,8 @@ struct catapults_thread {
     uint32_t number;               /* the host's number for it, unique while it lives; for messages and traces */
 };
 
-/* Why a handler ended before its end. Constant data of the policy; line 0 stands for the framework's own default handler. */
+/* Why a handler ended before its end. Constant data of the policy; line 0 stands for the framework's own default
+ * handler. */
 struct catapults_stop {
     enum {
         CATAPULTS_STOP_GUARD, /* a guard did not hold: the policy is out; nothing was done by the statement */
@@ -53,9 +54,9 @@ struct catapults_import {
     const char *name;
     enum { CATAPULTS_IMPORT_INT, CATAPULTS_IMPORT_BOOL } type;
     /*
-     * Both in bytes from the start of the policy's instance (global) or of the thread (per thread): of the pointer that the
-     * host sets to the application's variable, and of the variable that holds the default until then. Generated code has
-     * pointed one at the other before it raises or stores anything.
+     * Both in bytes from the start of the policy's instance (global) or of the thread (per thread): of the pointer that
+     * the host sets to the application's variable, and of the variable that holds the default until then. Generated
+     * code has pointed one at the other before it raises or stores anything.
      */
     uint32_t pointer, fallback;
 };
@@ -65,20 +66,20 @@ enum catapults_class { CATAPULTS_IN_HAND, CATAPULTS_RUNNING, CATAPULTS_READY, CA
 
 /* A policy, as it stands in a shared object under the name `catapults_policy`. Constant data. */
 struct catapults_policy {
-    uint32_t magic;            /* CATAPULTS_MAGIC */
-    uint32_t contract;         /* CATAPULTS_CONTRACT */
-    uint32_t framework_abi;    /* `abi` of the framework description */
-    uint32_t instance_size;    /* bytes of the scheduler's own data, aligned to 16 */
-    uint32_t thread_size;      /* bytes of a thread, struct catapults_thread included, aligned to 16 */
+    uint32_t magic;         /* CATAPULTS_MAGIC */
+    uint32_t contract;      /* CATAPULTS_CONTRACT */
+    uint32_t framework_abi; /* `abi` of the framework description */
+    uint32_t instance_size; /* bytes of the scheduler's own data, aligned to 16 */
+    uint32_t thread_size;   /* bytes of a thread, struct catapults_thread included, aligned to 16 */
     uint32_t imports_count, thread_imports_count;
-    const char *framework;     /* "native" */
-    const char *name;          /* the scheduler's name */
-    const char *source;        /* its .sched file, as it was named when it was translated */
-    const uint8_t *classes;    /* enum catapults_class of each container, by its number; [0]: in hand */
+    const char *framework;  /* "native" */
+    const char *name;       /* the scheduler's name */
+    const char *source;     /* its .sched file, as it was named when it was translated */
+    const uint8_t *classes; /* enum catapults_class of each container, by its number; [0]: in hand */
     const struct catapults_import *imports, *thread_imports;
-    void (*start)(void *instance);                                        /* sets up containers, variables, defaults */
-    void (*adopt)(void *instance, struct catapults_thread *thread);       /* the same for a new thread; it is in hand then */
-    const void *handlers;      /* the framework's table of handlers, e.g. struct native_handlers */
+    void (*start)(void *instance);                                  /* sets up containers, variables, defaults */
+    void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is in hand then */
+    const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */
 };
 
 #endif
