@@ -37,13 +37,12 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
             cancel(wait);
     }
     waits--;
-    if (!wait->closed)
-        delist(wait);
+    if (wait->closed)
+        return -EBADF; /* whatever has happened before: the caller must not go on with that number */
+    delist(wait);
     if (started != 0)
         return -started;
-    if (wait->result >= 0 && wait->events == 0)
-        return wait->result; /* an operation that took place, whatever else has happened since */
-    return wait->closed ? -EBADF : expired ? -ETIMEDOUT : wait->result;
+    return expired && wait->result < 0 ? -ETIMEDOUT : wait->result;
 }
 
 int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant) {

@@ -104,6 +104,44 @@ static void writes_of_many_threads_do_not_overlap(void **state) {
     catapults_close(shared_file);
 }
 
+#define PAGE 4096
+#define PAGES 2000
+
+static unsigned char seen[PAGES];
+
+static void *read_pages(void *argument) {
+    uint32_t page[PAGE / sizeof(uint32_t)];
+    (void)argument;
+    for (ssize_t size; (size = catapults_read(shared_file, page, PAGE)) != 0;) {
+        require(size == PAGE && page[0] < PAGES);
+        seen[page[0]]++;
+    }
+    return NULL;
+}
+
+static void reads_of_many_threads_do_not_overlap(void **state) {
+    (void)state;
+    static uint32_t pages[PAGES][PAGE / sizeof(uint32_t)];
+    catapults_t threads[20];
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    shared_file = mkstemp(path);
+    unlink(path);
+    for (uint32_t i = 0; i < PAGES; i++)
+        pages[i][0] = i;
+    assert_int_equal(catapults_pwrite(shared_file, pages, sizeof pages, 0), sizeof pages);
+    assert_int_equal(catapults_fsync(shared_file), 0);
+    assert_int_equal(posix_fadvise(shared_file, 0, 0, POSIX_FADV_DONTNEED), 0);
+    assert_int_equal(posix_fadvise(shared_file, 0, 0, POSIX_FADV_RANDOM), 0); /* each page is fetched by itself */
+    memset(seen, 0, sizeof seen);
+    for (int i = 0; i < 20; i++)
+        threads[i] = spawn(read_pages, NULL);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(catapults_join(threads[i], NULL), 0);
+    for (int i = 0; i < PAGES; i++)
+        assert_int_equal(seen[i], 1);
+    catapults_close(shared_file);
+}
+
 static void *write_block(void *argument) {
     static char block[300000];
     ssize_t written = catapults_write((int)(intptr_t)argument, block, sizeof block);
@@ -264,6 +302,7 @@ int main(void) {
         cmocka_unit_test(reads_give_what_was_written),
         cmocka_unit_test(many_threads_read_one_file),
         cmocka_unit_test(writes_of_many_threads_do_not_overlap),
+        cmocka_unit_test(reads_of_many_threads_do_not_overlap),
         cmocka_unit_test(close_ends_waits_for_files),
         cmocka_unit_test(sendfile_into_a_slow_socket),
         cmocka_unit_test(sendfile_says_why_not),
