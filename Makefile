@@ -29,7 +29,7 @@ setup-%:
 
 say = printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help setup build test demo bench lint format clean
+.PHONY: help setup build test demo bench guards lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -86,6 +86,10 @@ test-rust:
 test-policies:
 	@$(call say,policies: check)
 	@$(CATAPULTS) check $(POLICIES)
+
+guards: setup-build ## Say which transfers of the policies are guarded at run time, and why
+	@$(MAKE) programs
+	@$(CATAPULTS) check --explain-guards $(POLICIES)
 
 lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all

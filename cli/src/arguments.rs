@@ -46,6 +46,9 @@ pub struct FrameworkOption {
 pub struct Check {
     #[command(flatten)]
     pub framework: FrameworkOption,
+    /// Say of each guard that is left to be evaluated at run time why it could not be proved and what would remove it
+    #[arg(long)]
+    pub explain_guards: bool,
     /// The policies (.sched)
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,

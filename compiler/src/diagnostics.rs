@@ -17,7 +17,7 @@ pub struct Diagnostics {
 pub struct Diagnostic {
     /// Whether it refuses the policy.
     pub severity: Severity,
-    /// `E0101`; its page is `docs/errors/E0101.md`.
+    /// `E0101`; its page is `docs/errors/E0101.md`. Empty for a note.
     pub code: &'static str,
     /// In lower case, without a full stop.
     pub title: String,
@@ -38,6 +38,8 @@ pub enum Severity {
     Error,
     /// The policy is accepted.
     Warning,
+    /// Nothing is wrong: somebody asked.
+    Note,
 }
 
 impl Diagnostics {
@@ -107,6 +109,11 @@ impl Diagnostic {
     /// A warning at a place.
     pub fn warning(code: &'static str, title: impl Into<String>, at: At, label: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Self::error(code, title, at, label) }
+    }
+
+    /// An answer about a place.
+    pub fn remark(title: impl Into<String>, at: At, label: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Note, ..Self::error("", title, at, label) }
     }
 
     /// The same, pointing at another place too.

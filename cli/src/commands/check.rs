@@ -5,11 +5,16 @@ use crate::arguments::Check;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::policy::Policy;
+use catapults_compiler::source::Source;
+use catapults_compiler::verify::{Share, Verified};
 
 /// Judges every file, whatever is wrong with those before it.
 pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let (mut errors, mut warnings, mut refused) = (0, 0, 0);
+    let mut share = Share::default();
     for path in &arguments.files {
         let wrong = match read_source(path) {
             Err(failure) => {
@@ -23,6 +28,11 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
                 };
                 console.diagnostics(&source, diagnostics);
                 warnings += diagnostics.warnings();
+                if let (Ok((policy, _)), true) = (&judged, arguments.explain_guards) {
+                    explain_guards(console, &source, policy)?;
+                    share.total += policy.share().total;
+                    share.guarded += policy.share().guarded;
+                }
                 diagnostics.errors()
             }
         };
@@ -39,7 +49,24 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     console.result(&format!(
         "{} safe to run{also}\n",
         if files == 1 { "1 policy is".to_owned() } else { format!("{files} policies are") }
-    ))
+    ))?;
+    if arguments.explain_guards { console.result(&format!("{}\n", shown(share))) } else { Ok(()) }
+}
+
+/// Each guard that is left in a policy, then how many they are.
+fn explain_guards(console: &Console, source: &Source, policy: &Verified<Policy>) -> Result<(), Failure> {
+    for guard in policy.explain_guards() {
+        let mut alone = Diagnostics::new();
+        alone.push(guard.clone());
+        console.result(&alone.render(source, false))?;
+    }
+    console.result(&format!("{}: {}\n", source.name, shown(policy.share())))
+}
+
+/// Statements that move or dispatch a thread are counted once for each event that they handle.
+fn shown(share: Share) -> String {
+    let percent = (share.guarded * 100).checked_div(share.total).unwrap_or(0);
+    format!("guarded {} of {} transfers ({percent} %)", share.guarded, share.total)
 }
 
 fn counted(number: usize, what: &str) -> String {

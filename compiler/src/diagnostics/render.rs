@@ -36,11 +36,13 @@ impl Diagnostic {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
         };
-        let group = level.primary_title(self.title.as_str()).id(self.code);
+        let title = level.primary_title(self.title.as_str());
+        let title = if self.code.is_empty() { title } else { title.id(self.code) };
         let group = match self.snippet(source) {
-            Some(snippet) => group.element(snippet),
-            None => group.element(self.origin(source)),
+            Some(snippet) => title.element(snippet),
+            None => title.element(self.origin(source)),
         };
         let notes = self.notes.iter().map(|note| Level::NOTE.message(note.as_str()));
         let help = self.help.iter().map(|help| Level::HELP.message(help.as_str()));

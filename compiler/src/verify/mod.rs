@@ -10,6 +10,7 @@ mod destruction;
 mod dispatch;
 mod failure;
 mod flow;
+mod guards;
 mod loops;
 mod query_effects;
 mod query_value;
@@ -37,6 +38,8 @@ use state::{Decision, State};
 pub struct Verified<T> {
     inner: T,
     facts: Vec<Facts>,
+    /// See [`Verified::explain_guards`].
+    left: Vec<Diagnostic>,
 }
 
 /// What is known of one statement whenever it is reached.
@@ -88,6 +91,11 @@ impl Verified<Policy> {
         }
     }
 
+    /// Each guard that is left, in the order of the source: why it could not be proved, and what would remove it.
+    pub fn explain_guards(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.left.iter()
+    }
+
     /// How many transfers, destructions and dispatches there are, and how many of them keep a guard.
     pub fn share(&self) -> Share {
         let mut share = Share::default();
@@ -121,6 +129,7 @@ pub struct Share {
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
     let errors = diagnostics.errors();
     let mut facts = vec![Facts::default(); walk::count(&policy)];
+    let mut left = Vec::new();
     // Handlers with an error, by their headers: one for a family is judged once for each member, and reported once.
     let mut refused: Vec<At> = Vec::new();
     for handler in policy.events.iter().chain(&policy.queries) {
@@ -130,6 +139,7 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
         query_effects::check(&handling, diagnostics);
         query_value::check(&handling, diagnostics);
         transfers::check(&handling, &mut facts, diagnostics);
+        guards::explain(&handling, &facts, &mut left);
         loops::check(&handling, &facts, diagnostics);
         slots::check(&handling, diagnostics);
         classes::check(&handling, diagnostics);
@@ -145,7 +155,7 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
             work::check(&handling, diagnostics);
         }
     }
-    (diagnostics.errors() == errors).then_some(Verified { inner: policy, facts })
+    (diagnostics.errors() == errors).then_some(Verified { inner: policy, facts, left })
 }
 
 /// A handler and everything that is known of it: what a property is checked on.

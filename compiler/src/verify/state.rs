@@ -108,6 +108,11 @@ impl State {
         self.sizes[container.0].most == Some(0)
     }
 
+    /// Containers of which one holds a thread, this one among them, if that is all that is known.
+    pub fn one_of(&self, container: ContainerId) -> Option<&BTreeSet<ContainerId>> {
+        self.some.iter().find(|containers| containers.contains(&container))
+    }
+
     /// Where a named thread can be; `None` if the local names none here.
     pub fn places(&self, local: LocalId) -> Option<&Places> {
         self.threads[local.0].as_ref()

@@ -1,0 +1,53 @@
+//! Why a guard is left, and what would remove it.
+
+use super::state::{State, Why};
+use super::{Facts, Guard, Handling, alternatives, walk};
+use crate::diagnostics::Diagnostic;
+use crate::policy::{ContainerId, Statement};
+
+/// Adds a remark for each guard of a handler. A handler for a family is explained once.
+pub(super) fn explain(handling: &Handling, facts: &[Facts], left: &mut Vec<Diagnostic>) {
+    walk::statements(&handling.handler.body, &mut |statement| {
+        for guard in &facts[statement.id.0].guards {
+            let remark = remark(handling, statement, *guard);
+            if !left.contains(&remark) {
+                left.push(remark);
+            }
+        }
+    });
+}
+
+fn remark(handling: &Handling, statement: &Statement, guard: Guard) -> Diagnostic {
+    let (container, wanted, feared, test) = match guard {
+        Guard::Holds(container) => (container, "holds a thread", "may be empty", "> 0"),
+        Guard::Vacant(container) => (container, "is empty", "may hold a thread already", "== 0"),
+    };
+    let (name, what) = (handling.name(container), handling.statement(statement));
+    let title = format!("{what} keeps a guard: it is not proved that {name} {wanted}");
+    let remark = Diagnostic::remark(title, statement.at, format!("{name} {feared} here"));
+    let remark = match handling.before(statement.id) {
+        None => remark.note("this is never reached"),
+        Some(state) => because(remark, handling, &state, container, feared),
+    };
+    remark.help(format!("a test removes it: `if (|{}| {test}) ...`", handling.container(container).name))
+}
+
+/// Where the knowledge of a container ends.
+fn because(remark: Diagnostic, handling: &Handling, state: &State, container: ContainerId, feared: &str) -> Diagnostic {
+    let name = handling.name(container);
+    let remark = match state.size(container).why {
+        Why::Moved(at) => remark.related(at, format!("after this, {name} {feared}")),
+        Why::Tested(at) => remark.related(at, format!("this test leaves it open: {name} {feared}")),
+        Why::Given => remark.note(format!("the type of the event leaves it open: {name} {feared}")),
+        Why::Unknown => remark.note(format!(
+            "neither the type of the event nor a test says, on every path to here, how many threads {name} holds"
+        )),
+    };
+    match state.one_of(container) {
+        None => remark,
+        Some(containers) => {
+            let names: Vec<String> = containers.iter().map(|id| handling.name(*id)).collect();
+            remark.note(format!("a thread is in {}; in which is not known", alternatives(&names)))
+        }
+    }
+}
