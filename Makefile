@@ -81,7 +81,7 @@ test-all:
 
 test-rust:
 	@$(call say,compiler and command line: tests)
-	@cargo test --workspace --quiet --locked --no-fail-fast -- --quiet
+	@cargo test --workspace --locked --no-fail-fast -- --quiet
 
 test-policies:
 	@$(call say,policies: check)
