@@ -61,11 +61,16 @@ static inline __attribute__((always_inline)) void run(struct dispatcher_thread *
     *dispatcher.exceptions = exceptions;
 }
 
-/* An event was raised on behalf of others while `dispatcher.current` is RUNNING: has the policy taken the processor
- * from it, by moving it to a READY container? Its queries are no witness: they answer what their author likes. */
+/* Whether the policy has taken the processor from the running thread, by moving it to a READY container. Its queries
+ * are no witness: they answer what their author likes. */
+static inline bool taken_from(const struct dispatcher_thread *self) {
+    return dispatcher.policy->classes[self->policy.container] == CATAPULTS_READY;
+}
+
+/* An event was raised on behalf of others while `dispatcher.current` is RUNNING: it may have lost the processor. */
 static inline void preempt(void) {
     struct dispatcher_thread *self = dispatcher.current;
-    if (dispatcher.polling || LIKELY(dispatcher.policy->classes[self->policy.container] != CATAPULTS_READY))
+    if (dispatcher.polling || LIKELY(!taken_from(self)))
         return;
     TRACE(TRACE_SWITCHED_OUT, self, 0);
     run(self, choose());
@@ -222,14 +227,18 @@ void dispatcher_yield(void) {
 }
 
 int dispatcher_yield_to(struct dispatcher_thread *thread) {
-    bool possible = thread != dispatcher.current && thread->state == THREAD_RUNNABLE && HAS(set_next_thread) &&
+    struct dispatcher_thread *self = dispatcher.current;
+    bool possible = thread != self && thread->state == THREAD_RUNNABLE && HAS(set_next_thread) &&
                     RAISE(can_switch_to, &thread->policy);
     if (possible) {
         const struct catapults_stop *stop = RAISE(set_next_thread, &thread->policy);
         if (UNLIKELY(stop))
-            dispatcher_contain("set_next_thread", stop, NULL, dispatcher.current);
+            dispatcher_contain("set_next_thread", stop, NULL, self);
     }
-    dispatcher_yield();
+    if (UNLIKELY(taken_from(self))) /* switch_out is for a thread that is RUNNING */
+        preempt();
+    else
+        dispatcher_yield();
     return possible ? 0 : EAGAIN;
 }
 

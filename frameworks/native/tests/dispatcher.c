@@ -35,6 +35,7 @@ static struct catapults_stop stop = {CATAPULTS_STOP_GUARD, 51, "`ready` is empty
 static struct catapults_thread *mistaken;  /* schedule dispatches this one, once */
 static bool lazy;                          /* schedule dispatches nothing */
 static struct catapults_thread *favourite; /* when it is ready again, it takes the processor from `current` */
+static bool makes_way;                     /* who asks for another loses the processor at once */
 static struct catapults_thread *current;
 static bool started;
 
@@ -97,12 +98,18 @@ static void wake(struct catapults_thread *t) {
     }
 }
 
+static void ask(struct catapults_thread *t) {
+    front(t);
+    if (makes_way)
+        append(current);
+}
+
 HANDLER(newthread, append(t))
 HANDLER(switch_out, append(t))
 HANDLER(event_raised, wake(t))
 HANDLER(resume_thread, wake(t))
 HANDLER(suspend_thread, rest(t))
-HANDLER(set_next_thread, front(t))
+HANDLER(set_next_thread, ask(t))
 HANDLER(exit_thread, t->container = 0)
 HANDLER(block_io_read, rest(t))
 HANDLER(block_io_write, rest(t))
@@ -373,6 +380,16 @@ static void yield_to(void) {
     require(dispatcher_yield_to(first) == EAGAIN);
 }
 
+/* A thread that has made way is READY: to raise switch_out would file it twice. */
+static void yield_to_under_a_policy_that_preempts(void) {
+    begin(&recording);
+    struct dispatcher_thread *other = spawn(yield_twice, NULL);
+    makes_way = true;
+    events[0] = '\0';
+    require(dispatcher_yield_to(other) == 0);
+    require_events("set_next_thread 2; schedule; switch_out 2; schedule; ");
+}
+
 static void a_policy_preempts(void) {
     begin(&recording);
     enum dispatcher_reason reason = BLOCK_LOCK;
@@ -624,6 +641,7 @@ int main(void) {
         child_test(suspension),
         child_test(a_thread_suspends_itself),
         child_test(yield_to),
+        child_test(yield_to_under_a_policy_that_preempts),
         child_test(a_policy_preempts),
         child_test(a_refused_thread_never_was),
         child_test(each_thread_has_its_own_variables),
