@@ -257,7 +257,8 @@ fn is_satisfied(
 fn is_at(stage: Stage, class: Option<&StateClass>) -> bool {
     match stage {
         Stage::New => class.is_none(),
-        Stage::In(StateClass::Terminated) => class.is_none_or(|class| *class == StateClass::Terminated),
+        // A thread that has ended is in no container: the host uses its record anew.
+        Stage::In(StateClass::Terminated) => class.is_none(),
         Stage::In(expected) => class == Some(&expected),
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             diagnostics.push(
                 Diagnostic::error("E0412", format!("`{event}` cannot end a thread, as {what} does"), statement.at, "")
                     .note("the host still knows the thread: the policy would lose it")
-                    .help("destroy a thread in the event that says it has ended, or out of a TERMINATED container"),
+                    .help("destroy a thread in the event that says it has ended"),
             );
         }
     });

@@ -49,8 +49,11 @@ fn misplaced<'a>(
     let demanded = rule.and_then(|rule| demanded(rule, parameter));
     let places = end.state.places(parameter).into_iter().flatten().copied();
     places.filter(move |spot| match (demanded, *spot) {
+        // The host gives its record of the thread back: no container can keep it.
+        (Some(Stage::In(StateClass::Terminated)), Spot::In(_)) => true,
+        (Some(Stage::In(StateClass::Terminated)), Spot::Gone) => false,
         (Some(Stage::In(class)), Spot::In(container)) => handling.container(container).class != class,
-        (Some(Stage::In(class)), Spot::Gone) => class != StateClass::Terminated,
+        (Some(Stage::In(_)), Spot::Gone) => true,
         (Some(Stage::In(_)), Spot::Hand) => true,
         (Some(Stage::New), spot) => spot != Spot::Hand,
         // Nothing is demanded but that the thread is kept.
@@ -91,6 +94,7 @@ fn report(
     };
     let demanded = rule.and_then(|rule| demanded(rule, parameter));
     let wanted = match demanded {
+        Some(Stage::In(StateClass::Terminated)) => format!("{name} has ended: it must be destroyed"),
         Some(Stage::In(class)) => format!("{name} must end in a {} container", class.word()),
         Some(Stage::New) => format!("{name} must not be stored yet"),
         None => format!("{name} must stay in a container"),
