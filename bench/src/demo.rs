@@ -32,7 +32,7 @@ pub struct Options {
     /// Bytes of a response that a handler sends before the others have their turn
     ///
     /// Small turns make the server, not the client, the limit: a server that has time to spare has nothing to order.
-    #[arg(long, default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     turn: u32,
     /// Keep connections open between requests; the paper's client did not
     #[arg(long)]
@@ -180,6 +180,15 @@ fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<Strin
             }
         }
     }
+    // Throughput and percentiles do not show who waits behind all shorter ones.
+    let slowest = |policy: usize| {
+        cells.iter().flat_map(|cell| &cell.runs[policy]).map(|run| run.outcome.max).max().unwrap_or(0) as f64 / 1000.0
+    };
+    notes.push(format!(
+        "The slowest response of all: {:.0} ms under fifo, {:.0} ms under cow.",
+        slowest(0),
+        slowest(1)
+    ));
     let idle = |cell: &&Cell| cell.runs.iter().flatten().any(|run| run.busy < 0.9);
     let names: Vec<String> =
         cells.iter().filter(idle).map(|cell| format!("{} with {} handlers", cell.workload, cell.handlers)).collect();
