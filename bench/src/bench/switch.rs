@@ -44,15 +44,16 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
     let of = |name: &str, what: &str| -> Result<&Vec<f64>> {
         figures.get(name).and_then(|of| of.get(what)).with_context(|| format!("{name}: nothing was said of {what}"))
     };
-    let boost = median(of("Boost", "fcontext")?);
+    // The yardstick is a bare switch that others use, not our own, which keeps fewer registers: a better switch beneath a
+    // yield must not make the yield look worse.
+    let bare = of("Boost", "fcontext")?;
     let mut goals = Vec::new();
     for (name, target) in [("FIFO compiled in", 2.0), ("FIFO as shared object", 3.0)] {
-        // Each run of the program compares with the bare switch that it measured itself.
-        let (yields, bares) = (of(name, "yield_2_threads")?, of(name, "bare_switch")?);
-        let ratios: Vec<f64> = yields.iter().zip(bares).map(|(yielded, bare)| yielded / bare).collect();
-        let against_boost = median(yields) / boost;
+        let yields = of(name, "yield_2_threads")?;
+        let ratios: Vec<f64> = yields.iter().zip(bare).map(|(yielded, bare)| yielded / bare).collect();
+        let against_own = median(yields) / median(of(name, "bare_switch")?);
         goals.push(Goal {
-            what: format!("yield, {name} / bare switch ({against_boost:.2} × Boost's)"),
+            what: format!("yield, {name} / bare switch, Boost's fcontext ({against_own:.2} × our own)"),
             value: median(&ratios),
             target,
             at_most: true,

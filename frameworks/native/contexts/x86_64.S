@@ -18,7 +18,8 @@
  *      0 │ r15              │ ◄── what *save is set to, and `load` is
  *        └──────────────────┘
  *
- * `ret` rather than a jump: almost every switch goes to the same call site, so the processor predicts it.
+ * A jump rather than `ret`: processors predict a return to go where the last call came from, which is the thread that is
+ * left. Jumps they predict from what happened before.
  */
         .text
 
@@ -66,7 +67,10 @@ context_swap:
         popq    %rbp
         .cfi_adjust_cfa_offset -8
         .cfi_restore %rbp
-        ret
+        popq    %rcx
+        .cfi_adjust_cfa_offset -8
+        .cfi_register %rip, %rcx
+        notrack jmp *%rcx
         .cfi_endproc
         .size   context_swap, . - context_swap
 

@@ -21,14 +21,15 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *choose(vo
     if (UNLIKELY(--dispatcher.patience <= 0))
         dispatcher_attend();
     for (;;) {
-        const struct catapults_stop *stop = NULL;
-        struct catapults_thread *t = RAISE(schedule, &stop);
+        struct catapults_thread *t = RAISE(schedule, &dispatcher.stop);
         if (LIKELY(t)) {
             struct dispatcher_thread *thread = dispatcher_thread_of(t);
             if (LIKELY(thread->state == THREAD_RUNNABLE))
                 return thread;
             dispatcher_contain("schedule", NULL, "it dispatched a thread that is not ready", NULL);
-        } else if (stop) {
+        } else if (dispatcher.stop) {
+            const struct catapults_stop *stop = dispatcher.stop;
+            dispatcher.stop = NULL;
             dispatcher_contain("schedule", stop, NULL, NULL);
         } else if (!dispatcher_wait()) {
             dispatcher_contain("schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
@@ -48,17 +49,25 @@ static struct dispatcher_thread *await(void) {
     return choose();
 }
 
-/* Goes on with `next`; returns when somebody goes on with `self`. */
-static inline __attribute__((always_inline)) void run(struct dispatcher_thread *self, struct dispatcher_thread *next) {
+/* `next` is RUNNING: what C and C++ keep for the kernel thread is its own now. */
+static inline __attribute__((always_inline)) void enter(struct dispatcher_thread *next) {
     TRACE(TRACE_DISPATCHED, next, 0);
-    if (next == self)
-        return;
-    int error_number = *dispatcher.error_number;
-    struct dispatcher_exceptions exceptions = *dispatcher.exceptions;
+    *dispatcher.error_number = next->error_number;
+    *dispatcher.exceptions = next->exceptions;
     dispatcher.current = next;
+}
+
+/* Goes on with `next`; returns when somebody goes on with `self`. Nothing is left to be done then, so that a yield ends
+ * in the switch itself and goes on straight in its caller: a processor cannot foresee a return to another thread. */
+static inline __attribute__((always_inline)) void run(struct dispatcher_thread *self, struct dispatcher_thread *next) {
+    if (next == self) {
+        TRACE(TRACE_DISPATCHED, next, 0);
+        return;
+    }
+    self->error_number = *dispatcher.error_number;
+    self->exceptions = *dispatcher.exceptions;
+    enter(next);
     context_switch(&self->context, &next->context);
-    *dispatcher.error_number = error_number;
-    *dispatcher.exceptions = exceptions;
 }
 
 /* Whether the policy has taken the processor from the running thread, by moving it to a READY container. Its queries
@@ -109,6 +118,8 @@ static void enrol(struct dispatcher_thread *thread) {
     thread->timer.previous = NULL;
     thread->state = THREAD_RUNNABLE;
     thread->to_be_suspended = false;
+    thread->error_number = 0;
+    thread->exceptions = (struct dispatcher_exceptions){0};
     thread->policy.container = 0;
     thread->policy.number = ++dispatcher.numbers;
     thread->newer = NULL;
@@ -193,11 +204,7 @@ const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread,
     return stop;
 }
 
-void dispatcher_begin(void) {
-    tools_begin();
-    *dispatcher.error_number = 0;
-    *dispatcher.exceptions = (struct dispatcher_exceptions){0};
-}
+void dispatcher_begin(void) { tools_begin(); }
 
 _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     struct dispatcher_thread *self = dispatcher.current;
@@ -210,8 +217,7 @@ _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     if (heir)
         raise_unblock(heir, NULL);
     struct dispatcher_thread *next = await();
-    TRACE(TRACE_DISPATCHED, next, 0);
-    dispatcher.current = next;
+    enter(next);
     context_leave(&self->context, &next->context);
 }
 

@@ -6,6 +6,7 @@
 #define CATAPULTS_RECORD_H
 
 #include "contexts/context.h"
+#include "dispatcher/dispatcher.h"
 #include "dispatcher/timer.h"
 #include "native_policy.h"
 
@@ -19,6 +20,8 @@ struct dispatcher_thread {
     struct timer timer;
     struct dispatcher_thread *older, *newer; /* all threads, in order of their numbers */
     struct context context;
+    int error_number; /* while it does not run: its errno, and its C++ exceptions */
+    struct dispatcher_exceptions exceptions;
     uint8_t state;                               /* enum dispatcher_state */
     uint8_t reason;                              /* while THREAD_BLOCKED: enum dispatcher_reason */
     bool to_be_suspended;                        /* while THREAD_BLOCKED: as soon as it no longer is */

@@ -15,11 +15,12 @@ struct dispatcher {
     struct dispatcher_thread *current; /* that runs, or ran last while none does */
     const struct native_handlers *handlers;
     void *instance;
-    bool inlined;      /* the policy in force is the one that is compiled in */
-    bool polling;      /* the driver is at work, and no thread is RUNNING */
-    int32_t patience;  /* decisions until the world outside is attended to */
-    int64_t runnable;  /* threads that are READY or RUNNING */
-    int *error_number; /* of the host */
+    bool inlined;                      /* the policy in force is the one that is compiled in */
+    bool polling;                      /* the driver is at work, and no thread is RUNNING */
+    int32_t patience;                  /* decisions until the world outside is attended to */
+    int64_t runnable;                  /* threads that are READY or RUNNING */
+    const struct catapults_stop *stop; /* NULL, except while a `schedule` that stopped is dealt with */
+    int *error_number;                 /* of the host */
     struct dispatcher_exceptions *exceptions;
 
     int64_t attended;      /* when the world outside was attended to last */
