@@ -12,7 +12,7 @@ pub use application::{Application, Variables};
 
 use crate::policy::{
     AttributeId, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement,
-    StatementKind, Thread, Value,
+    StatementKind, Test, Thread, Value,
 };
 use crate::verify::{Guard, Verified};
 
@@ -38,6 +38,11 @@ pub enum Stop {
         line: u32,
         /// As [`Verified::guard_text`] says it.
         text: String,
+    },
+    /// The loops of the handler took more than [`Machine::MOST_TURNS`]: the policy is out, with what the handler did so far done.
+    Overrun {
+        /// Of the loop, in the policy's source.
+        line: u32,
     },
     /// `fail`: the request is refused.
     Fail {
@@ -110,6 +115,9 @@ enum Flow {
 }
 
 impl<'a> Machine<'a> {
+    /// How many turns the loops of a handler can take, all together, before it is taken for one that does not end.
+    pub const MOST_TURNS: u64 = 1_000_000;
+
     /// A policy that has just been loaded: no threads, every variable at its initial value.
     pub fn new(verified: &'a Verified<Policy>) -> Self {
         let policy = verified.policy();
@@ -240,7 +248,7 @@ impl<'a> Machine<'a> {
             self.locals.push(LocalState::Thread(*slot));
         }
         self.locals.resize(handler.locals.len(), LocalState::Unset);
-        Step { machine: self, handler, application }.block(&handler.body)
+        Step { machine: self, handler, application, turns: 0 }.block(&handler.body)
     }
 
     /// The thread that would leave a container next.
@@ -286,6 +294,8 @@ struct Step<'m, 'a, 'p> {
     machine: &'m mut Machine<'a>,
     handler: &'a Handler,
     application: &'p mut dyn Application,
+    /// Of all its loops so far.
+    turns: u64,
 }
 
 impl Step<'_, '_, '_> {
@@ -343,11 +353,30 @@ impl Step<'_, '_, '_> {
                     }
                 }
             }
+            StatementKind::Loop { condition, test, body, step } => {
+                let mut tested = *test == Test::After;
+                while tested || arithmetic::truth(self.value(condition, line)?) {
+                    tested = false;
+                    self.turn(line)?;
+                    for block in [body, step] {
+                        match self.block(block)? {
+                            Flow::Next => {}
+                            end @ (Flow::Dispatched(_) | Flow::Returned(_)) => return Ok(end),
+                        }
+                    }
+                }
+            }
             StatementKind::Return { value: None } => return Ok(Flow::Returned(None)),
             StatementKind::Return { value: Some(value) } => return Ok(Flow::Returned(Some(self.value(value, line)?))),
             StatementKind::Fail { reason } => return Err(Stop::Fail { line, reason: reason.clone() }),
         }
         Ok(Flow::Next)
+    }
+
+    /// Counts a turn of a loop.
+    fn turn(&mut self, line: u32) -> Result<(), Stop> {
+        self.turns += 1;
+        if self.turns > Machine::MOST_TURNS { Err(Stop::Overrun { line }) } else { Ok(()) }
     }
 
     /// Evaluates what `verify` left to be evaluated here.

@@ -6,7 +6,7 @@
 
 pub mod text;
 
-pub use crate::vocabulary::{At, BinaryOperator, StateClass, Type, UnaryOperator, Value};
+pub use crate::vocabulary::{At, BinaryOperator, StateClass, Test, Type, UnaryOperator, Value};
 
 /// A scheduler, ready to be verified.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,10 @@ impl Policy {
                         number(otherwise, next);
                     }
                     StatementKind::Foreach { body, .. } => number(body, next),
+                    StatementKind::Loop { body, step, .. } => {
+                        number(body, next);
+                        number(step, next);
+                    }
                     StatementKind::Set { .. }
                     | StatementKind::Transfer { .. }
                     | StatementKind::Destroy { .. }
@@ -235,7 +239,7 @@ pub struct Statement {
     pub id: StatementId,
     /// What it does.
     pub kind: StatementKind,
-    /// Where it is written. For `If` and `Foreach`, the part before the body.
+    /// Where it is written. For `If` and loops, the part before the body; for a loop that tests last, the part after it.
     pub at: At,
 }
 
@@ -284,6 +288,18 @@ pub enum StatementKind {
         container: ContainerId,
         /// Done for each.
         body: Block,
+    },
+    /// `while (…) …`, `for (…; …; …) …`, `do … while (…);`: turns as long as the condition holds. What a `for` does first
+    /// stands before the loop.
+    Loop {
+        /// Of type `bool`.
+        condition: Expression,
+        /// When it is tested.
+        test: Test,
+        /// Done in each turn.
+        body: Block,
+        /// Done after the body in each turn: the last part of a `for`, else empty.
+        step: Block,
     },
     /// `return;` in an event, `return value;` in a query. The handler ends.
     Return {

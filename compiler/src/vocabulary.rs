@@ -29,6 +29,15 @@ pub struct At {
     pub line: u32,
 }
 
+/// When a loop tests its condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Test {
+    /// Before each turn: `while`, `for`.
+    Before,
+    /// After each turn: `do`.
+    After,
+}
+
 /// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOperator {

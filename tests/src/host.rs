@@ -91,6 +91,12 @@ impl<'a> Host<'a> {
                 self.out = true;
                 Ok(())
             }
+            // Compiled, it would take as long as it takes: no script has it.
+            Err(Stop::Overrun { .. }) => {
+                self.script.pop();
+                self.out = true;
+                Ok(())
+            }
             Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_))) => Err(format!("{step}: {stop:?}")),
         }
     }

@@ -177,11 +177,14 @@ impl Writer<'_, '_> {
 
     fn statement(&mut self, scope: &Scope) {
         let inner = Scope { depth: scope.depth + 1, ..scope.clone() };
-        match self.choices.below(14) {
+        match self.choices.below(17) {
             0 => self.assignment(scope),
             10 | 11 => self.probe(scope),
             12 if scope.cursor.is_none() => self.emptying(),
             13 if scope.cursor.is_none() && scope.depth < 3 => self.sum(&inner),
+            14 if scope.depth < 3 => self.counting(scope, &inner),
+            15 if scope.cursor.is_none() && scope.depth < 3 => self.draining(&inner),
+            16 if scope.depth < 3 => self.at_least_once(scope, &inner),
             1 | 2 if scope.depth < 3 => {
                 let condition = self.condition(scope, 2);
                 self.line(&format!("    if ({condition}) {{"));
@@ -263,6 +266,58 @@ impl Writer<'_, '_> {
         self.line(&format!("    foreach {cursor} in {from} {{ if ({condition}) {cursor} => {to}; }}"));
         self.line(&format!("    {probed} => {probed};"));
         self.line("    }");
+    }
+
+    /// A loop with a counter, and anything inside it.
+    fn counting(&mut self, scope: &Scope, inner: &Scope) {
+        let (counter, bound) = (self.name("i"), self.choices.below(4));
+        let list = self.choices.one_of(&self.ready.clone()).0;
+        let condition = self.condition(scope, 1);
+        let head = self.choices.one_of(&[
+            format!("for (int {counter} = 0; {counter} < {bound}; {counter}++)"),
+            format!("for (int {counter} = {bound}; {counter} > 0 && ({condition}); --{counter})"),
+            format!("for (int {counter} = 0; {counter} <= K && |{list}| > 0; {counter} += 1)"),
+        ]);
+        self.line(&format!("    {head} {{"));
+        self.block(inner, 3);
+        self.line("    }");
+        if scope.cursor.is_none() && self.choices.chance(50) {
+            self.probe(scope);
+        }
+    }
+
+    /// A loop that goes on while there are threads, and a probe of what is left.
+    fn draining(&mut self, inner: &Scope) {
+        let lists: Vec<String> = self.ready.iter().filter(|(_, slot)| !slot).map(|(name, _)| name.clone()).collect();
+        let (from, to, probed) =
+            (self.choices.one_of(&lists), self.choices.one_of(&lists), self.choices.one_of(&lists));
+        let (counter, least) = (self.name("n"), self.choices.below(2));
+        self.line(&format!("    int {counter} = 9;"));
+        // Only a counter ends what puts back all that it takes.
+        let bounded = from == to || self.choices.chance(50);
+        let bound = if bounded { format!(" && {counter} > 0") } else { String::new() };
+        self.line(&format!("    while (|{from}| > {least}{bound}) {{"));
+        self.line(&format!("    {counter} -= 1;"));
+        if self.choices.chance(40) {
+            self.block(&Scope { depth: 3, ..inner.clone() }, 1);
+        }
+        self.line(&format!("    {from} => {to};"));
+        self.line("    }");
+        self.line(&format!("    if (|{from}| == 0) {probed} => {probed};"));
+    }
+
+    /// A loop that tests its condition last.
+    fn at_least_once(&mut self, scope: &Scope, inner: &Scope) {
+        let (counter, bound) = (self.name("d"), self.choices.below(3));
+        self.line(&format!("    int {counter} = {bound};"));
+        self.line("    do {");
+        self.line(&format!("    {counter}--;"));
+        self.block(inner, 2);
+        let condition = self.condition(scope, 1);
+        self.line(&format!("    }} while ({counter} > 0 && ({condition}));"));
+        if scope.cursor.is_none() {
+            self.probe(scope);
+        }
     }
 
     /// What follows from a sum of sizes, after something was done about it.

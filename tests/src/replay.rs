@@ -36,7 +36,7 @@ pub enum Step {
 /// Runs a script in the interpreter. It ends at a guard that fails: the policy is out then.
 ///
 /// # Panics
-/// If the interpreter finds a mistake of the verifier, or the script is none for this policy.
+/// If the interpreter finds a mistake of the verifier, a loop does not end, or the script is none for this policy.
 pub fn replay(verified: &Verified<Policy>, script: &[Step]) -> Vec<String> {
     let mut machine = Machine::new(verified);
     let mut application = Variables::default();
@@ -44,7 +44,7 @@ pub fn replay(verified: &Verified<Policy>, script: &[Step]) -> Vec<String> {
     for step in script {
         match perform(&mut machine, &mut application, verified.policy(), step) {
             Ok(decision) => decisions.extend(decision),
-            Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_))) => panic!("{step}: {stop:?}"),
+            Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_) | Stop::Overrun { .. })) => panic!("{step}: {stop:?}"),
             Err(Stop::Fail { reason, .. }) => decisions.push(format!("{step} -> fail {reason}")),
             Err(Stop::Guard { line, text }) => {
                 decisions.push(format!("{step} -> guard {line} {text}"));

@@ -4,6 +4,8 @@
 //! a proof of what is not so.
 
 use catapults_compiler::compile;
+use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
+use catapults_compiler::policy::Value;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Guard;
 use catapults_tests::native;
@@ -44,11 +46,13 @@ fn guards(event: &str, body: &str) -> Vec<String> {
             assert!(matches!(guard, Guard::Holds(_) | Guard::Vacant(_)));
             found.push(verified.guard_text(statement, *guard));
         }
-        use catapults_compiler::policy::StatementKind::{Foreach, If};
+        use catapults_compiler::policy::StatementKind::{Foreach, If, Loop};
         if let If { then, otherwise, .. } = &statement.kind {
             pending.extend(then.iter().chain(otherwise).rev());
         } else if let Foreach { body, .. } = &statement.kind {
             pending.extend(body.iter().rev());
+        } else if let Loop { body, step, .. } = &statement.kind {
+            pending.extend(body.iter().chain(step).rev());
         }
     }
     found
@@ -148,4 +152,61 @@ fn the_event_type_is_known() {
     assert_eq!(guards("schedule", "a => current; dispatch current;"), ["`a` is empty in `a => current`"]);
     // The thread that is switched out leaves its slot empty, whatever came before.
     assert!(guards("switch_out(t)", "t => a;").is_empty());
+}
+
+#[test]
+fn a_loop_leaves_its_condition_false() {
+    assert!(in_newthread("while (|a| > 0) a => b;").is_empty());
+    assert!(
+        in_newthread("while (|a| == 0 && |b| > 0) b => c; while (|a| + |b| > 0) { if (|a| > 0) a => c; else b => c; }")
+            .is_empty()
+    );
+    assert!(in_newthread("while (|s| > 0) s => a; a => s;").iter().all(|text| text.contains("`a` is empty")));
+    assert!(
+        in_newthread("if (|b| > 0) { while (|a| < 1) b => a; a => c; }")
+            .iter()
+            .all(|text| text.contains("`b` is empty"))
+    );
+    assert!(in_newthread("for (int i = 0; |s| == 0 && |a| > 0; i++) a => s;").is_empty());
+}
+
+#[test]
+fn turns_forget_what_they_change() {
+    // The second turn finds less, or more, than the first.
+    assert_eq!(in_newthread("if (|a| > 2) for (int i = 0; i < 2; i++) a => b;"), ["`a` is empty in `a => b`"]);
+    assert_eq!(
+        in_newthread("if (|a| > 2) { for (int i = 0; i < v; i++) b => c; a => b; }"),
+        ["`b` is empty in `b => c`"]
+    );
+    assert_eq!(
+        in_newthread("if (|s| == 0 && |a| > 0) for (int i = 0; i < 2; i++) { if (|a| > 0) a => s; }"),
+        ["`s` already holds a thread in `a => s`"]
+    );
+    // A turn may have been taken, or none.
+    assert_eq!(in_newthread("if (|b| == 0) { while (v > 0) { t => b; v--; } b => a; }"), ["`b` is empty in `b => a`"]);
+    assert_eq!(named("if (t in s) { while (v > 0) { t => a; v--; } b => s; }").len(), 2);
+    // One turn has been.
+    assert!(in_newthread("do { t => b; v--; } while (v > 0); b => a;").is_empty());
+    assert!(in_newthread("if (|a| > 0) do { a => b; } while (|a| > 0);").is_empty());
+    // What the step does comes before the next test.
+    assert_eq!(in_newthread("for (int i = 0; |a| > 0; i++) { a => b; a => c; }"), ["`a` is empty in `a => c`"]);
+}
+
+#[test]
+fn a_loop_that_does_not_end_is_stopped() {
+    let text = "scheduler example {
+      data { threadref current; queue ready; int turns; bool busy = true; }
+      event newthread(t)    { while (busy) turns++; t => ready; }
+      event switch_out(t)   { t => ready; }
+      event event_raised(t) { t => ready; }
+      event schedule        { ready => current; dispatch current; }
+    }";
+    let source = Source::new("example.sched", text.to_owned());
+    let (verified, warnings) = compile(&source, &native()).unwrap();
+    assert_eq!(warnings.warnings(), 1);
+    let mut machine = Machine::new(&verified);
+    machine.spawn(ThreadId(1)).unwrap();
+    let stop = machine.raise("newthread", &[ThreadId(1)], &mut Variables::default());
+    assert_eq!(stop, Err(Stop::Overrun { line: 3 }));
+    assert_eq!(machine.variables()[0], Value::Int(i64::try_from(Machine::MOST_TURNS).unwrap()));
 }

@@ -83,6 +83,9 @@ fn change() -> impl Strategy<Value = Change> {
         " if ",
         " else ",
         " foreach ",
+        " while ",
+        " for (",
+        " do ",
         " in ",
         " const ",
         " int ",
@@ -157,7 +160,7 @@ const LONG: usize = 1 << 20;
 /// Each of these has a megabyte, and would take hours if anything looked back.
 #[test]
 fn long_texts_take_linear_time() {
-    let shapes: [(&str, &str, &str); 18] = [
+    let shapes: [(&str, &str, &str); 21] = [
         ("", "(", ""),
         ("", "{", ""),
         ("", "}", ""),
@@ -169,6 +172,9 @@ fn long_texts_take_linear_time() {
         ("scheduler s { event a { ", "if (1) ", ""),
         ("scheduler s { event a { ", "x = ", ""),
         ("scheduler s { event a { ", "foreach t in c { ", ""),
+        ("scheduler s { event a { ", "while (x) ", ""),
+        ("scheduler s { event a { ", "for (;;) do { ", ""),
+        ("scheduler s { event a { ", "do ; while (x); ", ""),
         ("scheduler s { event schedule { ", "t => u; ", "} }"),
         ("scheduler s { event schedule { ", "int a; ", "} }"),
         ("scheduler s { event schedule { ", "{ int a; } ", "} }"),
@@ -199,6 +205,11 @@ fn long_texts_take_linear_time() {
     within_reason("transfers", &numbered(whole, &|_| "t => q; ".to_owned(), rest));
     within_reason("conditions", &numbered(whole, &|n| format!("if (a == {n}) a++; "), rest));
     within_reason("loops", &numbered(whole, &|_| "foreach u in q { u => q; } ".to_owned(), rest));
+    within_reason("turns", &numbered(whole, &|_| "while (|q| > a) { q => q; a++; } ".to_owned(), rest));
+    let (open, close) = ("while (a > 0 && |q| > a) { q => p; if (|p| > 2) p => r; ".repeat(49), "r => q; }".repeat(49));
+    let queues =
+        "scheduler s { data { threadref c; queue q, p : READY, r : READY; int a; } event newthread(t) { t => q; ";
+    within_reason("turns in turns", &format!("{queues}{open}{close}{rest}"));
     within_reason(
         "unknown names",
         &numbered("scheduler s { data { queue q; } event schedule { ", &|n| format!("q{n} => q; "), "} }"),

@@ -221,6 +221,11 @@ impl Uses {
                     cursors[cursor.0] = Some(*container);
                     self.block(body, event, parameters, cursors);
                 }
+                StatementKind::Loop { condition, body, step, .. } => {
+                    self.expression(condition);
+                    self.block(body, event, parameters, cursors);
+                    self.block(step, event, parameters, cursors);
+                }
                 StatementKind::Return { value } => {
                     if let Some(value) = value {
                         self.expression(value);

@@ -84,6 +84,10 @@ fn number_block(block: &mut Block, next: &mut usize) {
                 number_block(otherwise, next);
             }
             StatementKind::Foreach { body, .. } => number_block(body, next),
+            StatementKind::Loop { body, step, .. } => {
+                number_block(body, next);
+                number_block(step, next);
+            }
             StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Destroy { .. }

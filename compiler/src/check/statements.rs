@@ -72,6 +72,23 @@ impl Body<'_, '_, '_> {
                 condition.map(|condition| StatementKind::If { condition, then, otherwise })
             }
             ast::StatementKind::Foreach { cursor, container, body } => self.visit(cursor, container, body),
+            ast::StatementKind::Loop { start, condition, test, body, step } => {
+                self.lowering.scope.open();
+                if let Some(start) = start {
+                    self.statement(start, block);
+                }
+                let condition = match condition {
+                    Some(condition) => self.lowering.condition(condition),
+                    None => Some(Expression::Literal(Value::Bool(true))),
+                };
+                let body = self.block(body);
+                let mut stepped = Block::new();
+                if let Some(step) = step {
+                    self.statement(step, &mut stepped);
+                }
+                self.lowering.scope.close();
+                condition.map(|condition| StatementKind::Loop { condition, test: *test, body, step: stepped })
+            }
             ast::StatementKind::Return(value) => self.ending(value.as_ref(), statement.at),
             ast::StatementKind::Fail(reason) => self.failure(reason, statement.at),
         };

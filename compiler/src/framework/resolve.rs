@@ -120,6 +120,7 @@ fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Di
             | StatementKind::Assign { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
             | StatementKind::Return(_)
             | StatementKind::Fail(_)
             | StatementKind::Block(_)

@@ -1,6 +1,6 @@
 //! The syntax tree: what was written, with its places, nothing resolved.
 
-pub use crate::vocabulary::{At, BinaryOperator, StateClass, Type, UnaryOperator};
+pub use crate::vocabulary::{At, BinaryOperator, StateClass, Test, Type, UnaryOperator};
 
 use std::collections::BTreeSet;
 
@@ -135,7 +135,7 @@ pub struct Block {
 pub struct Statement {
     /// What it does.
     pub kind: StatementKind,
-    /// Without the semicolon; of `if` and `foreach`, the part before the body.
+    /// Without the semicolon; of `if` and loops, the part before the body; of `do`, the part after it.
     pub at: At,
 }
 
@@ -183,6 +183,19 @@ pub enum StatementKind {
         container: Name,
         /// Done for each.
         body: Block,
+    },
+    /// `while (…) …`, `for (…; …; …) …`, `do … while (…);`
+    Loop {
+        /// Before the first turn: a declaration or an assignment.
+        start: Option<Box<Statement>>,
+        /// Without it the loop goes on.
+        condition: Option<Expression>,
+        /// When the condition is tested.
+        test: Test,
+        /// Done in each turn.
+        body: Block,
+        /// Done after each turn: an assignment.
+        step: Option<Box<Statement>>,
     },
     /// `return;`, `return value;`
     Return(Option<Expression>),

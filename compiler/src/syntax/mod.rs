@@ -5,6 +5,7 @@ pub mod ast;
 mod declarations;
 mod expressions;
 pub(crate) mod lexer;
+mod loops;
 pub(crate) mod parser;
 mod statements;
 pub(crate) mod words;
@@ -28,16 +29,19 @@ pub struct Dialect {
 pub enum Feature {
     /// `fail "reason";` in events that may fail.
     Failure,
+    /// `for`, `while` and `do`: loops whose end nobody may foresee.
+    Loops,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 1] = [Feature::Failure];
+    pub const ALL: [Feature; 2] = [Feature::Failure, Feature::Loops];
 
     /// As a framework description writes it.
     pub fn word(self) -> &'static str {
         match self {
             Feature::Failure => "failure",
+            Feature::Loops => "loops",
         }
     }
 }

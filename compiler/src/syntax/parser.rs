@@ -312,7 +312,7 @@ impl<'a> Parser<'a> {
         self.lose(start);
     }
 
-    /// Passes a loop of a kind that this version does not have.
+    /// Passes a statement that starts as a loop does, and that is not read here.
     pub(crate) fn skip_loop(&mut self, start: At) {
         self.advance();
         if self.eat_sign("(") {
@@ -322,9 +322,8 @@ impl<'a> Parser<'a> {
                 self.advance();
             }
         }
-        let body = self.is_sign("{");
         self.skip_statement(start);
-        if body && self.written(start).starts_with("do") && self.is_word("while") {
+        if self.written(start).starts_with("do") && self.is_word("while") {
             self.skip_statement(start);
         }
     }

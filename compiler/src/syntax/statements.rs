@@ -57,13 +57,9 @@ impl Parser<'_> {
             let block = self.block("the block")?;
             return Ok(Some(Statement { at: block.at, kind: StatementKind::Block(block) }));
         }
-        if let TokenKind::Sign(sign @ ("++" | "--")) = self.token.kind {
-            self.advance();
-            let name = self.name("the name of a variable")?;
-            let place = self.place_after(name)?;
-            return self
-                .finish(start, StatementKind::Assign { place, operator: Some(step(sign)), value: one(start) })
-                .map(Some);
+        if let TokenKind::Sign("++" | "--") = self.token.kind {
+            let kind = self.change()?;
+            return self.finish(start, kind).map(Some);
         }
         let dispatch = self.is_word("dispatch");
         if let Some(construct) = self.unsupported_here().filter(|_| !dispatch) {
@@ -71,9 +67,13 @@ impl Parser<'_> {
             self.skip_loop(start);
             return Ok(Some(Statement { kind: StatementKind::Lost, at: self.since(start) }));
         }
+        if self.refused_loop(start) {
+            return Ok(Some(Statement { kind: StatementKind::Lost, at: self.since(start) }));
+        }
         let kind = match self.word() {
             Some("if") => return self.conditional(start).map(Some),
             Some("foreach") => return self.visit(start).map(Some),
+            Some("for" | "while" | "do") => return self.repetition(start).map(Some),
             Some("else") => {
                 return Err(self.report(Diagnostic::error(
                     "E0101",
@@ -107,7 +107,7 @@ impl Parser<'_> {
         self.finish(start, kind).map(Some)
     }
 
-    fn finish(&mut self, start: At, kind: StatementKind) -> Parse<Statement> {
+    pub(super) fn finish(&mut self, start: At, kind: StatementKind) -> Parse<Statement> {
         let at = self.since(start);
         self.expect_semicolon()?;
         Ok(Statement { kind, at })
@@ -130,23 +130,8 @@ impl Parser<'_> {
         Ok(Statement { kind: StatementKind::If { condition, then, otherwise }, at })
     }
 
-    // loop = "foreach" NAME "in" NAME statement ;
-    fn visit(&mut self, start: At) -> Parse<Statement> {
-        self.advance();
-        let parenthesis = self.eat_sign("(");
-        let cursor = self.name("a name for the thread visited")?;
-        self.expect_word("in")?;
-        let container = self.name("the name of a container")?;
-        if parenthesis {
-            self.expect_sign(")")?;
-        }
-        let at = self.since(start);
-        let body = self.branch()?;
-        Ok(Statement { kind: StatementKind::Foreach { cursor, container, body }, at })
-    }
-
     /// A block, or a single statement as a block of one.
-    fn branch(&mut self) -> Parse<Block> {
+    pub(super) fn branch(&mut self) -> Parse<Block> {
         if self.is_sign("{") {
             return self.block("the block");
         }
@@ -191,8 +176,14 @@ impl Parser<'_> {
         Ok(StatementKind::Fail(reason))
     }
 
-    // change = NAME "=>" NAME ";" | place ( "=" | "+=" | "-=" | "*=" | "/=" | "%=" ) expression ";" | place ( "++" | "--" ) ";" ;
-    fn change(&mut self) -> Parse<StatementKind> {
+    // change = ( "++" | "--" ) place ";" | NAME "=>" NAME ";" | place ( "=" | "+=" | "-=" | "*=" | "/=" | "%=" ) expression ";" | place ( "++" | "--" ) ";" ;
+    pub(super) fn change(&mut self) -> Parse<StatementKind> {
+        if let TokenKind::Sign(sign @ ("++" | "--")) = self.token.kind {
+            let at = self.advance().at;
+            let name = self.name("the name of a variable")?;
+            let place = self.place_after(name)?;
+            return Ok(StatementKind::Assign { place, operator: Some(step(sign)), value: one(at) });
+        }
         let source = self.name("a statement")?;
         if self.eat_sign("=>") {
             let destination = self.name("the name of a container")?;
@@ -243,8 +234,21 @@ impl Parser<'_> {
 }
 
 /// Words that start a statement, for a misspelt one.
-const STARTS: [&str; 10] =
-    ["if", "else", "foreach", "return", "dispatch", "destroy", "fail", "int", "bool", "threadref"];
+const STARTS: [&str; 13] = [
+    "if",
+    "else",
+    "foreach",
+    "for",
+    "while",
+    "do",
+    "return",
+    "dispatch",
+    "destroy",
+    "fail",
+    "int",
+    "bool",
+    "threadref",
+];
 
 fn step(sign: &str) -> BinaryOperator {
     if sign == "++" { BinaryOperator::Add } else { BinaryOperator::Subtract }

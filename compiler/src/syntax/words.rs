@@ -37,12 +37,9 @@ pub(crate) const RESERVED: [&str; 32] = [
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
-const UNSUPPORTED: [(&str, Unsupported); 15] = [
+const UNSUPPORTED: [(&str, Unsupported); 12] = [
     ("float", Unsupported("the type `float` is", "scale the value and use an `int`")),
     ("time", Unsupported("the type `time` is", COUNT)),
-    ("for", Unsupported("`for` loops are", VISIT)),
-    ("while", Unsupported("`while` loops are", VISIT)),
-    ("do", Unsupported("`do` loops are", VISIT)),
     ("verbatim", Unsupported("`verbatim` blocks are", "import a variable of the application that says the same")),
     ("function", FUNCTIONS),
     ("nodefamilies", Unsupported("node families are", ONE_NODE)),
@@ -58,7 +55,6 @@ const UNSUPPORTED: [(&str, Unsupported); 15] = [
     ),
 ];
 const COUNT: &str = "count in decisions or in units of your own, with an `int`";
-const VISIT: &str = "visit the threads of a container with `foreach t in c`";
 const ONE_NODE: &str = "leave it out: a policy schedules one node";
 
 /// A construct that this version does not have, with its verb, and what to do without it.

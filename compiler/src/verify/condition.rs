@@ -174,7 +174,7 @@ fn sizes(expression: &Expression, containers: &mut Vec<ContainerId>) -> bool {
 }
 
 /// The value of an expression that has the same value everywhere. Only what people write as bounds: no arithmetic.
-fn constant(policy: &Policy, expression: &Expression) -> Option<Value> {
+pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value> {
     match expression {
         Expression::Literal(value) => Some(*value),
         Expression::Constant(constant) => policy.constants.get(constant.0).map(|constant| constant.value),

@@ -6,13 +6,13 @@ use super::condition::assume;
 use super::state::{Decision, Spot, State, Why};
 use crate::policy::{
     At, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement, StatementId,
-    StatementKind,
+    StatementKind, Test,
 };
 
 /// What is known throughout a handler.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// Before each statement that can be reached.
+    /// Before each statement that can be reached; of a loop with a condition, before each test of it.
     pub before: BTreeMap<StatementId, State>,
     /// Where the handler ends.
     pub ends: Vec<End>,
@@ -52,7 +52,7 @@ pub(super) enum Paths {
 
 /// Follows a handler from a state at its start.
 pub(super) fn follow(policy: &Policy, handler: &Handler, start: State, paths: Paths) -> Flow {
-    let mut engine = Engine { policy, paths, flow: Flow::default() };
+    let mut engine = Engine { policy, paths, flow: Flow::default(), heads: BTreeMap::new() };
     for state in engine.block(&handler.body, vec![start]) {
         engine.end(EndKind::Last, handler.at, None, state);
     }
@@ -86,6 +86,17 @@ struct Engine<'a> {
     policy: &'a Policy,
     paths: Paths,
     flow: Flow,
+    /// What has been found to hold before any turn of a loop. It stays when an enclosing loop comes round again, so that the
+    /// work grows with the depth of loops and not with its exponential.
+    heads: BTreeMap<StatementId, State>,
+}
+
+/// The parts of a loop.
+struct Turn<'a> {
+    condition: &'a Expression,
+    test: Test,
+    body: &'a Block,
+    step: &'a Block,
 }
 
 /// States of this many rounds of a loop are joined as they are; after that, what still changes is given up.
@@ -96,7 +107,10 @@ impl Engine<'_> {
         for statement in block {
             let mut next = Vec::new();
             for state in states {
-                self.record(statement, &state);
+                // The condition of `do` is tested only where its body has ended.
+                if !matches!(statement.kind, StatementKind::Loop { .. }) {
+                    self.record(statement, &state);
+                }
                 next.extend(self.statement(statement, state));
             }
             states = self.meet(next);
@@ -133,6 +147,9 @@ impl Engine<'_> {
                 self.meet(states)
             }
             StatementKind::Foreach { cursor, container, body } => self.rounds(state, *cursor, *container, body, at),
+            StatementKind::Loop { condition, test, body, step } => {
+                self.turns(statement, state, Turn { condition, test: *test, body, step })
+            }
             StatementKind::Return { .. } => {
                 self.end(EndKind::Return, at, Some(statement.id), state);
                 Vec::new()
@@ -187,6 +204,65 @@ impl Engine<'_> {
             head = next;
         }
         vec![head]
+    }
+
+    /// `while`, `for`, `do`: the state before a turn, until no further turn tells anything new. What comes past the loop are the
+    /// states in which its condition does not hold.
+    fn turns(&mut self, statement: &Statement, start: State, turn: Turn) -> Vec<State> {
+        if self.paths != Paths::Joined {
+            return self.one_turn(statement, start, &turn);
+        }
+        let mut head = match self.heads.remove(&statement.id) {
+            Some(known) => known.join(start),
+            None => start,
+        };
+        let mut past = None;
+        for round in 0.. {
+            let Some((again, left)) = self.turn(statement, head.clone(), &turn) else { break };
+            past = left;
+            let Some(again) = again else { break };
+            let next = if round < ROUNDS { head.clone().join(again) } else { head.clone().widen(again) };
+            if next == head {
+                break;
+            }
+            head = next;
+        }
+        self.heads.insert(statement.id, head);
+        past.into_iter().collect()
+    }
+
+    /// The states before the next turn and past the loop. `None`: the condition is never tested.
+    fn turn(&mut self, statement: &Statement, head: State, turn: &Turn) -> Option<(Option<State>, Option<State>)> {
+        let (at, test_first) = (statement.at, turn.test == Test::Before);
+        let tested = if test_first { head } else { self.body(vec![head], turn).pop()? };
+        self.record(statement, &tested);
+        let left = assume(self.policy, tested.clone(), turn.condition, false, at);
+        let mut again: Vec<State> = assume(self.policy, tested, turn.condition, true, at).into_iter().collect();
+        if test_first {
+            again = self.body(again, turn);
+        }
+        Some((again.pop(), left))
+    }
+
+    fn body(&mut self, states: Vec<State>, turn: &Turn) -> Vec<State> {
+        let states = self.block(turn.body, states);
+        self.block(turn.step, states)
+    }
+
+    /// For explanations: past the loop at once, or after one turn.
+    fn one_turn(&mut self, statement: &Statement, start: State, turn: &Turn) -> Vec<State> {
+        let at = statement.at;
+        let mut states = Vec::new();
+        let mut turned = vec![start];
+        if turn.test == Test::Before {
+            states.extend(turned.iter().flat_map(|state| self.branch(state, turn.condition, false, at)));
+            turned = turned.iter().flat_map(|state| self.branch(state, turn.condition, true, at)).collect();
+        }
+        for state in self.body(turned, turn) {
+            self.record(statement, &state);
+            states.extend(self.branch(&state, turn.condition, false, at));
+        }
+        self.meet(states)
     }
 
     /// Paths that meet.

@@ -36,6 +36,7 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
             StatementKind::Set { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
+            | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
             | StatementKind::Fail { .. } => {}
         }

@@ -18,6 +18,7 @@ mod situation;
 mod slots;
 mod state;
 mod storage;
+mod termination;
 mod transfers;
 mod unreachable;
 mod walk;
@@ -108,6 +109,7 @@ impl Verified<Policy> {
                 StatementKind::Set { .. }
                 | StatementKind::If { .. }
                 | StatementKind::Foreach { .. }
+                | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
                 | StatementKind::Fail { .. } => {}
             });
@@ -141,6 +143,7 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
         transfers::check(&handling, &mut facts, diagnostics);
         guards::explain(&handling, &facts, &mut left);
         loops::check(&handling, &facts, diagnostics);
+        termination::check(&handling, &facts, diagnostics);
         slots::check(&handling, diagnostics);
         classes::check(&handling, diagnostics);
         destruction::check(&handling, diagnostics);

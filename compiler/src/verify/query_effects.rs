@@ -13,6 +13,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             StatementKind::Set { place: Place::Local(_), .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
             | StatementKind::Return { .. } => return,
             StatementKind::Set { .. } => "assigns what outlives it",
             StatementKind::Transfer { .. } => "moves a thread",

@@ -49,6 +49,7 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
         | StatementKind::Fail { .. } => {}
     }
@@ -68,6 +69,7 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
         | StatementKind::Fail { .. } => Vec::new(),
     };
@@ -99,6 +101,7 @@ fn moved(statement: &Statement) -> Option<(Source, Option<ContainerId>)> {
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
         | StatementKind::Fail { .. } => None,
     }

@@ -1,11 +1,18 @@
 //! Nothing stands behind a statement that ends the handler (2005, §6.1).
 
+use super::condition::constant;
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{Block, Statement, StatementKind};
+use crate::policy::{Block, Statement, StatementKind, Test, Value};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     block(handling, &handling.handler.body, diagnostics);
+}
+
+/// Why nothing follows a statement.
+fn past(end: &Statement) -> &'static str {
+    let looping = matches!(end.kind, StatementKind::Loop { .. });
+    if looping { "the loop has no way out but to end the handler" } else { "the handler has ended here" }
 }
 
 /// The statement by which a block always ends the handler.
@@ -23,7 +30,7 @@ fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagn
                     statement.at,
                     "never reached",
                 )
-                .related(end.at, "the handler has ended here")
+                .related(end.at, past(end))
                 .help("remove it, or put it before the statement that ends the handler"),
             );
             // What follows is as unreachable; once is enough.
@@ -43,6 +50,18 @@ fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagn
                     block(handling, body, diagnostics);
                 }
                 None
+            }
+            StatementKind::Loop { condition, test, body, step } => {
+                let end = block(handling, body, diagnostics);
+                match (constant(handling.policy, condition), test) {
+                    // There is no way out but to end the handler.
+                    (Some(Value::Bool(true)), _) => Some(statement),
+                    (_, Test::After) if end.is_some() => end,
+                    (_, Test::Before | Test::After) => {
+                        block(handling, step, diagnostics);
+                        None
+                    }
+                }
             }
             StatementKind::Set { .. } | StatementKind::Transfer { .. } | StatementKind::Destroy { .. } => None,
         };

@@ -17,6 +17,7 @@ pub(super) fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
     let (first, second) = match &statement.kind {
         StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
         StatementKind::Foreach { body, .. } => (Some(body), None),
+        StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
@@ -31,7 +32,7 @@ pub(super) fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
 pub(super) fn expression(statement: &Statement) -> Option<&Expression> {
     match &statement.kind {
         StatementKind::Set { value, .. } => Some(value),
-        StatementKind::If { condition, .. } => Some(condition),
+        StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => Some(condition),
         StatementKind::Return { value } => value.as_ref(),
         StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }

@@ -5,7 +5,7 @@ use super::names::{Names, Scope};
 use super::values;
 use crate::policy::{
     BinaryOperator, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, LocalKind, Place, Policy, Source,
-    Statement, StatementId, StatementKind, Thread,
+    Statement, StatementId, StatementKind, Test, Thread,
 };
 use crate::verify::{Guard, Verified};
 
@@ -90,7 +90,8 @@ fn ends(block: &Block) -> bool {
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
-        | StatementKind::Foreach { .. } => false,
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. } => false,
     })
 }
 
@@ -149,8 +150,13 @@ impl Body<'_> {
     fn block(&mut self, block: &Block) {
         let (scope, locals) = (self.scope.clone(), self.locals.clone());
         self.declare_values(block);
-        for statement in block {
-            self.statement(statement);
+        let mut rest = block.as_slice();
+        while let [statement, after @ ..] = rest {
+            rest = after;
+            match after {
+                [looping, last @ ..] if self.counted(statement, looping, last) => rest = last,
+                _ => self.statement(statement),
+            }
         }
         (self.scope, self.locals) = (scope, locals);
     }
@@ -197,6 +203,9 @@ impl Body<'_> {
                 self.line("}");
             }
             StatementKind::Foreach { cursor, container, body } => self.foreach(statement, *cursor, *container, body),
+            StatementKind::Loop { condition, test, body, step } => {
+                self.repetition(statement, "", condition, *test, body, step);
+            }
             StatementKind::Return { value: Some(value) } => {
                 let value = expression(self, value);
                 self.from(statement, &format!("return {value};"));
@@ -282,8 +291,16 @@ impl Body<'_> {
     }
 
     fn set(&mut self, statement: &Statement, place: Place, value: &Expression) {
+        let line = self.assignment(place, value);
+        self.from(statement, &line);
+        if let Place::Attribute(thread, _) = place {
+            self.refile(statement.id, thread);
+        }
+    }
+
+    fn assignment(&mut self, place: Place, value: &Expression) -> String {
         let target = self.target(place);
-        let line = match place {
+        match place {
             Place::Import(_) | Place::ThreadImport(..) => {
                 let value = expression(self, value);
                 format!("CATAPULTS_WRITE({target}, {value});")
@@ -296,10 +313,6 @@ impl Body<'_> {
                     format!("{target} = {value};")
                 }
             },
-        };
-        self.from(statement, &line);
-        if let Place::Attribute(thread, _) = place {
-            self.refile(statement.id, thread);
         }
     }
 
@@ -469,6 +482,71 @@ impl Body<'_> {
         (self.scope, self.locals) = (scope, locals);
     }
 
+    /// `int i = 0;` and the `for` that alone mentions it, as one line of C; whether these statements are such.
+    fn counted(&mut self, first: &Statement, looping: &Statement, after: &[Statement]) -> bool {
+        let StatementKind::Set { place: Place::Local(local), value } = &first.kind else { return false };
+        let StatementKind::Loop { condition, test: Test::Before, body, step } = &looping.kind else { return false };
+        let LocalKind::Value(ty) = self.handler.locals[local.0].kind else { return false };
+        let elsewhere = after.iter().any(|statement| values::mentions(statement, *local));
+        let declared = !self.locals[local.0].is_empty();
+        if declared || elsewhere || step.is_empty() || !values::read_in(&self.handler.body, *local) {
+            return false;
+        }
+        let (scope, locals) = (self.scope.clone(), self.locals.clone());
+        let value = expression(self, value);
+        let name = self.declare(*local);
+        let start = format!("{} {name} = {value}", super::type_name(ty));
+        self.repetition(looping, &start, condition, Test::Before, body, step);
+        (self.scope, self.locals) = (scope, locals);
+        true
+    }
+
+    /// A loop other than `foreach`.
+    fn repetition(
+        &mut self,
+        statement: &Statement,
+        start: &str,
+        condition: &Expression,
+        test: Test,
+        body: &Block,
+        step: &Block,
+    ) {
+        let condition = expression(self, condition);
+        let in_header = self.header_step(step);
+        if test == Test::After {
+            self.line("do {");
+        } else if let Some(step) = &in_header {
+            let condition = if condition == "true" { String::new() } else { format!(" {condition}") };
+            self.from(statement, &format!("for ({start};{condition}; {step}) {{"));
+        } else {
+            if !start.is_empty() {
+                self.line(&format!("{start};"));
+            }
+            self.from(statement, &format!("while ({condition}) {{"));
+        }
+        self.nested(body);
+        if in_header.is_none() {
+            self.nested(step);
+        }
+        if test == Test::After {
+            self.from(statement, &format!("}} while ({condition});"));
+        } else {
+            self.line("}");
+        }
+    }
+
+    /// The last part of a `for` as C has it: one assignment that is one expression.
+    fn header_step(&mut self, step: &Block) -> Option<String> {
+        let [only] = step.as_slice() else { return None };
+        let StatementKind::Set { place, value } = &only.kind else { return None };
+        let plain = match place {
+            Place::Variable(_) | Place::Local(_) => true,
+            Place::Attribute(..) => self.verified.facts(only.id).refile.is_empty(),
+            Place::Import(_) | Place::ThreadImport(..) => false,
+        };
+        plain.then(|| self.assignment(*place, value).trim_end_matches(';').to_owned())
+    }
+
     /// Whether a block moves, destroys or re-files a thread.
     fn moves(&self, block: &Block) -> bool {
         block.iter().any(|statement| match &statement.kind {
@@ -476,6 +554,7 @@ impl Body<'_> {
             StatementKind::Set { .. } => !self.verified.facts(statement.id).refile.is_empty(),
             StatementKind::If { then, otherwise, .. } => self.moves(then) || self.moves(otherwise),
             StatementKind::Foreach { body, .. } => self.moves(body),
+            StatementKind::Loop { body, step, .. } => self.moves(body) || self.moves(step),
             StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => false,
         })
     }

@@ -24,7 +24,7 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
     match &statement.kind {
         StatementKind::Set { place: Place::Local(place), value } => (own || *place != local) && within(value, local),
         StatementKind::Set { value, .. } | StatementKind::Return { value: Some(value) } => within(value, local),
-        StatementKind::If { condition, .. } => within(condition, local),
+        StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => within(condition, local),
         StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
@@ -38,6 +38,7 @@ fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
     let (first, second) = match &statement.kind {
         StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
         StatementKind::Foreach { body, .. } => (Some(body), None),
+        StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::names::Names;
 use crate::policy::{
     At, BinaryOperator, Block, Container, ContainerKind, Expression, Handler, Import, LocalKind, Owner, Place, Policy,
-    SortKey, Source, Statement, StatementKind, Thread, UnaryOperator, Value,
+    SortKey, Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value,
 };
 
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
@@ -137,6 +137,14 @@ impl<'a> Printer<'a> {
                     self.block(body, depth + 1, out);
                     line(out, format_args!("{indent}}}"));
                 }
+                StatementKind::Loop { body, step, .. } => {
+                    self.block(body, depth + 1, out);
+                    if !step.is_empty() {
+                        line(out, format_args!("{indent}}} step {{"));
+                        self.block(step, depth + 1, out);
+                    }
+                    line(out, format_args!("{indent}}}"));
+                }
                 StatementKind::Set { .. }
                 | StatementKind::Transfer { .. }
                 | StatementKind::Destroy { .. }
@@ -158,6 +166,12 @@ impl<'a> Printer<'a> {
             StatementKind::If { condition, .. } => format!("if ({})", self.expression(condition)),
             StatementKind::Foreach { cursor, container, .. } => {
                 format!("foreach {} in {}", name(&self.locals, cursor.0), name(&self.names.containers, container.0))
+            }
+            StatementKind::Loop { condition, test: Test::Before, .. } => {
+                format!("while ({})", self.expression(condition))
+            }
+            StatementKind::Loop { condition, test: Test::After, .. } => {
+                format!("do while ({})", self.expression(condition))
             }
             StatementKind::Return { value: None } => "return;".to_owned(),
             StatementKind::Return { value: Some(value) } => format!("return {};", self.expression(value)),
@@ -218,7 +232,9 @@ fn name(names: &[String], index: usize) -> &str {
 }
 
 fn opening(statement: &Statement) -> &'static str {
-    if matches!(statement.kind, StatementKind::If { .. } | StatementKind::Foreach { .. }) { " {" } else { "" }
+    let blocks =
+        matches!(statement.kind, StatementKind::If { .. } | StatementKind::Foreach { .. } | StatementKind::Loop { .. });
+    if blocks { " {" } else { "" }
 }
 
 fn owner(owner: Owner) -> &'static str {

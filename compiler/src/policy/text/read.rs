@@ -6,8 +6,8 @@ use super::lexer::{Token, tokens};
 use crate::policy::{
     At, Attribute, AttributeId, BinaryOperator, Block, Constant, ConstantId, Container, ContainerId, ContainerKind,
     Expression, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Place, Policy, SortKey, Source,
-    StateClass, Statement, StatementId, StatementKind, Thread, ThreadImportId, Type, UnaryOperator, Value, Variable,
-    VariableId,
+    StateClass, Statement, StatementId, StatementKind, Test, Thread, ThreadImportId, Type, UnaryOperator, Value,
+    Variable, VariableId,
 };
 
 /// Why a text is no policy.
@@ -503,10 +503,30 @@ impl HandlerReader {
             let body = self.block(reader)?;
             return Ok(statement(StatementKind::Foreach { cursor, container, body }, at));
         }
+        let test = if !starts_name && reader.accept_word("do") { Test::After } else { Test::Before };
+        if test == Test::After || !starts_name && matches!(reader.peek(), Token::Word(word) if word == "while") {
+            return self.repetition(test, reader);
+        }
         let kind = if starts_name { self.named(reader)? } else { self.simple(reader)? };
         reader.symbol(";")?;
         let at = reader.at()?;
         Ok(statement(kind, at))
+    }
+
+    /// `while (c) @1:2..3 { … } step { … }`
+    fn repetition(&mut self, test: Test, reader: &mut Reader) -> Read<Statement> {
+        reader.keyword("while")?;
+        let condition = self.in_parentheses(Type::Bool, reader)?;
+        let at = reader.at()?;
+        reader.symbol("{")?;
+        let body = self.block(reader)?;
+        let step = if !starts_name(reader) && reader.accept_word("step") {
+            reader.symbol("{")?;
+            self.block(reader)?
+        } else {
+            Block::new()
+        };
+        Ok(statement(StatementKind::Loop { condition, test, body, step }, at))
     }
 
     fn simple(&mut self, reader: &mut Reader) -> Read<StatementKind> {
