@@ -256,9 +256,9 @@ static void header_is_complete(struct request *request) {
     }
     const char *end = request->target.start + request->target.length;
     for (size_t i = 0; i < request->field_count; i++) {
-        const struct span value = request->fields[i].value;
-        if (value.length > 0)
-            end = value.start + value.length;
+        const struct field *field = &request->fields[i];
+        end =
+            field->value.length > 0 ? field->value.start + field->value.length : field->name.start + field->name.length;
     }
     request->header_end = (size_t)(end - request->buffer);
     if (request->header_end > request->max_header)

@@ -184,6 +184,24 @@ static void requests_in_pieces(void **state) {
     }
 }
 
+/* What is read of a body takes the place of what was read before, but not of a field, even one without a value. */
+static void body_after_empty_field(void **state) {
+    (void)state;
+    static struct request request;
+    static char buffer[1024 + REQUEST_BODY_SPACE];
+    static const char header[] = "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 40\r\nX-Empty:\r\n\r\n";
+    request_start(&request, buffer, 1024, 100);
+    size_t room;
+    memcpy(request_space(&request, &room), header, sizeof header - 1);
+    request_received(&request, sizeof header - 1);
+    assert_int_equal(request.state, REQUEST_BODY);
+    memset(request_space(&request, &room), 'b', 40);
+    request_received(&request, 40);
+    assert_int_equal(request.state, REQUEST_COMPLETE);
+    size_t index = 0;
+    assert_non_null(request_field(&request, "x-empty", &index));
+}
+
 /* ---- The root -----------------------------------------------------------------------------------------------------
  */
 
@@ -258,6 +276,7 @@ int main(void) {
         cmocka_unit_test(dates_are_written_as_they_are_read),
         cmocka_unit_test(ranges_are_joined),
         cmocka_unit_test(requests_in_pieces),
+        cmocka_unit_test(body_after_empty_field),
         cmocka_unit_test_setup_teardown(nothing_beyond_the_root_is_opened, make_root, remove_root),
     };
     return cmocka_run_group_tests_name("cow parts", tests, NULL, NULL);
