@@ -204,6 +204,10 @@ fn long_texts_take_linear_time() {
     within_reason("statements", &numbered(whole, &|_| "a++; ".to_owned(), rest));
     within_reason("transfers", &numbered(whole, &|_| "t => q; ".to_owned(), rest));
     within_reason("conditions", &numbered(whole, &|n| format!("if (a == {n}) a++; "), rest));
+    within_reason("ends", &numbered(whole, &|_| "if (a) return; ".to_owned(), rest));
+    within_reason("guards", &numbered(whole, &|_| "if (a) q => q; ".to_owned(), rest));
+    let empty_handed = "scheduler s { data { threadref c; queue q; int a; } event newthread(t) { ";
+    within_reason("bad ends", &numbered(empty_handed, &|_| "if (a) return; ".to_owned(), rest));
     within_reason("loops", &numbered(whole, &|_| "foreach u in q { u => q; } ".to_owned(), rest));
     within_reason("turns", &numbered(whole, &|_| "while (|q| > a) { q => q; a++; } ".to_owned(), rest));
     let (open, close) = ("while (a > 0 && |q| > a) { q => p; if (|p| > 2) p => r; ".repeat(49), "r => q; }".repeat(49));

@@ -16,6 +16,8 @@ pub(super) struct Flow {
     pub before: BTreeMap<StatementId, State>,
     /// Where the handler ends.
     pub ends: Vec<End>,
+    /// By the statement of an end: where it stands in `ends`. Of joined paths, each statement ends them once.
+    ended: BTreeMap<Option<StatementId>, usize>,
 }
 
 /// A point at which a handler ends.
@@ -25,7 +27,6 @@ pub(super) struct End {
     /// The statement; for the closing brace, the header of the handler.
     pub at: At,
     pub state: State,
-    statement: Option<StatementId>,
 }
 
 /// How a handler ends.
@@ -46,7 +47,8 @@ pub(super) enum EndKind {
 pub(super) enum Paths {
     /// Yes: all that verification relies on.
     Joined,
-    /// No, for explanations: the first so many paths, each with all its decisions; loops are gone through once.
+    /// No, for explanations: the first so many paths, each with all its decisions; loops are gone through once. Paths with
+    /// more decisions than anyone reads are left out.
     Separate(usize),
 }
 
@@ -102,9 +104,15 @@ struct Turn<'a> {
 /// States of this many rounds of a loop are joined as they are; after that, what still changes is given up.
 const ROUNDS: usize = 3;
 
+/// Decisions of a path that is to be explained.
+const DECISIONS: usize = 32;
+
 impl Engine<'_> {
     fn block(&mut self, block: &Block, mut states: Vec<State>) -> Vec<State> {
         for statement in block {
+            if states.is_empty() {
+                break;
+            }
             let mut next = Vec::new();
             for state in states {
                 // The condition of `do` is tested only where its body has ended.
@@ -171,8 +179,12 @@ impl Engine<'_> {
 
     fn branch(&self, state: &State, condition: &Expression, outcome: bool, at: At) -> Vec<State> {
         let mut after = assume(self.policy, state.clone(), condition, outcome, at);
-        if let Some(state) = &mut after {
-            state.path.push(Decision { at, outcome });
+        match (self.paths, &mut after) {
+            (Paths::Separate(_), Some(state)) if state.path.len() < DECISIONS => {
+                state.path.push(Decision { at, outcome });
+            }
+            (Paths::Separate(_), _) => after = None,
+            (Paths::Joined, _) => {}
         }
         after.into_iter().collect()
     }
@@ -283,10 +295,13 @@ impl Engine<'_> {
     }
 
     fn end(&mut self, kind: EndKind, at: At, statement: Option<StatementId>, state: State) {
-        let same = |end: &End| end.statement == statement;
-        match self.flow.ends.iter_mut().find(|end| self.paths == Paths::Joined && same(end)) {
+        let known = self.flow.ended.get(&statement).filter(|_| self.paths == Paths::Joined);
+        match known.and_then(|index| self.flow.ends.get_mut(*index)) {
             Some(known) => known.state = known.state.clone().join(state),
-            None => self.flow.ends.push(End { kind, at, state, statement }),
+            None => {
+                self.flow.ended.insert(statement, self.flow.ends.len());
+                self.flow.ends.push(End { kind, at, state });
+            }
         }
     }
 }

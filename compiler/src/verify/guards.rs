@@ -1,18 +1,40 @@
 //! Why a guard is left, and what would remove it.
 
+use std::collections::HashMap;
+
 use super::state::{State, Why};
 use super::{Facts, Guard, Handling, alternatives, walk};
 use crate::diagnostics::Diagnostic;
-use crate::policy::{ContainerId, Statement};
+use crate::policy::{At, ContainerId, Statement};
+
+/// What is said of guards, in the order in which it was said, and of each place once.
+#[derive(Default)]
+pub(super) struct Remarks {
+    list: Vec<Diagnostic>,
+    /// By place: where in the list. There are as many remarks as a policy has guards, so the list is not searched.
+    places: HashMap<At, Vec<usize>>,
+}
+
+impl Remarks {
+    /// All of them.
+    pub fn into_list(self) -> Vec<Diagnostic> {
+        self.list
+    }
+
+    fn add(&mut self, remark: Diagnostic) {
+        let here = self.places.entry(remark.primary.0).or_default();
+        if here.iter().all(|index| self.list.get(*index) != Some(&remark)) {
+            here.push(self.list.len());
+            self.list.push(remark);
+        }
+    }
+}
 
 /// Adds a remark for each guard of a handler. A handler for a family is explained once.
-pub(super) fn explain(handling: &Handling, facts: &[Facts], left: &mut Vec<Diagnostic>) {
+pub(super) fn explain(handling: &Handling, facts: &[Facts], left: &mut Remarks) {
     walk::statements(&handling.handler.body, &mut |statement| {
         for guard in &facts[statement.id.0].guards {
-            let remark = remark(handling, statement, *guard);
-            if !left.contains(&remark) {
-                left.push(remark);
-            }
+            left.add(remark(handling, statement, *guard));
         }
     });
 }

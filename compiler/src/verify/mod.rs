@@ -31,6 +31,7 @@ use crate::policy::{
 };
 
 use flow::{End, Flow, Paths};
+use guards::Remarks;
 use situation::Situation;
 use state::{Decision, State};
 
@@ -131,7 +132,7 @@ pub struct Share {
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
     let errors = diagnostics.errors();
     let mut facts = vec![Facts::default(); walk::count(&policy)];
-    let mut left = Vec::new();
+    let mut left = Remarks::default();
     // Handlers with an error, by their headers: one for a family is judged once for each member, and reported once.
     let mut refused: Vec<At> = Vec::new();
     for handler in policy.events.iter().chain(&policy.queries) {
@@ -158,7 +159,7 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
             work::check(&handling, diagnostics);
         }
     }
-    (diagnostics.errors() == errors).then_some(Verified { inner: policy, facts, left })
+    (diagnostics.errors() == errors).then_some(Verified { inner: policy, facts, left: left.into_list() })
 }
 
 /// A handler and everything that is known of it: what a property is checked on.
@@ -204,8 +205,9 @@ impl<'a> Handling<'a> {
 
     /// The decisions on one path from the start of a situation to an end that is bad.
     fn path_to(&self, situation: &Situation, bad: impl Fn(&End) -> bool) -> Vec<Decision> {
-        let flow = flow::follow(self.policy, self.handler, situation.start.clone(), Paths::Separate(PATHS));
-        flow.ends.into_iter().find(bad).map(|end| end.state.path).unwrap_or_default()
+        let separate = || flow::follow(self.policy, self.handler, situation.start.clone(), Paths::Separate(PATHS));
+        let end = situation.paths.get_or_init(separate).ends.iter().find(|end| bad(end));
+        end.map(|end| end.state.path.clone()).unwrap_or_default()
     }
 
     fn container(&self, container: ContainerId) -> &'a Container {

@@ -1,7 +1,9 @@
 //! What is known when a handler starts, from the type of its event.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use super::flow::Flow;
 use super::state::{Places, Spot, State, Why};
 use crate::framework::{Condition, Event, Move, Rule, Stage};
 use crate::policy::{ContainerId, Handler, LocalId, Policy, StateClass};
@@ -13,6 +15,8 @@ pub(super) struct Situation<'a> {
     pub start: State,
     /// The rules that apply: of these, the handler must satisfy one. None: the event has no rules.
     pub rules: Vec<&'a Rule>,
+    /// The paths from here on by themselves, if they have been asked for.
+    pub paths: OnceCell<Flow>,
 }
 
 /// The situations in which a handler can find itself: one for each alternative of the event type that the containers of
@@ -21,11 +25,12 @@ pub(super) fn situations<'a>(policy: &Policy, handler: &Handler, event: Option<&
     let unknown = State::unknown(policy, handler.locals.len(), handler.parameters);
     let rules = event.map_or(&[][..], |event| &event.rules);
     if rules.is_empty() {
-        return vec![Situation { start: unknown, rules: Vec::new() }];
+        return vec![Situation { start: unknown, rules: Vec::new(), paths: OnceCell::new() }];
     }
     let situation = |rule: &Rule| {
         let start = start(policy, handler, rule, unknown.clone())?;
-        Some(Situation { start, rules: rules.iter().filter(|other| applies(other, rule)).collect() })
+        let rules = rules.iter().filter(|other| applies(other, rule)).collect();
+        Some(Situation { start, rules, paths: OnceCell::new() })
     };
     rules.iter().filter_map(situation).collect()
 }

@@ -17,7 +17,7 @@ pub(super) struct State {
     threads: Vec<Option<Places>>,
     /// The first statement so far that changed anything but locals.
     pub effect: Option<At>,
-    /// The decisions that led here; after paths have met, those that they have in common.
+    /// Of a path by itself, the decisions that led here.
     pub path: Vec<Decision>,
 }
 
@@ -213,10 +213,7 @@ impl State {
             (Some(a), Some(b)) => Some(&a | &b),
             (None, _) | (_, None) => None,
         });
-        let shared = self.path.iter().zip(&other.path).take_while(|(a, b)| a == b).count();
-        let mut path = self.path;
-        path.truncate(shared);
-        State { sizes, some, threads: threads.collect(), effect: self.effect.or(other.effect), path }
+        State { sizes, some, threads: threads.collect(), effect: self.effect.or(other.effect), path: Vec::new() }
     }
 
     /// `self` joined with `next`, and bounds that still move given up, so that a loop comes to rest.
