@@ -91,7 +91,7 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
     progress.finish();
 
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", table::of(&cells))?;
+    writeln!(out, "{}\n\n{}", table::of(&cells), table::in_short(&cells))?;
     for note in notes(&cells, options, processors) {
         writeln!(out, "{note}")?;
     }

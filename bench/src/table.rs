@@ -68,13 +68,40 @@ pub fn of(cells: &[Cell]) -> Table {
     table
 }
 
+/// Where cow gains the most and where it loses the most, of the ratios that are not chance.
+pub fn in_short(cells: &[Cell]) -> String {
+    let mut ratios = Vec::new();
+    for cell in cells {
+        for quantity in &QUANTITIES {
+            let [fifo, cow] = values(cell, quantity);
+            if !overlap(&fifo, &cow) {
+                let title = quantity.title.trim_end_matches(" ms");
+                let ratio = better([median(&fifo), median(&cow)], quantity.more_is_better);
+                ratios.push((ratio, format!("{title}, {} with {} handlers", cell.workload, cell.handlers)));
+            }
+        }
+    }
+    let by_ratio = |a: &&(f64, String), b: &&(f64, String)| a.0.total_cmp(&b.0);
+    let told = |found: Option<&(f64, String)>| match found {
+        Some((ratio, what)) => format!("{ratio:.2} × ({what})"),
+        None => "nowhere beyond chance".to_owned(),
+    };
+    let gain = ratios.iter().filter(|(ratio, _)| *ratio > 1.0).max_by(by_ratio);
+    let loss = ratios.iter().filter(|(ratio, _)| *ratio < 1.0).min_by(by_ratio);
+    format!("In short: cow.sched gains the most at {}, and loses the most at {}.", told(gain), told(loss))
+}
+
+/// Of one quantity, the repeats under each policy.
+fn values(cell: &Cell, quantity: &Quantity) -> [Vec<f64>; 2] {
+    [0, 1].map(|policy| cell.runs[policy].iter().map(|run: &Run| (quantity.of)(&run.outcome)).collect())
+}
+
 fn row(cell: &Cell, all: &mut [Vec<f64>]) -> Vec<String> {
     let failed = cell.runs.iter().flatten().any(|run| run.outcome.errors != Default::default());
     let mark = if failed { " !" } else { "" };
     let mut row = vec![format!("{} handlers, {}{mark}", cell.handlers, cell.workload)];
     for (index, (quantity, ratios)) in QUANTITIES.iter().zip(all).enumerate() {
-        let values = |runs: &[Run]| -> Vec<f64> { runs.iter().map(|run| (quantity.of)(&run.outcome)).collect() };
-        let (fifo, cow) = (values(&cell.runs[0]), values(&cell.runs[1]));
+        let [fifo, cow] = values(cell, quantity);
         let ratio = better([median(&fifo), median(&cow)], quantity.more_is_better);
         ratios.push(ratio);
         let number = |value: f64| format!("{value:.*}", quantity.decimals);
