@@ -7,8 +7,10 @@ use std::path::PathBuf;
 /// Thread schedulers written as policies: checked, translated, run.
 #[derive(Parser)]
 #[command(name = "catapults", version, arg_required_else_help = true)]
-#[command(after_help = "Exit status: 0 done, 1 something is wrong with a file or a tool, 2 wrong usage.\n\
-                        Messages are coloured on a terminal unless NO_COLOR is set.")]
+#[command(
+    after_help = "Exit status: 0 done, 1 something is wrong with a file or a tool, 2 wrong usage, 3 explored within a bound only.\n\
+                        Messages are coloured on a terminal unless NO_COLOR is set."
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -17,6 +19,7 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     Check(Check),
+    Explore(Explore),
     Build(Build),
     Run(Run),
     Ir(Ir),
@@ -49,6 +52,38 @@ pub struct Check {
     /// Say of each guard that is left to be evaluated at run time why it could not be proved and what would remove it
     #[arg(long)]
     pub explain_guards: bool,
+    /// The policies (.sched)
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Try every order of events that the framework allows, for a few threads
+///
+/// Looks for threads that are lost or held twice, guards that fail, processors that idle with work ready, event types that are
+/// not kept, and for ready threads that are never dispatched (starvation: said, and an error only with --fair). What is found is
+/// shown as the shortest sequence of steps, with what the containers hold after each.
+///
+/// Exit status: 0 explored wholly and nothing found, 1 a counterexample or a policy that is refused, 3 nothing found within a
+/// bound that was reached.
+#[derive(Args)]
+pub struct Explore {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// How many threads may live at once
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub threads: u8,
+    /// How many situations to keep, at some 100 to 300 bytes each
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub states: u32,
+    /// How far to follow variables that are more than counters: from -N to N
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(i64).range(1..))]
+    pub bound: i64,
+    /// Starvation is an error too
+    #[arg(long)]
+    pub fair: bool,
+    /// Write the first counterexample as a script that replays
+    #[arg(long, value_name = "FILE.script")]
+    pub save: Option<PathBuf>,
     /// The policies (.sched)
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,

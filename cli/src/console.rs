@@ -34,7 +34,7 @@ impl Console {
     pub fn failure(&self, failure: &Failure) {
         match failure {
             Failure::Diagnostics(place) => self.diagnostics(&place.0, &place.1),
-            Failure::Said | Failure::Unheard => {}
+            Failure::Said | Failure::Bounded | Failure::Unheard => {}
         }
     }
 

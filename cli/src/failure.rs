@@ -14,6 +14,8 @@ pub enum Failure {
     Diagnostics(Box<(Source, Diagnostics)>),
     /// All has been said already.
     Said,
+    /// Nothing was found, and not everything was looked at.
+    Bounded,
     /// Nobody reads our output any more: the end of `catapults ir x.sched | head`.
     Unheard,
 }
@@ -59,6 +61,7 @@ impl Failure {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Diagnostics(_) | Failure::Said => ExitCode::FAILURE,
+            Failure::Bounded => ExitCode::from(3),
             // As a shell reports a program that SIGPIPE ended.
             Failure::Unheard => ExitCode::from(141),
         }

@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     let console = Console::new();
     let done = match arguments.command {
         Command::Check(arguments) => commands::check::check(&console, &arguments),
+        Command::Explore(arguments) => commands::explore::explore(&console, &arguments),
         Command::Build(arguments) => commands::build::build(&console, &arguments),
         Command::Run(arguments) => commands::run::run(&console, &arguments),
         Command::Ir(arguments) => commands::ir::ir(&console, &arguments),

@@ -5,10 +5,12 @@
 
 mod application;
 mod arithmetic;
+mod saved;
 
 use std::collections::{BTreeMap, HashMap};
 
 pub use application::{Application, Variables};
+pub use saved::{Saved, SavedThread};
 
 use crate::policy::{
     AttributeId, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement,

@@ -1,3 +1,6 @@
-//! Who ran when: the traces that a host records, and what to do with them.
+//! Policies away from any host: scripts of events, the exploration of every order of them, and traces of who ran when.
 
+pub mod event_types;
+pub mod explorer;
+pub mod script;
 pub mod trace;

@@ -1,37 +1,9 @@
-//! Scripts: what a host and an application do to a policy, one step per line, and what the policy decides.
-//!
-//! ```text
-//! newthread 1
-//! set_import connections 5
-//! set_thread_import 1 bytesleft 100
-//! schedule
-//! block.io.read 1
-//! ask threads_ready
-//! ```
-//!
-//! A decision is the step, ` -> ` and what came of it: `schedule -> 1`, `newthread 2 -> fail too many threads`,
-//! `schedule -> guard 12 text`, `ask threads_ready -> 4`. A step that decides nothing, such as an event that dispatches no
-//! thread, has no decision. Every target that runs a script must print the decisions that [`replay`] returns.
+//! Scripts, run in the interpreter.
 
-use std::fmt;
-use std::str::FromStr;
-
-use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
-use catapults_compiler::policy::{Policy, Value};
+use catapults_compiler::interp::{Machine, Stop, Variables};
+use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
-
-/// A line of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// `block.io.read 1`: an event. A thread with a number that no living thread has is a new one, in hand.
-    Raise(String, Vec<ThreadId>),
-    /// `ask is_ready 1`: a query.
-    Ask(String, Vec<ThreadId>),
-    /// `set_import connections 5`: the application assigns a variable.
-    SetImport(String, Value),
-    /// `set_thread_import 1 bytesleft 100`: the application assigns a variable of a thread.
-    SetThreadImport(ThreadId, String, Value),
-}
+pub use catapults_simulator::script::{Step, parse, perform};
 
 /// Runs a script in the interpreter. It ends at a guard that fails: the policy is out then.
 ///
@@ -53,100 +25,4 @@ pub fn replay(verified: &Verified<Policy>, script: &[Step]) -> Vec<String> {
         }
     }
     decisions
-}
-
-/// One step. A refused new thread is gone afterwards.
-pub(crate) fn perform(
-    machine: &mut Machine,
-    application: &mut Variables,
-    policy: &Policy,
-    step: &Step,
-) -> Result<Option<String>, Stop> {
-    match step {
-        Step::Raise(event, threads) => {
-            let new: Vec<ThreadId> =
-                threads.iter().copied().filter(|thread| machine.position(*thread).is_none()).collect();
-            for thread in &new {
-                machine.spawn(*thread)?;
-            }
-            let result = machine.raise(event, threads, application);
-            if matches!(result, Err(Stop::Fail { .. })) {
-                new.iter().for_each(|thread| machine.discard(*thread));
-            }
-            Ok(result?.map(|thread| format!("{step} -> {}", thread.0)))
-        }
-        Step::Ask(query, threads) => {
-            let answer = machine.ask(query, threads, application)?;
-            Ok(Some(format!("{step} -> {}", Shown(answer))))
-        }
-        Step::SetImport(name, value) => application.set(policy, name, *value).map(|()| None).map_err(Stop::Misuse),
-        Step::SetThreadImport(thread, name, value) => {
-            application.set_of_thread(policy, *thread, name, *value).map(|()| None).map_err(Stop::Misuse)
-        }
-    }
-}
-
-/// The steps of a script: a line each, empty lines left out.
-///
-/// # Errors
-/// The first line that is no step.
-pub fn parse(script: &str) -> Result<Vec<Step>, String> {
-    script.lines().filter(|line| !line.trim().is_empty()).map(str::parse).collect()
-}
-
-impl FromStr for Step {
-    type Err = String;
-
-    fn from_str(line: &str) -> Result<Step, String> {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let wrong = || format!("`{line}` is no step of a script");
-        match words.as_slice() {
-            ["set_import", name, value] => Ok(Step::SetImport((*name).to_owned(), value_of(value).ok_or_else(wrong)?)),
-            ["set_thread_import", thread, name, value] => {
-                let thread = thread_of(thread).ok_or_else(wrong)?;
-                Ok(Step::SetThreadImport(thread, (*name).to_owned(), value_of(value).ok_or_else(wrong)?))
-            }
-            ["ask", query, threads @ ..] => Ok(Step::Ask((*query).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
-            ["set_import" | "set_thread_import" | "ask", ..] | [] => Err(wrong()),
-            [event, threads @ ..] => Ok(Step::Raise((*event).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
-        }
-    }
-}
-
-fn threads_of(words: &[&str]) -> Option<Vec<ThreadId>> {
-    words.iter().map(|word| thread_of(word)).collect()
-}
-
-fn thread_of(word: &str) -> Option<ThreadId> {
-    word.parse().ok().map(ThreadId)
-}
-
-fn value_of(word: &str) -> Option<Value> {
-    word.parse().map(Value::Bool).or_else(|_| word.parse().map(Value::Int)).ok()
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (words, threads) = match self {
-            Step::Raise(event, threads) => (event.clone(), threads.as_slice()),
-            Step::Ask(query, threads) => (format!("ask {query}"), threads.as_slice()),
-            Step::SetImport(name, value) => (format!("set_import {name} {}", Shown(*value)), &[][..]),
-            Step::SetThreadImport(thread, name, value) => {
-                (format!("set_thread_import {} {name} {}", thread.0, Shown(*value)), &[][..])
-            }
-        };
-        out.write_str(&words)?;
-        threads.iter().try_for_each(|thread| write!(out, " {}", thread.0))
-    }
-}
-
-struct Shown(Value);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Value::Int(int) => write!(out, "{int}"),
-            Value::Bool(truth) => write!(out, "{truth}"),
-        }
-    }
 }

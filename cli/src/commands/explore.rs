@@ -1,0 +1,115 @@
+//! `catapults explore`.
+
+use super::compile;
+use crate::arguments::Explore;
+use crate::artefact::unwritable;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::frameworks;
+use catapults_compiler::framework::Framework;
+use catapults_simulator::explorer::{self, Finding, Options, Report};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Explores every policy, whatever was found in those before it.
+pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
+    let found = frameworks::find(console, &arguments.framework.framework)?;
+    let start = Instant::now();
+    let (mut wrong, mut bounded) = (0, 0);
+    let mut save = arguments.save.as_deref();
+    for path in &arguments.files {
+        let report = match one(console, arguments, &found.framework, path) {
+            Ok(report) => report,
+            Err(failure @ Failure::Unheard) => return Err(failure),
+            Err(failure) => {
+                console.failure(&failure);
+                wrong += 1;
+                continue;
+            }
+        };
+        let starvation = report.starvation.as_ref().filter(|_| arguments.fair);
+        let finding = report.counterexample.as_ref().or(starvation);
+        console.result(&shown(&report, arguments, path, start.elapsed()))?;
+        wrong += usize::from(finding.is_some());
+        bounded += usize::from(finding.is_none() && !report.limits.is_empty());
+        // A lasso that is no error is worth keeping, too.
+        if let (Some(finding), Some(file)) = (finding.or(report.starvation.as_ref()), save) {
+            let title = format!("{}: {}", finding.kind, finding.what);
+            let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+            let written = folder.and_then(|()| fs::write(file, finding.scenario.script(&title)));
+            written.map_err(|error| unwritable(file, &error))?;
+            console.result(&format!("saved as {}\n", file.display()))?;
+            save = None;
+        }
+    }
+    let count = arguments.files.len();
+    let mut sum = format!("explored {count} {}", if count == 1 { "policy" } else { "policies" });
+    let whole = count - wrong - bounded;
+    let _ = write!(sum, " ({whole} wholly, {bounded} within bounds, {wrong} with errors)");
+    let _ = writeln!(sum, ", {} threads, {:.1} s", arguments.threads, start.elapsed().as_secs_f64());
+    console.result(&sum)?;
+    match (wrong, bounded) {
+        (0, 0) => Ok(()),
+        (0, _) => Err(Failure::Bounded),
+        (_, _) => Err(Failure::Said),
+    }
+}
+
+fn one(console: &Console, arguments: &Explore, framework: &Framework, path: &Path) -> Result<Report, Failure> {
+    let policy = compile(console, path, framework)?;
+    let options = Options {
+        threads: usize::from(arguments.threads),
+        states: arguments.states as usize,
+        bound: arguments.bound,
+        starvation: true,
+    };
+    // It draws nothing unless standard error is a terminal.
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let name = path.display();
+    let mut progress = |done: usize, known: usize| {
+        bar.set_message(format!("{name}: {done} situations explored, {} more to explore", known - done));
+    };
+    let report = explorer::explore(&policy, framework, &options, &mut progress);
+    bar.finish_and_clear();
+    report.map_err(|text| {
+        console.summary(&format!("{name}: the counterexample cannot be repeated, a mistake of the explorer: {text}"));
+        Failure::Said
+    })
+}
+
+fn shown(report: &Report, arguments: &Explore, path: &Path, time: Duration) -> String {
+    let mut text = String::new();
+    let seconds = time.as_secs_f64();
+    let _ = writeln!(
+        text,
+        "{}: {} threads, {} situations, {} transitions, {seconds:.1} s",
+        path.display(),
+        arguments.threads,
+        report.states,
+        report.transitions
+    );
+    for line in &report.assumptions {
+        let _ = writeln!(text, "  assumed: {line}");
+    }
+    for limit in &report.limits {
+        let _ = writeln!(text, "  bound reached: {limit}");
+    }
+    let mut finding = |word: &str, finding: &Finding| {
+        let _ = write!(text, "{word}: {}: {}\n{}", finding.kind, finding.what, finding.scenario);
+    };
+    match (&report.counterexample, &report.starvation) {
+        (Some(counterexample), _) => finding("counterexample", counterexample),
+        (None, Some(starvation)) if arguments.fair => finding("counterexample", starvation),
+        (None, Some(starvation)) => finding("may be meant", starvation),
+        (None, None) if report.limits.is_empty() => text.push_str("  nothing wrong, every situation explored\n"),
+        (None, None) => text.push_str("  nothing wrong within these bounds; this is no proof\n"),
+    }
+    text
+}

@@ -1,0 +1,68 @@
+//! All that decides what a machine will do, as data: taken from a machine and put back into one.
+
+use super::{Machine, Position, Rank, ThreadId, ThreadState};
+use crate::policy::{ContainerId, ContainerKind, Value};
+
+/// The policy's own variables and the threads in its containers. Imports are the application's; a thread in hand is in none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Saved {
+    /// In the order of [`crate::policy::Policy::variables`].
+    pub variables: Vec<Value>,
+    /// In the order of [`crate::policy::Policy::containers`]; in each, the threads in the order in which they would leave.
+    pub containers: Vec<Vec<SavedThread>>,
+}
+
+/// A thread in a container.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SavedThread {
+    /// The host's number.
+    pub id: ThreadId,
+    /// In the order of [`crate::policy::Policy::attributes`].
+    pub attributes: Vec<Value>,
+}
+
+impl Machine<'_> {
+    /// What decides what this machine does next.
+    pub fn save(&self) -> Saved {
+        let thread = |slot: &usize| {
+            let thread = &self.threads[*slot];
+            SavedThread { id: thread.id, attributes: thread.attributes.clone() }
+        };
+        Saved {
+            variables: self.variables.clone(),
+            containers: self.containers.iter().map(|container| container.values().map(thread).collect()).collect(),
+        }
+    }
+
+    /// Makes this machine one that has been through what the saved one had been through. It must run the same policy.
+    pub fn restore(&mut self, saved: &Saved) {
+        let policy = self.verified.policy();
+        self.variables.clone_from(&saved.variables);
+        self.imports = policy.imports.iter().map(|import| import.default).collect();
+        self.containers.iter_mut().for_each(std::collections::BTreeMap::clear);
+        self.threads.clear();
+        self.numbers.clear();
+        self.vacant.clear();
+        for (index, threads) in saved.containers.iter().enumerate() {
+            let container = ContainerId(index);
+            // Where the last to come leaves first, the first to leave comes last.
+            let last_first = match policy.containers[index].kind {
+                ContainerKind::Stack | ContainerKind::Pstack(_) => true,
+                ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Pqueue(_) => false,
+            };
+            for place in 0..threads.len() {
+                let thread = &threads[if last_first { threads.len() - 1 - place } else { place }];
+                let slot = self.threads.len();
+                self.threads.push(ThreadState {
+                    id: thread.id,
+                    attributes: thread.attributes.clone(),
+                    imports: policy.thread_imports.iter().map(|import| import.default).collect(),
+                    position: Position::Hand,
+                    rank: Rank::default(),
+                });
+                self.numbers.insert(thread.id, slot);
+                self.insert(slot, container);
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What a framework description says of events, held against a policy in the interpreter: which events a host can raise
+//! now, and whether what the policy did is what the event types promise (Bossa 2005, §4).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use catapults_compiler::framework::{Condition, Event, Framework, Move, Rule, Stage};
+use catapults_compiler::interp::{Machine, Position, ThreadId};
+use catapults_compiler::policy::{ContainerId, Policy, StateClass};
+
+/// The living threads, each with the class of the container that holds it.
+pub type Classes = BTreeMap<ThreadId, StateClass>;
+
+/// A framework's event types, for one policy.
+#[derive(Clone, Copy)]
+pub struct EventTypes<'a> {
+    framework: &'a Framework,
+    policy: &'a Policy,
+}
+
+/// An event that a host can raise now.
+#[derive(Clone, Debug)]
+pub struct Legal<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// For each of its parameters, the threads that it can name.
+    pub candidates: Vec<Vec<ThreadId>>,
+}
+
+/// An invariant that a policy has broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// A thread is in no container any more.
+    Lost(ThreadId),
+    /// A thread is in two containers, or not where it is said to be.
+    Duplicated(ThreadId),
+    /// This many threads run.
+    Running(usize),
+    /// Something is ready, and nothing was dispatched.
+    Idle,
+    /// A thread that the event does not name has changed its state.
+    Changed(ThreadId, StateClass, StateClass),
+    /// None of the alternatives of the event type is satisfied.
+    Type(String),
+}
+
+impl<'a> EventTypes<'a> {
+    /// Those of this framework, for this policy.
+    pub fn new(framework: &'a Framework, policy: &'a Policy) -> Self {
+        EventTypes { framework, policy }
+    }
+
+    /// The events that come once, before all others.
+    pub fn first(&self, machine: &Machine) -> Vec<&'a Event> {
+        let first = |event: &&Event| event.rules.is_empty() && event.parameters.is_empty();
+        self.framework.events.iter().filter(first).filter(|event| machine.handles(&event.name)).collect()
+    }
+
+    /// The classes of all threads.
+    ///
+    /// # Errors
+    /// A thread is in two containers.
+    pub fn classes(&self, machine: &Machine) -> Result<Classes, Violation> {
+        let mut classes = BTreeMap::new();
+        for (index, container) in self.policy.containers.iter().enumerate() {
+            let id = ContainerId(index);
+            for thread in machine.contents(id) {
+                let elsewhere = classes.insert(thread, container.class).is_some();
+                if elsewhere || machine.position(thread) != Some(Position::In(id)) {
+                    return Err(Violation::Duplicated(thread));
+                }
+            }
+        }
+        Ok(classes)
+    }
+
+    /// The events that can be raised in this situation, once for each rule that starts like it. `new` is a number for a
+    /// new thread, if there may be one more.
+    pub fn legal(&self, machine: &Machine, classes: &Classes, new: Option<ThreadId>) -> Vec<Legal<'a>> {
+        let mut legal = Vec::new();
+        for event in self.framework.events.iter().filter(|event| machine.handles(&event.name)) {
+            for rule in &event.rules {
+                if let Some(candidates) = candidates(event, rule, classes, new) {
+                    legal.push(Legal { event, candidates });
+                }
+            }
+        }
+        legal
+    }
+
+    /// Judges what became of an event.
+    ///
+    /// # Errors
+    /// What it must not do.
+    pub fn judge(
+        &self,
+        event: &Event,
+        threads: &[ThreadId],
+        before: &Classes,
+        after: &Classes,
+        dispatched: Option<ThreadId>,
+    ) -> Result<(), Violation> {
+        for (thread, class) in before.iter().filter(|(thread, _)| !threads.contains(thread)) {
+            match (class, after.get(thread)) {
+                (StateClass::Terminated, None) | (StateClass::Running, Some(StateClass::Ready)) => {}
+                (_, None) => return Err(Violation::Lost(*thread)),
+                (StateClass::Ready, Some(StateClass::Running)) if event.dispatches() && dispatched.is_some() => {}
+                (class, Some(now)) if *class != *now => return Err(Violation::Changed(*thread, *class, *now)),
+                (_, Some(_)) => {}
+            }
+        }
+        let running = after.values().filter(|class| **class == StateClass::Running).count();
+        if running > 1 {
+            return Err(Violation::Running(running));
+        }
+        let fits = |rule: &Rule| is_satisfied(rule, event, threads, before, after, dispatched);
+        if event.rules.is_empty() || event.rules.iter().any(fits) {
+            return Ok(());
+        }
+        let lost = |thread: &&ThreadId| !after.contains_key(thread) && !may_end(event);
+        if let Some(lost) = threads.iter().find(lost) {
+            return Err(Violation::Lost(*lost));
+        }
+        let ready = before.values().any(|class| *class == StateClass::Ready);
+        Err(if event.dispatches() && dispatched.is_none() && ready {
+            Violation::Idle
+        } else {
+            Violation::Type(changes(threads, before, after))
+        })
+    }
+}
+
+/// For each parameter the threads that it can name; `None` if the rule does not start like this.
+fn candidates(event: &Event, rule: &Rule, classes: &Classes, new: Option<ThreadId>) -> Option<Vec<Vec<ThreadId>>> {
+    let of = |class: StateClass| classes.iter().filter(move |(_, now)| **now == class).map(|(thread, _)| *thread);
+    let holds = rule.given.iter().all(|condition| match condition {
+        Condition::Some(class) => of(*class).next().is_some(),
+        Condition::None(class) => of(*class).next().is_none(),
+    });
+    let parameters = (0..event.parameters.len()).map(|index| {
+        let from = rule.moves.iter().find_map(|step| match step {
+            Move::Parameter(parameter, from, _) if *parameter == index => Some(*from),
+            Move::Parameter(..) | Move::One(..) => None,
+        });
+        match from {
+            Some(Stage::New) => new.into_iter().collect(),
+            Some(Stage::In(class)) => of(class).collect(),
+            None => classes.keys().copied().collect(),
+        }
+    });
+    let candidates: Vec<Vec<ThreadId>> = parameters.collect();
+    (holds && candidates.iter().all(|threads| !threads.is_empty())).then_some(candidates)
+}
+
+/// Whether what was and what is now are as a rule says.
+fn is_satisfied(
+    rule: &Rule,
+    event: &Event,
+    threads: &[ThreadId],
+    before: &Classes,
+    after: &Classes,
+    dispatched: Option<ThreadId>,
+) -> bool {
+    let given = rule.given.iter().all(|condition| match condition {
+        Condition::Some(class) => before.values().any(|now| now == class),
+        Condition::None(class) => before.values().all(|now| now != class),
+    });
+    given
+        && rule.moves.iter().all(|step| match step {
+            Move::Parameter(index, from, to) => {
+                is_at(*from, before.get(&threads[*index])) && is_at(*to, after.get(&threads[*index]))
+            }
+            Move::One(from, to) => {
+                let went = |thread: &ThreadId| is_at(*from, before.get(thread)) && is_at(*to, after.get(thread));
+                before.keys().filter(|thread| went(thread)).count() == 1
+                    && (!event.dispatches() || dispatched.is_some())
+            }
+        })
+}
+
+fn is_at(stage: Stage, class: Option<&StateClass>) -> bool {
+    match stage {
+        Stage::New => class.is_none(),
+        // A thread that has ended is in no container: the host uses its record anew.
+        Stage::In(StateClass::Terminated) => class.is_none(),
+        Stage::In(expected) => class == Some(&expected),
+    }
+}
+
+/// Whether a thread that the event names may be gone afterwards.
+fn may_end(event: &Event) -> bool {
+    event.rules.iter().flat_map(|rule| &rule.moves).any(|step| match step {
+        Move::Parameter(_, _, to) | Move::One(_, to) => *to == Stage::In(StateClass::Terminated),
+    })
+}
+
+/// What became of the threads that an event named.
+fn changes(threads: &[ThreadId], before: &Classes, after: &Classes) -> String {
+    let class = |class: Option<&StateClass>, none: &str| class.map_or(none.to_owned(), |class| class.word().to_owned());
+    let one = |thread: &ThreadId| {
+        let (from, to) = (class(before.get(thread), "NEW"), class(after.get(thread), "no container"));
+        format!("thread {} went from {from} to {to}", thread.0)
+    };
+    if threads.is_empty() {
+        return "no thread went where it must".to_owned();
+    }
+    threads.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::Lost(thread) => write!(out, "thread {} is lost: it is in no container", thread.0),
+            Violation::Duplicated(thread) => write!(out, "thread {} is in two containers", thread.0),
+            Violation::Running(count) => write!(out, "{count} threads run at once"),
+            Violation::Idle => write!(out, "nothing is dispatched although a thread is ready"),
+            Violation::Changed(thread, from, to) => {
+                let (from, to) = (from.word(), to.word());
+                write!(out, "thread {} went from {from} to {to}, and the event does not concern it", thread.0)
+            }
+            Violation::Type(changes) => write!(out, "the event type does not allow this: {changes}"),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! A counterexample as something that can be read and replayed: the steps with real thread numbers, run again in the
+//! interpreter, each with what the containers hold after it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+
+use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
+use catapults_compiler::policy::{ContainerId, Policy, Value};
+use catapults_compiler::verify::Verified;
+use indexmap::IndexSet;
+
+use super::oracle::Imported;
+use super::shown;
+use super::situation::Situation;
+use super::starvation::{Edge, Lasso};
+use super::system::{Outcome, System, Transition};
+use crate::script::{Step, perform};
+
+/// What happens, in order.
+#[derive(Debug)]
+pub struct Scenario {
+    /// The policy's file, as it was named.
+    pub policy: String,
+    /// The steps.
+    pub moments: Vec<Moment>,
+    /// Of a lasso: how many of the moments come before the round that repeats for ever.
+    pub stem: Option<usize>,
+    /// Of a lasso: who starves.
+    pub starved: Option<ThreadId>,
+}
+
+/// A step, and how things stand after it.
+#[derive(Debug)]
+pub struct Moment {
+    /// What the host or the application does.
+    pub step: Step,
+    /// What the policy decides, as in a script: `schedule -> 1`.
+    pub decision: Option<String>,
+    /// The containers that are not empty, with their threads in the order in which they would leave.
+    pub contents: Vec<(String, Vec<ThreadId>)>,
+    /// The policy's own variables that this step changed.
+    pub variables: Vec<(String, Value)>,
+}
+
+/// The situations known, to follow a trail through them.
+pub(super) struct Trail<'s, 'a> {
+    pub system: &'s System<'a>,
+    pub known: &'s IndexSet<Box<[u8]>>,
+}
+
+/// One step of a trail.
+pub(super) struct Arrow {
+    pub to: usize,
+    /// Present if it must be just this edge.
+    pub edge: Option<Edge>,
+}
+
+impl<'a> Trail<'_, 'a> {
+    /// The scenario along a path from the start, then a round or what is wrong.
+    pub fn scenario(
+        &self,
+        verified: &'a Verified<Policy>,
+        path: &[Arrow],
+        lasso: Option<&Lasso>,
+        ends_wrong: bool,
+    ) -> Result<Scenario, String> {
+        let mut walk = Walk {
+            trail: self,
+            policy: verified.policy(),
+            machine: Machine::new(verified),
+            application: Variables::default(),
+            registered: BTreeMap::new(),
+            numbers: Vec::new(),
+            last: 0,
+            at: 0,
+            moments: Vec::new(),
+        };
+        path.iter().try_for_each(|arrow| walk.follow(arrow))?;
+        let stem = walk.moments.len();
+        let starved = lasso.and_then(|lasso| walk.numbers.get(lasso.place).copied());
+        for edge in lasso.map(|lasso| lasso.round.as_slice()).unwrap_or_default() {
+            walk.follow(&Arrow { to: edge.to as usize, edge: Some(*edge) })?;
+        }
+        if ends_wrong {
+            walk.go_wrong()?;
+        }
+        Ok(Scenario {
+            policy: verified.policy().source.clone(),
+            moments: walk.moments,
+            stem: lasso.map(|_| stem),
+            starved,
+        })
+    }
+}
+
+struct Walk<'t, 's, 'a> {
+    trail: &'t Trail<'s, 'a>,
+    policy: &'a Policy,
+    machine: Machine<'a>,
+    application: Variables,
+    /// What imported variables hold, by name; the thread is 0 for those of the application.
+    registered: BTreeMap<(u32, String), Value>,
+    /// By number in the situation, the thread's real one.
+    numbers: Vec<ThreadId>,
+    /// The last real number given.
+    last: u32,
+    /// The situation.
+    at: usize,
+    moments: Vec<Moment>,
+}
+
+impl Walk<'_, '_, '_> {
+    fn follow(&mut self, arrow: &Arrow) -> Result<(), String> {
+        let found = self.find(|outcome, known| match outcome {
+            Outcome::Next(next) => {
+                let there = known.get_index_of(&next.situation.encode()) == Some(arrow.to);
+                let same = |edge: Edge| edge == Edge::new(edge.to, &next.moved, next.dispatches);
+                there && arrow.edge.is_none_or(same)
+            }
+            Outcome::Same | Outcome::Beyond(_) | Outcome::Wrong(..) => false,
+        })?;
+        let before = self.take(&found)?;
+        if let Outcome::Next(next) = found.outcome {
+            let mut numbers = vec![ThreadId(0); next.situation.threads()];
+            for (old, new) in next.moved.iter().enumerate() {
+                if let Some(place) = new.checked_sub(1) {
+                    numbers[place] = before[old];
+                }
+            }
+            self.numbers = numbers;
+        }
+        self.at = arrow.to;
+        Ok(())
+    }
+
+    fn go_wrong(&mut self) -> Result<(), String> {
+        let found = self.find(|outcome, _| matches!(outcome, Outcome::Wrong(..)))?;
+        self.take(&found).map(|_| ())
+    }
+
+    /// Something that can happen here, with such an outcome.
+    fn find(&self, wanted: impl Fn(&Outcome, &IndexSet<Box<[u8]>>) -> bool) -> Result<Transition, String> {
+        let Trail { system, known } = self.trail;
+        let bytes = known.get_index(self.at).ok_or("there is no such situation")?;
+        let situation = Situation::decode(system.policy, bytes);
+        let mut found = None;
+        let _ = system.each(&mut system.machine(), &situation, &mut |transition| {
+            if !wanted(&transition.outcome, known) {
+                return ControlFlow::Continue(());
+            }
+            found = Some(transition);
+            ControlFlow::Break(())
+        });
+        found.ok_or_else(|| "the trail is lost".to_owned())
+    }
+
+    /// Does it with real numbers. The result is the real number of each thread before it, a new one included.
+    fn take(&mut self, transition: &Transition) -> Result<Vec<ThreadId>, String> {
+        let mut numbers = self.numbers.clone();
+        let (Step::Raise(_, threads) | Step::Ask(_, threads)) = &transition.step else {
+            return Err("a step of the trail is an assignment".to_owned());
+        };
+        if threads.iter().any(|thread| thread.0 as usize > numbers.len()) {
+            self.last += 1;
+            numbers.push(ThreadId(self.last));
+        }
+        let real = |thread: &ThreadId| numbers.get(thread.0 as usize - 1).copied().unwrap_or(*thread);
+        for (variable, value) in &transition.read {
+            let (key, step, default) = match variable {
+                Imported::Global(import) => {
+                    let import = &self.policy.imports[import.0];
+                    ((0, import.name.clone()), Step::SetImport(import.name.clone(), *value), import.default)
+                }
+                Imported::Of(thread, import) => {
+                    let (thread, import) = (real(thread), &self.policy.thread_imports[import.0]);
+                    let step = Step::SetThreadImport(thread, import.name.clone(), *value);
+                    ((thread.0, import.name.clone()), step, import.default)
+                }
+            };
+            let known = self.registered.get(&key).copied().unwrap_or(default);
+            if known != *value {
+                self.registered.insert(key, *value);
+                self.perform(step)?;
+            }
+        }
+        for (variable, value) in &transition.written {
+            let key = match variable {
+                Imported::Global(import) => (0, self.policy.imports[import.0].name.clone()),
+                Imported::Of(thread, import) => (real(thread).0, self.policy.thread_imports[import.0].name.clone()),
+            };
+            self.registered.insert(key, *value);
+        }
+        let step = match &transition.step {
+            Step::Raise(event, threads) => Step::Raise(event.clone(), threads.iter().map(real).collect()),
+            Step::Ask(query, threads) => Step::Ask(query.clone(), threads.iter().map(real).collect()),
+            other @ (Step::SetImport(..) | Step::SetThreadImport(..)) => other.clone(),
+        };
+        self.perform(step)?;
+        Ok(numbers)
+    }
+
+    fn perform(&mut self, step: Step) -> Result<(), String> {
+        let before = self.machine.variables().to_vec();
+        let decision = match perform(&mut self.machine, &mut self.application, self.policy, &step) {
+            Ok(decision) => decision,
+            Err(Stop::Fail { reason, .. }) => Some(format!("{step} -> fail {reason}")),
+            Err(Stop::Guard { line, text }) => Some(format!("{step} -> guard {line} {text}")),
+            Err(Stop::Unproved { line, text }) => Some(format!("{step} -> unproved {line} {text}")),
+            Err(Stop::Overrun { line }) => Some(format!("{step} -> overrun {line}")),
+            Err(Stop::Misuse(text)) => return Err(format!("{step}: {text}")),
+        };
+        let containers = self.policy.containers.iter().enumerate();
+        let contents = containers.map(|(index, one)| (one.name.clone(), self.machine.contents(ContainerId(index))));
+        let variables = self.policy.variables.iter().zip(before).zip(self.machine.variables());
+        let changed = variables.filter(|((_, before), now)| before != *now);
+        self.moments.push(Moment {
+            step,
+            decision,
+            contents: contents.filter(|(_, threads)| !threads.is_empty()).collect(),
+            variables: changed.map(|((variable, _), now)| (variable.name.clone(), *now)).collect(),
+        });
+        Ok(())
+    }
+}
+
+impl Scenario {
+    /// As a script that replays, with what the policy decides: of a lasso, the round once.
+    pub fn script(&self, title: &str) -> String {
+        let mut text = format!("policy {}\n// {title}\n", self.policy);
+        let line = |moment: &Moment| format!("{}\n", moment.decision.clone().unwrap_or(moment.step.to_string()));
+        let stem = self.stem.unwrap_or(self.moments.len());
+        self.moments[..stem].iter().for_each(|moment| text.push_str(&line(moment)));
+        if self.stem.is_some() {
+            text.push_str("// From here on, what follows repeats for ever.\n");
+            self.moments[stem..].iter().for_each(|moment| text.push_str(&line(moment)));
+        }
+        text
+    }
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heads: Vec<String> =
+            self.moments.iter().map(|moment| moment.decision.clone().unwrap_or(moment.step.to_string())).collect();
+        let width = heads.iter().map(|head| head.chars().count()).filter(|width| *width <= 44).max().unwrap_or(0);
+        for (index, (moment, head)) in self.moments.iter().zip(&heads).enumerate() {
+            if self.stem == Some(index) {
+                writeln!(out, "  then, again and again:")?;
+            }
+            let contents = moment.contents.iter().map(|(name, threads)| {
+                let threads: Vec<String> = threads.iter().map(|thread| thread.0.to_string()).collect();
+                format!("{name}: {}", threads.join(" "))
+            });
+            let variables = moment.variables.iter().map(|(name, value)| format!("{name} = {}", shown(*value)));
+            let after: Vec<String> = contents.chain(variables).collect();
+            let line = format!("{:>4}. {head:<width$}   {}", index + 1, after.join("; "));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! Starvation: a lasso. A thread is ready, and there is a round of events that leaves it ready, dispatches others, and ends
+//! where it began. The events are fair in that whoever is dispatched gives the processor back.
+//!
+//! The graph searched has a node for each situation and each thread that is ready in it, and an edge where the thread is
+//! still ready afterwards. A strongly connected part with an edge that dispatches holds such a round.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// From one situation to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    pub to: u32,
+    /// Four bits for each thread by its number before: its number after, 0 if it is gone.
+    moved: u32,
+    pub dispatches: bool,
+}
+
+impl Edge {
+    pub fn new(to: u32, moved: &[usize], dispatches: bool) -> Self {
+        let pack = |set: u32, (place, after): (usize, &usize)| set | (*after as u32 & 15) << (4 * place);
+        Edge { to, moved: moved.iter().enumerate().fold(0, pack), dispatches }
+    }
+
+    /// Where the thread in this place (from 0) goes.
+    pub fn place_after(&self, place: usize) -> Option<usize> {
+        ((self.moved >> (4 * place) & 15) as usize).checked_sub(1)
+    }
+}
+
+/// The situations explored.
+pub(super) struct Graph<'a> {
+    pub edges: &'a [Edge],
+    /// By situation, its first edge; and the end.
+    pub first: &'a [usize],
+    /// By situation, the threads that are ready.
+    pub ready: &'a [u8],
+    pub threads: usize,
+}
+
+/// A round that starves a thread.
+pub(super) struct Lasso {
+    /// The situation where it begins and ends.
+    pub start: usize,
+    /// The place of the starved thread there, from 0.
+    pub place: usize,
+    pub round: Vec<Edge>,
+}
+
+/// Into the nodes: situation times threads plus place.
+type Node = usize;
+
+const UNSEEN: u32 = u32::MAX;
+
+/// The round that begins soonest after the start, and of those a shortest.
+pub(super) fn find(graph: &Graph) -> Option<Lasso> {
+    let parts = graph.parts();
+    let mut dispatching = vec![false; parts.iter().copied().filter(|part| *part != UNSEEN).max()? as usize + 1];
+    for node in 0..parts.len() {
+        for (edge, to) in graph.successors(node) {
+            if edge.dispatches && parts[node] == parts[to] {
+                dispatching[parts[node] as usize] = true;
+            }
+        }
+    }
+    let start = (0..parts.len()).find(|node| parts[*node] != UNSEEN && dispatching[parts[*node] as usize])?;
+    let round = graph.round(start, &parts)?;
+    Some(Lasso { start: start / graph.threads, place: start % graph.threads, round })
+}
+
+impl Graph<'_> {
+    fn nodes(&self) -> usize {
+        self.ready.len() * self.threads
+    }
+
+    fn is_ready(&self, node: Node) -> bool {
+        self.ready.get(node / self.threads).is_some_and(|ready| ready >> (node % self.threads) & 1 == 1)
+    }
+
+    fn out(&self, node: Node) -> &[Edge] {
+        let situation = node / self.threads;
+        &self.edges[self.first[situation]..self.first[situation + 1]]
+    }
+
+    /// Where a ready thread is still ready.
+    fn after(&self, node: Node, edge: &Edge) -> Option<Node> {
+        let to = edge.to as usize * self.threads + edge.place_after(node % self.threads)?;
+        self.is_ready(to).then_some(to)
+    }
+
+    fn successors(&self, node: Node) -> impl Iterator<Item = (&Edge, Node)> {
+        let out = if self.is_ready(node) { self.out(node) } else { &[] };
+        out.iter().filter_map(move |edge| Some((edge, self.after(node, edge)?)))
+    }
+
+    /// The strongly connected part of each node (Tarjan's algorithm, without recursion).
+    fn parts(&self) -> Vec<u32> {
+        let mut index = vec![UNSEEN; self.nodes()];
+        let mut low = vec![0_u32; self.nodes()];
+        let mut part = vec![UNSEEN; self.nodes()];
+        let (mut stack, mut calls): (Vec<Node>, Vec<(Node, usize)>) = (Vec::new(), Vec::new());
+        let (mut clock, mut parts) = (0, 0);
+        for root in 0..self.nodes() {
+            if !self.is_ready(root) || index[root] != UNSEEN {
+                continue;
+            }
+            calls.push((root, 0));
+            while let Some((node, next)) = calls.pop() {
+                if next == 0 {
+                    (index[node], low[node]) = (clock, clock);
+                    clock += 1;
+                    stack.push(node);
+                }
+                let mut descended = false;
+                let out = self.out(node);
+                for (number, edge) in out.iter().enumerate().skip(next) {
+                    let Some(to) = self.after(node, edge) else { continue };
+                    if index[to] == UNSEEN {
+                        calls.push((node, number + 1));
+                        calls.push((to, 0));
+                        descended = true;
+                        break;
+                    }
+                    if part[to] == UNSEEN {
+                        low[node] = low[node].min(low[to]);
+                    }
+                }
+                if descended {
+                    continue;
+                }
+                if low[node] == index[node] {
+                    while let Some(member) = stack.pop() {
+                        part[member] = parts;
+                        if member == node {
+                            break;
+                        }
+                    }
+                    parts += 1;
+                } else if let Some((caller, _)) = calls.last() {
+                    low[*caller] = low[*caller].min(low[node]);
+                }
+            }
+        }
+        part
+    }
+
+    /// A shortest round from a node within its part in which a thread is dispatched.
+    fn round(&self, start: Node, parts: &[u32]) -> Option<Vec<Edge>> {
+        // A node twice: before and after a dispatch.
+        let mut reached: BTreeMap<(Node, bool), ((Node, bool), Edge)> = BTreeMap::new();
+        let mut queue = VecDeque::from([(start, false)]);
+        while let Some((node, dispatched)) = queue.pop_front() {
+            for (edge, to) in self.successors(node) {
+                let next = (to, dispatched || edge.dispatches);
+                if parts[to] != parts[start] || reached.contains_key(&next) || next == (start, false) {
+                    continue;
+                }
+                reached.insert(next, ((node, dispatched), *edge));
+                if next == (start, true) {
+                    let (mut round, mut at) = (Vec::new(), next);
+                    while let Some((before, edge)) = reached.get(&at) {
+                        round.push(*edge);
+                        at = *before;
+                        if at == (start, false) {
+                            break;
+                        }
+                    }
+                    round.reverse();
+                    return Some(round);
+                }
+                queue.push_back(next);
+            }
+        }
+        None
+    }
+}

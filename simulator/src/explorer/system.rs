@@ -1,0 +1,389 @@
+//! What can happen next: every legal event, with every choice of what the policy imports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use catapults_compiler::framework::{Event, Framework};
+use catapults_compiler::interp::{Machine, Saved, Stop, ThreadId};
+use catapults_compiler::policy::text::statement_head;
+use catapults_compiler::policy::{Handler, Owner, Policy, StateClass, Statement, StatementKind, Value};
+use catapults_compiler::verify::Verified;
+
+use super::Kind;
+use super::life::{Lives, UNTOLD};
+use super::oracle::{Imported, Oracle};
+use super::situation::{Situation, number};
+use super::values::{Kept, Values};
+use crate::event_types::{Classes, EventTypes, Violation};
+use crate::script::Step;
+
+/// A policy under its framework.
+pub(super) struct System<'a> {
+    pub policy: &'a Policy,
+    pub values: Values,
+    verified: &'a Verified<Policy>,
+    types: EventTypes<'a>,
+    lives: Lives,
+    /// The events that come before all others.
+    first: Vec<&'a Event>,
+    /// Events that do what an earlier one does, and can come whenever it can.
+    alike: BTreeSet<&'a str>,
+    threads: usize,
+    bound: i64,
+    /// Counters are not followed: at each event they have any value. More can happen then than really can.
+    loose: bool,
+}
+
+/// Something that happens.
+pub(super) struct Transition {
+    /// With the numbers of the situation before it.
+    pub step: Step,
+    /// The imported variables that were read, with their values before the step; and those that the policy assigned.
+    pub read: Vec<(Imported, Value)>,
+    pub written: Vec<(Imported, Value)>,
+    pub outcome: Outcome,
+}
+
+/// What comes of it.
+pub(super) enum Outcome {
+    /// Another situation.
+    Next(Next),
+    /// A request was refused, or a query answered: nothing has changed.
+    Same,
+    /// A value beyond the bound: the name of what holds it.
+    Beyond(String),
+    /// An invariant is broken.
+    Wrong(Kind, String),
+}
+
+pub(super) struct Next {
+    pub situation: Situation,
+    /// By number before (from 1; the last is that of a new thread, if there is one), the number after; 0: gone.
+    pub moved: Vec<usize>,
+    /// Whether a thread was dispatched.
+    pub dispatches: bool,
+}
+
+impl<'a> System<'a> {
+    pub fn new(
+        verified: &'a Verified<Policy>,
+        framework: &'a Framework,
+        threads: usize,
+        bound: i64,
+        loose: bool,
+    ) -> Self {
+        let policy = verified.policy();
+        let types = EventTypes::new(framework, policy);
+        let lives = Lives::of(framework);
+        System {
+            policy,
+            alike: alike(policy, framework, &lives),
+            values: Values::of(policy),
+            verified,
+            first: types.first(&Machine::new(verified)),
+            types,
+            lives,
+            threads,
+            bound,
+            loose,
+        }
+    }
+
+    /// A machine to work with.
+    pub fn machine(&self) -> Machine<'a> {
+        Machine::new(self.verified)
+    }
+
+    /// Before anything has happened.
+    pub fn start(&self) -> Situation {
+        let mut saved = self.machine().save();
+        let _ = self.keep(&mut saved);
+        Situation { begun: 0, saved, lives: Vec::new() }
+    }
+
+    /// How many threads live at once.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Whether there are counters to be loose about.
+    pub fn has_counters(&self) -> bool {
+        self.values.counters.iter().any(|counters| !counters.is_empty())
+    }
+
+    /// The threads, by number from 1, that are READY: the lowest bit is that of thread 1.
+    pub fn ready(&self, situation: &Situation) -> u8 {
+        let places = self.policy.containers.iter().zip(&situation.saved.containers);
+        let classes = places.flat_map(|(container, threads)| threads.iter().map(|_| container.class));
+        classes.enumerate().fold(0, |set, (place, class)| set | u8::from(class == StateClass::Ready) << place)
+    }
+
+    /// Visits everything that can happen in a situation.
+    pub fn each(
+        &self,
+        machine: &mut Machine<'a>,
+        situation: &Situation,
+        visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        machine.restore(&situation.saved);
+        let before = match self.types.classes(machine) {
+            Ok(classes) => classes,
+            // What led here has been judged.
+            Err(_) => return ControlFlow::Continue(()),
+        };
+        if let Some(event) = self.first.get(situation.begun) {
+            return self.loosely(machine, situation, &before, event, &[], visit);
+        }
+        let new = (situation.threads() < self.threads).then(|| number(situation.threads() + 1));
+        let mut done = BTreeSet::new();
+        let legal = self.types.legal(machine, &before, new);
+        for legal in legal.iter().filter(|legal| !self.alike.contains(legal.event.name.as_str())) {
+            for threads in combinations(&legal.candidates) {
+                let possible = threads.iter().all(|thread| self.life(situation, *thread, &legal.event.name).is_some());
+                if possible && done.insert((legal.event.name.as_str(), threads.clone())) {
+                    self.loosely(machine, situation, &before, legal.event, &threads, visit)?;
+                }
+            }
+        }
+        for query in self.policy.queries.iter().filter(|query| query.owner == Owner::Policy) {
+            let all: Vec<ThreadId> = before.keys().copied().collect();
+            for threads in combinations(&vec![all; query.parameters]) {
+                self.query(machine, situation, query, &threads, visit)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// An event, with every value of the counters that it reads.
+    fn loosely(
+        &self,
+        machine: &mut Machine<'a>,
+        situation: &Situation,
+        before: &Classes,
+        event: &Event,
+        threads: &[ThreadId],
+        visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let handler = self.policy.events.iter().position(|handler| handler.name == event.name);
+        let counters = match handler {
+            Some(handler) if self.loose => self.values.counters[handler].as_slice(),
+            Some(_) | None => &[],
+        };
+        if counters.is_empty() {
+            return self.event(machine, situation, before, event, threads, visit);
+        }
+        let mut situations = vec![situation.clone()];
+        for (variable, values) in counters {
+            let with = |situation: &Situation, value: Value| {
+                let mut situation = situation.clone();
+                situation.saved.variables[*variable] = value;
+                situation
+            };
+            situations = situations.iter().flat_map(|one| values.iter().map(move |value| with(one, *value))).collect();
+        }
+        situations.iter().try_for_each(|situation| self.event(machine, situation, before, event, threads, visit))
+    }
+
+    fn event(
+        &self,
+        machine: &mut Machine<'a>,
+        situation: &Situation,
+        before: &Classes,
+        event: &Event,
+        threads: &[ThreadId],
+        visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut oracle = Oracle::new(&self.values);
+        loop {
+            machine.restore(&situation.saved);
+            let new = threads.iter().find(|thread| thread.0 as usize > situation.threads());
+            let spawned = new.map_or(Ok(()), |thread| machine.spawn(*thread));
+            let raised = spawned.and_then(|()| machine.raise(&event.name, threads, &mut oracle));
+            let outcome = match raised {
+                Ok(dispatched) => self.judge(machine, situation, before, event, threads, dispatched),
+                Err(Stop::Fail { .. }) => {
+                    new.into_iter().for_each(|thread| machine.discard(*thread));
+                    match self.types.classes(machine) {
+                        Ok(after) if after == *before => Outcome::Same,
+                        Ok(_) | Err(_) => {
+                            Outcome::Wrong(Kind::EventType, "it failed, and changed something".to_owned())
+                        }
+                    }
+                }
+                Err(stop) => stopped(stop),
+            };
+            let step = Step::Raise(event.name.clone(), threads.to_vec());
+            visit(Transition { step, read: oracle.read(), written: oracle.written(), outcome })?;
+            if !oracle.turn() {
+                return ControlFlow::Continue(());
+            }
+        }
+    }
+
+    fn query(
+        &self,
+        machine: &mut Machine<'a>,
+        situation: &Situation,
+        query: &Handler,
+        threads: &[ThreadId],
+        visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut oracle = Oracle::new(&self.values);
+        machine.restore(&situation.saved);
+        loop {
+            let outcome = match machine.ask(&query.name, threads, &mut oracle) {
+                Ok(_) => Outcome::Same,
+                Err(stop) => stopped(stop),
+            };
+            let step = Step::Ask(query.name.clone(), threads.to_vec());
+            visit(Transition { step, read: oracle.read(), written: oracle.written(), outcome })?;
+            if !oracle.turn() {
+                return ControlFlow::Continue(());
+            }
+        }
+    }
+
+    fn judge(
+        &self,
+        machine: &Machine,
+        situation: &Situation,
+        before: &Classes,
+        event: &Event,
+        threads: &[ThreadId],
+        dispatched: Option<ThreadId>,
+    ) -> Outcome {
+        let judged =
+            self.types.classes(machine).and_then(|after| self.types.judge(event, threads, before, &after, dispatched));
+        if let Err(violation) = judged {
+            return wrong(&violation);
+        }
+        let mut saved = machine.save();
+        if let Some(name) = self.keep(&mut saved) {
+            return Outcome::Beyond(name);
+        }
+        let mut moved = vec![0; situation.threads().max(threads.iter().map(|one| one.0 as usize).max().unwrap_or(0))];
+        let mut lives = Vec::with_capacity(moved.len());
+        for thread in saved.containers.iter_mut().flatten() {
+            let life = if threads.contains(&thread.id) || dispatched == Some(thread.id) {
+                self.life(situation, thread.id, &event.name)
+            } else {
+                None
+            };
+            let unchanged = situation.lives.get(thread.id.0 as usize - 1).copied();
+            lives.push(life.or(unchanged).unwrap_or(UNTOLD));
+            moved[thread.id.0 as usize - 1] = lives.len();
+            thread.id = number(lives.len());
+        }
+        let begun = situation.begun + usize::from(situation.begun < self.first.len());
+        Outcome::Next(Next { situation: Situation { begun, saved, lives }, moved, dispatches: dispatched.is_some() })
+    }
+
+    /// The life of a thread after an event; `None` if the event cannot come now.
+    fn life(&self, situation: &Situation, thread: ThreadId, event: &str) -> Option<u64> {
+        self.lives.after(situation.lives.get(thread.0 as usize - 1).copied(), event)
+    }
+
+    /// Makes values equal that nothing tells apart. The result is what holds a value beyond the bound.
+    fn keep(&self, saved: &mut Saved) -> Option<String> {
+        let mut beyond = None;
+        let names = self.policy.variables.iter().map(|variable| &variable.name);
+        for ((value, kept), name) in saved.variables.iter_mut().zip(&self.values.variables).zip(names) {
+            if !self.keep_one(value, *kept, self.loose) {
+                beyond.get_or_insert_with(|| name.clone());
+            }
+        }
+        for thread in saved.containers.iter_mut().flatten() {
+            let names = self.policy.attributes.iter().map(|attribute| &attribute.name);
+            for ((value, kept), name) in thread.attributes.iter_mut().zip(&self.values.attributes).zip(names) {
+                if !self.keep_one(value, *kept, false) {
+                    beyond.get_or_insert_with(|| name.clone());
+                }
+            }
+        }
+        beyond
+    }
+
+    fn keep_one(&self, value: &mut Value, kept: Kept, loose: bool) -> bool {
+        match (kept, &mut *value) {
+            (Kept::Unread(constant), _) => *value = constant,
+            (Kept::Counter(_), Value::Int(number)) if loose => *number = 0,
+            (Kept::Counter(most), Value::Int(number)) => *number = (*number).min(most),
+            (Kept::Bounded, Value::Int(number)) => return number.unsigned_abs() <= self.bound.unsigned_abs(),
+            (Kept::Counter(_) | Kept::Bounded, Value::Bool(_)) => {}
+        }
+        true
+    }
+}
+
+/// Events whose type, place in a life and handler are those of an earlier one.
+fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives) -> BTreeSet<&'a str> {
+    let handled = |event: &&Event| policy.events.iter().any(|handler| handler.name == event.name);
+    let events: Vec<&Event> = framework.events.iter().filter(handled).collect();
+    let text = |event: &Event| {
+        let handler = policy.events.iter().find(|handler| handler.name == event.name)?;
+        let simple = |statement: &Statement| {
+            let transfer = matches!(statement.kind, StatementKind::Transfer { .. } | StatementKind::Destroy { .. });
+            transfer.then(|| statement_head(policy, handler, statement))
+        };
+        let written = (handler.owner == Owner::Policy).then_some((handler.at.start, handler.at.end));
+        match (written, handler.body.iter().map(simple).collect::<Option<Vec<String>>>()) {
+            // One handler for a family.
+            (Some(at), _) => Some((Some(at), Vec::new())),
+            (None, Some(heads)) => Some((None, heads)),
+            (None, None) => None,
+        }
+    };
+    let same = |one: &Event, other: &Event| {
+        one.rules == other.rules
+            && one.may_fail == other.may_fail
+            && lives.alike(&one.name, &other.name)
+            && text(one).is_some_and(|text_of_one| Some(text_of_one) == text(other))
+    };
+    let later = events.iter().enumerate().filter(|(index, event)| events[..*index].iter().any(|one| same(one, event)));
+    later.map(|(_, event)| event.name.as_str()).collect()
+}
+
+fn stopped(stop: Stop) -> Outcome {
+    match stop {
+        Stop::Guard { line, text } => Outcome::Wrong(Kind::Guard, format!("line {line}: {text}")),
+        Stop::Overrun { line } => Outcome::Wrong(
+            Kind::Overrun,
+            format!("line {line}: the loop takes more than {} turns", Machine::MOST_TURNS),
+        ),
+        Stop::Unproved { line, text } => {
+            Outcome::Wrong(Kind::Unproved, format!("line {line}: it was taken for proved that {text}"))
+        }
+        Stop::Misuse(text) => Outcome::Wrong(Kind::Unproved, text),
+        Stop::Fail { line, reason } => Outcome::Wrong(Kind::EventType, format!("line {line}: a query fails: {reason}")),
+    }
+}
+
+/// In words without numbers: those of a situation are not those of the scenario, whose last step shows them.
+fn wrong(violation: &Violation) -> Outcome {
+    let (kind, what) = match violation {
+        Violation::Lost(_) => (Kind::Lost, "after the last step a thread is in no container"),
+        Violation::Duplicated(_) => (Kind::Duplicated, "after the last step a thread is in two containers"),
+        Violation::Idle => (Kind::Idle, "the last step dispatches nothing"),
+        Violation::Running(_) => (Kind::EventType, "after the last step several threads run"),
+        Violation::Changed(..) => (Kind::EventType, "the last step moves a thread that it does not concern"),
+        Violation::Type(_) => (Kind::EventType, "the last step does not do what its event demands"),
+    };
+    Outcome::Wrong(kind, what.to_owned())
+}
+
+/// Every way to take one of each.
+fn combinations(candidates: &[Vec<ThreadId>]) -> Vec<Vec<ThreadId>> {
+    candidates.iter().fold(vec![Vec::new()], |ways, candidates| {
+        let extended =
+            |way: Vec<ThreadId>| candidates.iter().map(move |thread| way.iter().copied().chain([*thread]).collect());
+        ways.into_iter().flat_map(extended).collect()
+    })
+}
+
+/// What each imported variable is assumed to hold, by name.
+pub(super) fn domains(policy: &Policy, values: &Values) -> BTreeMap<String, (Vec<Value>, bool)> {
+    let globals = policy.imports.iter().zip(&values.imports);
+    let of_threads = policy.thread_imports.iter().zip(&values.thread_imports);
+    let named = globals.chain(of_threads).map(|(import, domain)| (import.name.clone(), domain));
+    named.map(|(name, domain)| (name, (domain.values.clone(), domain.whole))).collect()
+}

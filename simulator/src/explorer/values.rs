@@ -1,0 +1,325 @@
+//! Which values tell situations apart: so that counters do not grow without end, and imported variables need not take
+//! every value.
+
+use std::collections::BTreeSet;
+
+use catapults_compiler::policy::{
+    BinaryOperator, Block, ContainerKind, Expression, Import, Place, Policy, StatementKind, Type, Value,
+};
+
+/// What is known of the values of a policy.
+#[derive(Debug)]
+pub(super) struct Values {
+    /// By variable.
+    pub variables: Vec<Kept>,
+    /// By attribute.
+    pub attributes: Vec<Kept>,
+    /// By import.
+    pub imports: Vec<Domain>,
+    /// By import of threads.
+    pub thread_imports: Vec<Domain>,
+    /// By event, in the order of the policy: the counters that its handler reads, with a value for each difference that it sees.
+    pub counters: Vec<Vec<(usize, Vec<Value>)>>,
+}
+
+/// How the value of a variable or attribute is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Nobody reads it: as if it never changed.
+    Unread(Value),
+    /// It only grows or is set anew, and is only compared with constants below this: beyond, nothing tells values apart.
+    Counter(i64),
+    /// As it is, within the bound.
+    Bounded,
+}
+
+/// The values that an imported variable takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Domain {
+    /// Each once.
+    pub values: Vec<Value>,
+    /// Whether no other value could make a difference.
+    pub whole: bool,
+}
+
+/// How a place is used.
+#[derive(Clone, Default)]
+struct Uses {
+    /// Comparisons tell values below each of these from it and those above.
+    splits: BTreeSet<i64>,
+    /// Tested for being equal to these.
+    equals: BTreeSet<i64>,
+    /// Compared by `<` and the like.
+    ordered: bool,
+    read_otherwise: bool,
+    /// Assigned something that is neither a constant nor itself with something added.
+    assigned_otherwise: bool,
+}
+
+struct Survey<'a> {
+    policy: &'a Policy,
+    variables: Vec<Uses>,
+    attributes: Vec<Uses>,
+    imports: Vec<Uses>,
+    thread_imports: Vec<Uses>,
+    /// For what is of no interest here.
+    local: Uses,
+}
+
+impl Values {
+    /// Looks through a policy.
+    pub fn of(policy: &Policy) -> Self {
+        let mut survey = Survey::new(policy);
+        for container in &policy.containers {
+            if let ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) = &container.kind {
+                keys.iter().for_each(|key| survey.attributes[key.attribute.0].read_otherwise = true);
+            }
+        }
+        for handler in policy.events.iter().chain(&policy.queries) {
+            survey.block(&handler.body);
+        }
+        let domains = |uses: &[Uses], imports: &[Import]| -> Vec<Domain> {
+            uses.iter().zip(imports).map(|(uses, import)| domain(uses, import, policy.int_bits)).collect()
+        };
+        let kept = |uses: &Uses, initial: Value| kept(uses, initial, policy.int_bits);
+        let is_counter = |index: &usize| {
+            let (uses, variable) = (&survey.variables[*index], &policy.variables[*index]);
+            matches!(kept(uses, variable.initial), Kept::Counter(_))
+        };
+        let counters = policy.events.iter().map(|handler| {
+            let mut read = Survey::new(policy);
+            read.block(&handler.body);
+            let indexes = (0..policy.variables.len()).filter(|index| !read.variables[*index].splits.is_empty());
+            indexes.filter(is_counter).map(|index| (index, read.variables[index].differences(0))).collect()
+        });
+        let counters = counters.collect();
+        Values {
+            variables: survey.variables.iter().zip(&policy.variables).map(|(u, v)| kept(u, v.initial)).collect(),
+            attributes: survey.attributes.iter().zip(&policy.attributes).map(|(u, a)| kept(u, a.initial)).collect(),
+            imports: domains(&survey.imports, &policy.imports),
+            thread_imports: domains(&survey.thread_imports, &policy.thread_imports),
+            counters,
+        }
+    }
+}
+
+fn kept(uses: &Uses, initial: Value, int_bits: u8) -> Kept {
+    let unread = !uses.read_otherwise && uses.splits.is_empty();
+    match initial {
+        _ if unread => Kept::Unread(initial),
+        Value::Bool(_) => Kept::Bounded,
+        // A narrow counter wraps soon enough to matter.
+        Value::Int(_) if uses.read_otherwise || uses.assigned_otherwise || int_bits < 64 => Kept::Bounded,
+        Value::Int(_) => Kept::Counter(uses.splits.last().copied().unwrap_or_default()),
+    }
+}
+
+fn domain(uses: &Uses, import: &Import, int_bits: u8) -> Domain {
+    let default = match (import.ty, import.default) {
+        (Type::Int, Value::Int(default)) => default,
+        (Type::Bool, _) | (Type::Int, Value::Bool(_)) => {
+            return Domain { values: vec![Value::Bool(false), Value::Bool(true)], whole: true };
+        }
+    };
+    let mut values: BTreeSet<i64> = BTreeSet::from([default]);
+    values.extend(uses.differences(default).into_iter().filter_map(|value| match value {
+        Value::Int(value) => Some(value),
+        Value::Bool(_) => None,
+    }));
+    if uses.read_otherwise {
+        // Two values suffice for any two threads to stand in either order, or level.
+        values.extend([0, 1]);
+    }
+    let highest = i64::MAX >> (64 - u32::from(int_bits.clamp(1, 64)));
+    let fits = |value: &i64| (-highest - 1..=highest).contains(value);
+    Domain { values: values.into_iter().filter(fits).map(Value::Int).collect(), whole: !uses.read_otherwise }
+}
+
+impl Uses {
+    /// One value for each difference that comparisons can see, `usual` among them.
+    fn differences(&self, usual: i64) -> Vec<Value> {
+        let ends = self.splits.iter().copied();
+        let lows = std::iter::once(None).chain(ends.clone().map(Some));
+        let highs = ends.map(Some).chain([None]);
+        let (mut values, mut others) = (Vec::new(), Vec::new());
+        for (low, high) in lows.zip(highs) {
+            let holds = low.is_none_or(|low| low <= usual) && high.is_none_or(|high| usual < high);
+            let low = low.unwrap_or_else(|| high.map_or(usual, |high| high.saturating_sub(1)));
+            let value = if holds { usual } else { low };
+            // Tested for equality alone, all values but those tested are alike.
+            if self.ordered || self.equals.contains(&value) { values.push(value) } else { others.push(value) }
+        }
+        let other = if others.contains(&usual) { Some(usual) } else { others.pop() };
+        values.extend(other);
+        values.sort_unstable();
+        values.into_iter().map(Value::Int).collect()
+    }
+}
+
+impl<'a> Survey<'a> {
+    fn new(policy: &'a Policy) -> Self {
+        Survey {
+            policy,
+            variables: vec![Uses::default(); policy.variables.len()],
+            attributes: vec![Uses::default(); policy.attributes.len()],
+            imports: vec![Uses::default(); policy.imports.len()],
+            thread_imports: vec![Uses::default(); policy.thread_imports.len()],
+            local: Uses::default(),
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in block {
+            match &statement.kind {
+                StatementKind::Set { place, value } => self.set(*place, value),
+                StatementKind::If { condition, then, otherwise } => {
+                    self.expression(condition);
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                StatementKind::Foreach { body, .. } => self.block(body),
+                StatementKind::Loop { condition, body, step, .. } => {
+                    self.expression(condition);
+                    self.block(body);
+                    self.block(step);
+                }
+                StatementKind::Return { value: Some(value) } => self.expression(value),
+                StatementKind::Return { value: None }
+                | StatementKind::Transfer { .. }
+                | StatementKind::Destroy { .. }
+                | StatementKind::Dispatch { .. }
+                | StatementKind::Fail { .. } => {}
+            }
+        }
+    }
+
+    fn set(&mut self, place: Place, value: &Expression) {
+        if self.constant(value).is_some() {
+            return;
+        }
+        if let Expression::Binary(BinaryOperator::Add, left, right) = value {
+            let grows = self.constant(right).is_some_and(|step| step >= 0);
+            if grows && matches!(&**left, Expression::Read(read) if *read == place) {
+                return;
+            }
+        }
+        self.uses(place).assigned_otherwise = true;
+        self.expression(value);
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        match expression {
+            Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) | Expression::In(..) => {}
+            Expression::Read(place) => self.uses(*place).read_otherwise = true,
+            Expression::Unary(_, operand) => self.expression(operand),
+            Expression::NotZero(operand) => {
+                if let Expression::Read(place) = &**operand {
+                    self.compared(*place, BinaryOperator::NotEqual, 0);
+                } else {
+                    self.expression(operand);
+                }
+            }
+            Expression::Binary(operator, left, right) => {
+                for (one, operator, other) in [(left, *operator, right), (right, turned(*operator), left)] {
+                    match (&**one, self.constant(other)) {
+                        (Expression::Read(place), Some(constant)) if compares(operator) => {
+                            self.compared(*place, operator, constant);
+                        }
+                        (one, _) => self.expression(one),
+                    }
+                }
+            }
+        }
+    }
+
+    fn compared(&mut self, place: Place, operator: BinaryOperator, constant: i64) {
+        let uses = self.uses(place);
+        let above = constant.saturating_add(1);
+        match operator {
+            BinaryOperator::Less | BinaryOperator::GreaterOrEqual => {
+                uses.splits.insert(constant);
+                uses.ordered = true;
+            }
+            BinaryOperator::Greater | BinaryOperator::LessOrEqual => {
+                uses.splits.insert(above);
+                uses.ordered = true;
+            }
+            BinaryOperator::Equal
+            | BinaryOperator::NotEqual
+            | BinaryOperator::Add
+            | BinaryOperator::Subtract
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Remainder
+            | BinaryOperator::And
+            | BinaryOperator::Or => {
+                uses.splits.extend([constant, above]);
+                uses.equals.insert(constant);
+            }
+        }
+    }
+
+    fn constant(&self, expression: &Expression) -> Option<i64> {
+        let value = match expression {
+            Expression::Literal(value) => *value,
+            Expression::Constant(constant) => self.policy.constants[constant.0].value,
+            Expression::Read(_)
+            | Expression::Size(_)
+            | Expression::In(..)
+            | Expression::Unary(..)
+            | Expression::Binary(..)
+            | Expression::NotZero(_) => return None,
+        };
+        match value {
+            Value::Int(value) => Some(value),
+            Value::Bool(value) => Some(i64::from(value)),
+        }
+    }
+
+    fn uses(&mut self, place: Place) -> &mut Uses {
+        match place {
+            Place::Variable(variable) => &mut self.variables[variable.0],
+            Place::Attribute(_, attribute) => &mut self.attributes[attribute.0],
+            Place::Import(import) => &mut self.imports[import.0],
+            Place::ThreadImport(_, import) => &mut self.thread_imports[import.0],
+            Place::Local(_) => &mut self.local,
+        }
+    }
+}
+
+/// The operator with its operands exchanged.
+fn turned(operator: BinaryOperator) -> BinaryOperator {
+    match operator {
+        BinaryOperator::Less => BinaryOperator::Greater,
+        BinaryOperator::LessOrEqual => BinaryOperator::GreaterOrEqual,
+        BinaryOperator::Greater => BinaryOperator::Less,
+        BinaryOperator::GreaterOrEqual => BinaryOperator::LessOrEqual,
+        same @ (BinaryOperator::Equal
+        | BinaryOperator::NotEqual
+        | BinaryOperator::Add
+        | BinaryOperator::Subtract
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Remainder
+        | BinaryOperator::And
+        | BinaryOperator::Or) => same,
+    }
+}
+
+fn compares(operator: BinaryOperator) -> bool {
+    match operator {
+        BinaryOperator::Equal
+        | BinaryOperator::NotEqual
+        | BinaryOperator::Less
+        | BinaryOperator::LessOrEqual
+        | BinaryOperator::Greater
+        | BinaryOperator::GreaterOrEqual => true,
+        BinaryOperator::Add
+        | BinaryOperator::Subtract
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Remainder
+        | BinaryOperator::And
+        | BinaryOperator::Or => false,
+    }
+}
