@@ -3,17 +3,22 @@
  * them, the oldest, stands for it in the tree. Threads of few distinct keys thus come and go without the tree being
  * touched.
  *
- *                 head ─┐        a node of the tree: parent, left, right, color
- *                 ╱  ╲  │
- *             head    head ⇄ t ⇄ t ⇄ (back to head)      a run: next leads to younger threads, previous to older ones
+ *     front ──► head ⇄ t ⇄ (back to head)      a run: next leads to younger threads, previous to older ones
+ *
+ *                 head                           a node of the tree: parent, left, right, color
+ *                ╱    ╲
+ *             head    head ⇄ t ⇄ t ⇄ (back)
  *              ▲
- *              └── first: the head of the run that leaves next, kept at hand
+ *              └── leftmost, kept at hand
  *
- * What leaves next stands furthest left. Of a run, a pqueue takes the oldest thread (CATAPULTS_FIFO) and a pstack the
- * youngest (CATAPULTS_LIFO).
+ * What leaves next stands furthest left, and before it in `front`, if there is one: a run that is in no tree, because
+ * it came before all others. So a thread that comes back and is still the best comes and goes without the tree being
+ * touched, whatever its key. Of a run, a pqueue takes the oldest thread (CATAPULTS_FIFO) and a pstack the youngest
+ * (CATAPULTS_LIFO).
  *
- * Insertion: O(1) into the run that leaves next or before it, else O(log n) of distinct keys. Removal of a thread that
- * is not alone in its run: O(1). `order` and `ties` are constants where this is used, and inlined.
+ * Insertion: O(1) into the run that leaves next, or before it while there is no front; else O(log n) of distinct keys.
+ * Removal of a thread that is in front or not alone in its run: O(1). `order` and `ties` are constants where this is
+ * used, and inlined.
  */
 #ifndef CATAPULTS_SORTED_H
 #define CATAPULTS_SORTED_H
@@ -23,7 +28,7 @@
 #include "catapults/policy.h"
 
 enum {
-    CATAPULTS_RED,   /* a head, and a red node */
+    CATAPULTS_RED,   /* a head: in front, or a red node */
     CATAPULTS_BLACK, /* a head, and a black node */
     CATAPULTS_MEMBER /* not a head: in no node */
 };
@@ -32,17 +37,19 @@ enum {
 enum catapults_ties { CATAPULTS_FIFO, CATAPULTS_LIFO };
 
 struct catapults_sorted {
-    struct catapults_thread *root;  /* NULL: empty */
-    struct catapults_thread *first; /* head of the run that leaves next; NULL: empty */
-    catapults_int count;            /* of threads */
+    struct catapults_thread *front;    /* head of the run that leaves before those of the tree, or NULL */
+    struct catapults_thread *root;     /* NULL: the tree is empty */
+    struct catapults_thread *leftmost; /* head of the run that leaves first of those of the tree, or NULL */
+    catapults_int count;               /* of threads */
 };
 
 /* Below 0: `a` leaves before `b`; 0: equal keys; above 0: after. */
 typedef int catapults_order(const struct catapults_thread *a, const struct catapults_thread *b);
 
 static inline void catapults_sorted_init(struct catapults_sorted *sorted) {
+    sorted->front = NULL;
     sorted->root = NULL;
-    sorted->first = NULL;
+    sorted->leftmost = NULL;
     sorted->count = 0;
 }
 
@@ -223,45 +230,70 @@ static inline struct catapults_thread *catapults_tree_successor(const struct cat
 /* ---- The container ------------------------------------------------------------------------------------------------
  */
 
+/* The head of the run that leaves next; NULL: the container is empty. */
+static inline struct catapults_thread *catapults_sorted_head(const struct catapults_sorted *sorted) {
+    return sorted->front ? sorted->front : sorted->leftmost;
+}
+
+/* A thread alone becomes a node below `parent`, at `link`. */
+static inline void catapults_sorted_hang(struct catapults_sorted *sorted, struct catapults_thread *head,
+                                         struct catapults_thread *parent, struct catapults_thread **link) {
+    head->color = CATAPULTS_RED;
+    head->parent = parent;
+    head->left = NULL;
+    head->right = NULL;
+    *link = head;
+    catapults_tree_inserted(sorted, head);
+}
+
+/* The run of `head` comes before all that are in the tree. */
+static inline void catapults_sorted_hang_leftmost(struct catapults_sorted *sorted, struct catapults_thread *head) {
+    struct catapults_thread *parent = sorted->leftmost;
+    sorted->leftmost = head;
+    catapults_sorted_hang(sorted, head, parent, parent ? &parent->left : &sorted->root);
+}
+
 /* `number` is the container's, for catapults_thread.container. The thread is in hand. */
 static inline __attribute__((always_inline)) void catapults_sorted_insert(struct catapults_sorted *sorted,
                                                                           struct catapults_thread *t, uint16_t number,
                                                                           catapults_order *order) {
-    struct catapults_thread *head = sorted->first, *parent = NULL, **link = &sorted->root;
+    struct catapults_thread *head = catapults_sorted_head(sorted), *parent = NULL, **link = &sorted->root;
     t->container = number;
     sorted->count++;
     int side = head ? order(t, head) : -1;
-    if (side < 0) {
-        if (head) {
-            parent = head;
-            link = &head->left; /* nothing stands left of the first */
-        }
-        sorted->first = t;
-    } else if (side > 0) {
+    if (side < 0) { /* before all others */
+        if (sorted->front)
+            catapults_sorted_hang_leftmost(sorted, sorted->front);
+        sorted->front = t;
+        t->color = CATAPULTS_RED;
+        t->next = t;
+        t->previous = t;
+        return;
+    }
+    if (side > 0) {
+        bool left = true; /* of all nodes so far */
         for (head = sorted->root; head; head = *link) {
             side = order(t, head);
             if (side == 0)
                 break;
             parent = head;
             link = side < 0 ? &head->left : &head->right;
+            left = left && side < 0;
+        }
+        if (!head) {
+            t->next = t;
+            t->previous = t;
+            if (left)
+                sorted->leftmost = t;
+            catapults_sorted_hang(sorted, t, parent, link);
+            return;
         }
     }
-    if (side == 0) {
-        t->color = CATAPULTS_MEMBER;
-        t->previous = head->previous;
-        t->next = head;
-        head->previous->next = t;
-        head->previous = t;
-        return;
-    }
-    t->color = CATAPULTS_RED;
-    t->parent = parent;
-    t->left = NULL;
-    t->right = NULL;
-    t->next = t;
-    t->previous = t;
-    *link = t;
-    catapults_tree_inserted(sorted, t);
+    t->color = CATAPULTS_MEMBER;
+    t->previous = head->previous;
+    t->next = head;
+    head->previous->next = t;
+    head->previous = t;
 }
 
 /* Takes out a thread that is in this container. Compares nothing, so its keys may have changed already. */
@@ -269,8 +301,12 @@ static inline void catapults_sorted_remove(struct catapults_sorted *sorted, stru
     struct catapults_thread *next = t->next;
     sorted->count--;
     if (next == t) { /* alone */
-        if (sorted->first == t)
-            sorted->first = catapults_tree_successor(t);
+        if (sorted->front == t) {
+            sorted->front = NULL;
+            return;
+        }
+        if (sorted->leftmost == t)
+            sorted->leftmost = catapults_tree_successor(t);
         catapults_tree_remove(sorted, t);
         return;
     }
@@ -278,15 +314,21 @@ static inline void catapults_sorted_remove(struct catapults_sorted *sorted, stru
     next->previous = t->previous;
     if (t->color == CATAPULTS_MEMBER)
         return;
-    if (sorted->first == t)
-        sorted->first = next;
+    if (sorted->front == t) {
+        next->color = CATAPULTS_RED;
+        sorted->front = next;
+        return;
+    }
+    if (sorted->leftmost == t)
+        sorted->leftmost = next;
     catapults_tree_exchange(sorted, t, next);
 }
 
 /* The next to leave; NULL: the container is empty. */
 static inline struct catapults_thread *catapults_sorted_first(const struct catapults_sorted *sorted,
                                                               enum catapults_ties ties) {
-    return ties == CATAPULTS_LIFO && sorted->first ? sorted->first->previous : sorted->first;
+    struct catapults_thread *head = catapults_sorted_head(sorted);
+    return ties == CATAPULTS_LIFO && head ? head->previous : head;
 }
 
 /* Takes out the next to leave, which is then in hand. The container is not empty. */
@@ -304,18 +346,15 @@ static inline __attribute__((always_inline)) void catapults_sorted_refile(struct
     catapults_sorted_insert(sorted, t, number, order);
 }
 
-/* The one that leaves after `t`, or NULL. */
-static inline struct catapults_thread *catapults_sorted_next(const struct catapults_thread *t,
+/* The one that leaves after `t`, which is in this container; or NULL. */
+static inline struct catapults_thread *catapults_sorted_next(const struct catapults_sorted *sorted,
+                                                             const struct catapults_thread *t,
                                                              enum catapults_ties ties) {
-    if (ties == CATAPULTS_FIFO) {
-        if (t->next->color == CATAPULTS_MEMBER)
-            return t->next;
-        return catapults_tree_successor(t->next);
-    }
-    if (t->color == CATAPULTS_MEMBER)
-        return t->previous;
-    struct catapults_thread *head = catapults_tree_successor(t);
-    return head ? head->previous : NULL;
+    const struct catapults_thread *head = ties == CATAPULTS_FIFO ? t->next : t;
+    if (head->color == CATAPULTS_MEMBER)
+        return ties == CATAPULTS_FIFO ? t->next : t->previous;
+    struct catapults_thread *next = head == sorted->front ? sorted->leftmost : catapults_tree_successor(head);
+    return ties == CATAPULTS_LIFO && next ? next->previous : next;
 }
 
 /* Chains all threads through `walk` in the order in which they leave, for a visitor that moves them; returns the first.
@@ -324,7 +363,7 @@ static inline struct catapults_thread *catapults_sorted_walk(const struct catapu
                                                              enum catapults_ties ties) {
     struct catapults_thread *first = catapults_sorted_first(sorted, ties);
     for (struct catapults_thread *t = first; t; t = t->walk)
-        t->walk = catapults_sorted_next(t, ties);
+        t->walk = catapults_sorted_next(sorted, t, ties);
     return first;
 }
 

@@ -107,7 +107,7 @@ static void check_sorted(const struct catapults_sorted *sorted, const struct mod
     assert_int_equal(sorted->count, model->count);
     check_tree(sorted->root, NULL);
     const struct catapults_thread *t = catapults_sorted_first(sorted, ties);
-    for (size_t i = 0; i < model->count; i++, t = catapults_sorted_next(t, ties)) {
+    for (size_t i = 0; i < model->count; i++, t = catapults_sorted_next(sorted, t, ties)) {
         assert_ptr_equal(t, model->threads[i]);
         assert_int_equal(t->container, NUMBER);
         assert_ptr_equal(t->next->previous, t);

@@ -269,9 +269,8 @@ impl Body<'_> {
         let member = self.container(container);
         match self.policy.containers[container.0].kind {
             ContainerKind::Threadref => format!("{member} == NULL"),
-            ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
-                format!("{member}.first == NULL")
-            }
+            ContainerKind::Queue | ContainerKind::Stack => format!("{member}.first == NULL"),
+            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("{member}.count == 0"),
         }
     }
 
@@ -465,7 +464,9 @@ impl Body<'_> {
             ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
                 let ties = super::ties(kind);
                 let first = format!("catapults_sorted_first(&{member}, {ties})");
-                format!("for ({pointer}{t} = {first}; {t} != NULL; {t} = catapults_sorted_next({t}, {ties})) {{")
+                format!(
+                    "for ({pointer}{t} = {first}; {t} != NULL; {t} = catapults_sorted_next(&{member}, {t}, {ties})) {{"
+                )
             }
         };
         self.from(statement, &head);
