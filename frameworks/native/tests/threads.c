@@ -264,14 +264,20 @@ static void the_process_ends_with_its_last_thread(void **state) {
 }
 
 static void *sleep_forever(void *argument) {
+    volatile char used[4096]; /* a quarter of the stack */
+    used[0] = 0;
     catapults_sleep_until(CATAPULTS_FOREVER);
-    return argument;
+    return (char *)argument + used[0];
 }
 
 static void deadlock(void) {
     begin();
     catapults_suspend(spawn("resting", nothing, NULL));
-    catapults_join(spawn("sleeper", sleep_forever, NULL), NULL);
+    /* It is reported on the stack of the last thread that blocked, however small. */
+    struct catapults_attributes small = {.name = "sleeper", .stack_size = 16 << 10};
+    catapults_t sleeper;
+    require(catapults_create(&sleeper, &small, sleep_forever, NULL) == 0);
+    catapults_join(sleeper, NULL);
 }
 
 static void a_deadlock_is_reported(void **state) {

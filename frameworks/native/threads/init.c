@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "dispatcher/builtin.h"
 #include "dispatcher/trace.h"
@@ -105,10 +106,14 @@ int catapults_init(const struct catapults_options *options) {
 const char *runtime_environment(const char *name) { return getauxval(AT_SECURE) ? NULL : getenv(name); }
 
 void runtime_report(const char *format, ...) {
+    static char line[1024] = "catapults: ";
+    const size_t start = strlen("catapults: "), room = sizeof line - start;
     va_list arguments;
     va_start(arguments, format);
-    char text[1024];
-    vsnprintf(text, sizeof text, format, arguments);
+    int length = vsnprintf(line + start, room, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "catapults: %s\n", text);
+    size_t end = start + (length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1);
+    line[end++] = '\n';
+    if (write(STDERR_FILENO, line, end) < 0)
+        return;
 }

@@ -19,7 +19,7 @@ void report_contained(const struct dispatcher_failure *failure) {
     const struct catapults_policy *policy = failure->policy;
     const struct catapults_stop *stop = failure->stop;
     runtime.imports.contained = true;
-    char what[512];
+    static char what[512];
     if (!stop)
         snprintf(what, sizeof what, "rule of %s broken in `%s`: %s", policy->framework, failure->event, failure->text);
     else if (stop->why == CATAPULTS_STOP_FAIL)
@@ -53,10 +53,11 @@ static void report_wait(const struct catapults_handle *thread) {
         other = thread->joins;
     else if (!suspended && t->reason == BLOCK_LOCK)
         other = thread->wants->owner;
-    fprintf(stderr, "  thread %" PRIu32 " (%s) waits %s", t->policy.number, thread->name,
-            suspended ? "to be resumed" : waits[t->reason]);
+    static char whose[64];
+    whose[0] = '\0';
     if (other)
-        fprintf(stderr, "%s thread %" PRIu32 " (%s)", t->reason == BLOCK_LOCK ? " of" : "",
-                other->dispatched.policy.number, other->name);
-    fputc('\n', stderr);
+        snprintf(whose, sizeof whose, "%s thread %" PRIu32 " (%s)", t->reason == BLOCK_LOCK ? " of" : "",
+                 other->dispatched.policy.number, other->name);
+    runtime_report("thread %" PRIu32 " (%s) waits %s%s", t->policy.number, thread->name,
+                   suspended ? "to be resumed" : waits[t->reason], whose);
 }

@@ -23,7 +23,8 @@ extern struct runtime runtime;
 /* An environment variable; NULL also in a set-user-id program. */
 const char *runtime_environment(const char *name);
 
-/* Writes "catapults: ..." and a newline to standard error. */
+/* Writes "catapults: ..." and a newline to standard error. It is called on the stacks of threads, which may be small:
+ * its buffer is not there, nor one of stdio. */
 __attribute__((format(printf, 1, 2))) void runtime_report(const char *format, ...);
 
 /* The policy to start with. NULL in *policy: none is asked for. Reports what is wrong; returns EINVAL, ENOMEM. */
