@@ -122,9 +122,15 @@ static void a_race_between_data_and_deadline_loses_nothing(void **state) {
     catapults_close(racing_ends[1]);
 }
 
+struct reception {
+    int64_t instant;
+    ssize_t size;
+};
+
 static void *receive_in_time(void *argument) {
+    struct reception *reception = argument;
     char byte;
-    require(catapults_recv_until(racing_ends[0], &byte, 1, 0, *(int64_t *)argument) == 1);
+    reception->size = catapults_recv_until(racing_ends[0], &byte, 1, 0, reception->instant);
     return NULL;
 }
 
@@ -132,17 +138,22 @@ static void *receive_in_time(void *argument) {
 static void data_and_deadline_at_once_make_one_event(void **state) {
     (void)state;
     connect_tcp(racing_ends);
-    for (int i = 0; i < 3; i++) {
-        int64_t instant = after(2 * MILLISECONDS);
-        catapults_t receiver = spawn(receive_in_time, &instant);
+    for (int rounds = 0; rounds < 3;) {
+        struct reception reception = {.instant = after(2 * MILLISECONDS)};
+        catapults_t receiver = spawn(receive_in_time, &reception);
         catapults_sleep(MILLISECONDS / 2);
         assert_int_equal(write(racing_ends[1], "x", 1), 1);
-        while (catapults_now() < instant) /* holds the processor */
+        bool in_time = catapults_now() < reception.instant; /* else the machine is busy, and this round shows nothing */
+        while (catapults_now() < reception.instant)         /* holds the processor */
             ;
         catapults_yield();
         catapults_sleep(MILLISECONDS / 2);
-        assert_int_equal(dispatcher.runnable, 1); /* no one but this thread */
+        assert_true(dispatcher.runnable == 1 || !in_time); /* no one but this thread */
         assert_int_equal(catapults_join(receiver, NULL), 0);
+        assert_true(reception.size == 1 || !in_time);
+        if (reception.size != 1)
+            receive_in_time(&(struct reception){.instant = CATAPULTS_FOREVER});
+        rounds += in_time;
     }
     catapults_close(racing_ends[0]);
     catapults_close(racing_ends[1]);
