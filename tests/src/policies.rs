@@ -46,6 +46,8 @@ impl Writer<'_, '_> {
         self.line("scheduler random {");
         self.line("  thread { int a = 1; int b; bool c; }");
         self.line("  threadimports { int ti default 0; bool tb default false; }");
+        self.line("  function int smaller(int x, int y) { if (x < y) return x; int z = y; return z; }");
+        self.line("  function bool old(t, int least) { if (t.a > least) { t.b++; return true; } else if (gb) return t.c; return t.ti > t.b; }");
         self.line("  imports { int gi default 0; bool gb default true; }");
         self.line("  data {");
         self.line("    const int K = 2;");
@@ -177,11 +179,12 @@ impl Writer<'_, '_> {
 
     fn statement(&mut self, scope: &Scope) {
         let inner = Scope { depth: scope.depth + 1, ..scope.clone() };
-        match self.choices.below(17) {
+        match self.choices.below(18) {
             0 => self.assignment(scope),
             10 | 11 => self.probe(scope),
             12 if scope.cursor.is_none() => self.emptying(),
             13 if scope.cursor.is_none() && scope.depth < 3 => self.sum(&inner),
+            17 => self.call(scope),
             14 if scope.depth < 3 => self.counting(scope, &inner),
             15 if scope.cursor.is_none() && scope.depth < 3 => self.draining(&inner),
             16 if scope.depth < 3 => self.at_least_once(scope, &inner),
@@ -266,6 +269,16 @@ impl Writer<'_, '_> {
         self.line(&format!("    foreach {cursor} in {from} {{ if ({condition}) {cursor} => {to}; }}"));
         self.line(&format!("    {probed} => {probed};"));
         self.line("    }");
+    }
+
+    /// A call of a function, alone or within an expression.
+    fn call(&mut self, scope: &Scope) {
+        let (one, other) = (self.int(scope, 1), self.int(scope, 1));
+        match (self.choices.below(3), self.thread(scope)) {
+            (0, Some(thread)) => self.line(&format!("    if (old({thread}, {one})) {thread}.b = {other};")),
+            (1, Some(thread)) => self.line(&format!("    {thread}.a = smaller({one}, smaller({other}, 2)) + 1;")),
+            (_, _) => self.line(&format!("    v = smaller({one}, {other});")),
+        }
     }
 
     /// A loop with a counter, and anything inside it.

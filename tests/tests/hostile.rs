@@ -160,7 +160,7 @@ const LONG: usize = 1 << 20;
 /// Each of these has a megabyte, and would take hours if anything looked back.
 #[test]
 fn long_texts_take_linear_time() {
-    let shapes: [(&str, &str, &str); 21] = [
+    let shapes: [(&str, &str, &str); 24] = [
         ("", "(", ""),
         ("", "{", ""),
         ("", "}", ""),
@@ -175,6 +175,9 @@ fn long_texts_take_linear_time() {
         ("scheduler s { event a { ", "while (x) ", ""),
         ("scheduler s { event a { ", "for (;;) do { ", ""),
         ("scheduler s { event a { ", "do ; while (x); ", ""),
+        ("scheduler s { event a { ", "f(", ""),
+        ("scheduler s { function f(t) { } event schedule { ", "f(); ", "} }"),
+        ("scheduler s { ", "function f(t, int a) { f(t); } ", "}"),
         ("scheduler s { event schedule { ", "t => u; ", "} }"),
         ("scheduler s { event schedule { ", "int a; ", "} }"),
         ("scheduler s { event schedule { ", "{ int a; } ", "} }"),
@@ -214,6 +217,17 @@ fn long_texts_take_linear_time() {
     let queues =
         "scheduler s { data { threadref c; queue q, p : READY, r : READY; int a; } event newthread(t) { t => q; ";
     within_reason("turns in turns", &format!("{queues}{open}{close}{rest}"));
+    let chain = |n: usize| match n {
+        0 => "function f0() { a++; } ".to_owned(),
+        n => format!("function f{n}() {{ {} f{}(); {} }} ", "if (a > 0) { ".repeat(9), n - 1, "}".repeat(9)),
+    };
+    within_reason("functions", &numbered("scheduler s { data { int a; } ", &chain, "}"));
+    let calls = "scheduler s { data { int a; } function f() { a++; a++; } event schedule { ";
+    within_reason("calls", &numbered(calls, &|_| "f(); ".to_owned(), "} }"));
+    within_reason(
+        "returns",
+        &numbered("scheduler s { function int f() { ", &|n| format!("if ({n}) return {n}; "), "} }"),
+    );
     within_reason(
         "unknown names",
         &numbered("scheduler s { data { queue q; } event schedule { ", &|n| format!("q{n} => q; "), "} }"),

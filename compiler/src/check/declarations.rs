@@ -1,6 +1,6 @@
 //! The sections of a policy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
@@ -52,6 +52,9 @@ pub(super) fn declare<'a>(
         symbols.declare(&variable.name, Symbol::Variable(VariableId(index)), diagnostics);
         let (name, ty) = (variable.name.text.clone(), variable.ty);
         policy.variables.push(Variable { name, ty, initial: Value::zero(ty) });
+    }
+    for (index, function) in tree.functions.iter().enumerate() {
+        symbols.declare(&function.name, Symbol::Function(index), diagnostics);
     }
     if let Some(excess) = tree.containers.get(MOST_CONTAINERS) {
         let title =
@@ -114,7 +117,7 @@ fn initial(
         return zero;
     };
     let mut scope = Scope::default();
-    let mut lowering = Lowering { policy, symbols, scope: &mut scope, diagnostics };
+    let mut lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
     let Some(typed) = lowering.of_type(expression, variable.ty) else {
         return zero;
     };

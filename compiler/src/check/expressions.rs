@@ -2,8 +2,12 @@
 //!
 //! Functions return `None` after they have reported an error; what holds the expression is then given up without another.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{BinaryOperator, ContainerId, ContainerKind, Expression, Place, Policy, Thread, UnaryOperator};
+use crate::policy::{
+    BinaryOperator, ContainerId, ContainerKind, Expression, LocalId, Place, Policy, Thread, UnaryOperator,
+};
 use crate::syntax::ast::{self, ExpressionKind, Name};
 use crate::vocabulary::{At, Type, Value};
 
@@ -17,6 +21,8 @@ pub(super) struct Lowering<'a, 'b> {
     pub(super) policy: &'a Policy,
     pub(super) symbols: &'a Symbols<'b>,
     pub(super) scope: &'a mut Scope,
+    /// The calls that have been made before the expression at hand, by their places, and what they gave; nothing if they are wrong.
+    pub(super) called: BTreeMap<u32, Option<(LocalId, Type)>>,
     pub(super) diagnostics: &'a mut Diagnostics,
 }
 
@@ -68,6 +74,17 @@ impl Lowering<'_, '_> {
                 Some((Expression::Unary(UnaryOperator::Not, Box::new(operand)), Type::Bool))
             }
             ExpressionKind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            ExpressionKind::Call(_) => {
+                if let Some(made) = self.called.get(&expression.at.start) {
+                    return made.map(|(local, ty)| (Expression::Read(Place::Local(local)), ty));
+                }
+                let title = "a function cannot be called here";
+                let diagnostic = Diagnostic::error("E0324", title, expression.at, "would not be called once")
+                    .note("calls are made before the statement that they stand in: not in the condition of a loop, nor behind `&&` and `||`, nor in `data`");
+                self.diagnostics
+                    .push(diagnostic.help("call it in a statement before, and keep its value in a variable"));
+                None
+            }
             ExpressionKind::Lost => None,
         }
     }
@@ -180,9 +197,16 @@ impl Lowering<'_, '_> {
                 );
                 None
             }
+            Some((Symbol::Function(_), at)) => {
+                let title = format!("`{}` is a function, not a value", name.text);
+                let diagnostic = Diagnostic::error("E0309", title, name.at, "expected a value");
+                self.diagnostics
+                    .push(diagnostic.related(at, "declared here").help("call it: write its arguments in parentheses"));
+                None
+            }
             Some((Symbol::Constant(_), _)) => None,
             None => {
-                let fits = |symbol| !matches!(symbol, Symbol::Container(_));
+                let fits = |symbol| !matches!(symbol, Symbol::Container(_) | Symbol::Function(_));
                 self.symbols.unknown(name, "the variable", self.scope.names(), fits, self.diagnostics);
                 None
             }
@@ -215,7 +239,10 @@ impl Lowering<'_, '_> {
                 self.diagnostics.push(diagnostic.help(format!("visit them with `foreach t in {}`", name.text)));
                 None
             }
-            Some((symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_)), at)) => {
+            Some((
+                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Function(_)),
+                at,
+            )) => {
                 let title = format!("`{}` is {}, not a thread", name.text, symbol.described());
                 self.diagnostics
                     .push(Diagnostic::error("E0309", title, name.at, "expected a thread").related(at, "declared here"));
@@ -246,7 +273,10 @@ impl Lowering<'_, '_> {
         }
         match self.symbols.find(&name.text) {
             Some((Symbol::Container(id), _)) => Some(id),
-            Some((symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_)), at)) => {
+            Some((
+                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Function(_)),
+                at,
+            )) => {
                 let title = format!("`{}` is {}, not a container", name.text, symbol.described());
                 self.diagnostics.push(
                     Diagnostic::error("E0309", title, name.at, "expected a container").related(at, "declared here"),

@@ -13,6 +13,7 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::expressions::Lowering;
+use super::functions::{Calls, Functions};
 use super::scope::Scope;
 use super::statements::{Body, Rights, list};
 use super::symbols::Symbols;
@@ -38,6 +39,7 @@ pub(super) fn handle(
     diagnostics: &mut Diagnostics,
 ) -> Option<Diagnostic> {
     let (mut events, mut queries): (Vec<Written>, Vec<Written>) = (Vec::new(), Vec::new());
+    let functions = Functions::of(tree);
     let mut first: BTreeMap<(bool, &str), At> = BTreeMap::new();
     for handler in &tree.handlers {
         if let Some(earlier) = first.insert((handler.kind == HandlerKind::Event, &handler.name.text), handler.at) {
@@ -49,13 +51,14 @@ pub(super) fn handle(
             );
         }
         let covers = known_name(handler, framework, diagnostics);
-        let lowered = resolve(handler, &covers, framework, symbols, policy, diagnostics);
+        let lowered = resolve(handler, &covers, framework, symbols, &functions, policy, diagnostics);
         let written = Written { covers, handler: lowered };
         match handler.kind {
             HandlerKind::Event => events.push(written),
             HandlerKind::Query => queries.push(written),
         }
     }
+    functions.check_uncalled(symbols, policy, diagnostics);
     let bodies = framework.events.iter().filter_map(|event| default_body(model(event, framework, &events)));
     let used: Vec<&str> = bodies.flat_map(destinations).collect();
     let kept = framework.containers.iter().filter(|container| used.contains(&container.name.as_str()));
@@ -150,6 +153,7 @@ fn resolve(
     covers: &str,
     framework: &Framework,
     symbols: &Symbols<'_>,
+    functions: &Functions<'_>,
     policy: &Policy,
     diagnostics: &mut Diagnostics,
 ) -> Option<Handler> {
@@ -210,8 +214,9 @@ fn resolve(
     for parameter in &handler.parameters {
         scope.declare_thread(parameter, symbols, diagnostics);
     }
-    let lowering = Lowering { policy, symbols, scope: &mut scope, diagnostics };
-    let body = Body { lowering, rights: &rights, loops: Vec::new() }.block(&handler.body);
+    let lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
+    let calls = Calls::new(functions);
+    let body = Body { lowering, rights: &rights, loops: Vec::new(), calls }.block(&handler.body);
     if scope.locals.len() > MOST_LOCALS {
         let title =
             format!("a handler has at most {MOST_LOCALS} names of its own, this one has {}", scope.locals.len());

@@ -1,12 +1,13 @@
 //! Names and types: from the tree to the policy.
 //!
 //! [`declarations`] enters what the sections declare, [`handlers`] finds the handler of each event and fills in the
-//! framework's, [`statements`] and [`expressions`] resolve and type their bodies, [`classes`] infers what is not declared.
+//! framework's, [`statements`] and [`expressions`] resolve and type their bodies, [`functions`] writes calls out, [`classes`] infers what is not declared.
 
 mod classes;
 mod constants;
 mod declarations;
 mod expressions;
+mod functions;
 mod handlers;
 mod scope;
 mod statements;

@@ -32,6 +32,28 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    /// Hides all names of the handler, as its functions do not see them.
+    pub(super) fn leave(&mut self) -> BTreeMap<String, (Binding, At)> {
+        std::mem::take(&mut self.bound)
+    }
+
+    /// Shows again what [`Scope::leave`] hid.
+    pub(super) fn come_back(&mut self, bound: BTreeMap<String, (Binding, At)>) {
+        self.bound = bound;
+    }
+
+    /// A parameter of a function: another name for a thread that the handler names.
+    pub(super) fn rename_thread(
+        &mut self,
+        name: &Name,
+        thread: LocalId,
+        symbols: &Symbols<'_>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        self.refuse_taken(name, symbols, diagnostics);
+        self.bind(name, Binding::Thread(thread));
+    }
+
     pub(super) fn open(&mut self) {
         self.blocks.push(self.replaced.len());
     }
@@ -95,6 +117,11 @@ impl Scope {
         let id = self.local(name, LocalKind::Thread);
         self.bind(name, Binding::Thread(id));
         id
+    }
+
+    /// What a call within an expression has given: a variable that no name in the source stands for.
+    pub(super) fn unnamed_value(&mut self, name: &Name, ty: Type) -> LocalId {
+        self.local(name, LocalKind::Value(ty))
     }
 
     fn local(&mut self, name: &Name, kind: LocalKind) -> LocalId {

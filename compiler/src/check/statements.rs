@@ -5,9 +5,11 @@ use crate::policy::{
     BinaryOperator, Block, ContainerKind, Expression, LocalId, Place, Source, Statement, StatementId, StatementKind,
 };
 use crate::syntax::ast::{self, Name};
+use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type, Value};
 
 use super::expressions::Lowering;
+use super::functions::{Answer, Calls};
 use super::scope::Binding;
 use super::symbols::Symbol;
 
@@ -29,17 +31,27 @@ pub(super) struct Body<'a, 'b, 'c> {
     pub(super) rights: &'c Rights<'c>,
     /// The cursors of the loops that we are in, with their places.
     pub(super) loops: Vec<(LocalId, At)>,
+    pub(super) calls: Calls<'c>,
 }
 
 impl Body<'_, '_, '_> {
     /// The statements of a block, in a scope of their own. What has been reported is left out.
     pub(super) fn block(&mut self, block: &ast::Block) -> Block {
         let mut lowered = Block::new();
+        if self.calls.depth > 2 * DEEPEST {
+            let title =
+                format!("with the functions that are called this is nested more than {} levels deep", 2 * DEEPEST);
+            let diagnostic = Diagnostic::error("E0322", title, block.at, "one level too many");
+            self.lowering.diagnostics.push(diagnostic.help("call fewer functions within functions"));
+            return lowered;
+        }
+        self.calls.depth += 1;
         self.lowering.scope.open();
         for statement in &block.statements {
             self.statement(statement, &mut lowered);
         }
         self.lowering.scope.close();
+        self.calls.depth -= 1;
         lowered
     }
 
@@ -47,7 +59,7 @@ impl Body<'_, '_, '_> {
         let kind = match &statement.kind {
             ast::StatementKind::Declare(variables) => {
                 for variable in variables {
-                    block.extend(self.declaration(variable));
+                    self.declaration(variable, block);
                 }
                 return;
             }
@@ -65,8 +77,39 @@ impl Body<'_, '_, '_> {
             ast::StatementKind::Transfer { source, destination } => self.transfer(source, destination, statement.at),
             ast::StatementKind::Destroy(name) => self.destroy(name, statement.at),
             ast::StatementKind::Dispatch(name) => self.dispatch(name, statement.at),
-            ast::StatementKind::Assign { place, operator, value } => self.assignment(place, *operator, value),
+            ast::StatementKind::Assign {
+                place,
+                operator: None,
+                value: ast::Expression { kind: ast::ExpressionKind::Call(call), at },
+            } => {
+                let place = self.assignable(place);
+                if let Some(inlined) = self.prepared(call, place.map(|(_, ty)| ty), *at, block)
+                    && let Some((place, _)) = place
+                {
+                    self.inline(inlined, Answer::Place(place), block);
+                }
+                return;
+            }
+            ast::StatementKind::Call(call) => {
+                if let Some(inlined) = self.prepared(call, None, statement.at, block) {
+                    self.inline(inlined, Answer::Nobody, block);
+                }
+                return;
+            }
+            ast::StatementKind::Return(Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }))
+                if self.returns().is_some() =>
+            {
+                if let Some(inlined) = self.prepared(call, self.returns(), *at, block) {
+                    self.inline(inlined, Answer::Caller, block);
+                }
+                return;
+            }
+            ast::StatementKind::Assign { place, operator, value } => {
+                self.make_calls(value, block);
+                self.assignment(place, *operator, value)
+            }
             ast::StatementKind::If { condition, then, otherwise } => {
+                self.make_calls(condition, block);
                 let condition = self.lowering.condition(condition);
                 let (then, otherwise) = (self.block(then), self.block(otherwise));
                 condition.map(|condition| StatementKind::If { condition, then, otherwise })
@@ -89,14 +132,31 @@ impl Body<'_, '_, '_> {
                 self.lowering.scope.close();
                 condition.map(|condition| StatementKind::Loop { condition, test: *test, body, step: stepped })
             }
-            ast::StatementKind::Return(value) => self.ending(value.as_ref(), statement.at),
+            ast::StatementKind::Return(value) => {
+                if let Some(value) = value {
+                    self.make_calls(value, block);
+                }
+                self.ending(value.as_ref(), statement.at)
+            }
             ast::StatementKind::Fail(reason) => self.failure(reason, statement.at),
         };
         block.extend(kind.map(|kind| at(statement.at, kind)));
     }
 
     /// A local variable holds its initialiser, else 0 or `false`.
-    fn declaration(&mut self, variable: &ast::Variable) -> Option<Statement> {
+    fn declaration(&mut self, variable: &ast::Variable, block: &mut Block) {
+        if let Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }) = &variable.initial {
+            let inlined = self.prepared(call, Some(variable.ty), *at, block);
+            let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
+            let place = Place::Local(scope.declare_value(&variable.name, variable.ty, symbols, diagnostics));
+            if let Some(inlined) = inlined {
+                self.inline(inlined, Answer::Place(place), block);
+            }
+            return;
+        }
+        if let Some(expression) = &variable.initial {
+            self.make_calls(expression, block);
+        }
         let value = match &variable.initial {
             Some(expression) => self.lowering.of_type(expression, variable.ty),
             None => Some(Expression::Literal(Value::zero(variable.ty))),
@@ -104,7 +164,7 @@ impl Body<'_, '_, '_> {
         let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
         let place = Place::Local(scope.declare_value(&variable.name, variable.ty, symbols, diagnostics));
         let end = variable.initial.as_ref().map_or(variable.name.at, |expression| expression.at);
-        value.map(|value| at(variable.name.at.to(end), StatementKind::Set { place, value }))
+        block.extend(value.map(|value| at(variable.name.at.to(end), StatementKind::Set { place, value })));
     }
 
     fn transfer(&mut self, source: &Name, destination: &Name, at: At) -> Option<StatementKind> {
@@ -224,6 +284,7 @@ impl Body<'_, '_, '_> {
                 (None, Some((Symbol::Constant(_), at))) => {
                     Some(("a constant", Some(at), "declare it without `const` if it changes"))
                 }
+                (None, Some((Symbol::Function(_), at))) => Some(("a function", Some(at), "a function is called")),
                 (None, Some((Symbol::Container(_), at))) => {
                     Some(("a container", Some(at), "threads are moved with `=>`"))
                 }
@@ -253,18 +314,23 @@ impl Body<'_, '_, '_> {
     }
 
     fn ending(&mut self, value: Option<&ast::Expression>, at: At) -> Option<StatementKind> {
-        match (self.rights.returns, value) {
+        match (self.returns(), value) {
             (None, None) => Some(StatementKind::Return { value: None }),
             (Some(ty), Some(value)) => Some(StatementKind::Return { value: Some(self.lowering.of_type(value, ty)?) }),
             (None, Some(value)) => {
-                let title = "an event handler returns no value";
+                let title = if self.calls.within.is_some() {
+                    "a function without a type returns no value"
+                } else {
+                    "an event handler returns no value"
+                };
                 self.lowering
                     .diagnostics
                     .push(Diagnostic::error("E0313", title, value.at, "nobody receives it").help("write `return;`"));
                 None
             }
             (Some(ty), None) => {
-                let title = format!("this query answers with a value of type `{}`", ty.word());
+                let what = if self.calls.within.is_some() { "function has" } else { "query answers with" };
+                let title = format!("this {what} a value of type `{}`", ty.word());
                 self.lowering
                     .diagnostics
                     .push(Diagnostic::error("E0313", title, at, "returns nothing").help("write `return VALUE;`"));
@@ -286,7 +352,7 @@ impl Body<'_, '_, '_> {
 }
 
 /// Numbered later, when all handlers are known.
-fn at(at: At, kind: StatementKind) -> Statement {
+pub(super) fn at(at: At, kind: StatementKind) -> Statement {
     Statement { id: StatementId(0), kind, at }
 }
 

@@ -16,6 +16,8 @@ pub(super) enum Symbol {
     Variable(VariableId),
     Import(ImportId),
     Container(ContainerId),
+    /// Into the functions of the tree.
+    Function(usize),
 }
 
 /// What a name stands for after `t.`.
@@ -44,6 +46,7 @@ impl Symbol {
             Symbol::Variable(_) => "a variable",
             Symbol::Import(_) => "an import",
             Symbol::Container(_) => "a container",
+            Symbol::Function(_) => "a function",
         }
     }
 }

@@ -123,6 +123,7 @@ fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Di
             | StatementKind::Loop { .. }
             | StatementKind::Return(_)
             | StatementKind::Fail(_)
+            | StatementKind::Call(_)
             | StatementKind::Block(_)
             | StatementKind::Lost => {
                 let title = "a default handler can only move or destroy the threads of its event";

@@ -23,6 +23,8 @@ pub struct Scheduler {
     pub containers: Vec<Container>,
     /// Event and query handlers.
     pub handlers: Vec<Handler>,
+    /// In source order: each can call those before it.
+    pub functions: Vec<Function>,
     /// What was lost to syntax errors, so that `check` reports nothing that merely follows from them.
     pub lost: Lost,
 }
@@ -121,6 +123,39 @@ pub enum HandlerKind {
     Query,
 }
 
+/// `function int level_of(t, int least) { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// What is declared.
+    pub name: Name,
+    /// In order.
+    pub parameters: Vec<Parameter>,
+    /// The type of its value, if it has one.
+    pub returns: Option<Type>,
+    /// The statements.
+    pub body: Block,
+    /// From `function` to the end of the header.
+    pub at: At,
+}
+
+/// `t`, `int least`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Of a value; a thread has none.
+    pub ty: Option<Type>,
+    /// What is declared.
+    pub name: Name,
+}
+
+/// `level_of(t, 3)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The function.
+    pub name: Name,
+    /// In order; a thread is written as its name.
+    pub arguments: Vec<Expression>,
+}
+
 /// `{ … }`
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
@@ -201,6 +236,8 @@ pub enum StatementKind {
     Return(Option<Expression>),
     /// `fail "reason";`
     Fail(String),
+    /// `requeue(t);`
+    Call(Call),
     /// `{ … }`
     Block(Block),
     /// A statement that could not be read; it has been reported.
@@ -243,6 +280,8 @@ pub enum ExpressionKind {
     Size(Name),
     /// `t in c`
     In(Name, Name),
+    /// `level_of(t)`
+    Call(Call),
     /// `-x`, `!x`
     Unary(UnaryOperator, Box<Expression>),
     /// `x + y`

@@ -9,7 +9,7 @@ use super::parser::{Parse, Parser, Reported};
 use super::words::{ARRAYS, RESERVED, nearest};
 
 /// The words that start a part of a scheduler.
-const PARTS: [&str; 6] = ["thread", "threadimports", "imports", "data", "event", "query"];
+const PARTS: [&str; 7] = ["thread", "threadimports", "imports", "data", "event", "query", "function"];
 
 impl Parser<'_> {
     // scheduler = "scheduler" NAME "{" { part } "}" END ;
@@ -78,7 +78,7 @@ impl Parser<'_> {
         );
     }
 
-    // part = section | handler ;
+    // part = section | handler | function ;
     // section = ( "thread" | "threadimports" | "imports" | "data" ) "{" { declaration } "}" ;
     fn parts(&mut self, scheduler: &mut Scheduler) {
         while !self.is_end() && !self.is_sign("}") {
@@ -96,6 +96,7 @@ impl Parser<'_> {
                 Some("data") => self.section("the `data` section", |parser| parser.datum(scheduler)),
                 Some("event") => self.handler(HandlerKind::Event).map(|handler| scheduler.handlers.extend(handler)),
                 Some("query") => self.handler(HandlerKind::Query).map(|handler| scheduler.handlers.extend(handler)),
+                Some("function") => self.function().map(|function| scheduler.functions.push(function)),
                 Some(_) | None => Err(self.no_part()),
             };
             if let Err(Reported) = part {
@@ -127,7 +128,7 @@ impl Parser<'_> {
         }
         let other = self
             .unexpected("a section or a handler")
-            .note("a scheduler consists of `thread`, `threadimports`, `imports` and `data` sections, `event` and `query` handlers");
+            .note("a scheduler consists of `thread`, `threadimports`, `imports` and `data` sections, `event` and `query` handlers, and functions");
         self.report(other)
     }
 

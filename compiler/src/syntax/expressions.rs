@@ -5,7 +5,7 @@ use crate::vocabulary::{At, BinaryOperator, UnaryOperator};
 use super::ast::{Expression, ExpressionKind, Name, Place};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
-use super::words::{ARRAYS, FUNCTIONS};
+use super::words::ARRAYS;
 
 /// An expression and how deep its tree is.
 struct Deep {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         }
         let name = self.name("an expression")?;
         if self.is_sign("(") {
-            return Err(self.not_supported(FUNCTIONS, name.at));
+            return self.call(name).map(ExpressionKind::Call);
         }
         if self.eat_word("in") {
             return Ok(ExpressionKind::In(name, self.name("the name of a container")?));

@@ -5,7 +5,7 @@ use crate::vocabulary::{At, Test, Type};
 
 use super::Feature;
 use super::ast::{Expression, Statement, StatementKind};
-use super::parser::{Parse, Parser};
+use super::parser::{Parse, Parser, Reported};
 
 impl Parser<'_> {
     // visit = "foreach" ( NAME "in" NAME | "(" NAME "in" NAME ")" ) statement ;
@@ -30,23 +30,53 @@ impl Parser<'_> {
         if self.eat_word("do") {
             return self.tested_last();
         }
-        let (mut first, mut step) = (None, None);
-        let condition: Option<Expression>;
         if self.eat_word("while") {
-            condition = Some(self.condition()?);
-        } else {
-            self.advance();
-            self.expect_sign("(")?;
-            first = self.header_part(";")?;
-            self.expect_semicolon()?;
-            condition = if self.is_sign(";") { None } else { Some(self.expression()?) };
-            self.expect_semicolon()?;
-            step = self.header_part(")")?;
-            self.expect_sign(")")?;
+            let condition = Some(self.condition()?);
+            let at = self.since(start);
+            let body = self.branch()?;
+            let kind = StatementKind::Loop { start: None, condition, test: Test::Before, body, step: None };
+            return Ok(Statement { kind, at });
+        }
+        self.advance();
+        self.expect_sign("(")?;
+        let header = self.header();
+        if header.is_err() {
+            self.skip_header(start);
         }
         let at = self.since(start);
         let body = self.branch()?;
-        Ok(Statement { kind: StatementKind::Loop { start: first, condition, test: Test::Before, body, step }, at })
+        Ok(match header {
+            Ok((first, condition, step)) => {
+                Statement { kind: StatementKind::Loop { start: first, condition, test: Test::Before, body, step }, at }
+            }
+            // What is wrong with the body is worth knowing too.
+            Err(Reported) => Statement { kind: StatementKind::Block(body), at },
+        })
+    }
+
+    #[expect(clippy::type_complexity, reason = "the three parts of a header, taken apart at once by the only caller")]
+    fn header(&mut self) -> Parse<(Option<Box<Statement>>, Option<Expression>, Option<Box<Statement>>)> {
+        let first = self.header_part(";")?;
+        self.expect_semicolon()?;
+        let condition = if self.is_sign(";") { None } else { Some(self.expression()?) };
+        self.expect_semicolon()?;
+        let step = self.header_part(")")?;
+        self.expect_sign(")")?;
+        Ok((first, condition, step))
+    }
+
+    /// Passes the rest of a header, and its `)`.
+    fn skip_header(&mut self, start: At) {
+        let mut open = 1_usize;
+        while !self.is_end() && !self.is_sign("{") && !self.is_sign("}") && !self.starts_handler() {
+            let closes = self.is_sign(")");
+            open = if self.is_sign("(") { open + 1 } else { open.saturating_sub(usize::from(closes)) };
+            self.advance();
+            if closes && open == 0 {
+                break;
+            }
+        }
+        self.lose(start);
     }
 
     /// The rest of `do … while (…);`
@@ -71,9 +101,9 @@ impl Parser<'_> {
             Some("bool") if declares => self.variables(Type::Bool, "=", false).map(StatementKind::Declare)?,
             Some(_) | None => self.change()?,
         };
-        if matches!(kind, StatementKind::Transfer { .. }) {
-            let title = "no thread is moved between the parentheses of a `for`";
-            let help = "write the transfer as a statement: before the loop, or last in its body";
+        if matches!(kind, StatementKind::Transfer { .. } | StatementKind::Call(_)) {
+            let title = "between the parentheses of a `for` stand assignments";
+            let help = "write this as a statement: before the loop, or last in its body";
             return Err(self.report(Diagnostic::error("E0101", title, start, "expected an assignment").help(help)));
         }
         Ok(Some(Box::new(Statement { at: self.since(start), kind })))

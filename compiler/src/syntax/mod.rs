@@ -4,6 +4,7 @@ pub mod ast;
 
 mod declarations;
 mod expressions;
+mod functions;
 pub(crate) mod lexer;
 mod loops;
 pub(crate) mod parser;

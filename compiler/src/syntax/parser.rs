@@ -366,9 +366,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `event NAME` or `query NAME`, which no statement starts with.
+    /// `event NAME`, `query NAME` or `function NAME`, which no statement starts with.
     pub(crate) fn starts_handler(&self) -> bool {
-        matches!(self.word(), Some("event" | "query")) && self.following.kind == TokenKind::Word
+        matches!(self.word(), Some("event" | "query" | "function")) && self.following.kind == TokenKind::Word
     }
 
     /// The `}` of a block that was opened there.

@@ -7,7 +7,6 @@ use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Statement, StatementKind};
 use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
-use super::words::FUNCTIONS;
 
 /// What `+=` and the like compute.
 const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 6] = [
@@ -176,7 +175,7 @@ impl Parser<'_> {
         Ok(StatementKind::Fail(reason))
     }
 
-    // change = ( "++" | "--" ) place ";" | NAME "=>" NAME ";" | place ( "=" | "+=" | "-=" | "*=" | "/=" | "%=" ) expression ";" | place ( "++" | "--" ) ";" ;
+    // change = call ";" | ( "++" | "--" ) place ";" | NAME "=>" NAME ";" | place ( "=" | "+=" | "-=" | "*=" | "/=" | "%=" ) expression ";" | place ( "++" | "--" ) ";" ;
     pub(super) fn change(&mut self) -> Parse<StatementKind> {
         if let TokenKind::Sign(sign @ ("++" | "--")) = self.token.kind {
             let at = self.advance().at;
@@ -195,7 +194,7 @@ impl Parser<'_> {
             return Ok(StatementKind::Transfer { source, destination });
         }
         if self.is_sign("(") {
-            return Err(self.not_supported(FUNCTIONS, source.at));
+            return Ok(StatementKind::Call(self.call(source)?));
         }
         let name_at = source.at;
         let place = self.place_after(source)?;

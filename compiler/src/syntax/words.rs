@@ -37,11 +37,10 @@ pub(crate) const RESERVED: [&str; 32] = [
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
-const UNSUPPORTED: [(&str, Unsupported); 12] = [
+const UNSUPPORTED: [(&str, Unsupported); 11] = [
     ("float", Unsupported("the type `float` is", "scale the value and use an `int`")),
     ("time", Unsupported("the type `time` is", COUNT)),
     ("verbatim", Unsupported("`verbatim` blocks are", "import a variable of the application that says the same")),
-    ("function", FUNCTIONS),
     ("nodefamilies", Unsupported("node families are", ONE_NODE)),
     ("nodecollections", Unsupported("node collections are", ONE_NODE)),
     ("node", Unsupported("nodes are", ONE_NODE)),
@@ -62,8 +61,6 @@ const ONE_NODE: &str = "leave it out: a policy schedules one node";
 pub(crate) struct Unsupported(pub(crate) &'static str, pub(crate) &'static str);
 
 pub(crate) const ARRAYS: Unsupported = Unsupported("arrays are", "declare a variable or container for each element");
-pub(crate) const FUNCTIONS: Unsupported =
-    Unsupported("functions are", "write the statements out where they are needed");
 pub(crate) const DURATIONS: Unsupported = Unsupported("durations are", COUNT);
 pub(crate) const FRACTIONS: Unsupported =
     Unsupported("numbers with a fraction are", "scale the value and use an `int`");

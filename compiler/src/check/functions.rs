@@ -1,0 +1,424 @@
+//! Functions: the statements of one stand in the place of each call, so that no later stage knows of functions.
+//!
+//! A function ends where its last statement does. So a `return` in the middle is turned into an `else`: what stands after
+//! `if (c) return 1;` is what is done otherwise. That is possible wherever no `return` stands in a loop.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::{BinaryOperator, Block, Expression, LocalId, Place, Policy, Statement, StatementKind};
+use crate::syntax::ast;
+use crate::syntax::parser::DEEPEST;
+use crate::vocabulary::{At, Type};
+
+use super::expressions::Lowering;
+use super::scope::{Binding, Scope};
+use super::statements::{Body, Rights, at};
+use super::symbols::{Symbol, Symbols};
+
+/// How many calls are written out in one handler, those in functions included: a function doubles what it calls twice.
+const MOST_CALLS: usize = 200;
+/// How many statements these calls make.
+const MOST_STATEMENTS: usize = 10_000;
+/// How many times a function returns: each can put what follows it one level deeper.
+const MOST_RETURNS: usize = 50;
+
+/// The functions of a policy.
+pub(super) struct Functions<'a> {
+    list: &'a [ast::Function],
+    /// Whether it is called, by index.
+    called: Vec<Cell<bool>>,
+}
+
+/// The calls of one handler.
+pub(super) struct Calls<'c> {
+    functions: &'c Functions<'c>,
+    /// The function that is being written out, into [`Functions::list`].
+    pub(super) within: Option<usize>,
+    count: usize,
+    statements: usize,
+    /// Blocks within blocks, those of functions within those that call them.
+    pub(super) depth: usize,
+}
+
+/// Who receives the value of a call.
+#[derive(Clone, Copy)]
+pub(super) enum Answer {
+    /// The call is a statement.
+    Nobody,
+    /// It is assigned.
+    Place(Place),
+    /// The caller returns it.
+    Caller,
+}
+
+/// A call whose arguments have been resolved.
+pub(super) struct Prepared {
+    function: usize,
+    arguments: Vec<Argument>,
+    at: At,
+}
+
+enum Argument {
+    Thread(LocalId),
+    Value(Expression, At),
+}
+
+impl<'a> Functions<'a> {
+    pub(super) fn of(tree: &'a ast::Scheduler) -> Self {
+        Functions { list: &tree.functions, called: vec![Cell::new(false); tree.functions.len()] }
+    }
+
+    /// What no handler calls is read all the same, for the errors in it.
+    pub(super) fn check_uncalled(&self, symbols: &Symbols<'_>, policy: &Policy, diagnostics: &mut Diagnostics) {
+        // The last first: it calls those before it.
+        for (index, function) in self.list.iter().enumerate().rev() {
+            if self.called[index].get() {
+                continue;
+            }
+            let title = format!("the function `{}` is never called", function.name.text);
+            // A call that has been refused is a call all the same.
+            if !diagnostics.has_errors() {
+                diagnostics.push(Diagnostic::warning("E0323", title, function.name.at, "").help("remove it"));
+            }
+            let rights = Rights { no_dispatch: None, dispatching: Vec::new(), no_fail: None, returns: None };
+            let mut scope = Scope::default();
+            let mut arguments = Vec::new();
+            for parameter in &function.parameters {
+                arguments.push(match parameter.ty {
+                    None => Argument::Thread(scope.declare_thread(&parameter.name, symbols, diagnostics)),
+                    Some(ty) => {
+                        Argument::Value(Expression::Literal(crate::vocabulary::Value::zero(ty)), parameter.name.at)
+                    }
+                });
+            }
+            let lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
+            let mut body = Body { lowering, rights: &rights, loops: Vec::new(), calls: Calls::new(self) };
+            let prepared = Prepared { function: index, arguments, at: function.at };
+            body.inline(prepared, Answer::Nobody, &mut Block::new());
+        }
+    }
+}
+
+impl<'c> Calls<'c> {
+    pub(super) fn new(functions: &'c Functions<'c>) -> Self {
+        Calls { functions, within: None, count: 0, statements: 0, depth: 0 }
+    }
+}
+
+impl Body<'_, '_, '_> {
+    /// The type of what a `return` gives here.
+    pub(super) fn returns(&self) -> Option<Type> {
+        match self.calls.within {
+            Some(function) => self.calls.functions.list.get(function).and_then(|function| function.returns),
+            None => self.rights.returns,
+        }
+    }
+
+    /// Makes the calls in an expression, from left to right, before the statement that the expression belongs to. Those that are
+    /// not made each time that the expression is evaluated are left: reading the expression refuses them.
+    pub(super) fn make_calls(&mut self, expression: &ast::Expression, block: &mut Block) {
+        use ast::ExpressionKind::{Binary, Call, Unary};
+        if let Unary(_, operand) = &expression.kind {
+            self.make_calls(operand, block);
+        } else if let Binary(operator, left, right) = &expression.kind {
+            self.make_calls(left, block);
+            if *operator != BinaryOperator::And && *operator != BinaryOperator::Or {
+                self.make_calls(right, block);
+            }
+        } else if let Call(call) = &expression.kind {
+            let found = self.lowering.symbols.find(&call.name.text);
+            let ty = match found {
+                Some((Symbol::Function(index), _)) => self.calls.functions.list.get(index).and_then(|it| it.returns),
+                Some(_) | None => None,
+            };
+            let Some(prepared) = self.prepared(call, Some(ty.unwrap_or(Type::Int)), expression.at, block) else {
+                self.lowering.called.insert(expression.at.start, None);
+                return;
+            };
+            let ty = ty.unwrap_or(Type::Int);
+            let local = self.lowering.scope.unnamed_value(&call.name, ty);
+            self.inline(prepared, Answer::Place(Place::Local(local)), block);
+            self.lowering.called.insert(expression.at.start, Some((local, ty)));
+        }
+    }
+
+    /// Resolves what is called and with what. `wanted` is the type of the value that is needed.
+    pub(super) fn prepared(
+        &mut self,
+        call: &ast::Call,
+        wanted: Option<Type>,
+        at: At,
+        block: &mut Block,
+    ) -> Option<Prepared> {
+        let name = &call.name;
+        let (found, declared) = match self.lowering.symbols.find(&name.text) {
+            Some((Symbol::Function(index), declared)) => (index, declared),
+            Some((
+                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Container(_)),
+                declared,
+            )) => {
+                let title = format!("`{}` is {}, not a function", name.text, symbol.described());
+                let diagnostic = Diagnostic::error("E0309", title, name.at, "cannot be called");
+                self.lowering.diagnostics.push(diagnostic.related(declared, "declared here"));
+                return None;
+            }
+            None => {
+                let fits = |symbol| matches!(symbol, Symbol::Function(_));
+                self.lowering.symbols.unknown(name, "the function", [], fits, self.lowering.diagnostics);
+                return None;
+            }
+        };
+        let functions = self.calls.functions;
+        let function = functions.list.get(found)?;
+        functions.called[found].set(true);
+        if self.calls.within.is_some_and(|within| found >= within) {
+            let title = format!("`{}` is called before the end of its declaration", name.text);
+            self.lowering.diagnostics.push(
+                Diagnostic::error("E0324", title, name.at, "not declared yet")
+                    .related(declared, "declared here")
+                    .note("a function calls only those declared before it, so that none calls itself")
+                    .help("declare it earlier, or write a loop"),
+            );
+            return None;
+        }
+        if function.parameters.len() != call.arguments.len() {
+            let (has, given) = (function.parameters.len(), call.arguments.len());
+            let title = format!("`{}` has {has} parameters, this call gives it {given}", name.text);
+            let diagnostic = Diagnostic::error("E0306", title, at, "").related(function.at, "declared here");
+            self.lowering.diagnostics.push(diagnostic);
+            return None;
+        }
+        if wanted.is_some() && wanted != function.returns {
+            let (wanted, gives) = (wanted.map_or("", Type::word), function.returns.map(Type::word));
+            let found = gives.map_or("none".to_owned(), |gives| format!("one of type `{gives}`"));
+            let title = format!("expected a value of type `{wanted}`, found {found}");
+            let diagnostic = Diagnostic::error("E0303", title, at, "").related(function.at, "declared here");
+            self.lowering.diagnostics.push(diagnostic.help("the type of its value stands before a function's name"));
+            return None;
+        }
+        let pairs = function.parameters.iter().zip(&call.arguments);
+        let arguments: Vec<Option<Argument>> =
+            pairs.map(|(parameter, argument)| self.argument(parameter, argument, block)).collect();
+        let arguments = arguments.into_iter().collect::<Option<Vec<Argument>>>()?;
+        Some(Prepared { function: found, arguments, at })
+    }
+
+    fn argument(
+        &mut self,
+        parameter: &ast::Parameter,
+        argument: &ast::Expression,
+        block: &mut Block,
+    ) -> Option<Argument> {
+        if let Some(ty) = parameter.ty {
+            self.make_calls(argument, block);
+            return Some(Argument::Value(self.lowering.of_type(argument, ty)?, argument.at));
+        }
+        if let ast::ExpressionKind::Place(ast::Place::Name(name)) = &argument.kind {
+            if let Some(Binding::Thread(id)) = self.lowering.scope.find(&name.text) {
+                return Some(Argument::Thread(id));
+            }
+            // Whatever else is wrong with the name is said there.
+            self.lowering.thread(name)?;
+        }
+        let title = format!("`{}` is a thread that the handler names", parameter.name.text);
+        let diagnostic = Diagnostic::error("E0309", title, argument.at, "expected a thread")
+            .related(parameter.name.at, "declared without a type")
+            .help("give it a parameter of the handler or the thread that a `foreach` visits");
+        self.lowering.diagnostics.push(diagnostic);
+        None
+    }
+
+    /// Writes the statements of a function where it is called.
+    pub(super) fn inline(&mut self, call: Prepared, answer: Answer, block: &mut Block) {
+        let Some(function) = self.calls.functions.list.get(call.function) else { return };
+        self.calls.count += 1;
+        if self.calls.count > MOST_CALLS {
+            let title = format!("a handler makes at most {MOST_CALLS} calls, those that its functions make included");
+            if self.calls.count == MOST_CALLS + 1 {
+                self.too_much(title, call.at);
+            }
+            return;
+        }
+        let before = self.lowering.diagnostics.errors();
+        let hidden = self.lowering.scope.leave();
+        self.lowering.scope.open();
+        for (parameter, argument) in function.parameters.iter().zip(call.arguments) {
+            let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
+            match argument {
+                Argument::Thread(id) => scope.rename_thread(&parameter.name, id, symbols, diagnostics),
+                Argument::Value(value, place) => {
+                    let ty = parameter.ty.unwrap_or(Type::Int);
+                    let local = Place::Local(scope.declare_value(&parameter.name, ty, symbols, diagnostics));
+                    block.push(at(place, StatementKind::Set { place: local, value }));
+                }
+            }
+        }
+        let within = self.calls.within.replace(call.function);
+        let body = self.block(&function.body);
+        self.calls.within = within;
+        self.lowering.scope.close();
+        self.lowering.scope.come_back(hidden);
+        if self.lowering.diagnostics.errors() > before {
+            return;
+        }
+        if function.returns.is_some() && !always_ends(&body) {
+            let title = format!("the function `{}` can end without a value", function.name.text);
+            let diagnostic = Diagnostic::error("E0324", title, function.at, "no value on some path");
+            self.lowering.diagnostics.push(diagnostic.help("end every path with `return` and a value"));
+            return;
+        }
+        if count(&body, &|statement| matches!(statement.kind, StatementKind::Return { .. })) > MOST_RETURNS {
+            self.too_much(format!("a function returns at most {MOST_RETURNS} times"), function.at);
+            return;
+        }
+        let body = shape(body, answer, self.lowering.diagnostics);
+        self.calls.statements += count(&body, &|_| true);
+        if self.calls.statements > MOST_STATEMENTS {
+            let title = format!(
+                "the functions that a handler calls have at most {MOST_STATEMENTS} statements, each call counted"
+            );
+            self.too_much(title, call.at);
+        } else if depth(&body) > DEEPEST {
+            let title = format!(
+                "with the functions that it calls, `{}` is nested more than {DEEPEST} levels deep",
+                function.name.text
+            );
+            self.too_much(title, function.at);
+        } else {
+            block.extend(body);
+        }
+    }
+
+    fn too_much(&mut self, title: String, place: At) {
+        self.lowering
+            .diagnostics
+            .push(Diagnostic::error("E0322", title, place, "").help("call fewer functions, or write shorter ones"));
+    }
+}
+
+/// The statements of a function without its `return`s.
+fn shape(body: Block, answer: Answer, diagnostics: &mut Diagnostics) -> Block {
+    let mut shaped = Block::new();
+    let mut rest = body.into_iter();
+    while let Some(statement) = rest.next() {
+        match statement.kind {
+            StatementKind::Return { value } => {
+                shaped.extend(answered(answer, value, statement.at));
+                if let Some(after) = rest.next() {
+                    let title = "this is never reached after `return`";
+                    let diagnostic = Diagnostic::error("E0407", title, after.at, "never reached");
+                    diagnostics.push(diagnostic.related(statement.at, "the function has ended here"));
+                }
+                return shaped;
+            }
+            StatementKind::If { condition, mut then, mut otherwise } if returns(&then) || returns(&otherwise) => {
+                let after = rest.collect::<Block>();
+                if always_ends(&then) {
+                    otherwise.extend(after);
+                } else if always_ends(&otherwise) {
+                    then.extend(after);
+                } else if let Some(next) = after.first() {
+                    diagnostics.push(
+                        Diagnostic::error("E0324", "some paths return here, and some go on", statement.at, "")
+                            .related(next.at, "they go on here")
+                            .help("let all paths of one branch return, or write what follows into the branches"),
+                    );
+                }
+                let (then, otherwise) = (shape(then, answer, diagnostics), shape(otherwise, answer, diagnostics));
+                shaped.push(at(statement.at, StatementKind::If { condition, then, otherwise }));
+                return shaped;
+            }
+            kind @ (StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Fail { .. }) => {
+                let statement = at(statement.at, kind);
+                if let Some(inner) = first_return(std::slice::from_ref(&statement)) {
+                    diagnostics.push(
+                        Diagnostic::error("E0324", "a function cannot return out of a loop", inner, "within a loop")
+                            .related(statement.at, "the loop")
+                            .help("keep the value in a variable, and return it after the loop"),
+                    );
+                }
+                shaped.push(statement);
+            }
+        }
+    }
+    shaped
+}
+
+fn answered(answer: Answer, value: Option<Expression>, place: At) -> Option<Statement> {
+    match (answer, value) {
+        (Answer::Caller, value) => Some(at(place, StatementKind::Return { value })),
+        (Answer::Place(target), Some(value)) => Some(at(place, StatementKind::Set { place: target, value })),
+        (Answer::Place(_), None) | (Answer::Nobody, _) => None,
+    }
+}
+
+/// Whether control never reaches the end of a block.
+fn always_ends(block: &[Statement]) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StatementKind::Return { .. } | StatementKind::Dispatch { .. } | StatementKind::Fail { .. } => true,
+        StatementKind::If { then, otherwise, .. } => always_ends(then) && always_ends(otherwise),
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. } => false,
+    })
+}
+
+/// How many statements, at any depth, are such.
+fn count(block: &[Statement], such: &impl Fn(&Statement) -> bool) -> usize {
+    block
+        .iter()
+        .map(|statement| {
+            let [first, second] = inner(statement);
+            usize::from(such(statement)) + count(first, such) + count(second, such)
+        })
+        .sum()
+}
+
+/// How many levels of blocks there are.
+fn depth(block: &[Statement]) -> usize {
+    let deeper = block.iter().map(|statement| inner(statement).into_iter().map(depth).max().unwrap_or(0));
+    if block.is_empty() { 0 } else { 1 + deeper.max().unwrap_or(0) }
+}
+
+fn inner(statement: &Statement) -> [&[Statement]; 2] {
+    match &statement.kind {
+        StatementKind::If { then, otherwise, .. } => [then, otherwise],
+        StatementKind::Foreach { body, .. } => [body, &[]],
+        StatementKind::Loop { body, step, .. } => [body, step],
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => [&[], &[]],
+    }
+}
+
+fn returns(block: &[Statement]) -> bool {
+    first_return(block).is_some()
+}
+
+/// Where the first `return` in a block is, at any depth.
+fn first_return(block: &[Statement]) -> Option<At> {
+    block.iter().find_map(|statement| match &statement.kind {
+        StatementKind::Return { .. } => Some(statement.at),
+        StatementKind::If { then, otherwise, .. } => first_return(then).or_else(|| first_return(otherwise)),
+        StatementKind::Foreach { body, .. } | StatementKind::Loop { body, .. } => first_return(body),
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::Fail { .. } => None,
+    })
+}

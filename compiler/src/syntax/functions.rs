@@ -1,0 +1,51 @@
+//! Functions and their calls.
+
+use super::ast::{Call, Function, Name, Parameter};
+use super::parser::{Parse, Parser};
+
+impl Parser<'_> {
+    // function = "function" [ TYPE ] NAME "(" [ parameter { "," parameter } ] ")" block ;
+    // parameter = [ TYPE ] NAME ;
+    pub(super) fn function(&mut self) -> Parse<Function> {
+        let start = self.advance().at;
+        let returns = self.type_before_name()?;
+        let name = self.name("the type of the function's value, or its name")?;
+        self.expect_sign("(")?;
+        let parameters = self.list(|parser| {
+            let ty = parser.type_before_name()?;
+            Ok(Parameter { ty, name: parser.name("the name of a thread, or the type of a value")? })
+        })?;
+        let at = self.since(start);
+        let body = self.block("the function")?;
+        Ok(Function { name, parameters, returns, body, at })
+    }
+
+    // call = NAME "(" [ expression { "," expression } ] ")" ;
+    pub(super) fn call(&mut self, name: Name) -> Parse<Call> {
+        self.expect_sign("(")?;
+        let arguments = self.list(|parser| parser.deeper(Self::expression))?;
+        Ok(Call { name, arguments })
+    }
+
+    /// What stands between parentheses, with commas; the first one is read.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        let mut items = Vec::new();
+        if self.eat_sign(")") {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if self.eat_sign(")") {
+                return Ok(items);
+            }
+            if !self.eat_sign(",") {
+                return Err(self.expected("`,` or `)`"));
+            }
+        }
+    }
+
+    fn type_before_name(&mut self) -> Parse<Option<crate::vocabulary::Type>> {
+        let typed = self.is_word("int") || self.is_word("bool");
+        if typed { self.value_type().map(|(ty, _)| Some(ty)) } else { Ok(None) }
+    }
+}
