@@ -29,7 +29,7 @@ setup-%:
 
 say = printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help setup build test demo bench guards explore lint format clean
+.PHONY: help setup build test demo bench guards explore mutants lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -94,6 +94,9 @@ guards: setup-build ## Say which transfers of the policies are guarded at run ti
 explore: setup-build ## Try every order of events on every policy, 3 threads (status 3 of the command: within bounds)
 	@$(MAKE) programs
 	@$(CATAPULTS) explore --threads 3 $(POLICIES) || [[ $$? == 3 ]]
+
+mutants: setup-build ## Break the policies in every way: what the compiler accepts must keep every promise
+	@cargo run --release --quiet --locked -p catapults-tests --bin mutants
 
 lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all

@@ -3,6 +3,7 @@
 pub mod choices;
 pub mod compiled;
 pub mod host;
+pub mod mutants;
 pub mod policies;
 pub mod replay;
 
