@@ -148,7 +148,7 @@ static bool share_descriptors(const struct options *options, size_t *connections
     size_t rest = have > OTHER_DESCRIPTORS + *files ? have - OTHER_DESCRIPTORS - *files : 0;
     size_t possible = rest >= 2 * (size_t)options->handlers ? rest - options->handlers : rest / 2;
     if (possible == 0 || (options->max_connections > 0 && options->max_connections > possible)) {
-        fprintf(stderr, "cow: %zu connections need more descriptors than there are: raise `ulimit -n`, which is %zu\n",
+        fprintf(stderr, "cow: not enough descriptors for %zu connection(s): raise `ulimit -n`, which is %zu\n",
                 options->max_connections > 0 ? (size_t)options->max_connections : (size_t)1, have);
         return false;
     }

@@ -67,8 +67,8 @@ static const char *what_is_wrong(const struct catapults_policy *policy, char *te
     else if (policy->framework_abi != CATAPULTS_NATIVE_ABI)
         snprintf(text, size, "it was built for version %u of the framework `native`, this runtime has version %u",
                  policy->framework_abi, CATAPULTS_NATIVE_ABI);
-    else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->start ||
-             !policy->adopt)
+    else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->classes ||
+             !policy->start || !policy->adopt)
         return "its description is damaged";
     else
         return NULL;
