@@ -160,7 +160,7 @@ impl Writer<'_, '_> {
                 let condition = self.choices.one_of(&[
                     format!("|{name}| > 0"),
                     format!("|{name}|"),
-                    format!("!(|{name}| == 0)"),
+                    format!("!empty({name})"),
                     format!("|{name}| > 0 && |{last}| < 2"),
                 ]);
                 self.line(&format!("    if ({condition}) {name} => {target}; else"));

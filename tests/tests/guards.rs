@@ -72,6 +72,8 @@ fn tests_prove_and_their_absence_guards() {
     assert_eq!(in_newthread("a => s;"), ["`a` is empty in `a => s`", "`s` already holds a thread in `a => s`"]);
     assert!(in_newthread("if (|a| > 0 && |s| == 0) a => s;").is_empty());
     assert!(in_newthread("if (|a| == 0 || |s| != 0) v = 1; else a => s;").is_empty());
+    assert!(in_newthread("if (!empty(a) && empty(s)) a => s;").is_empty());
+    assert_eq!(in_newthread("if (empty(b)) a => c;"), ["`a` is empty in `a => c`"]);
     assert!(in_newthread("if (!(0 < |a|)) v = 1; else a => b;").is_empty());
     assert_eq!(in_newthread("if (|a| >= 0) a => b;"), ["`a` is empty in `a => b`"]);
     assert_eq!(in_newthread("if (|a| < 5) a => b;"), ["`a` is empty in `a => b`"]);

@@ -13,7 +13,7 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::{StateClass, Value};
 
 use super::constants;
-use super::expressions::Lowering;
+use super::expressions::{EMPTY, Lowering};
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
@@ -55,6 +55,11 @@ pub(super) fn declare<'a>(
     }
     for (index, function) in tree.functions.iter().enumerate() {
         symbols.declare(&function.name, Symbol::Function(index), diagnostics);
+        if function.name.text == EMPTY {
+            let title = format!("`{EMPTY}` is a function of the language");
+            let diagnostic = Diagnostic::error("E0302", title, function.name.at, "declared twice");
+            diagnostics.push(diagnostic.help("choose another name"));
+        }
     }
     if let Some(excess) = tree.containers.get(MOST_CONTAINERS) {
         let title =

@@ -15,6 +15,9 @@ use super::constants;
 use super::scope::{Binding, Scope};
 use super::symbols::{Member, Symbol, Symbols};
 
+/// The one function that the language has.
+pub(super) const EMPTY: &str = "empty";
+
 /// What expressions and statements are resolved in.
 pub(super) struct Lowering<'a, 'b> {
     /// With everything that the sections declare.
@@ -74,6 +77,7 @@ impl Lowering<'_, '_> {
                 Some((Expression::Unary(UnaryOperator::Not, Box::new(operand)), Type::Bool))
             }
             ExpressionKind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            ExpressionKind::Call(call) if call.name.text == EMPTY => self.is_empty(call, expression.at),
             ExpressionKind::Call(_) => {
                 if let Some(made) = self.called.get(&expression.at.start) {
                     return made.map(|(local, ty)| (Expression::Read(Place::Local(local)), ty));
@@ -87,6 +91,20 @@ impl Lowering<'_, '_> {
             }
             ExpressionKind::Lost => None,
         }
+    }
+
+    /// `empty(c)` is `|c| == 0`.
+    fn is_empty(&mut self, call: &ast::Call, at: At) -> Option<(Expression, Type)> {
+        let [ast::Expression { kind: ExpressionKind::Place(ast::Place::Name(name)), .. }] = call.arguments.as_slice()
+        else {
+            let title = "`empty` is asked of one container";
+            let diagnostic = Diagnostic::error("E0306", title, at, "").help("write `empty(c)` for `|c| == 0`");
+            self.diagnostics.push(diagnostic);
+            return None;
+        };
+        let size = Expression::Size(self.container(name)?);
+        let none = Expression::Literal(Value::Int(0));
+        Some((Expression::Binary(BinaryOperator::Equal, Box::new(size), Box::new(none)), Type::Bool))
     }
 
     fn literal(&mut self, value: u64, negative: bool, at: At) -> Option<(Expression, Type)> {

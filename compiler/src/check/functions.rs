@@ -12,7 +12,7 @@ use crate::syntax::ast;
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type};
 
-use super::expressions::Lowering;
+use super::expressions::{EMPTY, Lowering};
 use super::scope::{Binding, Scope};
 use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols};
@@ -127,7 +127,9 @@ impl Body<'_, '_, '_> {
             if *operator != BinaryOperator::And && *operator != BinaryOperator::Or {
                 self.make_calls(right, block);
             }
-        } else if let Call(call) = &expression.kind {
+        } else if let Call(call) = &expression.kind
+            && call.name.text != EMPTY
+        {
             let found = self.lowering.symbols.find(&call.name.text);
             let ty = match found {
                 Some((Symbol::Function(index), _)) => self.calls.functions.list.get(index).and_then(|it| it.returns),
@@ -153,6 +155,12 @@ impl Body<'_, '_, '_> {
         block: &mut Block,
     ) -> Option<Prepared> {
         let name = &call.name;
+        if name.text == EMPTY {
+            let title = "`empty(c)` is a condition, not a statement";
+            let diagnostic = Diagnostic::error("E0324", title, at, "changes nothing");
+            self.lowering.diagnostics.push(diagnostic.help("write `if (empty(c))`"));
+            return None;
+        }
         let (found, declared) = match self.lowering.symbols.find(&name.text) {
             Some((Symbol::Function(index), declared)) => (index, declared),
             Some((

@@ -8,7 +8,7 @@ use crate::syntax::ast::{self, Name};
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type, Value};
 
-use super::expressions::Lowering;
+use super::expressions::{EMPTY, Lowering};
 use super::functions::{Answer, Calls};
 use super::scope::Binding;
 use super::symbols::Symbol;
@@ -81,7 +81,7 @@ impl Body<'_, '_, '_> {
                 place,
                 operator: None,
                 value: ast::Expression { kind: ast::ExpressionKind::Call(call), at },
-            } => {
+            } if call.name.text != EMPTY => {
                 let place = self.assignable(place);
                 if let Some(inlined) = self.prepared(call, place.map(|(_, ty)| ty), *at, block)
                     && let Some((place, _)) = place
@@ -97,7 +97,7 @@ impl Body<'_, '_, '_> {
                 return;
             }
             ast::StatementKind::Return(Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }))
-                if self.returns().is_some() =>
+                if self.returns().is_some() && call.name.text != EMPTY =>
             {
                 if let Some(inlined) = self.prepared(call, self.returns(), *at, block) {
                     self.inline(inlined, Answer::Caller, block);
@@ -145,7 +145,9 @@ impl Body<'_, '_, '_> {
 
     /// A local variable holds its initialiser, else 0 or `false`.
     fn declaration(&mut self, variable: &ast::Variable, block: &mut Block) {
-        if let Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }) = &variable.initial {
+        if let Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }) = &variable.initial
+            && call.name.text != EMPTY
+        {
             let inlined = self.prepared(call, Some(variable.ty), *at, block);
             let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
             let place = Place::Local(scope.declare_value(&variable.name, variable.ty, symbols, diagnostics));
