@@ -222,3 +222,58 @@ impl fmt::Display for Violation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
+
+    use super::*;
+    use catapults_compiler::compile;
+    use catapults_compiler::framework::read;
+    use catapults_compiler::source::Source;
+    use catapults_compiler::verify::Verified;
+
+    fn example() -> (Framework, Verified<Policy>) {
+        let description = include_str!("../../frameworks/native/native.framework");
+        let framework = read(&Source::new("native.framework", description)).unwrap();
+        let policy = include_str!("../../policies/fifo.sched");
+        let (verified, _) = compile(&Source::new("fifo.sched", policy), &framework).unwrap();
+        (framework, verified)
+    }
+
+    /// What is said when an event turns one assignment of classes to threads 1, 2, ... into another.
+    fn judged(
+        event: &str,
+        threads: &[u32],
+        before: &[StateClass],
+        after: &[Option<StateClass>],
+        dispatched: Option<u32>,
+    ) -> Result<(), Violation> {
+        let (framework, verified) = example();
+        let event = framework.events.iter().find(|one| one.name == event).unwrap();
+        let threads: Vec<ThreadId> = threads.iter().copied().map(ThreadId).collect();
+        let before: Classes = (1..).map(ThreadId).zip(before.iter().copied()).collect();
+        let after = (1..).map(ThreadId).zip(after).filter_map(|(thread, class)| Some((thread, (*class)?))).collect();
+        let types = EventTypes::new(&framework, verified.policy());
+        types.judge(event, &threads, &before, &after, dispatched.map(ThreadId))
+    }
+
+    #[test]
+    fn every_violation_is_seen() {
+        use StateClass::{Blocked, Ready, Running};
+        let (run, ready) = (Some(Running), Some(Ready));
+        assert_eq!(judged("schedule", &[], &[Ready, Ready], &[run, ready], Some(1)), Ok(()));
+        assert_eq!(judged("schedule", &[], &[Ready, Ready], &[ready, ready], None), Err(Violation::Idle));
+        assert_eq!(judged("schedule", &[], &[Ready, Ready], &[run, None], Some(1)), Err(Violation::Lost(ThreadId(2))));
+        assert_eq!(judged("schedule", &[], &[Ready, Ready], &[run, run], Some(1)), Err(Violation::Running(2)));
+        let woken = judged("schedule", &[], &[Ready, Blocked], &[run, ready], Some(1));
+        assert_eq!(woken, Err(Violation::Changed(ThreadId(2), Blocked, Ready)));
+        assert_eq!(judged("event_raised", &[1], &[Blocked], &[ready], None), Ok(()));
+        assert_eq!(judged("event_raised", &[1], &[Blocked], &[None], None), Err(Violation::Lost(ThreadId(1))));
+        assert!(matches!(judged("event_raised", &[1], &[Blocked], &[Some(Blocked)], None), Err(Violation::Type(_))));
+        assert_eq!(judged("exit", &[1], &[Running], &[None], None), Ok(()));
+        assert!(matches!(judged("exit", &[1], &[Running], &[ready], None), Err(Violation::Type(_))));
+        // Whoever ran may be preempted.
+        assert_eq!(judged("newthread", &[2], &[Running], &[ready, ready], None), Ok(()));
+    }
+}

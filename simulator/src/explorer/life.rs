@@ -3,7 +3,7 @@
 use catapults_compiler::framework::{Framework, Move, Pattern, Stage};
 
 /// The sequence that begins with the event of a new thread, as an automaton. Its positions are the places in the pattern
-/// where an event stands; a life is the set of positions at which a thread may be, as bits.
+/// where an event stands; a life is the set of positions that can come next, as bits: lives with the same future are one.
 #[derive(Debug, Default)]
 pub(super) struct Lives {
     /// The events of each position.
@@ -15,7 +15,7 @@ pub(super) struct Lives {
 }
 
 /// A life that the sequence says nothing of.
-pub(super) const UNTOLD: u64 = 0;
+pub(super) const UNTOLD: u64 = u64::MAX;
 
 /// More positions than this a sequence does not have; if it has, it is not followed.
 const MOST: usize = 63;
@@ -55,13 +55,9 @@ impl Lives {
         if with_event == 0 || life == Some(UNTOLD) {
             return Some(life.unwrap_or(UNTOLD));
         }
-        let next = match life {
-            None => self.first,
-            Some(life) => members(life).fold(0, |set, position| set | self.follow[position]),
-        };
-        match next & with_event {
+        match life.unwrap_or(self.first) & with_event {
             0 => None,
-            life => Some(life),
+            now => Some(members(now).fold(0, |set, position| set | self.follow[position])),
         }
     }
 
@@ -130,5 +126,29 @@ fn events_of(pattern: &Pattern, events: &mut Vec<String>) {
             patterns.iter().for_each(|pattern| events_of(pattern, events));
         }
         Pattern::Many(pattern) | Pattern::Maybe(pattern) => events_of(pattern, events),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
+
+    use super::*;
+    use catapults_compiler::framework::read;
+    use catapults_compiler::source::Source;
+
+    #[test]
+    fn a_life_follows_the_sequence() {
+        let description = include_str!("../../../frameworks/native/native.framework");
+        let lives = Lives::of(&read(&Source::new("native.framework", description)).unwrap());
+        let through =
+            |events: &[&str]| events.iter().try_fold(None, |life, event| lives.after(life, event).map(Some)).is_some();
+        assert!(through(&["newthread", "schedule", "switch_out", "schedule", "block.io.read", "event_raised"]));
+        assert!(through(&["newthread", "suspend_thread", "resume_thread", "schedule", "exit"]));
+        // What blocked a thread is over when its event is raised; what is suspended is resumed.
+        assert!(!through(&["newthread", "schedule", "block.lock", "resume_thread"]));
+        assert!(!through(&["newthread", "suspend_thread", "event_raised"]));
+        assert!(!through(&["newthread", "exit"]) && !through(&["schedule"]));
+        assert!(lives.alike("block.lock", "block.io.read") && !lives.alike("block.lock", "exit"));
     }
 }
