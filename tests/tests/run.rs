@@ -1,7 +1,7 @@
 //! Compiled policies decide what the interpreter decides.
 //!
 //! Each file `tests/run/*.script` is a case. Its first line names the policy, `policy PATH` from the root of the repository;
-//! the others are the steps of a host (`tests/src/replay.rs`), each with what the policy decides: `schedule -> 1`. Lines that
+//! the others are the steps of a host (`simulator/src/script.rs`), each with what the policy decides: `schedule -> 1`. Lines that
 //! start with `//` are comments. Both the interpreter and the compiled policy must decide exactly that. `UPDATE=1` writes the
 //! interpreter's decisions into the files.
 //!
