@@ -38,7 +38,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Gives every statement its number. Whoever builds or changes a policy calls this last.
+    /// Numbers the statements from 0: events before queries, each before those that it contains. Whoever builds or changes a
+    /// policy calls this last.
     pub fn number_statements(&mut self) {
         fn number(block: &mut Block, next: &mut usize) {
             for statement in block {
@@ -241,6 +242,24 @@ pub struct Statement {
     pub kind: StatementKind,
     /// Where it is written. For `If` and loops, the part before the body; for a loop that tests last, the part after it.
     pub at: At,
+}
+
+impl Statement {
+    /// The blocks inside it, in the order of their statements' numbers.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let (first, second) = match &self.kind {
+            StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            StatementKind::Foreach { body, .. } => (Some(body), None),
+            StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
 }
 
 /// What a statement does.

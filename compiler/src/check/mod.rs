@@ -15,7 +15,7 @@ mod symbols;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;
-use crate::policy::{Block, Policy, StatementId, StatementKind};
+use crate::policy::Policy;
 use crate::source::Source;
 use crate::syntax::ast;
 
@@ -63,38 +63,6 @@ pub fn check(
         return None;
     }
     handlers::answer(framework, &mut policy);
-    number(&mut policy);
+    policy.number_statements();
     Some(policy)
-}
-
-/// Numbers the statements from 0: events before queries, each before those that it contains.
-fn number(policy: &mut Policy) {
-    let mut next = 0;
-    for handler in policy.events.iter_mut().chain(&mut policy.queries) {
-        number_block(&mut handler.body, &mut next);
-    }
-}
-
-fn number_block(block: &mut Block, next: &mut usize) {
-    for statement in block {
-        statement.id = StatementId(*next);
-        *next += 1;
-        match &mut statement.kind {
-            StatementKind::If { then, otherwise, .. } => {
-                number_block(then, next);
-                number_block(otherwise, next);
-            }
-            StatementKind::Foreach { body, .. } => number_block(body, next),
-            StatementKind::Loop { body, step, .. } => {
-                number_block(body, next);
-                number_block(step, next);
-            }
-            StatementKind::Set { .. }
-            | StatementKind::Transfer { .. }
-            | StatementKind::Destroy { .. }
-            | StatementKind::Dispatch { .. }
-            | StatementKind::Return { .. }
-            | StatementKind::Fail { .. } => {}
-        }
-    }
 }

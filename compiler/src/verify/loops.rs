@@ -3,7 +3,7 @@
 //! `check` refuses this in source, with the same code. All that is known of loops rests on it, and a policy can also come as
 //! text: so it is verified here too, and more strictly, since a `foreach` within a `foreach` can move no thread at all.
 
-use super::{Facts, Handling, walk};
+use super::{Facts, Handling};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{At, Block, ContainerId, LocalId, Place, Source, Statement, StatementKind, Thread};
 
@@ -40,7 +40,7 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
             | StatementKind::Return { .. }
             | StatementKind::Fail { .. } => {}
         }
-        for body in walk::blocks(statement) {
+        for body in statement.blocks() {
             block(handling, body, &inner, facts, diagnostics);
         }
     }

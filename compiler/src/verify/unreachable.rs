@@ -1,7 +1,7 @@
 //! Nothing stands behind a statement that ends the handler (2005, §6.1).
 
+use super::Handling;
 use super::condition::constant;
-use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{Block, Statement, StatementKind, Test, Value};
 
@@ -46,7 +46,7 @@ fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagn
                 first.and(second)
             }
             StatementKind::Foreach { .. } => {
-                for body in walk::blocks(statement) {
+                for body in statement.blocks() {
                     block(handling, body, diagnostics);
                 }
                 None

@@ -6,26 +6,10 @@ use crate::policy::{Block, Expression, Policy, Statement, StatementId, Statement
 pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statement)) {
     for statement in block {
         visit(statement);
-        for inner in blocks(statement) {
+        for inner in statement.blocks() {
             statements(inner, visit);
         }
     }
-}
-
-/// The blocks inside a statement.
-pub(super) fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
-    let (first, second) = match &statement.kind {
-        StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
-        StatementKind::Foreach { body, .. } => (Some(body), None),
-        StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
-        StatementKind::Set { .. }
-        | StatementKind::Transfer { .. }
-        | StatementKind::Destroy { .. }
-        | StatementKind::Dispatch { .. }
-        | StatementKind::Return { .. }
-        | StatementKind::Fail { .. } => (None, None),
-    };
-    first.into_iter().chain(second)
 }
 
 /// The expression that a statement evaluates, if it does.

@@ -6,7 +6,7 @@ use crate::policy::{Block, Expression, LocalId, Place, Statement, StatementKind}
 pub(super) fn mentions(statement: &Statement, local: LocalId) -> bool {
     assigns(statement, local)
         || reads(statement, local, true)
-        || blocks(statement).any(|block| block.iter().any(|inner| mentions(inner, local)))
+        || statement.blocks().any(|block| block.iter().any(|inner| mentions(inner, local)))
 }
 
 /// Whether a statement is an assignment to the value that does not read it.
@@ -16,7 +16,9 @@ pub(super) fn assigns(statement: &Statement, local: LocalId) -> bool {
 
 /// Whether anything is done with the value but to step it.
 pub(super) fn read_in(block: &Block, local: LocalId) -> bool {
-    block.iter().any(|statement| reads(statement, local, false) || blocks(statement).any(|inner| read_in(inner, local)))
+    block
+        .iter()
+        .any(|statement| reads(statement, local, false) || statement.blocks().any(|inner| read_in(inner, local)))
 }
 
 /// Whether the statement itself reads the value; `own` also counts an assignment to itself, as in `x = x + 1`.
@@ -32,21 +34,6 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
         | StatementKind::Return { value: None }
         | StatementKind::Fail { .. } => false,
     }
-}
-
-fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
-    let (first, second) = match &statement.kind {
-        StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
-        StatementKind::Foreach { body, .. } => (Some(body), None),
-        StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
-        StatementKind::Set { .. }
-        | StatementKind::Transfer { .. }
-        | StatementKind::Destroy { .. }
-        | StatementKind::Dispatch { .. }
-        | StatementKind::Return { .. }
-        | StatementKind::Fail { .. } => (None, None),
-    };
-    first.into_iter().chain(second)
 }
 
 fn within(value: &Expression, local: LocalId) -> bool {
