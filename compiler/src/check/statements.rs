@@ -217,10 +217,12 @@ impl Body<'_, '_, '_> {
 
     fn dispatch(&mut self, name: &Name, at: At) -> Option<StatementKind> {
         if let Some(event) = self.rights.no_dispatch {
-            let allowed = list(&self.rights.dispatching);
+            let note = match self.rights.dispatching.as_slice() {
+                [] => "no event of this framework dispatches".to_owned(),
+                some => format!("events that dispatch: {}", list(some)),
+            };
             let title = format!("`{event}` cannot dispatch a thread");
-            let diagnostic = Diagnostic::error("E0314", title, at, "not in this handler")
-                .note(format!("events that dispatch: {allowed}"));
+            let diagnostic = Diagnostic::error("E0314", title, at, "not in this handler").note(note);
             self.lowering.diagnostics.push(
                 diagnostic.help("move the thread to a container from which the handler of such an event takes it"),
             );

@@ -197,6 +197,21 @@ impl Reader<'_> {
         Ok(unescape(self.parser.written(at)))
     }
 
+    /// A string in which `{NAME}` stands for something, with a `known` name.
+    fn pattern_text(&mut self, what: &str, known: &[&str]) -> Parse<String> {
+        let at = self.parser.token.at;
+        let text = self.text(what)?;
+        let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name);
+        let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
+        if let Some(name) = names.filter(is_name).find(|name| !known.contains(name)) {
+            let known: Vec<String> = known.iter().map(|name| format!("`{{{name}}}`")).collect();
+            let title = format!("`{{{name}}}` stands for nothing here");
+            let unknown = Diagnostic::error("E0202", title, at, "unknown name");
+            return Err(self.parser.report(unknown.note(format!("what can stand here: {}", known.join(", ")))));
+        }
+        Ok(text)
+    }
+
     // dialect = "dialect" "{" { FEATURE ";" } "}" ;
     fn dialect(&mut self) -> Parse<()> {
         self.parser.advance();
@@ -455,11 +470,12 @@ impl Reader<'_> {
     fn build(&mut self) -> Parse<()> {
         self.parser.advance();
         let name = self.parser.name("a name for what is built")?;
-        let output = self.text("the name of the file built, as a string")?;
+        let output = self.pattern_text("the name of the file built, as a string", &["policy"])?;
         let opened = self.parser.expect_sign("{")?;
-        let mut command = vec![self.text("the command, as a string")?];
+        let known = ["source", "output", "framework", "shared"];
+        let mut command = vec![self.pattern_text("the command, as a string", &known)?];
         while self.parser.eat_sign(",") {
-            command.push(self.text("an argument, as a string")?);
+            command.push(self.pattern_text("an argument, as a string", &known)?);
         }
         self.parser.expect_close(opened, "the command")?;
         if self.draft.builds.iter().any(|build| build.name == name.text) {
@@ -482,7 +498,7 @@ impl Reader<'_> {
         while !self.parser.is_sign("}") && !self.parser.is_end() {
             let name = self.parser.name("the name of a variable of the environment")?;
             self.parser.expect_sign("=")?;
-            let value = self.text("its value, as a string")?;
+            let value = self.pattern_text("its value, as a string", &["output"])?;
             self.parser.expect_semicolon()?;
             self.draft.run_environment.push((name.text, value));
         }
