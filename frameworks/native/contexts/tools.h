@@ -80,7 +80,7 @@ static inline void tools_begin(void) {}
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
 #else
-#define VALGRIND_STACK_REGISTER(lowest, end) ((void)0)
+#define VALGRIND_STACK_REGISTER(lowest, end) ((void)(lowest), (void)(end))
 #endif
 
 struct tools_context {};
