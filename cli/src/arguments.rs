@@ -79,6 +79,8 @@ pub struct Explore {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(i64).range(1..))]
     pub bound: i64,
     /// Starvation is an error too
+    ///
+    /// Unless the comment at the head of the policy states it, in a part `// Starves:` that says whom and when.
     #[arg(long)]
     pub fair: bool,
     /// Write the first counterexample as a script that replays

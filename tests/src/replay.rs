@@ -8,21 +8,47 @@ pub use catapults_simulator::script::{Step, parse, perform};
 /// Runs a script in the interpreter. It ends at a guard that fails: the policy is out then.
 ///
 /// # Panics
-/// If the interpreter finds a mistake of the verifier, a loop does not end, or the script is none for this policy.
+/// As [`Replay::step`].
 pub fn replay(verified: &Verified<Policy>, script: &[Step]) -> Vec<String> {
-    let mut machine = Machine::new(verified);
-    let mut application = Variables::default();
-    let mut decisions = Vec::new();
-    for step in script {
-        match perform(&mut machine, &mut application, verified.policy(), step) {
-            Ok(decision) => decisions.extend(decision),
+    let mut replay = Replay::new(verified);
+    script.iter().for_each(|step| replay.step(step));
+    replay.decisions
+}
+
+/// A script being run.
+pub struct Replay<'a> {
+    policy: &'a Policy,
+    machine: Machine<'a>,
+    application: Variables,
+    /// Whether a guard has failed.
+    out: bool,
+    /// What was decided so far.
+    pub decisions: Vec<String>,
+}
+
+impl<'a> Replay<'a> {
+    /// Before the first step.
+    pub fn new(verified: &'a Verified<Policy>) -> Self {
+        let (machine, application) = (Machine::new(verified), Variables::default());
+        Replay { policy: verified.policy(), machine, application, out: false, decisions: Vec::new() }
+    }
+
+    /// Takes one step, unless the policy is out.
+    ///
+    /// # Panics
+    /// If the interpreter finds a mistake of the verifier, a loop does not end, or the step is none for this policy.
+    pub fn step(&mut self, step: &Step) {
+        if self.out {
+            return;
+        }
+        match perform(&mut self.machine, &mut self.application, self.policy, step) {
+            Ok(decision) => self.decisions.extend(decision),
             Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_) | Stop::Overrun { .. })) => panic!("{step}: {stop:?}"),
-            Err(Stop::Fail { reason, .. }) => decisions.push(format!("{step} -> fail {reason}")),
+            Err(Stop::Fail { reason, .. }) => self.decisions.push(format!("{step} -> fail {reason}")),
             Err(Stop::Guard { line, text }) => {
-                decisions.push(format!("{step} -> guard {line} {text}"));
-                break;
+                self.decisions.push(format!("{step} -> guard {line} {text}"));
+                self.out = true;
             }
         }
     }
-    decisions
 }

@@ -5,8 +5,8 @@ use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_simulator::explorer::{Kind, Options, Report, explore};
+use catapults_tests::native;
 use catapults_tests::replay::{parse, replay};
-use catapults_tests::{native, shipped_policies};
 
 /// A policy whose handlers are these, with a queue and a stack that are READY.
 fn policy(handlers: &str) -> Verified<Policy> {
@@ -104,15 +104,4 @@ fn a_bound_that_is_reached_is_said() {
     let clean = policy(&format!("{QUEUE} {SCHEDULE} event event_raised(t) {{ t => ready; }}"));
     let report = explore(&clean, &native(), &few, &mut |_, _| {}).unwrap();
     assert!(report.limits.iter().any(|limit| limit.contains("only 20 situations")), "{:?}", report.limits);
-}
-
-#[test]
-fn shipped_policies_have_no_counterexample() {
-    for path in shipped_policies() {
-        let source = Source::new(path.display().to_string(), std::fs::read_to_string(&path).unwrap());
-        let (verified, _) = compile(&source, &native()).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"));
-        let options = Options { threads: 2, starvation: false, ..Options::default() };
-        let report = explore(&verified, &native(), &options, &mut |_, _| {}).unwrap();
-        assert!(report.counterexample.is_none(), "{}: {:?}", path.display(), report.counterexample);
-    }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each file `tests/run/*.script` is a case. Its first line names the policy, `policy PATH` from the root of the repository;
 //! the others are the steps of a host (`simulator/src/script.rs`), each with what the policy decides: `schedule -> 1`. Lines that
-//! start with `//` are comments. Both the interpreter and the compiled policy must decide exactly that. `UPDATE=1` writes the
+//! start with `//` are comments. `turns 1000 -> 1: 600, 2: 400` lets whoever `schedule` names run and be switched out, so many times,
+//! and says how often each was named. Both the interpreter and the compiled policy must decide exactly that. `UPDATE=1` writes the
 //! interpreter's decisions into the files.
 //!
 //! Besides, the policies of the library, those of `tests/run` and random ones meet random orders of events, the compiled ones
@@ -18,16 +19,18 @@
 
 use catapults_compiler::compile;
 use catapults_compiler::framework::Framework;
+use catapults_compiler::interp::ThreadId;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_tests::choices::Choices;
 use catapults_tests::compiled::{Driver, Mode};
 use catapults_tests::host::Host;
-use catapults_tests::replay::{Step, replay};
+use catapults_tests::replay::{Replay, Step};
 use catapults_tests::{native, policies, root};
 use fastrand::Rng;
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,6 +97,7 @@ fn verified(framework: &Framework, path: &Path) -> Result<Verified<Policy>, Fail
 enum Line {
     Policy(String),
     Step(Step, Option<String>),
+    Turns(usize, Option<String>),
     Comment(String),
 }
 
@@ -106,7 +110,12 @@ fn lines(text: &str) -> Result<Vec<Line>, String> {
             return Ok(Line::Comment(line.to_owned()));
         }
         let step = line.split_once(" -> ").map_or(line, |(step, _)| step);
-        Ok(Line::Step(step.parse()?, line.contains(" -> ").then(|| line.to_owned())))
+        let decided = line.contains(" -> ").then(|| line.to_owned());
+        if let Some(count) = step.strip_prefix("turns ") {
+            let count = count.parse().map_err(|_| format!("`{count}` is no number of turns"))?;
+            return Ok(Line::Turns(count, decided));
+        }
+        Ok(Line::Step(step.parse()?, decided))
     };
     text.lines().map(line).collect()
 }
@@ -116,10 +125,11 @@ fn scripted(bench: &Bench, path: &Path) -> Result<(), Failed> {
     let lines = lines(&text)?;
     let policy = lines.iter().find_map(|line| if let Line::Policy(path) = line { Some(path) } else { None });
     let policy = verified(bench.framework, &root().join(policy.ok_or("no line says `policy PATH`")?))?;
-    let step = |line: &Line| if let Line::Step(step, _) = line { Some(step.clone()) } else { None };
-    let steps: Vec<Step> = lines.iter().filter_map(step).collect();
-    let interpreted = replay(&policy, &steps);
-    let expectation = |line: &Line| if let Line::Step(_, decision) = line { decision.clone() } else { None };
+    let Followed { steps, interpreted, decisions } = follow(&policy, &lines);
+    let expectation = |line: &Line| match line {
+        Line::Step(_, decision) | Line::Turns(_, decision) => decision.clone(),
+        Line::Policy(_) | Line::Comment(_) => None,
+    };
     let mut expected: Vec<String> = lines.iter().filter_map(expectation).collect();
     if std::env::var_os("UPDATE").is_some() {
         fs::write(path, decided(&lines, &interpreted))?;
@@ -131,8 +141,47 @@ fn scripted(bench: &Bench, path: &Path) -> Result<(), Failed> {
     let stem = path.file_stem().unwrap().to_string_lossy();
     let object = bench.driver.policy(&policy, &format!("script-{stem}"), Mode::AsBuilt)?;
     let compiled = bench.driver.replay(&object, &[steps])?.remove(0);
-    difference(&expected, &compiled)
+    difference(&decisions, &compiled)
         .map_or(Ok(()), |difference| Err(format!("the compiled policy: {difference}").into()))
+}
+
+/// A script file, followed in the interpreter.
+struct Followed {
+    /// With those of the turns.
+    steps: Vec<Step>,
+    /// What is to stand in the file: a decision of a line.
+    interpreted: Vec<String>,
+    /// What each step decided.
+    decisions: Vec<String>,
+}
+
+fn follow(policy: &Verified<Policy>, lines: &[Line]) -> Followed {
+    let (mut replay, mut steps, mut interpreted) = (Replay::new(policy), Vec::new(), Vec::new());
+    let mut take = |step: Step| {
+        let before = replay.decisions.len();
+        replay.step(&step);
+        steps.push(step);
+        replay.decisions[before..].first().cloned()
+    };
+    for line in lines {
+        match line {
+            Line::Policy(_) | Line::Comment(_) => {}
+            Line::Step(step, _) => interpreted.extend(take(step.clone())),
+            Line::Turns(count, _) => {
+                let mut shares: BTreeMap<u32, usize> = BTreeMap::new();
+                for _ in 0..*count {
+                    let decision = take(Step::Raise("schedule".to_owned(), Vec::new()));
+                    let named = decision.and_then(|text| text.rsplit(' ').next()?.parse().ok());
+                    let Some(named) = named else { break };
+                    *shares.entry(named).or_default() += 1;
+                    take(Step::Raise("switch_out".to_owned(), vec![ThreadId(named)]));
+                }
+                let shares: Vec<String> = shares.iter().map(|(thread, count)| format!("{thread}: {count}")).collect();
+                interpreted.push(format!("turns {count} -> {}", shares.join(", ")));
+            }
+        }
+    }
+    Followed { steps, interpreted, decisions: replay.decisions }
 }
 
 /// The file with these decisions.
@@ -147,6 +196,7 @@ fn decided(lines: &[Line], decisions: &[String]) -> String {
                 let prefix = format!("{step} -> ");
                 decisions.next_if(|decision| decision.starts_with(&prefix)).cloned().unwrap_or(step.to_string())
             }
+            Line::Turns(..) => decisions.next().cloned().unwrap_or_default(),
         });
         text.push('\n');
     }

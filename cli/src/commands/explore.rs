@@ -1,12 +1,14 @@
 //! `catapults explore`.
 
-use super::compile;
+use super::{compile_source, read_source};
 use crate::arguments::Explore;
 use crate::artefact::unwritable;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
 use catapults_compiler::framework::Framework;
+use catapults_compiler::source::Source;
+use catapults_compiler::syntax::header::Header;
 use catapults_simulator::explorer::{self, Finding, Options, Report};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write;
@@ -18,11 +20,14 @@ use std::time::{Duration, Instant};
 pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let start = Instant::now();
-    let (mut wrong, mut bounded) = (0, 0);
+    let (mut wrong, mut bounded, mut starving) = (0, 0, 0);
     let mut save = arguments.save.as_deref();
     for path in &arguments.files {
-        let report = match one(console, arguments, &found.framework, path) {
-            Ok(report) => report,
+        let explored = read_source(path).and_then(|source| {
+            Ok((one(console, arguments, &found.framework, path, &source)?, Header::of(&source.text)))
+        });
+        let (report, header) = match explored {
+            Ok(explored) => explored,
             Err(failure @ Failure::Unheard) => return Err(failure),
             Err(failure) => {
                 console.failure(&failure);
@@ -30,9 +35,11 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
                 continue;
             }
         };
-        let starvation = report.starvation.as_ref().filter(|_| arguments.fair);
+        let judgement = Judgement::of(arguments, header.part(STARVES));
+        let starvation = report.starvation.as_ref().filter(|_| judgement == Judgement::Error);
         let finding = report.counterexample.as_ref().or(starvation);
-        console.result(&shown(&report, arguments, path, start.elapsed()))?;
+        console.result(&shown(&report, arguments, &judgement, path, start.elapsed()))?;
+        starving += usize::from(finding.is_none() && report.starvation.is_some());
         wrong += usize::from(finding.is_some());
         bounded += usize::from(finding.is_none() && !report.limits.is_empty());
         // A lasso that is no error is worth keeping, too.
@@ -49,6 +56,9 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     let mut sum = format!("explored {count} {}", if count == 1 { "policy" } else { "policies" });
     let whole = count - wrong - bounded;
     let _ = write!(sum, " ({whole} wholly, {bounded} within bounds, {wrong} with errors)");
+    if starving > 0 {
+        let _ = write!(sum, ", {starving} can starve a thread");
+    }
     let _ = writeln!(sum, ", {} threads, {:.1} s", arguments.threads, start.elapsed().as_secs_f64());
     console.result(&sum)?;
     match (wrong, bounded) {
@@ -58,8 +68,35 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     }
 }
 
-fn one(console: &Console, arguments: &Explore, framework: &Framework, path: &Path) -> Result<Report, Failure> {
-    let policy = compile(console, path, framework)?;
+/// The part of a policy's header that says whom it starves, and when: what its author states is no error.
+const STARVES: &str = "Starves";
+
+/// What starvation is taken for.
+#[derive(PartialEq, Eq)]
+enum Judgement {
+    MayBeMeant,
+    Stated(String),
+    Error,
+}
+
+impl Judgement {
+    fn of(arguments: &Explore, stated: Option<&str>) -> Self {
+        match stated {
+            Some(stated) => Judgement::Stated(stated.to_owned()),
+            None if arguments.fair => Judgement::Error,
+            None => Judgement::MayBeMeant,
+        }
+    }
+}
+
+fn one(
+    console: &Console,
+    arguments: &Explore,
+    framework: &Framework,
+    path: &Path,
+    source: &Source,
+) -> Result<Report, Failure> {
+    let policy = compile_source(console, path, source, framework)?;
     let options = Options {
         threads: usize::from(arguments.threads),
         states: arguments.states as usize,
@@ -84,7 +121,7 @@ fn one(console: &Console, arguments: &Explore, framework: &Framework, path: &Pat
     })
 }
 
-fn shown(report: &Report, arguments: &Explore, path: &Path, time: Duration) -> String {
+fn shown(report: &Report, arguments: &Explore, judgement: &Judgement, path: &Path, time: Duration) -> String {
     let mut text = String::new();
     let seconds = time.as_secs_f64();
     let _ = writeln!(
@@ -106,8 +143,13 @@ fn shown(report: &Report, arguments: &Explore, path: &Path, time: Duration) -> S
     };
     match (&report.counterexample, &report.starvation) {
         (Some(counterexample), _) => finding("counterexample", counterexample),
-        (None, Some(starvation)) if arguments.fair => finding("counterexample", starvation),
-        (None, Some(starvation)) => finding("may be meant", starvation),
+        (None, Some(starvation)) => match judgement {
+            Judgement::Error => finding("counterexample", starvation),
+            Judgement::MayBeMeant => finding("may be meant", starvation),
+            Judgement::Stated(limit) => {
+                finding(&format!("as its header states, it starves {limit}\nfor example"), starvation)
+            }
+        },
         (None, None) if report.limits.is_empty() => text.push_str("  nothing wrong, every situation explored\n"),
         (None, None) => text.push_str("  nothing wrong within these bounds; this is no proof\n"),
     }

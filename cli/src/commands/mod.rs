@@ -28,14 +28,23 @@ pub fn read_source(path: &Path) -> Result<Source, Failure> {
 
 /// The policy in a file. Its warnings have been shown.
 pub fn compile(console: &Console, path: &Path, framework: &Framework) -> Result<Verified<Policy>, Failure> {
-    let source = read_source(path)?;
-    match catapults_compiler::compile(&source, framework) {
+    compile_source(console, path, &read_source(path)?, framework)
+}
+
+/// The policy in the text of a file.
+pub fn compile_source(
+    console: &Console,
+    path: &Path,
+    source: &Source,
+    framework: &Framework,
+) -> Result<Verified<Policy>, Failure> {
+    match catapults_compiler::compile(source, framework) {
         Ok((policy, diagnostics)) => {
-            console.diagnostics(&source, &diagnostics);
+            console.diagnostics(source, &diagnostics);
             Ok(policy)
         }
         Err(diagnostics) => {
-            console.diagnostics(&source, &diagnostics);
+            console.diagnostics(source, &diagnostics);
             let name = path.display();
             console.summary(&match diagnostics.errors() {
                 1 => format!("`{name}` is refused because of the error above"),

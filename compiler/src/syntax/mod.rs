@@ -1,6 +1,7 @@
 //! Text to tree. Hand-written recursive descent; each parse function stands under the production that it accepts.
 
 pub mod ast;
+pub mod header;
 
 mod declarations;
 mod expressions;
