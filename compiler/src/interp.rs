@@ -78,6 +78,8 @@ pub struct Machine<'a> {
     vacant: Vec<Slot>,
     /// Counts insertions.
     clock: i64,
+    /// What a handler takes for `now`.
+    now: i64,
     /// The locals of the handler that runs, kept between handlers for its memory.
     locals: Vec<LocalState>,
 }
@@ -134,6 +136,7 @@ impl<'a> Machine<'a> {
             numbers: HashMap::new(),
             vacant: Vec::new(),
             clock: 0,
+            now: 0,
             locals: Vec::new(),
         }
     }
@@ -169,6 +172,12 @@ impl<'a> Machine<'a> {
             self.remove(slot);
             self.forget(slot);
         }
+    }
+
+    /// Tells what time it is, in nanoseconds from an arbitrary start: until told again, this is `now` in all handlers. A host
+    /// tells it before it raises an event; its clock never goes back.
+    pub fn set_now(&mut self, nanoseconds: i64) {
+        self.now = nanoseconds;
     }
 
     /// Whether the policy has a handler for this event.
@@ -276,7 +285,7 @@ impl<'a> Machine<'a> {
         };
         let thread = &mut self.threads[slot];
         let ranks = keys.iter().map(|key| {
-            let value = arithmetic::int(thread.attributes[key.attribute.0]);
+            let value = arithmetic::number(thread.attributes[key.attribute.0]);
             if key.reverse { value } else { !value }
         });
         thread.rank = Rank { keys: ranks.collect(), inserted: if falling { -self.clock } else { self.clock } };
@@ -476,6 +485,7 @@ impl Step<'_, '_, '_> {
             Expression::Literal(value) => *value,
             Expression::Constant(constant) => self.machine.verified.policy().constants[constant.0].value,
             Expression::Read(place) => self.read(*place, line)?,
+            Expression::Now => Value::Time(self.machine.now),
             Expression::Size(container) => arithmetic::size(self.machine.containers[container.0].len(), bits),
             Expression::In(thread, container) => {
                 let slot = self.thread(*thread, line)?;
@@ -489,7 +499,7 @@ impl Step<'_, '_, '_> {
                     None => arithmetic::binary(*operator, left, self.value(right, line)?, bits),
                 }
             }
-            Expression::NotZero(operand) => Value::Bool(arithmetic::int(self.value(operand, line)?) != 0),
+            Expression::NotZero(operand) => Value::Bool(arithmetic::truth(self.value(operand, line)?)),
         })
     }
 

@@ -38,6 +38,35 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// The type of an expression in a handler that has these locals. A policy that `check` made has no expression without one.
+    pub fn type_of(&self, locals: &[Local], expression: &Expression) -> Option<Type> {
+        Some(match expression {
+            Expression::Literal(value) => value.ty(),
+            Expression::Constant(constant) => self.constants.get(constant.0)?.value.ty(),
+            Expression::Read(Place::Variable(variable)) => self.variables.get(variable.0)?.ty,
+            Expression::Read(Place::Import(import)) => self.imports.get(import.0)?.ty,
+            Expression::Read(Place::Attribute(_, attribute)) => self.attributes.get(attribute.0)?.ty,
+            Expression::Read(Place::ThreadImport(_, import)) => self.thread_imports.get(import.0)?.ty,
+            Expression::Read(Place::Local(local)) => match locals.get(local.0)?.kind {
+                LocalKind::Value(ty) => ty,
+                LocalKind::Thread => return None,
+            },
+            Expression::Now => Type::Time,
+            Expression::Size(_) => Type::Int,
+            Expression::In(..) | Expression::NotZero(_) => Type::Bool,
+            Expression::Unary(UnaryOperator::Not, _) => Type::Bool,
+            Expression::Unary(UnaryOperator::Negate, operand) => self.type_of(locals, operand)?,
+            Expression::Binary(operator, left, right) => {
+                operator.joins(self.type_of(locals, left)?, self.type_of(locals, right)?)?
+            }
+        })
+    }
+
+    /// Whether a handler asks what time it is: the host tells it then.
+    pub fn uses_now(&self) -> bool {
+        self.events.iter().chain(&self.queries).any(|handler| within_block(&handler.body, &|it| *it == Expression::Now))
+    }
+
     /// Numbers the statements from 0: events before queries, each before those that it contains. Whoever builds or changes a
     /// policy calls this last.
     pub fn number_statements(&mut self) {
@@ -262,6 +291,23 @@ impl Statement {
     }
 }
 
+/// Whether an expression within a block, at any depth, is such.
+fn within_block(block: &Block, such: &impl Fn(&Expression) -> bool) -> bool {
+    block.iter().any(|statement| {
+        let own = match &statement.kind {
+            StatementKind::Set { value, .. } | StatementKind::Return { value: Some(value) } => value.any(such),
+            StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => condition.any(such),
+            StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Return { value: None }
+            | StatementKind::Fail { .. } => false,
+        };
+        own || statement.blocks().any(|inner| within_block(inner, such))
+    })
+}
+
 /// What a statement does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementKind {
@@ -375,14 +421,33 @@ pub enum Expression {
     Constant(ConstantId),
     /// A readable place. Two reads of an import may differ: the application changes it at any time.
     Read(Place),
+    /// `now`, a time: the instant at which the event was raised or the query asked, the same throughout the handler.
+    Now,
     /// `|c|`, an int.
     Size(ContainerId),
     /// `t in c`, a bool.
     In(Thread, ContainerId),
-    /// `-x` on int, `!x` on bool.
+    /// `-x` on int and time, `!x` on bool.
     Unary(UnaryOperator, Box<Expression>),
-    /// Both operands have the same type; `&&` and `||` evaluate the right one only when it decides.
+    /// [`BinaryOperator::joins`] says of which types; `&&` and `||` evaluate the right one only when it decides.
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// An int used as a condition: true unless 0.
     NotZero(Box<Expression>),
+}
+
+impl Expression {
+    /// Whether it, or an expression within it, is such.
+    fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
+        such(self)
+            || match self {
+                Expression::Unary(_, operand) | Expression::NotZero(operand) => operand.any(such),
+                Expression::Binary(_, left, right) => left.any(such) || right.any(such),
+                Expression::Literal(_)
+                | Expression::Constant(_)
+                | Expression::Read(_)
+                | Expression::Now
+                | Expression::Size(_)
+                | Expression::In(..) => false,
+            }
+    }
 }

@@ -7,6 +7,8 @@ pub enum Type {
     Int,
     /// `true` or `false`.
     Bool,
+    /// An instant, or how long something takes: in nanoseconds, 64 bits wide on every host.
+    Time,
 }
 
 /// A value known before run time.
@@ -16,6 +18,8 @@ pub enum Value {
     Int(i64),
     /// A truth value.
     Bool(bool),
+    /// Nanoseconds.
+    Time(i64),
 }
 
 /// Where something stands in the source, in bytes from its start; the end is exclusive.
@@ -41,7 +45,7 @@ pub enum Test {
 /// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOperator {
-    /// `-`: int to int, wrapping.
+    /// `-`: int to int and time to time, wrapping.
     Negate,
     /// `!`: bool to bool.
     Not,
@@ -54,28 +58,98 @@ pub enum BinaryOperator {
     Add,
     /// `-`, wrapping.
     Subtract,
-    /// `*`, wrapping.
+    /// `*`, wrapping. A time is multiplied by an int.
     Multiply,
-    /// `/`, towards zero. By zero it is 0, so that no policy can stop its host; the smallest int by -1 wraps.
+    /// `/`, towards zero. By zero it is 0, so that no policy can stop its host; the smallest int by -1 wraps. A time is divided
+    /// by an int, or by a time: that is an int, and wraps at its width.
     Divide,
     /// `%`, with the sign of the left operand. By zero it is 0.
     Remainder,
-    /// `==` on int or bool.
+    /// `==` on two of a type.
     Equal,
-    /// `!=` on int or bool.
+    /// `!=` on two of a type.
     NotEqual,
-    /// `<` on int.
+    /// `<` on ints or times.
     Less,
-    /// `<=` on int.
+    /// `<=` on ints or times.
     LessOrEqual,
-    /// `>` on int.
+    /// `>` on ints or times.
     Greater,
-    /// `>=` on int.
+    /// `>=` on ints or times.
     GreaterOrEqual,
     /// `&&` on bool.
     And,
     /// `||` on bool.
     Or,
+}
+
+impl BinaryOperator {
+    /// The type of what the operator makes of operands of these types; `None` if it does not join them.
+    pub fn joins(self, left: Type, right: Type) -> Option<Type> {
+        use Type::{Bool, Int, Time};
+        match self {
+            BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Remainder => match (left, right) {
+                (Int, Int) | (Time, Time) => Some(left),
+                (Int | Bool | Time, _) => None,
+            },
+            BinaryOperator::Multiply => match (left, right) {
+                (Int, Int) => Some(Int),
+                (Time, Int) | (Int, Time) => Some(Time),
+                (Int | Bool | Time, _) => None,
+            },
+            BinaryOperator::Divide => match (left, right) {
+                (Int, Int) | (Time, Time) => Some(Int),
+                (Time, Int) => Some(Time),
+                (Int | Bool | Time, _) => None,
+            },
+            BinaryOperator::Equal | BinaryOperator::NotEqual => (left == right).then_some(Bool),
+            BinaryOperator::Less
+            | BinaryOperator::LessOrEqual
+            | BinaryOperator::Greater
+            | BinaryOperator::GreaterOrEqual => (left == right && left != Bool).then_some(Bool),
+            BinaryOperator::And | BinaryOperator::Or => (left == Bool && right == Bool).then_some(Bool),
+        }
+    }
+
+    /// As it is written: `&&`.
+    pub fn word(self) -> &'static str {
+        match self {
+            BinaryOperator::Add => "+",
+            BinaryOperator::Subtract => "-",
+            BinaryOperator::Multiply => "*",
+            BinaryOperator::Divide => "/",
+            BinaryOperator::Remainder => "%",
+            BinaryOperator::Equal => "==",
+            BinaryOperator::NotEqual => "!=",
+            BinaryOperator::Less => "<",
+            BinaryOperator::LessOrEqual => "<=",
+            BinaryOperator::Greater => ">",
+            BinaryOperator::GreaterOrEqual => ">=",
+            BinaryOperator::And => "&&",
+            BinaryOperator::Or => "||",
+        }
+    }
+
+    /// The operator of this spelling.
+    pub fn from_word(word: &str) -> Option<BinaryOperator> {
+        use BinaryOperator::*;
+        let all = [
+            Add,
+            Subtract,
+            Multiply,
+            Divide,
+            Remainder,
+            Equal,
+            NotEqual,
+            Less,
+            LessOrEqual,
+            Greater,
+            GreaterOrEqual,
+            And,
+            Or,
+        ];
+        all.into_iter().find(|operator| operator.word() == word)
+    }
 }
 
 impl At {
@@ -125,6 +199,38 @@ impl Type {
         match self {
             Type::Int => "int",
             Type::Bool => "bool",
+            Type::Time => "time",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Type; 3] = [Type::Int, Type::Bool, Type::Time];
+
+    /// The type of this name.
+    pub fn from_word(word: &str) -> Option<Type> {
+        Self::ALL.into_iter().find(|ty| ty.word() == word)
+    }
+}
+
+/// The units of durations, the longest first, with their lengths in nanoseconds.
+pub const UNITS: [(&str, i64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)];
+
+/// Nanoseconds as so many of the longest unit that they are a multiple of: 25 and `ms`.
+pub fn in_unit(nanoseconds: i64) -> (i64, &'static str) {
+    let fits = |(_, length): &(&str, i64)| nanoseconds != 0 && nanoseconds % length == 0;
+    UNITS.into_iter().find(fits).map_or((nanoseconds, "ns"), |(unit, length)| (nanoseconds / length, unit))
+}
+
+/// As a policy writes it: `12`, `true`, `25ms`.
+impl std::fmt::Display for Value {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Int(int) => write!(out, "{int}"),
+            Value::Bool(truth) => write!(out, "{truth}"),
+            Value::Time(time) => {
+                let (count, unit) = in_unit(*time);
+                write!(out, "{count}{unit}")
+            }
         }
     }
 }
@@ -135,7 +241,16 @@ impl Value {
         match ty {
             Type::Int => Value::Int(0),
             Type::Bool => Value::Bool(false),
+            Type::Time => Value::Time(0),
         }
+    }
+
+    /// The value that is displayed so.
+    pub fn parse(word: &str) -> Option<Value> {
+        let time = |(unit, length): (&str, i64)| word.strip_suffix(unit)?.parse::<i64>().ok()?.checked_mul(length);
+        let plain = || word.parse().map(Value::Bool).or_else(|_| word.parse().map(Value::Int)).ok();
+        // `s` is the end of all units.
+        UNITS.into_iter().find_map(time).map(Value::Time).or_else(plain)
     }
 
     /// Its type.
@@ -143,6 +258,7 @@ impl Value {
         match self {
             Value::Int(_) => Type::Int,
             Value::Bool(_) => Type::Bool,
+            Value::Time(_) => Type::Time,
         }
     }
 }

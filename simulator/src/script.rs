@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! newthread 1
+//! at 20ms
 //! set_import connections 5
 //! set_thread_import 1 bytesleft 100
 //! schedule
@@ -26,6 +27,8 @@ pub enum Step {
     Raise(String, Vec<ThreadId>),
     /// `ask is_ready 1`: a query.
     Ask(String, Vec<ThreadId>),
+    /// `at 20ms`: so late it is from here on. It starts at 0; a host's clock never goes back.
+    At(i64),
     /// `set_import connections 5`: the application assigns a variable.
     SetImport(String, Value),
     /// `set_thread_import 1 bytesleft 100`: the application assigns a variable of a thread.
@@ -57,7 +60,11 @@ pub fn perform(
         }
         Step::Ask(query, threads) => {
             let answer = machine.ask(query, threads, application)?;
-            Ok(Some(format!("{step} -> {}", Shown(answer))))
+            Ok(Some(format!("{step} -> {answer}")))
+        }
+        Step::At(nanoseconds) => {
+            machine.set_now(*nanoseconds);
+            Ok(None)
         }
         Step::SetImport(name, value) => application.set(policy, name, *value).map(|()| None).map_err(Stop::Misuse),
         Step::SetThreadImport(thread, name, value) => {
@@ -81,13 +88,19 @@ impl FromStr for Step {
         let words: Vec<&str> = line.split_whitespace().collect();
         let wrong = || format!("`{line}` is no step of a script");
         match words.as_slice() {
-            ["set_import", name, value] => Ok(Step::SetImport((*name).to_owned(), value_of(value).ok_or_else(wrong)?)),
+            ["set_import", name, value] => {
+                Ok(Step::SetImport((*name).to_owned(), Value::parse(value).ok_or_else(wrong)?))
+            }
             ["set_thread_import", thread, name, value] => {
                 let thread = thread_of(thread).ok_or_else(wrong)?;
-                Ok(Step::SetThreadImport(thread, (*name).to_owned(), value_of(value).ok_or_else(wrong)?))
+                Ok(Step::SetThreadImport(thread, (*name).to_owned(), Value::parse(value).ok_or_else(wrong)?))
             }
+            ["at", time] => match Value::parse(time) {
+                Some(Value::Time(nanoseconds)) => Ok(Step::At(nanoseconds)),
+                Some(Value::Int(_) | Value::Bool(_)) | None => Err(wrong()),
+            },
             ["ask", query, threads @ ..] => Ok(Step::Ask((*query).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
-            ["set_import" | "set_thread_import" | "ask", ..] | [] => Err(wrong()),
+            ["set_import" | "set_thread_import" | "ask" | "at", ..] | [] => Err(wrong()),
             [event, threads @ ..] => Ok(Step::Raise((*event).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
         }
     }
@@ -101,32 +114,18 @@ fn thread_of(word: &str) -> Option<ThreadId> {
     word.parse().ok().map(ThreadId)
 }
 
-fn value_of(word: &str) -> Option<Value> {
-    word.parse().map(Value::Bool).or_else(|_| word.parse().map(Value::Int)).ok()
-}
-
 impl fmt::Display for Step {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (words, threads) = match self {
             Step::Raise(event, threads) => (event.clone(), threads.as_slice()),
             Step::Ask(query, threads) => (format!("ask {query}"), threads.as_slice()),
-            Step::SetImport(name, value) => (format!("set_import {name} {}", Shown(*value)), &[][..]),
+            Step::At(nanoseconds) => (format!("at {}", Value::Time(*nanoseconds)), &[][..]),
+            Step::SetImport(name, value) => (format!("set_import {name} {value}"), &[][..]),
             Step::SetThreadImport(thread, name, value) => {
-                (format!("set_thread_import {} {name} {}", thread.0, Shown(*value)), &[][..])
+                (format!("set_thread_import {} {name} {value}", thread.0), &[][..])
             }
         };
         out.write_str(&words)?;
         threads.iter().try_for_each(|thread| write!(out, " {}", thread.0))
-    }
-}
-
-struct Shown(Value);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Value::Int(int) => write!(out, "{int}"),
-            Value::Bool(truth) => write!(out, "{truth}"),
-        }
     }
 }

@@ -55,6 +55,7 @@ static bool out;
 union cell {
     catapults_int number;
     bool truth;
+    catapults_time time;
 };
 static union cell *cells, *thread_cells[THREADS];
 
@@ -174,6 +175,28 @@ static void ask(const struct entry *entry, const char *word) {
                (intmax_t)(one ? ((int_1 *)function)(instance, thread_of(word)) : ((int_0 *)function)(instance)));
 }
 
+/* `25ms` */
+static catapults_time time_of(const char *word) {
+    static const struct unit {
+        const char *name;
+        catapults_time length;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    char *unit;
+    catapults_time count = strtoll(word, &unit, 10);
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (strcmp(units[i].name, unit) == 0)
+            return count * units[i].length;
+    fatal("no time", word);
+}
+
+/* What time it is from here on. */
+static void tell(const char *word) {
+    catapults_time now = time_of(word);
+    if (policy->now)
+        memcpy((char *)instance + policy->now, &now, sizeof(now));
+    puts("");
+}
+
 /* Registers the variable of that name, if it is not yet, and assigns it. */
 static void assign(void *object, const struct catapults_import *imports, uint32_t count, union cell *cell,
                    const char *name, const char *value) {
@@ -182,10 +205,17 @@ static void assign(void *object, const struct catapults_import *imports, uint32_
             continue;
         void *variable = &cell[i];
         memcpy((char *)object + imports[i].pointer, &variable, sizeof(variable));
-        if (imports[i].type == CATAPULTS_IMPORT_BOOL)
-            cell[i].truth = strcmp(value, "true") == 0;
-        else
+        switch (imports[i].type) {
+        case CATAPULTS_IMPORT_INT:
             cell[i].number = (catapults_int)strtoll(value, NULL, 10);
+            break;
+        case CATAPULTS_IMPORT_BOOL:
+            cell[i].truth = strcmp(value, "true") == 0;
+            break;
+        case CATAPULTS_IMPORT_TIME:
+            cell[i].time = time_of(value);
+            break;
+        }
         puts("");
         return;
     }
@@ -225,6 +255,8 @@ int main(int count, char **arguments) {
             restart();
         else if (out)
             fatal("the policy is out", words[0]);
+        else if (strcmp(words[0], "at") == 0)
+            tell(words[1]);
         else if (strcmp(words[0], "ask") == 0)
             ask(find(queries, sizeof(queries) / sizeof(*queries), words[1]), words[2]);
         else if (strcmp(words[0], "set_import") == 0)

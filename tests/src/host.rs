@@ -17,6 +17,7 @@ pub struct Host<'a> {
     machine: Machine<'a>,
     application: Variables,
     next: ThreadId,
+    now: i64,
     /// Everything done so far, to be replayed elsewhere.
     pub script: Vec<Step>,
     /// What came of it, as [`crate::replay::replay`] would return it.
@@ -41,6 +42,7 @@ impl<'a> Host<'a> {
             machine: Machine::new(verified),
             application: Variables::default(),
             next: ThreadId(1),
+            now: 0,
             script: Vec::new(),
             decisions: Vec::new(),
             out: false,
@@ -57,7 +59,8 @@ impl<'a> Host<'a> {
     /// What the policy did that it must not.
     pub fn anything(&mut self, choices: &mut Choices) -> Result<(), String> {
         let classes = self.classes()?;
-        let step = match choices.below(8) {
+        let step = match choices.below(9) {
+            8 => Some(self.later(choices)),
             0 => self.assignment(&classes, choices),
             1 => self.question(&classes, choices),
             _ => self.event(&classes, choices),
@@ -148,12 +151,21 @@ impl<'a> Host<'a> {
         let value = match ty {
             Type::Int => Value::Int(choices.one_of(&[0, 1, 2, 3, 4, 5, 100, 1000, -1, i64::MAX, i64::MIN])),
             Type::Bool => Value::Bool(choices.chance(50)),
+            Type::Time => {
+                Value::Time(choices.one_of(&[0, 1, 1_000_000, 5_000_000, 1_000_000_000, -1, i64::MAX, i64::MIN]))
+            }
         };
         match (of_thread, threads.is_empty()) {
             (false, _) => Some(Step::SetImport(name.to_owned(), value)),
             (true, false) => Some(Step::SetThreadImport(choices.one_of(&threads), name.to_owned(), value)),
             (true, true) => None,
         }
+    }
+
+    /// Time passes.
+    fn later(&mut self, choices: &mut Choices) -> Step {
+        self.now = self.now.saturating_add(choices.one_of(&[1, 1_000_000, 5_000_000, 20_000_000]));
+        Step::At(self.now)
     }
 
     fn question(&self, classes: &Classes, choices: &mut Choices) -> Option<Step> {

@@ -44,13 +44,15 @@ struct Scope {
 impl Writer<'_, '_> {
     fn scheduler(&mut self) {
         self.line("scheduler random {");
-        self.line("  thread { int a = 1; int b; bool c; }");
-        self.line("  threadimports { int ti default 0; bool tb default false; }");
+        self.line("  thread { int a = 1; int b; bool c; time d = 1ms; }");
+        self.line("  threadimports { int ti default 0; bool tb default false; time tt default 2ms; }");
         self.line("  function int smaller(int x, int y) { if (x < y) return x; int z = y; return z; }");
         self.line("  function bool old(t, int least) { if (t.a > least) { t.b++; return true; } else if (gb) return t.c; return t.ti > t.b; }");
-        self.line("  imports { int gi default 0; bool gb default true; }");
+        self.line("  imports { int gi default 0; bool gb default true; time gt default 5us; }");
         self.line("  data {");
         self.line("    const int K = 2;");
+        self.line("    const time SLICE = 20 * 1ms - 1ns;");
+        self.line("    time last;");
         self.line("    int v, w = 3;");
         self.running = vec!["current".to_owned()];
         if self.choices.chance(15) {
@@ -61,17 +63,18 @@ impl Writer<'_, '_> {
         }
         for index in 0..=self.choices.below(4) {
             let name = format!("r{index}");
-            let kind = self.choices.below(7);
+            let kind = self.choices.below(8);
             let declaration = match kind {
                 0 | 1 => format!("queue {name}"),
                 2 => format!("stack {name}"),
                 3 => format!("pqueue {name} sortable on a"),
                 4 => format!("pstack {name} reverse sortable on b, c"),
+                5 => format!("pqueue {name} sortable on reverse d, a"),
                 _ => format!("threadref {name}"),
             };
             // The first holds any number of threads, so that most policies can be good.
-            let declaration = if index == 0 && kind > 4 { format!("queue {name}") } else { declaration };
-            self.ready.push((name, index > 0 && kind > 4));
+            let declaration = if index == 0 && kind > 5 { format!("queue {name}") } else { declaration };
+            self.ready.push((name, index > 0 && kind > 5));
             self.line(&format!("    {declaration} : READY;"));
         }
         if self.choices.chance(30) {
@@ -376,7 +379,20 @@ impl Writer<'_, '_> {
     fn assignment(&mut self, scope: &Scope) {
         let thread = self.thread(scope);
         let value = self.int(scope, 2);
-        match (self.choices.below(6), thread) {
+        match (self.choices.below(9), thread) {
+            (6, _) => {
+                let (place, time) = (self.choices.one_of(&["last", "gt"]), self.time(scope, 2));
+                let operator = self.choices.one_of(&["=", "+=", "-=", "%="]);
+                self.line(&format!("    {place} {operator} {time};"));
+            }
+            (7, Some(thread)) => {
+                let (place, time) = (self.choices.one_of(&["d", "tt"]), self.time(scope, 2));
+                self.line(&format!("    {thread}.{place} = {time};"));
+            }
+            (8, Some(thread)) => {
+                let operator = self.choices.one_of(&["*=", "/="]);
+                self.line(&format!("    {thread}.d {operator} {value};"));
+            }
             (0, _) => self.line(&format!("    v = {value};")),
             (1, _) => self.line("    w++;"),
             (2, Some(thread)) => self.line(&format!("    {thread}.a = {value};")),
@@ -399,7 +415,8 @@ impl Writer<'_, '_> {
     fn int(&mut self, scope: &Scope, depth: usize) -> String {
         let container = self.choices.one_of(&self.ready.clone()).0;
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 8 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 9 }), thread) {
+            (8, _) => format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1)),
             (0, _) => self.choices.below(5).to_string(),
             (1, _) => "v".to_owned(),
             (2, _) => "gi".to_owned(),
@@ -414,10 +431,36 @@ impl Writer<'_, '_> {
         }
     }
 
+    fn time(&mut self, scope: &Scope, depth: usize) -> String {
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+            (0, _) => self.choices.one_of(&["0ns", "5ms", "20ms", "1s", "-3us", "9223372036854775807ns"]).to_owned(),
+            (1, _) => "last".to_owned(),
+            (2, _) => "gt".to_owned(),
+            (3, Some(thread)) => format!("{thread}.d"),
+            (4, Some(thread)) => format!("{thread}.tt"),
+            (5, _) => "SLICE".to_owned(),
+            (6, _) => {
+                let operator = self.choices.one_of(&["+", "-", "%"]);
+                format!("({} {operator} {})", self.time(scope, depth - 1), self.time(scope, depth - 1))
+            }
+            (7, _) => {
+                let operator = self.choices.one_of(&["*", "/"]);
+                format!("({} {operator} {})", self.time(scope, depth - 1), self.int(scope, depth - 1))
+            }
+            (8, _) => format!("-({} * {})", self.int(scope, depth - 1), self.time(scope, depth - 1)),
+            (_, _) => "now".to_owned(),
+        }
+    }
+
     fn condition(&mut self, scope: &Scope, depth: usize) -> String {
         let (container, slot) = self.choices.one_of(&self.ready.clone());
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 9 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+            (9, _) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                format!("{} {operator} {}", self.time(scope, depth - 1), self.time(scope, depth - 1))
+            }
             (0, _) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
                 let bound = self.choices.below(4);

@@ -274,7 +274,7 @@ impl Uses {
 
     fn expression(&mut self, expression: &Expression) {
         match expression {
-            Expression::Literal(_) | Expression::Constant(_) => {}
+            Expression::Literal(_) | Expression::Constant(_) | Expression::Now => {}
             Expression::Read(place) => self.place(*place),
             Expression::Size(container) | Expression::In(_, container) => self.named[container.0] = true,
             Expression::Unary(_, operand) | Expression::NotZero(operand) => self.expression(operand),

@@ -28,6 +28,7 @@ pub(super) fn evaluate(
                     Diagnostic::error("E0311", format!("the value does not fit in an `int` of {int_bits} bits"), at, "")
                         .note(range(int_bits))
                 }
+                Why::TooLong => Diagnostic::error("E0311", "the duration is too long", at, "").note(LONGEST),
                 Why::DivisionByZero => Diagnostic::error("E0311", "the value is divided by zero", at, ""),
             };
             diagnostics.push(diagnostic);
@@ -35,6 +36,9 @@ pub(super) fn evaluate(
         }
     }
 }
+
+/// What a `time` holds, for a note.
+pub(super) const LONGEST: &str = "a `time` is at most 9223372036854775807ns, 292 years";
 
 /// What an `int` holds, for a note.
 pub(super) fn range(int_bits: u8) -> String {
@@ -50,6 +54,7 @@ pub(super) fn most(int_bits: u8) -> i64 {
 enum Why {
     RunTime,
     Overflow,
+    TooLong,
     DivisionByZero,
 }
 
@@ -59,31 +64,38 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
         Some(value) if value <= most(int_bits) && value >= -most(int_bits) - 1 => Ok(Value::Int(value)),
         Some(_) | None => Err(Why::Overflow),
     };
+    let long = |value: Option<i64>| value.map(Value::Time).ok_or(Why::TooLong);
     match expression {
         Expression::Literal(value) => Ok(*value),
         Expression::Constant(id) => constants.get(id.0).map(|constant| constant.value).ok_or(Why::RunTime),
-        Expression::Read(_) | Expression::Size(_) | Expression::In(..) => Err(Why::RunTime),
+        Expression::Read(_) | Expression::Now | Expression::Size(_) | Expression::In(..) => Err(Why::RunTime),
         Expression::NotZero(operand) => Ok(Value::Bool(inner(operand)? != Value::Int(0))),
         Expression::Unary(operator, operand) => match (operator, inner(operand)?) {
             (UnaryOperator::Negate, Value::Int(value)) => fits(value.checked_neg()),
+            (UnaryOperator::Negate, Value::Time(value)) => long(value.checked_neg()),
             (UnaryOperator::Not, Value::Bool(value)) => Ok(Value::Bool(!value)),
-            (UnaryOperator::Negate | UnaryOperator::Not, Value::Int(_) | Value::Bool(_)) => Err(Why::RunTime),
+            (UnaryOperator::Negate, Value::Bool(_)) | (UnaryOperator::Not, Value::Int(_) | Value::Time(_)) => {
+                Err(Why::RunTime)
+            }
         },
         Expression::Binary(operator, left, right) => match (inner(left)?, inner(right)?) {
-            (Value::Int(left), Value::Int(right)) => match operator {
-                BinaryOperator::Add => fits(left.checked_add(right)),
-                BinaryOperator::Subtract => fits(left.checked_sub(right)),
-                BinaryOperator::Multiply => fits(left.checked_mul(right)),
-                BinaryOperator::Divide | BinaryOperator::Remainder if right == 0 => Err(Why::DivisionByZero),
-                BinaryOperator::Divide => fits(left.checked_div(right)),
-                BinaryOperator::Remainder => Ok(Value::Int(left.checked_rem(right).unwrap_or(0))),
-                BinaryOperator::Equal => Ok(Value::Bool(left == right)),
-                BinaryOperator::NotEqual => Ok(Value::Bool(left != right)),
-                BinaryOperator::Less => Ok(Value::Bool(left < right)),
-                BinaryOperator::LessOrEqual => Ok(Value::Bool(left <= right)),
-                BinaryOperator::Greater => Ok(Value::Bool(left > right)),
-                BinaryOperator::GreaterOrEqual => Ok(Value::Bool(left >= right)),
-                BinaryOperator::And | BinaryOperator::Or => Err(Why::RunTime),
+            (Value::Int(left), Value::Int(right)) => arithmetic(*operator, left, right, &fits, &fits),
+            (Value::Time(left), Value::Time(right)) => arithmetic(*operator, left, right, &long, &fits),
+            (Value::Time(time), Value::Int(int)) | (Value::Int(int), Value::Time(time)) => match operator {
+                BinaryOperator::Multiply => long(time.checked_mul(int)),
+                BinaryOperator::Divide if int == 0 => Err(Why::DivisionByZero),
+                BinaryOperator::Divide => long(time.checked_div(int)),
+                BinaryOperator::Add
+                | BinaryOperator::Subtract
+                | BinaryOperator::Remainder
+                | BinaryOperator::Equal
+                | BinaryOperator::NotEqual
+                | BinaryOperator::Less
+                | BinaryOperator::LessOrEqual
+                | BinaryOperator::Greater
+                | BinaryOperator::GreaterOrEqual
+                | BinaryOperator::And
+                | BinaryOperator::Or => Err(Why::RunTime),
             },
             (Value::Bool(left), Value::Bool(right)) => match operator {
                 BinaryOperator::And => Ok(Value::Bool(left && right)),
@@ -100,7 +112,34 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
                 | BinaryOperator::Greater
                 | BinaryOperator::GreaterOrEqual => Err(Why::RunTime),
             },
-            (Value::Int(_), Value::Bool(_)) | (Value::Bool(_), Value::Int(_)) => Err(Why::RunTime),
+            (Value::Bool(_), Value::Int(_) | Value::Time(_)) | (Value::Int(_) | Value::Time(_), Value::Bool(_)) => {
+                Err(Why::RunTime)
+            }
         },
+    }
+}
+
+/// Two of a type. `fits` makes a value of that type, `int` one of the quotient.
+fn arithmetic(
+    operator: BinaryOperator,
+    left: i64,
+    right: i64,
+    fits: &dyn Fn(Option<i64>) -> Result<Value, Why>,
+    int: &dyn Fn(Option<i64>) -> Result<Value, Why>,
+) -> Result<Value, Why> {
+    match operator {
+        BinaryOperator::Add => fits(left.checked_add(right)),
+        BinaryOperator::Subtract => fits(left.checked_sub(right)),
+        BinaryOperator::Multiply => fits(left.checked_mul(right)),
+        BinaryOperator::Divide | BinaryOperator::Remainder if right == 0 => Err(Why::DivisionByZero),
+        BinaryOperator::Divide => int(left.checked_div(right)),
+        BinaryOperator::Remainder => fits(Some(left.checked_rem(right).unwrap_or(0))),
+        BinaryOperator::Equal => Ok(Value::Bool(left == right)),
+        BinaryOperator::NotEqual => Ok(Value::Bool(left != right)),
+        BinaryOperator::Less => Ok(Value::Bool(left < right)),
+        BinaryOperator::LessOrEqual => Ok(Value::Bool(left <= right)),
+        BinaryOperator::Greater => Ok(Value::Bool(left > right)),
+        BinaryOperator::GreaterOrEqual => Ok(Value::Bool(left >= right)),
+        BinaryOperator::And | BinaryOperator::Or => Err(Why::RunTime),
     }
 }

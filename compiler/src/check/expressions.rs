@@ -38,26 +38,31 @@ impl Lowering<'_, '_> {
         }
         let title = format!("expected a value of type `{}`, found one of type `{}`", ty.word(), found.word());
         let diagnostic = Diagnostic::error("E0303", title, expression.at, format!("of type `{}`", found.word()));
-        self.diagnostics.push(match ty {
-            Type::Bool => diagnostic.help("compare it: `… != 0`"),
-            Type::Int => diagnostic.note("there is no conversion from `bool` to `int`"),
-        });
+        self.diagnostics.push(converting(diagnostic, found, ty));
         None
     }
 
     /// A condition: a `bool`, or an `int` that is true unless 0.
     pub(super) fn condition(&mut self, expression: &ast::Expression) -> Option<Expression> {
         let (lowered, ty) = self.expression(expression)?;
-        Some(match ty {
-            Type::Bool => lowered,
-            Type::Int => Expression::NotZero(Box::new(lowered)),
-        })
+        match ty {
+            Type::Bool => Some(lowered),
+            Type::Int => Some(Expression::NotZero(Box::new(lowered))),
+            Type::Time => {
+                let title = "a condition cannot be of type `time`";
+                let diagnostic = Diagnostic::error("E0303", title, expression.at, "of type `time`");
+                self.diagnostics.push(converting(diagnostic, ty, Type::Bool));
+                None
+            }
+        }
     }
 
     /// An expression of any type.
     pub(super) fn expression(&mut self, expression: &ast::Expression) -> Option<(Expression, Type)> {
         match &expression.kind {
             ExpressionKind::Int(value) => self.literal(*value, false, expression.at),
+            ExpressionKind::Duration(nanoseconds) => self.duration(*nanoseconds, false, expression.at),
+            ExpressionKind::Now => Some((Expression::Now, Type::Time)),
             ExpressionKind::Bool(value) => Some((Expression::Literal(Value::Bool(*value)), Type::Bool)),
             ExpressionKind::Place(place) => self.read(place),
             ExpressionKind::Size(name) => Some((Expression::Size(self.container(name)?), Type::Int)),
@@ -69,8 +74,15 @@ impl Lowering<'_, '_> {
                 if let ExpressionKind::Int(value) = operand.kind {
                     return self.literal(value, true, expression.at);
                 }
-                let operand = self.of_type(operand, Type::Int)?;
-                Some((Expression::Unary(UnaryOperator::Negate, Box::new(operand)), Type::Int))
+                if let ExpressionKind::Duration(nanoseconds) = operand.kind {
+                    return self.duration(nanoseconds, true, expression.at);
+                }
+                let (lowered, ty) = self.expression(operand)?;
+                if ty == Type::Bool {
+                    self.of_type(operand, Type::Int)?;
+                    return None;
+                }
+                Some((Expression::Unary(UnaryOperator::Negate, Box::new(lowered)), ty))
             }
             ExpressionKind::Unary(UnaryOperator::Not, operand) => {
                 let operand = self.condition(operand)?;
@@ -123,42 +135,54 @@ impl Lowering<'_, '_> {
         None
     }
 
+    fn duration(&mut self, nanoseconds: u64, negative: bool, at: At) -> Option<(Expression, Type)> {
+        let signed = if negative { -i128::from(nanoseconds) } else { i128::from(nanoseconds) };
+        if let Ok(fits) = i64::try_from(signed) {
+            return Some((Expression::Literal(Value::Time(fits)), Type::Time));
+        }
+        self.diagnostics.push(Diagnostic::error("E0311", "the duration is too long", at, "").note(constants::LONGEST));
+        None
+    }
+
     fn binary(
         &mut self,
         operator: BinaryOperator,
         left: &ast::Expression,
         right: &ast::Expression,
     ) -> Option<(Expression, Type)> {
-        let (left, right, ty) = match operator {
-            BinaryOperator::And | BinaryOperator::Or => {
-                let (left, right) = (self.condition(left), self.condition(right));
-                (left?, right?, Type::Bool)
-            }
-            BinaryOperator::Equal | BinaryOperator::NotEqual => {
-                let (found, right) = (self.expression(left), right);
-                let Some((left, ty)) = found else {
-                    self.expression(right);
-                    return None;
-                };
-                (left, self.of_type(right, ty)?, Type::Bool)
-            }
-            BinaryOperator::Less
-            | BinaryOperator::LessOrEqual
-            | BinaryOperator::Greater
-            | BinaryOperator::GreaterOrEqual => {
-                let (left, right) = (self.of_type(left, Type::Int), self.of_type(right, Type::Int));
-                (left?, right?, Type::Bool)
-            }
-            BinaryOperator::Add
-            | BinaryOperator::Subtract
-            | BinaryOperator::Multiply
-            | BinaryOperator::Divide
-            | BinaryOperator::Remainder => {
-                let (left, right) = (self.of_type(left, Type::Int), self.of_type(right, Type::Int));
-                (left?, right?, Type::Int)
-            }
-        };
+        if operator == BinaryOperator::And || operator == BinaryOperator::Or {
+            let (left, right) = (self.condition(left), self.condition(right));
+            return Some((Expression::Binary(operator, Box::new(left?), Box::new(right?)), Type::Bool));
+        }
+        let at = left.at.to(right.at);
+        let (left, right) = (self.expression(left), self.expression(right));
+        let ((left, of_left), (right, of_right)) = (left?, right?);
+        let ty = self.joined(operator, of_left, of_right, at)?;
         Some((Expression::Binary(operator, Box::new(left), Box::new(right)), ty))
+    }
+
+    /// The type of what an operator makes of operands of these types.
+    pub(super) fn joined(&mut self, operator: BinaryOperator, left: Type, right: Type, at: At) -> Option<Type> {
+        let joined = operator.joins(left, right);
+        if joined.is_none() {
+            let (word, one, other) = (operator.word(), left.word(), right.word());
+            let title = format!("`{word}` does not join `{one}` and `{other}`");
+            let diagnostic = Diagnostic::error("E0303", title, at, format!("`{one}` {word} `{other}`"));
+            let mixed = matches!((left, right), (Type::Int, Type::Time) | (Type::Time, Type::Int));
+            self.diagnostics.push(if left == Type::Bool || right == Type::Bool {
+                diagnostic.note("there is no conversion from `bool` to another type")
+            } else if mixed && operator == BinaryOperator::Divide {
+                diagnostic
+                    .help("a `time` is divided by an `int` or a `time`; an `int` becomes a `time` by a unit: `n * 1ms`")
+            } else if mixed {
+                diagnostic.help("make the `int` a `time` by a unit, `n * 1ms`, or the `time` an `int`, `t / 1ms`")
+            } else {
+                diagnostic.help(
+                    "to scale a `time` multiply it by an `int`; two of them are divided, added, subtracted, compared",
+                )
+            });
+        }
+        joined
     }
 
     fn read(&mut self, place: &ast::Place) -> Option<(Expression, Type)> {
@@ -315,5 +339,19 @@ impl Lowering<'_, '_> {
         let diagnostic = Diagnostic::error("E0309", title, name.at, "names no thread here")
             .note("a threadref that is declared in a handler holds nothing: it is the cursor of a `foreach`");
         self.diagnostics.push(diagnostic.help("to keep a thread, declare the threadref in `data { … }`"));
+    }
+}
+
+/// With advice for those who expected another type.
+pub(super) fn converting(diagnostic: Diagnostic, found: Type, expected: Type) -> Diagnostic {
+    match (found, expected) {
+        (Type::Int, Type::Bool) => diagnostic.help("compare it: `… != 0`"),
+        (Type::Time, Type::Bool) => diagnostic.help("compare it: `… != 0ms`"),
+        (Type::Int, Type::Time) => diagnostic.help("say of which unit: `10ms`, `n * 1ms` (or `1s`, `1us`, `1ns`)"),
+        (Type::Time, Type::Int) => diagnostic.help("say in which unit: `… / 1ms` (or `1s`, `1us`, `1ns`)"),
+        (Type::Bool, Type::Int | Type::Time) => {
+            diagnostic.note(format!("there is no conversion from `bool` to `{}`", expected.word()))
+        }
+        (Type::Int, Type::Int) | (Type::Bool, Type::Bool) | (Type::Time, Type::Time) => diagnostic,
     }
 }

@@ -8,7 +8,7 @@ use crate::syntax::ast::{self, Name};
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type, Value};
 
-use super::expressions::{EMPTY, Lowering};
+use super::expressions::{EMPTY, Lowering, converting};
 use super::functions::{Answer, Calls};
 use super::scope::Binding;
 use super::symbols::Symbol;
@@ -263,13 +263,21 @@ impl Body<'_, '_, '_> {
         let Some(operator) = operator else {
             return Some(StatementKind::Set { place, value: self.lowering.of_type(value, ty)? });
         };
-        let right = self.lowering.of_type(value, Type::Int)?;
         if ty == Type::Bool {
             let title = "expected a variable of type `int`, found one of type `bool`";
             self.lowering.diagnostics.push(
                 Diagnostic::error("E0303", title, value.at, "cannot be added to a `bool`")
                     .help("assign `true` or `false`"),
             );
+            return None;
+        }
+        let (right, of_right) = self.lowering.expression(value)?;
+        let made = self.lowering.joined(operator, ty, of_right, value.at)?;
+        if made != ty {
+            let title = format!("expected a value of type `{}`, found one of type `{}`", ty.word(), made.word());
+            let label = format!("`{}` {} `{}`", ty.word(), operator.word(), of_right.word());
+            let diagnostic = Diagnostic::error("E0303", title, value.at, label);
+            self.lowering.diagnostics.push(converting(diagnostic, made, ty));
             return None;
         }
         let value = Expression::Binary(operator, Box::new(Expression::Read(place)), Box::new(right));

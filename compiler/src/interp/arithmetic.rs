@@ -2,10 +2,10 @@
 
 use crate::policy::{BinaryOperator, UnaryOperator, Value};
 
-/// A value as an int. Policies are typed, so a bool comes here only as a sort key: `true` is the higher one.
-pub(super) fn int(value: Value) -> i64 {
+/// A value as a number: an int, the nanoseconds of a time; a bool comes here only as a sort key: `true` is the higher one.
+pub(super) fn number(value: Value) -> i64 {
     match value {
-        Value::Int(int) => int,
+        Value::Int(number) | Value::Time(number) => number,
         Value::Bool(truth) => i64::from(truth),
     }
 }
@@ -13,7 +13,7 @@ pub(super) fn int(value: Value) -> i64 {
 /// A value as a condition.
 pub(super) fn truth(value: Value) -> bool {
     match value {
-        Value::Int(int) => int != 0,
+        Value::Int(number) | Value::Time(number) => number != 0,
         Value::Bool(truth) => truth,
     }
 }
@@ -26,7 +26,10 @@ pub(super) fn size(threads: usize, bits: u8) -> Value {
 /// `-x`, `!x`
 pub(super) fn unary(operator: UnaryOperator, operand: Value, bits: u8) -> Value {
     match operator {
-        UnaryOperator::Negate => Value::Int(wrap(int(operand).wrapping_neg(), bits)),
+        UnaryOperator::Negate => match operand {
+            Value::Time(time) => Value::Time(time.wrapping_neg()),
+            Value::Int(_) | Value::Bool(_) => Value::Int(wrap(number(operand).wrapping_neg(), bits)),
+        },
         UnaryOperator::Not => Value::Bool(!truth(operand)),
     }
 }
@@ -42,13 +45,22 @@ pub(super) fn decided(operator: BinaryOperator, left: Value) -> Option<Value> {
 
 /// Two operands, one value.
 pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: u8) -> Value {
-    let (a, b) = (int(left), int(right));
+    let (a, b) = (number(left), number(right));
+    let times = (matches!(left, Value::Time(_)), matches!(right, Value::Time(_)));
+    // A time is 64 bits wide whatever the width of an int.
+    let made = |value: i64| match times {
+        (true, _) | (_, true) => Value::Time(value),
+        (false, false) => Value::Int(wrap(value, bits)),
+    };
     match operator {
-        BinaryOperator::Add => Value::Int(wrap(a.wrapping_add(b), bits)),
-        BinaryOperator::Subtract => Value::Int(wrap(a.wrapping_sub(b), bits)),
-        BinaryOperator::Multiply => Value::Int(wrap(a.wrapping_mul(b), bits)),
-        BinaryOperator::Divide => Value::Int(if b == 0 { 0 } else { wrap(a.wrapping_div(b), bits) }),
-        BinaryOperator::Remainder => Value::Int(if b == 0 { 0 } else { a.wrapping_rem(b) }),
+        BinaryOperator::Add => made(a.wrapping_add(b)),
+        BinaryOperator::Subtract => made(a.wrapping_sub(b)),
+        BinaryOperator::Multiply => made(a.wrapping_mul(b)),
+        BinaryOperator::Divide => {
+            let quotient = if b == 0 { 0 } else { a.wrapping_div(b) };
+            if times == (true, true) { Value::Int(wrap(quotient, bits)) } else { made(quotient) }
+        }
+        BinaryOperator::Remainder => made(if b == 0 { 0 } else { a.wrapping_rem(b) }),
         BinaryOperator::Equal => Value::Bool(a == b),
         BinaryOperator::NotEqual => Value::Bool(a != b),
         BinaryOperator::Less => Value::Bool(a < b),
@@ -71,7 +83,7 @@ mod tests {
     use super::*;
 
     fn ints(operator: BinaryOperator, a: i64, b: i64, bits: u8) -> i64 {
-        int(binary(operator, Value::Int(a), Value::Int(b), bits))
+        number(binary(operator, Value::Int(a), Value::Int(b), bits))
     }
 
     #[test]
@@ -91,6 +103,17 @@ mod tests {
         assert_eq!(ints(BinaryOperator::Divide, -7, 2, 64), -3);
         assert_eq!(ints(BinaryOperator::Remainder, -7, 2, 64), -1);
         assert_eq!(ints(BinaryOperator::Remainder, i64::MIN, -1, 64), 0);
+    }
+
+    #[test]
+    fn times_are_wide_where_ints_are_narrow() {
+        let (second, many) = (Value::Time(1_000_000_000), Value::Int(30_000));
+        assert_eq!(binary(BinaryOperator::Multiply, many, second, 16), Value::Time(30_000_000_000_000));
+        assert_eq!(binary(BinaryOperator::Divide, second, many, 16), Value::Time(33_333));
+        assert_eq!(binary(BinaryOperator::Divide, second, Value::Time(1000), 16), Value::Int(16_960));
+        assert_eq!(binary(BinaryOperator::Divide, Value::Time(i64::MIN), Value::Int(-1), 16), Value::Time(i64::MIN));
+        assert_eq!(binary(BinaryOperator::Remainder, second, Value::Time(0), 16), Value::Time(0));
+        assert_eq!(unary(UnaryOperator::Negate, second, 16), Value::Time(-1_000_000_000));
     }
 
     #[test]

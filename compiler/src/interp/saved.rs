@@ -10,6 +10,8 @@ pub struct Saved {
     pub variables: Vec<Value>,
     /// In the order of [`crate::policy::Policy::containers`]; in each, the threads in the order in which they would leave.
     pub containers: Vec<Vec<SavedThread>>,
+    /// What time it is.
+    pub now: i64,
 }
 
 /// A thread in a container.
@@ -31,6 +33,7 @@ impl Machine<'_> {
         Saved {
             variables: self.variables.clone(),
             containers: self.containers.iter().map(|container| container.values().map(thread).collect()).collect(),
+            now: self.now,
         }
     }
 
@@ -38,6 +41,7 @@ impl Machine<'_> {
     pub fn restore(&mut self, saved: &Saved) {
         let policy = self.verified.policy();
         self.variables.clone_from(&saved.variables);
+        self.now = saved.now;
         self.imports = policy.imports.iter().map(|import| import.default).collect();
         self.containers.iter_mut().for_each(std::collections::BTreeMap::clear);
         self.threads.clear();

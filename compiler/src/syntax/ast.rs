@@ -272,6 +272,10 @@ pub struct Expression {
 pub enum ExpressionKind {
     /// `12`, `0x0c`. What does not fit in 64 bits is `u64::MAX`, which fits in no `int` either.
     Int(u64),
+    /// `25ms`, in nanoseconds; saturated as above.
+    Duration(u64),
+    /// `now`
+    Now,
     /// `true`, `false`
     Bool(bool),
     /// `x`, `t.x`

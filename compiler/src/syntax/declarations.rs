@@ -1,8 +1,9 @@
 //! The scheduler, its sections and the headers of its handlers.
 
 use crate::diagnostics::Diagnostic;
-use crate::vocabulary::{At, StateClass, Type};
+use crate::vocabulary::{At, StateClass, Type, Value};
 
+use super::Feature;
 use super::ast::{Block, Container, ContainerKind, Handler, HandlerKind, Name, Scheduler, SortKey, Variable};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
@@ -10,6 +11,9 @@ use super::words::{ARRAYS, RESERVED, nearest};
 
 /// The words that start a part of a scheduler.
 const PARTS: [&str; 7] = ["thread", "threadimports", "imports", "data", "event", "query", "function"];
+
+/// For messages.
+const A_TYPE: &str = "a type (`int`, `bool` or `time`)";
 
 impl Parser<'_> {
     // scheduler = "scheduler" NAME "{" { part } "}" END ;
@@ -152,21 +156,19 @@ impl Parser<'_> {
             return Err(self.not_supported(construct, self.token.at));
         }
         match self.word() {
-            Some("int") => self.variables(Type::Int, initial, required),
-            Some("bool") => self.variables(Type::Bool, initial, required),
+            Some(_) if let Some(ty) = self.type_word() => self.variables(ty, initial, required),
             Some("const" | "queue" | "stack" | "pqueue" | "pstack" | "threadref") => {
-                let misplaced = self
-                    .unexpected("a type (`int` or `bool`)")
-                    .help("constants and containers are declared in `data { … }`");
+                let misplaced = self.unexpected(A_TYPE).help("constants and containers are declared in `data { … }`");
                 Err(self.report(misplaced))
             }
-            Some(_) | None => Err(self.expected("a type (`int` or `bool`)")),
+            Some(_) | None => Err(self.expected(A_TYPE)),
         }
     }
 
-    // declaration = ( "int" | "bool" ) variable { "," variable } ";" ;
+    // declaration = TYPE variable { "," variable } ";" ;
     // variable = NAME [ "=" expression ] ;              in imports: NAME "default" expression
     pub(crate) fn variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
+        self.demand_type(ty);
         self.advance();
         let mut variables = Vec::new();
         loop {
@@ -178,9 +180,11 @@ impl Parser<'_> {
             if !present && required {
                 let missing = self.unexpected(&format!("`{initial}`"));
                 let missing = if initial == "default" {
-                    missing
-                        .note("the default holds until the application registers its variable")
-                        .help(format!("write `{} default 0;`", name.text))
+                    missing.note("the default holds until the application registers its variable").help(format!(
+                        "write `{} default {};`",
+                        name.text,
+                        Value::zero(ty)
+                    ))
                 } else {
                     missing
                 };
@@ -200,23 +204,17 @@ impl Parser<'_> {
             return Err(self.not_supported(construct, self.token.at));
         }
         if self.eat_word("const") {
-            let constants = match self.word() {
-                Some("int") => self.variables(Type::Int, "=", true),
-                Some("bool") => self.variables(Type::Bool, "=", true),
-                Some(_) | None => match self.unsupported_here() {
-                    Some(construct) => Err(self.not_supported(construct, self.token.at)),
-                    None => Err(self.expected("a type (`int` or `bool`)")),
-                },
+            let constants = match (self.type_word(), self.unsupported_here()) {
+                (Some(ty), _) => self.variables(ty, "=", true),
+                (None, Some(construct)) => Err(self.not_supported(construct, self.token.at)),
+                (None, None) => Err(self.expected(A_TYPE)),
             };
             scheduler.constants.extend(constants?);
             return Ok(());
         }
         let kind = match self.word() {
-            Some("int") => {
-                return self.variables(Type::Int, "=", false).map(|variables| scheduler.variables.extend(variables));
-            }
-            Some("bool") => {
-                return self.variables(Type::Bool, "=", false).map(|variables| scheduler.variables.extend(variables));
+            Some(_) if let Some(ty) = self.type_word() => {
+                return self.variables(ty, "=", false).map(|variables| scheduler.variables.extend(variables));
             }
             Some("threadref") => ContainerKind::Threadref,
             Some("queue") => ContainerKind::Queue,
@@ -225,11 +223,13 @@ impl Parser<'_> {
             Some("pstack") => ContainerKind::Pstack,
             Some(word) => {
                 let unexpected = self.unexpected("a declaration");
-                let types = ["int", "bool", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
+                let types = ["int", "bool", "time", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
                 let advice = match nearest(word, types) {
                     Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "declare an `int`, `bool`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`"
-                        .to_owned(),
+                    None => {
+                        "declare an `int`, `bool`, `time`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`"
+                            .to_owned()
+                    }
                 };
                 return Err(self.report(unexpected.help(advice)));
             }
@@ -393,14 +393,27 @@ impl Parser<'_> {
         }
     }
 
-    // TYPE = "int" | "bool" ;
+    // TYPE = "int" | "bool" | "time" ;
     pub(crate) fn value_type(&mut self) -> Parse<(Type, At)> {
-        let ty = match self.word() {
-            Some("int") => Type::Int,
-            Some("bool") => Type::Bool,
-            Some(_) | None => return Err(self.expected("a type (`int` or `bool`)")),
-        };
+        let Some(ty) = self.type_word() else { return Err(self.expected(A_TYPE)) };
+        self.demand_type(ty);
         Ok((ty, self.advance().at))
+    }
+
+    /// The type that is written here, if there is one.
+    pub(super) fn type_word(&self) -> Option<Type> {
+        self.word().and_then(Type::from_word)
+    }
+
+    /// Reports a type that this framework does not have.
+    fn demand_type(&mut self, ty: Type) {
+        match ty {
+            Type::Int | Type::Bool => {}
+            Type::Time => {
+                // It is read all the same, so that what follows is understood.
+                self.demand(Feature::Time, "type `time`", self.token.at);
+            }
+        }
     }
 
     /// A block of the policy language in a framework description.

@@ -2,6 +2,7 @@
 
 use crate::vocabulary::{At, BinaryOperator, UnaryOperator};
 
+use super::Feature;
 use super::ast::{Expression, ExpressionKind, Name, Place};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
@@ -79,6 +80,7 @@ impl Parser<'_> {
             TokenKind::Sign("!") => UnaryOperator::Not,
             TokenKind::Word
             | TokenKind::Number(_)
+            | TokenKind::Duration(_)
             | TokenKind::Text
             | TokenKind::Sign(_)
             | TokenKind::Bad(_)
@@ -92,13 +94,18 @@ impl Parser<'_> {
         Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: operand.depth + 1 })
     }
 
-    // primary = NUMBER | "true" | "false" | "(" expression ")" | "|" NAME "|" | NAME [ "." NAME | "in" NAME ] ;
+    // primary = NUMBER | DURATION | "now" | "true" | "false" | "(" expression ")" | "|" NAME "|" | NAME [ "." NAME | "in" NAME ] ;
     fn primary(&mut self) -> Parse<Deep> {
         let start = self.token.at;
         let kind = match self.token.kind {
             TokenKind::Number(value) => {
                 self.advance();
                 ExpressionKind::Int(value)
+            }
+            TokenKind::Duration(nanoseconds) => {
+                self.demand(Feature::Time, "durations", start);
+                self.advance();
+                ExpressionKind::Duration(nanoseconds)
             }
             TokenKind::Sign("(") => {
                 self.advance();
@@ -125,6 +132,11 @@ impl Parser<'_> {
         if let Some(word @ ("true" | "false")) = self.word() {
             self.advance();
             return Ok(ExpressionKind::Bool(word == "true"));
+        }
+        if self.is_word("now") {
+            self.demand(Feature::Time, "`now`", self.token.at);
+            self.advance();
+            return Ok(ExpressionKind::Now);
         }
         let name = self.name("an expression")?;
         if self.is_sign("(") {
@@ -159,6 +171,7 @@ impl Parser<'_> {
             TokenKind::Sign("|") => "write `||` for \"or\"",
             TokenKind::Word
             | TokenKind::Number(_)
+            | TokenKind::Duration(_)
             | TokenKind::Text
             | TokenKind::Sign(_)
             | TokenKind::Bad(_)

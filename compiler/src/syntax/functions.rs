@@ -45,7 +45,6 @@ impl Parser<'_> {
     }
 
     fn type_before_name(&mut self) -> Parse<Option<crate::vocabulary::Type>> {
-        let typed = self.is_word("int") || self.is_word("bool");
-        if typed { self.value_type().map(|(ty, _)| Some(ty)) } else { Ok(None) }
+        if self.type_word().is_some() { self.value_type().map(|(ty, _)| Some(ty)) } else { Ok(None) }
     }
 }

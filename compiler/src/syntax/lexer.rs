@@ -1,6 +1,6 @@
 //! Text to tokens, one at a time. Policies and framework descriptions share it.
 
-use crate::vocabulary::At;
+use crate::vocabulary::{At, UNITS};
 
 /// A word, number, string or sign, and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub(crate) enum TokenKind {
     Word,
     /// Saturated at `u64::MAX`.
     Number(u64),
+    /// `25ms`, in nanoseconds; saturated at `u64::MAX`.
+    Duration(u64),
     /// With its quotes; see [`unescape`].
     Text,
     /// Brackets, punctuation and operators. `||` is two of `|`: `|a|||b|` could not be told apart here.
@@ -37,8 +39,6 @@ pub(crate) enum Bad {
     Text,
     /// `0x`, `08`, `12ab`.
     Number,
-    /// `25ms`
-    Duration,
     /// `1.5`
     Float,
 }
@@ -50,7 +50,6 @@ const SIGNS: [&str; 34] = [
 ];
 /// Known, so that a message can name them; in no grammar but `?`.
 const OTHER_SIGNS: [&str; 4] = ["?", "&", "^", "~"];
-const DURATIONS: [&str; 5] = ["ns", "us", "ms", "s", "min"];
 
 /// Reads tokens from the start of a text to its end.
 #[derive(Clone, Debug)]
@@ -139,8 +138,12 @@ impl<'a> Lexer<'a> {
             None => (written, 10),
         };
         let unit = written.trim_start_matches(|c: char| c.is_ascii_digit());
-        if DURATIONS.contains(&unit) {
-            return TokenKind::Bad(Bad::Duration);
+        let count = &written[..written.len() - unit.len()];
+        if let Some((_, length)) = UNITS.into_iter().find(|(name, _)| *name == unit)
+            && (count.len() == 1 || !count.starts_with('0'))
+        {
+            let count: u64 = count.parse().unwrap_or(u64::MAX);
+            return TokenKind::Duration(count.saturating_mul(length.unsigned_abs()));
         }
         let octal = radix == 10 && digits.len() > 1 && digits.starts_with('0');
         if digits.is_empty() || octal || !digits.chars().all(|c| c.is_digit(radix)) {
@@ -224,11 +227,14 @@ mod tests {
     fn numbers() {
         assert_eq!(kinds("0 42 0x2A"), [TokenKind::Number(0), TokenKind::Number(42), TokenKind::Number(42)]);
         assert_eq!(kinds("99999999999999999999"), [TokenKind::Number(u64::MAX)]);
+        assert_eq!(kinds("25ms 0ns"), [TokenKind::Duration(25_000_000), TokenKind::Duration(0)]);
+        assert_eq!(kinds("99999999999999999999s"), [TokenKind::Duration(u64::MAX)]);
         let bad = [
             ("010", Bad::Number),
             ("0x", Bad::Number),
             ("1a", Bad::Number),
-            ("25ms", Bad::Duration),
+            ("025ms", Bad::Number),
+            ("25min", Bad::Number),
             ("1.5", Bad::Float),
         ];
         for (text, why) in bad {

@@ -1,7 +1,7 @@
 //! Loops.
 
 use crate::diagnostics::Diagnostic;
-use crate::vocabulary::{At, Test, Type};
+use crate::vocabulary::{At, Test};
 
 use super::Feature;
 use super::ast::{Expression, Statement, StatementKind};
@@ -97,8 +97,9 @@ impl Parser<'_> {
         let start = self.token.at;
         let declares = end == ";";
         let kind = match self.word() {
-            Some("int") if declares => self.variables(Type::Int, "=", false).map(StatementKind::Declare)?,
-            Some("bool") if declares => self.variables(Type::Bool, "=", false).map(StatementKind::Declare)?,
+            Some(_) if declares && let Some(ty) = self.type_word() => {
+                self.variables(ty, "=", false).map(StatementKind::Declare)?
+            }
             Some(_) | None => self.change()?,
         };
         if matches!(kind, StatementKind::Transfer { .. } | StatementKind::Call(_)) {
@@ -112,15 +113,9 @@ impl Parser<'_> {
     /// Reports and passes a loop that this framework does not have; whether there was one.
     pub(super) fn refused_loop(&mut self, start: At) -> bool {
         let starts = matches!(self.word(), Some("for" | "while" | "do"));
-        let dialect = self.dialect.filter(|dialect| starts && !dialect.features.contains(&Feature::Loops));
-        let Some(dialect) = dialect else { return false };
-        let (name, word) = (&dialect.framework, self.written(start));
-        let title = format!("framework `{name}` has no `{word}` loops");
-        let reason = format!(
-            "in `{name}` every handler must be seen to end: its description does not list `loops` in `dialect`"
-        );
-        let diagnostic = Diagnostic::error("E0108", title, start, "not in this framework's dialect").note(reason);
-        self.report(diagnostic.help("visit the threads of a container with `foreach t in c`"));
+        if !starts || !self.demand(Feature::Loops, &format!("`{}` loops", self.written(start)), start) {
+            return false;
+        }
         self.skip_loop(start);
         true
     }

@@ -33,17 +33,38 @@ pub enum Feature {
     Failure,
     /// `for`, `while` and `do`: loops whose end nobody may foresee.
     Loops,
+    /// The type `time`, durations (`25ms`) and `now`.
+    Time,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 2] = [Feature::Failure, Feature::Loops];
+    pub const ALL: [Feature; 3] = [Feature::Failure, Feature::Loops, Feature::Time];
 
     /// As a framework description writes it.
     pub fn word(self) -> &'static str {
         match self {
             Feature::Failure => "failure",
             Feature::Loops => "loops",
+            Feature::Time => "time",
+        }
+    }
+
+    /// Why a framework lacks it, after "in `plain`".
+    fn reason(self) -> &'static str {
+        match self {
+            Feature::Failure => "the application's calls cannot be refused",
+            Feature::Loops => "every handler must be seen to end",
+            Feature::Time => "policies have no clock",
+        }
+    }
+
+    /// What to do without it.
+    fn instead(self) -> Option<&'static str> {
+        match self {
+            Feature::Failure => None,
+            Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
+            Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
         }
     }
 }

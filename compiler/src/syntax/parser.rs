@@ -7,10 +7,10 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Source;
 use crate::vocabulary::At;
 
-use super::Dialect;
 use super::ast::{Lost, Name};
 use super::lexer::{Bad, Lexer, Token, TokenKind};
 use super::words::{self, RESERVED, Unsupported, unsupported};
+use super::{Dialect, Feature};
 
 /// How deep blocks and expressions can be nested; operators in a row (`a + b + c`) and `else if` count too.
 pub(crate) const DEEPEST: usize = 100;
@@ -141,7 +141,9 @@ impl<'a> Parser<'a> {
             TokenKind::End => "the end of the file".to_owned(),
             TokenKind::Text => "a string".to_owned(),
             TokenKind::Word if RESERVED.contains(&self.written(at)) => format!("the word `{}`", self.written(at)),
-            TokenKind::Word | TokenKind::Number(_) | TokenKind::Sign(_) => format!("`{}`", self.written(at)),
+            TokenKind::Word | TokenKind::Number(_) | TokenKind::Duration(_) | TokenKind::Sign(_) => {
+                format!("`{}`", self.written(at))
+            }
             TokenKind::Bad(bad) => return self.bad(bad),
         };
         Diagnostic::error(self.code, format!("expected {what}, found {found}"), at, format!("expected {what}"))
@@ -171,8 +173,7 @@ impl<'a> Parser<'a> {
                     .note("there are decimal numbers (`10`) and hexadecimal ones (`0x0a`), but no octal ones")
             }
             Bad::Number => wrong(format!("`{written}` is neither a number nor a name"), "not a number of the language")
-                .help("a number is decimal (`10`) or hexadecimal (`0x0a`); a name starts with a letter or `_`"),
-            Bad::Duration => not_supported(words::DURATIONS, at),
+                .help("a number is decimal (`10`) or hexadecimal (`0x0a`), a duration is decimal with `s`, `ms`, `us` or `ns` (`10ms`); a name starts with a letter or `_`"),
             Bad::Float => not_supported(words::FRACTIONS, at),
         }
     }
@@ -196,6 +197,20 @@ impl<'a> Parser<'a> {
             }
         }
         Reported
+    }
+
+    /// Reports an optional part of the language if this framework does not have it; whether that is so.
+    pub(crate) fn demand(&mut self, feature: Feature, what: &str, at: At) -> bool {
+        let Some(dialect) = self.dialect.filter(|dialect| !dialect.features.contains(&feature)) else { return false };
+        let (name, word, reason) = (&dialect.framework, feature.word(), feature.reason());
+        let title = format!("framework `{name}` has no {what}");
+        let reason = format!("in `{name}` {reason}: its description does not list `{word}` in `dialect`");
+        let diagnostic = Diagnostic::error("E0108", title, at, "not in this framework's dialect").note(reason);
+        self.report(match feature.instead() {
+            Some(instead) => diagnostic.help(instead),
+            None => diagnostic,
+        });
+        true
     }
 
     /// Reports a construct that this version does not have.
@@ -361,7 +376,11 @@ impl<'a> Parser<'a> {
                         self.lost.names.insert(word.to_owned());
                     }
                 }
-                TokenKind::Number(_) | TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) => {}
+                TokenKind::Number(_)
+                | TokenKind::Duration(_)
+                | TokenKind::Text
+                | TokenKind::Sign(_)
+                | TokenKind::Bad(_) => {}
             }
         }
     }

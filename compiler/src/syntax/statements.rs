@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
 use crate::diagnostics::Diagnostic;
-use crate::vocabulary::{At, BinaryOperator, Type};
+use crate::vocabulary::{At, BinaryOperator};
 
 use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Statement, StatementKind};
@@ -81,8 +81,7 @@ impl Parser<'_> {
                     "nothing to be the alternative of",
                 )));
             }
-            Some("int") => self.variables(Type::Int, "=", false).map(StatementKind::Declare)?,
-            Some("bool") => self.variables(Type::Bool, "=", false).map(StatementKind::Declare)?,
+            Some(_) if let Some(ty) = self.type_word() => self.variables(ty, "=", false).map(StatementKind::Declare)?,
             Some("const") => return Err(self.misplaced("constants")),
             Some("queue" | "stack" | "pqueue" | "pstack") => return Err(self.misplaced("containers")),
             Some("threadref") => self.cursors()?,
@@ -138,7 +137,7 @@ impl Parser<'_> {
         if self.is_sign("}") || self.is_end() || self.starts_handler() {
             return Err(self.expected("a statement"));
         }
-        if matches!(self.word(), Some("int" | "bool" | "threadref")) {
+        if self.type_word().is_some() || self.is_word("threadref") {
             let title = "a declaration alone in a branch can never be used";
             return Err(self.report(Diagnostic::error("E0101", title, start, "expected a statement or a block")));
         }
@@ -158,13 +157,8 @@ impl Parser<'_> {
 
     fn failure(&mut self) -> Parse<StatementKind> {
         let at = self.token.at;
-        if let Some(dialect) = self.dialect
-            && !dialect.features.contains(&Feature::Failure)
-        {
-            let name = &dialect.framework;
-            let diagnostic = Diagnostic::error("E0108", format!("framework `{name}` has no `fail`"), at, "not in this framework's dialect")
-                .note(format!("in `{name}` the application's calls cannot be refused: its description does not list `failure` in `dialect`"));
-            return Err(self.report(diagnostic));
+        if self.demand(Feature::Failure, "`fail`", at) {
+            return Err(Reported);
         }
         self.advance();
         if self.token.kind != TokenKind::Text {

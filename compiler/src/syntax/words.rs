@@ -1,7 +1,7 @@
 //! The words of the language, and those that it does not have yet.
 
 /// No name of a policy can be one of these.
-pub(crate) const RESERVED: [&str; 32] = [
+pub(crate) const RESERVED: [&str; 34] = [
     "scheduler",
     "thread",
     "threadimports",
@@ -12,6 +12,8 @@ pub(crate) const RESERVED: [&str; 32] = [
     "const",
     "int",
     "bool",
+    "time",
+    "now",
     "threadref",
     "queue",
     "stack",
@@ -37,9 +39,8 @@ pub(crate) const RESERVED: [&str; 32] = [
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
-const UNSUPPORTED: [(&str, Unsupported); 11] = [
+const UNSUPPORTED: [(&str, Unsupported); 10] = [
     ("float", Unsupported("the type `float` is", "scale the value and use an `int`")),
-    ("time", Unsupported("the type `time` is", COUNT)),
     ("verbatim", Unsupported("`verbatim` blocks are", "import a variable of the application that says the same")),
     ("nodefamilies", Unsupported("node families are", ONE_NODE)),
     ("nodecollections", Unsupported("node collections are", ONE_NODE)),
@@ -53,7 +54,6 @@ const UNSUPPORTED: [(&str, Unsupported); 11] = [
         Unsupported("`dispatch` blocks are", "leave it out; in the handler of an event write `dispatch THREADREF;`"),
     ),
 ];
-const COUNT: &str = "count in decisions or in units of your own, with an `int`";
 const ONE_NODE: &str = "leave it out: a policy schedules one node";
 
 /// A construct that this version does not have, with its verb, and what to do without it.
@@ -61,7 +61,6 @@ const ONE_NODE: &str = "leave it out: a policy schedules one node";
 pub(crate) struct Unsupported(pub(crate) &'static str, pub(crate) &'static str);
 
 pub(crate) const ARRAYS: Unsupported = Unsupported("arrays are", "declare a variable or container for each element");
-pub(crate) const DURATIONS: Unsupported = Unsupported("durations are", COUNT);
 pub(crate) const FRACTIONS: Unsupported =
     Unsupported("numbers with a fraction are", "scale the value and use an `int`");
 

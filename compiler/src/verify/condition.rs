@@ -29,6 +29,7 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
         Expression::Literal(_)
         | Expression::Constant(_)
         | Expression::Read(_)
+        | Expression::Now
         | Expression::Size(_)
         | Expression::Unary(UnaryOperator::Negate, _) => Some(state),
     }
@@ -68,7 +69,8 @@ fn compare(policy: &Policy, state: State, (operator, left, right): Comparison, o
         (Some(Value::Int(bound)), _) => bounded(policy, state, right, mirrored(operator), bound, outcome, at),
         (_, Some(Value::Bool(value))) => equal(policy, state, left, operator, value, outcome, at),
         (Some(Value::Bool(value)), _) => equal(policy, state, right, operator, value, outcome, at),
-        (None, None) => Some(state),
+        // A time tells nothing of containers.
+        (None | Some(Value::Time(_)), None | Some(Value::Time(_))) => Some(state),
     }
 }
 
@@ -167,6 +169,7 @@ fn sizes(expression: &Expression, containers: &mut Vec<ContainerId>) -> bool {
         | Expression::Literal(_)
         | Expression::Constant(_)
         | Expression::Read(_)
+        | Expression::Now
         | Expression::In(..)
         | Expression::Unary(..)
         | Expression::NotZero(_) => false,
@@ -181,17 +184,20 @@ pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value
         Expression::Unary(UnaryOperator::Negate, operand) => match constant(policy, operand)? {
             // The smallest int has no opposite; it wraps.
             Value::Int(int) if int > i64::MIN >> (64 - policy.int_bits) => Some(Value::Int(-int)),
+            Value::Time(time) => time.checked_neg().map(Value::Time),
             Value::Int(_) | Value::Bool(_) => None,
         },
         Expression::Unary(UnaryOperator::Not, operand) => match constant(policy, operand)? {
             Value::Bool(truth) => Some(Value::Bool(!truth)),
-            Value::Int(_) => None,
+            Value::Int(_) | Value::Time(_) => None,
         },
         Expression::NotZero(operand) => match constant(policy, operand)? {
             Value::Int(int) => Some(Value::Bool(int != 0)),
-            Value::Bool(_) => None,
+            Value::Bool(_) | Value::Time(_) => None,
         },
-        Expression::Read(_) | Expression::Size(_) | Expression::In(..) | Expression::Binary(..) => None,
+        Expression::Read(_) | Expression::Now | Expression::Size(_) | Expression::In(..) | Expression::Binary(..) => {
+            None
+        }
     }
 }
 

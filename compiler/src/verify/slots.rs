@@ -28,7 +28,7 @@ struct Reader<'a, 'd> {
 impl Reader<'_, '_> {
     fn expression(&mut self, expression: &Expression, state: &State) {
         match expression {
-            Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) => {}
+            Expression::Literal(_) | Expression::Constant(_) | Expression::Now | Expression::Size(_) => {}
             Expression::Read(place) => self.place(*place, state),
             Expression::In(thread, _) => self.thread(*thread, state),
             Expression::Unary(_, operand) | Expression::NotZero(operand) => self.expression(operand, state),

@@ -96,12 +96,13 @@ fn nears(
     if assignments(body, step, *counter) != 1 || stride <= 0 {
         return false;
     }
+    let fits = |bound: i64, highest: i64| {
+        let last = sign * i128::from(bound) - i128::from(!equal);
+        last + stride <= i128::from(highest)
+    };
     match constant(policy, bound) {
-        Some(Value::Int(bound)) => {
-            let last = sign * i128::from(bound) - i128::from(!equal);
-            let highest = i128::from(i64::MAX >> (64 - policy.int_bits));
-            last + stride <= highest
-        }
+        Some(Value::Int(bound)) => fits(bound, i64::MAX >> (64 - policy.int_bits)),
+        Some(Value::Time(bound)) => fits(bound, i64::MAX),
         // Strictly below any bound there is room for one more.
         Some(Value::Bool(_)) | None => stride == 1 && !equal && is_steady(bound, body, step),
     }
@@ -115,7 +116,7 @@ fn stride(policy: &Policy, statement: &Statement, counter: Place) -> Option<i128
     if *place != counter || **left != Expression::Read(counter) {
         return None;
     }
-    let Some(Value::Int(by)) = constant(policy, right) else { return None };
+    let Some(Value::Int(by) | Value::Time(by)) = constant(policy, right) else { return None };
     if *operator == BinaryOperator::Add {
         Some(i128::from(by))
     } else if *operator == BinaryOperator::Subtract {
@@ -145,6 +146,7 @@ fn is_steady(bound: &Expression, body: &Block, step: &Block) -> bool {
         Expression::Binary(_, left, right) => is_steady(left, body, step) && is_steady(right, body, step),
         // The application changes imports, and another name can stand for the thread of an attribute.
         Expression::Read(Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..))
+        | Expression::Now
         | Expression::In(..)
         | Expression::NotZero(_) => false,
     }

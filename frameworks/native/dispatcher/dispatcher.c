@@ -183,6 +183,7 @@ const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host
     dispatcher.policy = policy;
     dispatcher.handlers = policy->handlers;
     dispatcher.instance = instance;
+    dispatcher.now = policy->now ? (catapults_time *)((char *)instance + policy->now) : NULL;
     policy->start(instance);
     const struct catapults_stop *stop = dispatcher.handlers->init ? RAISE_INIT() : NULL;
     if (stop)

@@ -79,7 +79,7 @@ struct dispatcher_exceptions {
 
 /* What the dispatcher needs of the world. */
 struct dispatcher_host {
-    int64_t (*now)(void);
+    int64_t (*now)(void); /* nanoseconds, monotonic; also `now` of the policies that ask for it */
     /* Variables of the kernel thread that each thread has for its own: kept across switches, zero in a new thread. */
     int *error_number;
     struct dispatcher_exceptions *exceptions;

@@ -14,10 +14,17 @@ static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(
 
 #define HAS(event) CHOOSE(CATAPULTS_COMPILED_IN_HANDLERS.event != NULL, dispatcher.handlers->event != NULL)
 #define RAISE(event, ...)                                                                                              \
-    CHOOSE(CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__),                                     \
-           dispatcher.handlers->event(dispatcher.instance, __VA_ARGS__))
-#define RAISE_INIT() dispatcher.handlers->init(dispatcher.instance)
-#define QUERY(query) dispatcher.handlers->query(dispatcher.instance)
+    CHOOSE((TELL_NOW(), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__)),                       \
+           (tell_now(), dispatcher.handlers->event(dispatcher.instance, __VA_ARGS__)))
+#define RAISE_INIT() (tell_now(), dispatcher.handlers->init(dispatcher.instance))
+#define QUERY(query) (tell_now(), dispatcher.handlers->query(dispatcher.instance))
+
+/* A policy that does not use `now` pays nothing for it. */
+#ifdef CATAPULTS_COMPILED_IN_NOW
+#define TELL_NOW() (void)(compiled_in_memory.CATAPULTS_COMPILED_IN_NOW = dispatcher.host->now())
+#else
+#define TELL_NOW() (void)0
+#endif
 
 static const struct catapults_policy *const compiled_in = &catapults_policy;
 static void *const compiled_in_instance = &compiled_in_memory;

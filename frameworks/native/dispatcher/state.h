@@ -15,6 +15,7 @@ struct dispatcher {
     struct dispatcher_thread *current; /* that runs, or ran last while none does */
     const struct native_handlers *handlers;
     void *instance;
+    catapults_time *now; /* of the instance: where the policy reads `now`; NULL: it does not */
     bool inlined;                      /* the policy in force is the one that is compiled in */
     bool polling;                      /* the driver is at work, and no thread is RUNNING */
     int32_t patience;                  /* decisions until the world outside is attended to */
@@ -34,6 +35,12 @@ struct dispatcher {
 };
 
 extern struct dispatcher dispatcher __attribute__((visibility("hidden")));
+
+/* Tells the policy in force what time it is, before one of its handlers is called. */
+static inline void tell_now(void) {
+    if (UNLIKELY(dispatcher.now))
+        *dispatcher.now = dispatcher.host->now();
+}
 
 /* The policy is out: says so, and files all threads under the built-in FIFO as the host's book has them; `running` (or
  * NULL) is the one that is RUNNING. The event under way is complete then. */

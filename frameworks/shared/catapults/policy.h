@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 1u
+#define CATAPULTS_CONTRACT 2u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -49,10 +49,13 @@ struct catapults_stop {
 /* The type that `int` of the policy language has for imported variables on a 64-bit host. */
 typedef int64_t catapults_int;
 
+/* `time`: nanoseconds on every host. An instant is counted from a start that the host chooses, and never goes back. */
+typedef int64_t catapults_time;
+
 /* A variable that the policy imports. */
 struct catapults_import {
     const char *name;
-    enum { CATAPULTS_IMPORT_INT, CATAPULTS_IMPORT_BOOL } type;
+    enum { CATAPULTS_IMPORT_INT, CATAPULTS_IMPORT_BOOL, CATAPULTS_IMPORT_TIME } type;
     /*
      * Both in bytes from the start of the policy's instance (global) or of the thread (per thread): of the pointer that
      * the host sets to the application's variable, and of the variable that holds the default until then. Generated
@@ -77,6 +80,9 @@ struct catapults_policy {
     const char *source;     /* its .sched file, as it was named when it was translated */
     const uint8_t *classes; /* enum catapults_class of each container, by its number; [0]: in hand */
     const struct catapults_import *imports, *thread_imports;
+    /* Of the catapults_time in the instance that is `now` to the policy, in bytes from its start; the host writes the
+     * instant there before it calls a handler. 0: the policy does not ask. */
+    uint32_t now;
     void (*start)(void *instance);                                  /* sets up containers, variables, defaults */
     void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is in hand then */
     const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */

@@ -18,6 +18,12 @@
 #define CATAPULTS_READ(variable) __atomic_load_n((variable), __ATOMIC_RELAXED)
 #define CATAPULTS_WRITE(variable, value) __atomic_store_n((variable), (value), __ATOMIC_RELAXED)
 
+/* Units of time. */
+#define CATAPULTS_NS INT64_C(1)
+#define CATAPULTS_US INT64_C(1000)
+#define CATAPULTS_MS INT64_C(1000000)
+#define CATAPULTS_S INT64_C(1000000000)
+
 /* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, which the processor's division is not.
  */
 static inline int64_t catapults_divide(int64_t dividend, int64_t divisor) {

@@ -5,6 +5,7 @@
 //! looked at is said in [`Report::limits`]. A counterexample is run again in the interpreter before it is reported
 //! ([`scenario`]).
 
+mod clock;
 mod life;
 mod oracle;
 mod scenario;
@@ -160,6 +161,9 @@ pub fn explore(
         } else {
             report.counterexample = Some(run.finding(&loose, verified, last, kind, what)?);
         }
+    } else if options.starvation && loose.values.clock.ticks {
+        // A round that repeats for ever would have to take no time.
+        limits.insert("starvation was not looked for: the policy looks at the clock".to_owned());
     } else if options.starvation {
         match (run.lasso(&loose), follow) {
             (Lassos::None, _) => {}
@@ -242,9 +246,8 @@ impl Run {
                 run.transitions += 1;
                 match transition.outcome {
                     Outcome::Same => {}
-                    Outcome::Beyond(name) => {
-                        let bound = options.bound;
-                        run.limits.insert(format!("`{name}` is followed from -{bound} to {bound} only (--bound)"));
+                    Outcome::Beyond(what) => {
+                        run.limits.insert(what);
                     }
                     Outcome::Wrong(kind, what) => {
                         run.wrong = Some((at, kind, what));
@@ -348,12 +351,16 @@ fn assumptions(system: &System, limits: &mut BTreeSet<String>) -> Vec<String> {
         }
         lines.push(line);
     }
+    let clock = &system.values.clock;
+    if clock.ticks {
+        let steps: Vec<String> = clock.steps.iter().map(|step| shown(Value::Time(*step))).collect();
+        let (steps, end) = (steps.join(", "), shown(Value::Time(clock.end)));
+        lines.push(format!("before each event these times pass: {steps}"));
+        limits.insert(format!("time passes in steps of {steps} only, and ends at {end}"));
+    }
     lines
 }
 
 fn shown(value: Value) -> String {
-    match value {
-        Value::Int(value) => value.to_string(),
-        Value::Bool(value) => value.to_string(),
-    }
+    value.to_string()
 }

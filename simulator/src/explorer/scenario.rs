@@ -70,6 +70,7 @@ impl<'a> Trail<'_, 'a> {
             policy: verified.policy(),
             machine: Machine::new(verified),
             application: Variables::default(),
+            now: 0,
             registered: BTreeMap::new(),
             numbers: Vec::new(),
             last: 0,
@@ -99,6 +100,7 @@ struct Walk<'t, 's, 'a> {
     policy: &'a Policy,
     machine: Machine<'a>,
     application: Variables,
+    now: i64,
     /// What imported variables hold, by name; the thread is 0 for those of the application.
     registered: BTreeMap<(u32, String), Value>,
     /// By number in the situation, the thread's real one.
@@ -194,8 +196,12 @@ impl Walk<'_, '_, '_> {
         let step = match &transition.step {
             Step::Raise(event, threads) => Step::Raise(event.clone(), threads.iter().map(real).collect()),
             Step::Ask(query, threads) => Step::Ask(query.clone(), threads.iter().map(real).collect()),
-            other @ (Step::SetImport(..) | Step::SetThreadImport(..)) => other.clone(),
+            other @ (Step::At(_) | Step::SetImport(..) | Step::SetThreadImport(..)) => other.clone(),
         };
+        if transition.now != self.now {
+            self.now = transition.now;
+            self.perform(Step::At(self.now))?;
+        }
         self.perform(step)?;
         Ok(numbers)
     }

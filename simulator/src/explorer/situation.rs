@@ -27,6 +27,7 @@ impl Situation {
     pub fn encode(&self) -> Box<[u8]> {
         let mut bytes = Vec::with_capacity(32);
         put(&mut bytes, self.begun as u64);
+        put_value(&mut bytes, Value::Time(self.saved.now));
         self.saved.variables.iter().for_each(|value| put_value(&mut bytes, *value));
         let mut lives = self.lives.iter();
         for container in &self.saved.containers {
@@ -43,6 +44,7 @@ impl Situation {
     pub fn decode(policy: &Policy, bytes: &[u8]) -> Self {
         let mut bytes = bytes.iter();
         let begun = usize::try_from(take(&mut bytes)).unwrap_or_default();
+        let now = number_of(take(&mut bytes));
         let variables = policy.variables.iter().map(|variable| take_value(&mut bytes, variable.ty)).collect();
         let (mut containers, mut lives) = (Vec::with_capacity(policy.containers.len()), Vec::new());
         for _ in &policy.containers {
@@ -54,7 +56,7 @@ impl Situation {
             });
             containers.push(threads.collect());
         }
-        Situation { begun, saved: Saved { variables, containers }, lives }
+        Situation { begun, saved: Saved { variables, containers, now }, lives }
     }
 }
 
@@ -75,7 +77,7 @@ fn put(bytes: &mut Vec<u8>, mut value: u64) {
 fn put_value(bytes: &mut Vec<u8>, value: Value) {
     match value {
         // The sign in the lowest bit, so that small numbers are short whatever their sign.
-        Value::Int(value) => put(bytes, ((value << 1) ^ (value >> 63)) as u64),
+        Value::Int(value) | Value::Time(value) => put(bytes, ((value << 1) ^ (value >> 63)) as u64),
         Value::Bool(value) => put(bytes, u64::from(value)),
     }
 }
@@ -92,10 +94,16 @@ fn take(bytes: &mut std::slice::Iter<'_, u8>) -> u64 {
     value
 }
 
+/// With the sign in the lowest bit.
+fn number_of(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
 fn take_value(bytes: &mut std::slice::Iter<'_, u8>, ty: Type) -> Value {
     let value = take(bytes);
     match ty {
-        Type::Int => Value::Int((value >> 1) as i64 ^ -((value & 1) as i64)),
+        Type::Int => Value::Int(number_of(value)),
+        Type::Time => Value::Time(number_of(value)),
         Type::Bool => Value::Bool(value != 0),
     }
 }

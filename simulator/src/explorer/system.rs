@@ -38,6 +38,8 @@ pub(super) struct System<'a> {
 pub(super) struct Transition {
     /// With the numbers of the situation before it.
     pub step: Step,
+    /// What time it is then.
+    pub now: i64,
     /// The imported variables that were read, with their values before the step; and those that the policy assigned.
     pub read: Vec<(Imported, Value)>,
     pub written: Vec<(Imported, Value)>,
@@ -50,7 +52,7 @@ pub(super) enum Outcome {
     Next(Next),
     /// A request was refused, or a query answered: nothing has changed.
     Same,
-    /// A value beyond the bound: the name of what holds it.
+    /// A value beyond the bound, in words.
     Beyond(String),
     /// An invariant is broken.
     Wrong(Kind, String),
@@ -154,7 +156,7 @@ impl<'a> System<'a> {
         ControlFlow::Continue(())
     }
 
-    /// An event, with every value of the counters that it reads.
+    /// An event, at every instant at which it can come, with every value of the counters that it reads.
     fn loosely(
         &self,
         machine: &mut Machine<'a>,
@@ -169,10 +171,12 @@ impl<'a> System<'a> {
             Some(handler) if self.loose => self.values.counters[handler].as_slice(),
             Some(_) | None => &[],
         };
-        if counters.is_empty() {
+        let instants = self.values.clock.after(situation.saved.now);
+        if counters.is_empty() && instants == [situation.saved.now] {
             return self.event(machine, situation, before, event, threads, visit);
         }
-        let mut situations = vec![situation.clone()];
+        let at = |now: i64| Situation { saved: Saved { now, ..situation.saved.clone() }, ..situation.clone() };
+        let mut situations: Vec<Situation> = instants.into_iter().map(at).collect();
         for (variable, values) in counters {
             let with = |situation: &Situation, value: Value| {
                 let mut situation = situation.clone();
@@ -193,6 +197,7 @@ impl<'a> System<'a> {
         threads: &[ThreadId],
         visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let now = situation.saved.now;
         let mut oracle = Oracle::new(&self.values);
         loop {
             machine.restore(&situation.saved);
@@ -213,7 +218,7 @@ impl<'a> System<'a> {
                 Err(stop) => stopped(stop),
             };
             let step = Step::Raise(event.name.clone(), threads.to_vec());
-            visit(Transition { step, read: oracle.read(), written: oracle.written(), outcome })?;
+            visit(Transition { step, now, read: oracle.read(), written: oracle.written(), outcome })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -228,6 +233,7 @@ impl<'a> System<'a> {
         threads: &[ThreadId],
         visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let now = situation.saved.now;
         let mut oracle = Oracle::new(&self.values);
         machine.restore(&situation.saved);
         loop {
@@ -236,7 +242,7 @@ impl<'a> System<'a> {
                 Err(stop) => stopped(stop),
             };
             let step = Step::Ask(query.name.clone(), threads.to_vec());
-            visit(Transition { step, read: oracle.read(), written: oracle.written(), outcome })?;
+            visit(Transition { step, now, read: oracle.read(), written: oracle.written(), outcome })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -283,20 +289,33 @@ impl<'a> System<'a> {
         self.lives.after(situation.lives.get(thread.0 as usize - 1).copied(), event)
     }
 
-    /// Makes values equal that nothing tells apart. The result is what holds a value beyond the bound.
+    /// What is said of a value that is not followed.
+    fn beyond(&self, name: &str, value: Value) -> String {
+        match value {
+            Value::Int(_) | Value::Bool(_) => {
+                format!("`{name}` is followed from -{0} to {0} only (--bound)", self.bound)
+            }
+            Value::Time(_) => {
+                let bound = self.values.clock.bound;
+                format!("`{name}` is followed from {} to {} only", Value::Time(-bound), Value::Time(bound))
+            }
+        }
+    }
+
+    /// Makes values equal that nothing tells apart. The result says what holds a value beyond the bound.
     fn keep(&self, saved: &mut Saved) -> Option<String> {
         let mut beyond = None;
         let names = self.policy.variables.iter().map(|variable| &variable.name);
         for ((value, kept), name) in saved.variables.iter_mut().zip(&self.values.variables).zip(names) {
             if !self.keep_one(value, *kept, self.loose) {
-                beyond.get_or_insert_with(|| name.clone());
+                beyond.get_or_insert_with(|| self.beyond(name, *value));
             }
         }
         for thread in saved.containers.iter_mut().flatten() {
             let names = self.policy.attributes.iter().map(|attribute| &attribute.name);
             for ((value, kept), name) in thread.attributes.iter_mut().zip(&self.values.attributes).zip(names) {
                 if !self.keep_one(value, *kept, false) {
-                    beyond.get_or_insert_with(|| name.clone());
+                    beyond.get_or_insert_with(|| self.beyond(name, *value));
                 }
             }
         }
@@ -309,7 +328,8 @@ impl<'a> System<'a> {
             (Kept::Counter(_), Value::Int(number)) if loose => *number = 0,
             (Kept::Counter(most), Value::Int(number)) => *number = (*number).min(most),
             (Kept::Bounded, Value::Int(number)) => return number.unsigned_abs() <= self.bound.unsigned_abs(),
-            (Kept::Counter(_) | Kept::Bounded, Value::Bool(_)) => {}
+            (Kept::Bounded, Value::Time(time)) => return time.unsigned_abs() <= self.values.clock.bound.unsigned_abs(),
+            (Kept::Counter(_) | Kept::Bounded, Value::Bool(_)) | (Kept::Counter(_), Value::Time(_)) => {}
         }
         true
     }

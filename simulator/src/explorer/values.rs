@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::clock::Clock;
 use catapults_compiler::policy::{
     BinaryOperator, Block, ContainerKind, Expression, Import, Place, Policy, StatementKind, Type, Value,
 };
@@ -20,6 +21,8 @@ pub(super) struct Values {
     pub thread_imports: Vec<Domain>,
     /// By event, in the order of the policy: the counters that its handler reads, with a value for each difference that it sees.
     pub counters: Vec<Vec<(usize, Vec<Value>)>>,
+    /// How time passes.
+    pub clock: Clock,
 }
 
 /// How the value of a variable or attribute is kept.
@@ -78,8 +81,9 @@ impl Values {
         for handler in policy.events.iter().chain(&policy.queries) {
             survey.block(&handler.body);
         }
+        let clock = Clock::of(policy);
         let domains = |uses: &[Uses], imports: &[Import]| -> Vec<Domain> {
-            uses.iter().zip(imports).map(|(uses, import)| domain(uses, import, policy.int_bits)).collect()
+            uses.iter().zip(imports).map(|(uses, import)| domain(uses, import, policy.int_bits, &clock.steps)).collect()
         };
         let kept = |uses: &Uses, initial: Value| kept(uses, initial, policy.int_bits);
         let is_counter = |index: &usize| {
@@ -90,7 +94,10 @@ impl Values {
             let mut read = Survey::new(policy);
             read.block(&handler.body);
             let indexes = (0..policy.variables.len()).filter(|index| !read.variables[*index].splits.is_empty());
-            indexes.filter(is_counter).map(|index| (index, read.variables[index].differences(0))).collect()
+            indexes
+                .filter(is_counter)
+                .map(|index| (index, read.variables[index].differences(0).into_iter().map(Value::Int).collect()))
+                .collect()
         });
         let counters = counters.collect();
         Values {
@@ -99,6 +106,7 @@ impl Values {
             imports: domains(&survey.imports, &policy.imports),
             thread_imports: domains(&survey.thread_imports, &policy.thread_imports),
             counters,
+            clock,
         }
     }
 }
@@ -107,37 +115,39 @@ fn kept(uses: &Uses, initial: Value, int_bits: u8) -> Kept {
     let unread = !uses.read_otherwise && uses.splits.is_empty();
     match initial {
         _ if unread => Kept::Unread(initial),
-        Value::Bool(_) => Kept::Bounded,
+        Value::Bool(_) | Value::Time(_) => Kept::Bounded,
         // A narrow counter wraps soon enough to matter.
         Value::Int(_) if uses.read_otherwise || uses.assigned_otherwise || int_bits < 64 => Kept::Bounded,
         Value::Int(_) => Kept::Counter(uses.splits.last().copied().unwrap_or_default()),
     }
 }
 
-fn domain(uses: &Uses, import: &Import, int_bits: u8) -> Domain {
-    let default = match (import.ty, import.default) {
-        (Type::Int, Value::Int(default)) => default,
-        (Type::Bool, _) | (Type::Int, Value::Bool(_)) => {
-            return Domain { values: vec![Value::Bool(false), Value::Bool(true)], whole: true };
-        }
+fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64]) -> Domain {
+    let (default, value): (i64, fn(i64) -> Value) = match import.default {
+        Value::Int(default) => (default, Value::Int),
+        Value::Time(default) => (default, Value::Time),
+        Value::Bool(_) => return Domain { values: vec![Value::Bool(false), Value::Bool(true)], whole: true },
     };
     let mut values: BTreeSet<i64> = BTreeSet::from([default]);
-    values.extend(uses.differences(default).into_iter().filter_map(|value| match value {
-        Value::Int(value) => Some(value),
-        Value::Bool(_) => None,
-    }));
+    values.extend(uses.differences(default));
     if uses.read_otherwise {
         // Two values suffice for any two threads to stand in either order, or level.
-        values.extend([0, 1]);
+        match import.ty {
+            Type::Int | Type::Bool => values.extend([0, 1]),
+            Type::Time => values.extend(steps),
+        }
     }
-    let highest = i64::MAX >> (64 - u32::from(int_bits.clamp(1, 64)));
+    let highest = match import.ty {
+        Type::Int | Type::Bool => i64::MAX >> (64 - u32::from(int_bits.clamp(1, 64))),
+        Type::Time => i64::MAX,
+    };
     let fits = |value: &i64| (-highest - 1..=highest).contains(value);
-    Domain { values: values.into_iter().filter(fits).map(Value::Int).collect(), whole: !uses.read_otherwise }
+    Domain { values: values.into_iter().filter(fits).map(value).collect(), whole: !uses.read_otherwise }
 }
 
 impl Uses {
     /// One value for each difference that comparisons can see, `usual` among them.
-    fn differences(&self, usual: i64) -> Vec<Value> {
+    fn differences(&self, usual: i64) -> Vec<i64> {
         let ends = self.splits.iter().copied();
         let lows = std::iter::once(None).chain(ends.clone().map(Some));
         let highs = ends.map(Some).chain([None]);
@@ -152,7 +162,7 @@ impl Uses {
         let other = if others.contains(&usual) { Some(usual) } else { others.pop() };
         values.extend(other);
         values.sort_unstable();
-        values.into_iter().map(Value::Int).collect()
+        values
     }
 }
 
@@ -209,7 +219,11 @@ impl<'a> Survey<'a> {
 
     fn expression(&mut self, expression: &Expression) {
         match expression {
-            Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) | Expression::In(..) => {}
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::Now
+            | Expression::Size(_)
+            | Expression::In(..) => {}
             Expression::Read(place) => self.uses(*place).read_otherwise = true,
             Expression::Unary(_, operand) => self.expression(operand),
             Expression::NotZero(operand) => {
@@ -264,6 +278,7 @@ impl<'a> Survey<'a> {
             Expression::Literal(value) => *value,
             Expression::Constant(constant) => self.policy.constants[constant.0].value,
             Expression::Read(_)
+            | Expression::Now
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Unary(..)
@@ -271,7 +286,7 @@ impl<'a> Survey<'a> {
             | Expression::NotZero(_) => return None,
         };
         match value {
-            Value::Int(value) => Some(value),
+            Value::Int(value) | Value::Time(value) => Some(value),
             Value::Bool(value) => Some(i64::from(value)),
         }
     }

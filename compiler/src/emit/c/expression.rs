@@ -1,7 +1,8 @@
 //! Expressions: C's own operators where they mean the same, with the parentheses that a careful reader wants.
 
 use super::handler::Body;
-use crate::policy::{BinaryOperator, ContainerKind, Expression, Place, Thread, UnaryOperator, Value};
+use crate::policy::{BinaryOperator, ContainerKind, Expression, Place, Thread, Type, UnaryOperator, Value};
+use crate::vocabulary::in_unit;
 
 /// How tightly an operator binds; the higher, the tighter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,17 +49,31 @@ pub(super) fn literal(value: Value) -> String {
         Value::Int(i64::MIN) => "INT64_MIN".to_owned(),
         Value::Int(value) => value.to_string(),
         Value::Bool(value) => value.to_string(),
+        Value::Time(0) => "0".to_owned(),
+        Value::Time(i64::MIN) => "INT64_MIN".to_owned(),
+        Value::Time(value) => match in_unit(value) {
+            (1, unit) => format!("CATAPULTS_{}", unit.to_ascii_uppercase()),
+            (count, unit) => format!("{count} * CATAPULTS_{}", unit.to_ascii_uppercase()),
+        },
+    }
+}
+
+/// How tightly a value holds together as it is written.
+fn level(value: Value) -> Level {
+    match value {
+        Value::Int(value) if value < 0 => Level::Unary,
+        Value::Int(_) | Value::Bool(_) | Value::Time(0 | i64::MIN) => Level::Primary,
+        Value::Time(value) if in_unit(value).0 == 1 => Level::Primary,
+        Value::Time(_) => Level::Product,
     }
 }
 
 fn piece(body: &mut Body, value: &Expression) -> Piece {
     match value {
-        Expression::Literal(value) => {
-            let negative = matches!(value, Value::Int(value) if *value < 0);
-            Piece { text: literal(*value), level: if negative { Level::Unary } else { Level::Primary } }
-        }
+        Expression::Literal(value) => Piece { text: literal(*value), level: level(*value) },
         Expression::Constant(id) => Piece::primary(body.names.constants[id.0].clone()),
         Expression::Read(place) => read(body, *place),
+        Expression::Now => Piece::primary(body.member(&body.names.now)),
         Expression::Size(container) => {
             let member = body.container(*container);
             match body.policy.containers[container.0].kind {
@@ -74,11 +89,11 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             Piece { text, level: Level::Equality }
         }
         Expression::Unary(UnaryOperator::Negate, operand) => {
-            let operand = piece(body, operand).at_least(Level::Primary);
-            narrow(body, Piece { text: format!("-{operand}"), level: Level::Unary })
+            let negated = piece(body, operand).at_least(Level::Primary);
+            narrow(body, value, Piece { text: format!("-{negated}"), level: Level::Unary })
         }
         Expression::Unary(UnaryOperator::Not, operand) => not(body, operand),
-        Expression::Binary(operator, left, right) => binary(body, *operator, left, right),
+        Expression::Binary(operator, left, right) => binary(body, value, *operator, left, right),
         Expression::NotZero(operand) => {
             let operand = piece(body, operand).at_least(Level::Sum);
             Piece { text: format!("{operand} != 0"), level: Level::Equality }
@@ -103,13 +118,20 @@ fn not(body: &mut Body, operand: &Expression) -> Piece {
     Piece { text: format!("!{operand}"), level: Level::Unary }
 }
 
-fn binary(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &Expression) -> Piece {
+/// `whole` is `left operator right`.
+fn binary(
+    body: &mut Body,
+    whole: &Expression,
+    operator: BinaryOperator,
+    left: &Expression,
+    right: &Expression,
+) -> Piece {
     if let Some(test) = occupied(body, operator, left, right) {
         return test;
     }
     let (symbol, level) = match operator {
-        BinaryOperator::Divide => return division(body, "catapults_divide", " / ", left, right),
-        BinaryOperator::Remainder => return division(body, "catapults_remainder", " % ", left, right),
+        BinaryOperator::Divide => return division(body, whole, "catapults_divide", " / ", left, right),
+        BinaryOperator::Remainder => return division(body, whole, "catapults_remainder", " % ", left, right),
         BinaryOperator::Multiply => ("*", Level::Product),
         BinaryOperator::Add => ("+", Level::Sum),
         BinaryOperator::Subtract => ("-", Level::Sum),
@@ -132,10 +154,10 @@ fn binary(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &
         Level::Product => (left.at_least(Level::Product), right.at_least(Level::Unary)),
         Level::Unary | Level::Primary => (left.in_parentheses(), right.in_parentheses()),
     };
-    let whole = Piece { text: format!("{left} {symbol} {right}"), level };
+    let made = Piece { text: format!("{left} {symbol} {right}"), level };
     match level {
-        Level::Sum | Level::Product => narrow(body, whole),
-        Level::Or | Level::And | Level::Equality | Level::Relation | Level::Unary | Level::Primary => whole,
+        Level::Sum | Level::Product => narrow(body, whole, made),
+        Level::Or | Level::And | Level::Equality | Level::Relation | Level::Unary | Level::Primary => made,
     }
 }
 
@@ -177,23 +199,32 @@ fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right:
 }
 
 /// C's operator where the divisor is a literal that it agrees on, else the function that decides about 0 and -1.
-fn division(body: &mut Body, function: &str, symbol: &str, left: &Expression, right: &Expression) -> Piece {
+fn division(
+    body: &mut Body,
+    whole: &Expression,
+    function: &str,
+    symbol: &str,
+    left: &Expression,
+    right: &Expression,
+) -> Piece {
     let (dividend, divisor) = (piece(body, left), piece(body, right));
-    let plain = matches!(right, Expression::Literal(Value::Int(value)) if *value > 0);
-    let whole = if plain {
+    let plain = matches!(right, Expression::Literal(Value::Int(value) | Value::Time(value)) if *value > 0);
+    let quotient = if plain {
         let (dividend, divisor) = (dividend.at_least(Level::Product), divisor.at_least(Level::Unary));
         Piece { text: format!("{dividend}{symbol}{divisor}"), level: Level::Product }
     } else {
         Piece::primary(format!("{function}({}, {})", dividend.text, divisor.text))
     };
-    narrow(body, whole)
+    narrow(body, whole, quotient)
 }
 
-/// Arithmetic is done at C's `int` or wider; at a narrower `int` of the policy the result is cut off.
-fn narrow(body: &Body, value: Piece) -> Piece {
-    match body.policy.int_bits {
-        64 => value,
-        _ => Piece { text: format!("(catapults_int)({})", value.text), level: Level::Unary },
+/// Arithmetic is done at C's `int` or wider; at a narrower `int` of the policy the result is cut off, unless it is a time.
+fn narrow(body: &Body, expression: &Expression, value: Piece) -> Piece {
+    match (body.policy.int_bits, body.policy.type_of(&body.handler.locals, expression)) {
+        (64, _) | (_, Some(Type::Time)) => value,
+        (_, Some(Type::Int | Type::Bool) | None) => {
+            Piece { text: format!("(catapults_int)({})", value.text), level: Level::Unary }
+        }
     }
 }
 

@@ -5,7 +5,8 @@
 //! - `CATAPULTS_COMPILED_IN_HANDLERS`: the constant table of handlers, `fifo_handlers` (an object, not a pointer);
 //! - `CATAPULTS_COMPILED_IN_INSTANCE`: the type of the scheduler's own data, `struct fifo`;
 //! - `CATAPULTS_COMPILED_IN_THREAD`: the type of a thread, `struct fifo_thread`, whose first member is a
-//!   `struct catapults_thread`.
+//!   `struct catapults_thread`;
+//! - `CATAPULTS_COMPILED_IN_NOW`, if the policy uses `now`: the member of the scheduler's own data that holds it.
 //!
 //! The framework's header declares the table, `struct NAME_handlers`: one function pointer for each event and query, named
 //! like it with `_` for `.`. A handler that several events share is one function.
@@ -83,6 +84,10 @@ impl Unit<'_> {
         let (mut small, mut large) = (String::new(), String::new());
         for (constant, name) in self.policy.constants.iter().zip(&self.names.constants) {
             match constant.value {
+                Value::Time(_) => {
+                    let value = expression::literal(constant.value);
+                    let _ = writeln!(large, "static const catapults_time {name} __attribute__((unused)) = {value};");
+                }
                 Value::Int(value) if i32::try_from(value).is_err() => {
                     let value = expression::literal(constant.value);
                     let _ = writeln!(large, "static const catapults_int {name} __attribute__((unused)) = {value};");
@@ -120,6 +125,10 @@ impl Unit<'_> {
         }
         for (import, name) in policy.imports.iter().zip(&names.imports) {
             rows.push((format!("{} *{}, {};", type_name(import.ty), name.0, name.1), "imported".to_owned()));
+        }
+        if policy.uses_now() {
+            let note = "the instant of the event that is handled; the host writes it".to_owned();
+            rows.push((format!("catapults_time {};", names.now), note));
         }
         let mut text = String::from("\n/* Where threads are: catapults_thread.container. 0: in hand. */\nenum {\n");
         for (index, number) in names.numbers.iter().enumerate() {
@@ -210,6 +219,9 @@ impl Unit<'_> {
         for (import, name) in policy.imports.iter().zip(&names.imports) {
             text.push_str(&defaults("self", import, name));
         }
+        if policy.uses_now() {
+            let _ = writeln!(text, "    self->{} = 0;", names.now);
+        }
         text.push_str("}\n");
         self.put(&text);
         name
@@ -277,6 +289,7 @@ impl Unit<'_> {
              \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
+             {now}\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\
@@ -293,9 +306,17 @@ impl Unit<'_> {
             framework = string(&policy.framework),
             name = string(&policy.name),
             source = string(&policy.source),
+            now = if policy.uses_now() {
+                format!("    .now = offsetof(struct {}, {}),\n", names.policy, names.now)
+            } else {
+                String::new()
+            },
             imports = table_or_null(&imports, &policy.imports),
             thread_imports = table_or_null(&thread_imports, &policy.thread_imports),
         );
+        if policy.uses_now() {
+            let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_NOW {}", names.now);
+        }
         self.put(&text);
     }
 
@@ -345,6 +366,7 @@ fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, 
         let kind = match import.ty {
             Type::Int => "CATAPULTS_IMPORT_INT",
             Type::Bool => "CATAPULTS_IMPORT_BOOL",
+            Type::Time => "CATAPULTS_IMPORT_TIME",
         };
         let _ = writeln!(
             text,
@@ -380,12 +402,13 @@ fn type_name(ty: Type) -> &'static str {
     match ty {
         Type::Int => "catapults_int",
         Type::Bool => "bool",
+        Type::Time => "catapults_time",
     }
 }
 
 fn zero(ty: Type) -> &'static str {
     match ty {
-        Type::Int => "0",
+        Type::Int | Type::Time => "0",
         Type::Bool => "false",
     }
 }

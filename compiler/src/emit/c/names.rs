@@ -110,6 +110,8 @@ pub(super) struct Names {
     pub numbers: Vec<String>,
     /// The comparison functions of sorted containers; unused for the others.
     pub orders: Vec<String>,
+    /// Member of the instance: the instant of the event that is handled, if the policy asks for it.
+    pub now: String,
     /// Members of the instance.
     pub variables: Vec<String>,
     /// Members of the instance: the pointer, and the default that it points at until the application registers a variable.
@@ -135,6 +137,7 @@ impl Names {
         let numbers = policy.containers.iter().map(|container| file.take(&format!("in_{}", container.name))).collect();
 
         let mut instance = Scope::default();
+        let now = instance.take("now");
         let containers = policy.containers.iter().map(|container| instance.take(&container.name)).collect();
         let variables = policy.variables.iter().map(|variable| instance.take(&variable.name)).collect();
         let import = |scope: &mut Scope, name: &str| (scope.take(name), scope.take(&format!("{name}_default")));
@@ -153,6 +156,7 @@ impl Names {
             containers,
             numbers,
             orders,
+            now,
             variables,
             imports,
             attributes,

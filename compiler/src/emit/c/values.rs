@@ -41,6 +41,10 @@ fn within(value: &Expression, local: LocalId) -> bool {
         Expression::Read(place) => *place == Place::Local(local),
         Expression::Unary(_, operand) | Expression::NotZero(operand) => within(operand, local),
         Expression::Binary(_, left, right) => within(left, local) || within(right, local),
-        Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) | Expression::In(..) => false,
+        Expression::Literal(_)
+        | Expression::Constant(_)
+        | Expression::Now
+        | Expression::Size(_)
+        | Expression::In(..) => false,
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::names::Names;
 use crate::policy::{
-    At, BinaryOperator, Block, Container, ContainerKind, Expression, Handler, Import, LocalKind, Owner, Place, Policy,
-    SortKey, Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value,
+    At, Block, Container, ContainerKind, Expression, Handler, Import, LocalKind, Owner, Place, Policy, SortKey, Source,
+    Statement, StatementKind, Test, Thread, UnaryOperator, Value,
 };
 
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
@@ -212,6 +212,7 @@ impl<'a> Printer<'a> {
             Expression::Literal(literal) => value(*literal),
             Expression::Constant(constant) => name(&self.names.constants, constant.0).to_owned(),
             Expression::Read(place) => self.place(*place),
+            Expression::Now => "now".to_owned(),
             Expression::Size(container) => format!("|{}|", name(&self.names.containers, container.0)),
             Expression::In(thread, container) => {
                 format!("({} in {})", self.thread(*thread), name(&self.names.containers, container.0))
@@ -249,10 +250,7 @@ fn at(at: At) -> String {
 }
 
 fn value(value: Value) -> String {
-    match value {
-        Value::Int(int) => int.to_string(),
-        Value::Bool(truth) => truth.to_string(),
-    }
+    value.to_string()
 }
 
 fn quoted(text: &str) -> String {
@@ -268,47 +266,4 @@ fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
-}
-
-impl BinaryOperator {
-    /// As it is written: `&&`.
-    pub fn word(self) -> &'static str {
-        match self {
-            BinaryOperator::Add => "+",
-            BinaryOperator::Subtract => "-",
-            BinaryOperator::Multiply => "*",
-            BinaryOperator::Divide => "/",
-            BinaryOperator::Remainder => "%",
-            BinaryOperator::Equal => "==",
-            BinaryOperator::NotEqual => "!=",
-            BinaryOperator::Less => "<",
-            BinaryOperator::LessOrEqual => "<=",
-            BinaryOperator::Greater => ">",
-            BinaryOperator::GreaterOrEqual => ">=",
-            BinaryOperator::And => "&&",
-            BinaryOperator::Or => "||",
-        }
-    }
-
-    /// The operator of this spelling.
-    pub fn from_word(word: &str) -> Option<BinaryOperator> {
-        use BinaryOperator::*;
-        [
-            Add,
-            Subtract,
-            Multiply,
-            Divide,
-            Remainder,
-            Equal,
-            NotEqual,
-            Less,
-            LessOrEqual,
-            Greater,
-            GreaterOrEqual,
-            And,
-            Or,
-        ]
-        .into_iter()
-        .find(|operator| operator.word() == word)
-    }
 }

@@ -9,6 +9,7 @@ use crate::policy::{
     StateClass, Statement, StatementId, StatementKind, Test, Thread, ThreadImportId, Type, UnaryOperator, Value,
     Variable, VariableId,
 };
+use crate::vocabulary::UNITS;
 
 /// Why a text is no policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,22 +202,16 @@ impl Reader {
     }
 
     fn ty(&mut self) -> Read<Type> {
-        match self.peek() {
-            Token::Word(word) if word == "int" => {
-                self.advance();
-                Ok(Type::Int)
-            }
-            Token::Word(word) if word == "bool" => {
-                self.advance();
-                Ok(Type::Bool)
-            }
-            Token::Word(_) | Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => {
-                self.expected("`int` or `bool`")
-            }
-        }
+        let ty = match self.peek() {
+            Token::Word(word) => Type::from_word(word),
+            Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => None,
+        };
+        let Some(ty) = ty else { return self.expected("`int`, `bool` or `time`") };
+        self.advance();
+        Ok(ty)
     }
 
-    /// A number with its sign, `true` or `false`.
+    /// A number with its sign, `true`, `false`, or a number of nanoseconds or a longer unit.
     fn value(&mut self, bits: u8) -> Read<Value> {
         if self.accept_word("true") {
             return Ok(Value::Bool(true));
@@ -227,6 +222,17 @@ impl Reader {
         let negative = self.accept("-");
         let magnitude = i128::from(self.number::<u64>("a value")?);
         let value = if negative { -magnitude } else { magnitude };
+        let unit = match self.peek() {
+            Token::Word(word) => UNITS.into_iter().find(|(unit, _)| unit == word),
+            Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => None,
+        };
+        if let Some((unit, length)) = unit {
+            self.advance();
+            return match i64::try_from(value * i128::from(length)) {
+                Ok(time) => Ok(Value::Time(time)),
+                Err(_) => self.fail(format!("{value}{unit} does not fit a time")),
+            };
+        }
         let range = -(1_i128 << (bits - 1))..1_i128 << (bits - 1);
         match i64::try_from(value) {
             Ok(small) if range.contains(&value) => Ok(Value::Int(small)),
@@ -389,7 +395,7 @@ impl Reader {
             if reverse {
                 name = self.word("a sort key")?;
             }
-            let Member::Attribute(attribute, Type::Int | Type::Bool) = self.member(&name)? else {
+            let Member::Attribute(attribute, _) = self.member(&name)? else {
                 return self.fail(format!("`{name}` is no attribute of threads, so nothing is sorted by it"));
             };
             keys.push(SortKey { attribute, reverse });
@@ -655,8 +661,13 @@ impl HandlerReader {
             && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _)))
         {
             reader.advance();
-            let operand = self.in_parentheses(Type::Int, reader)?;
-            return Ok((Expression::Unary(UnaryOperator::Negate, Box::new(operand)), Type::Int));
+            reader.symbol("(")?;
+            let (operand, ty) = self.expression(reader)?;
+            if ty == Type::Bool {
+                return reader.fail("`-` needs a number");
+            }
+            reader.symbol(")")?;
+            return Ok((Expression::Unary(UnaryOperator::Negate, Box::new(operand)), ty));
         }
         if reader.accept("(") {
             return self.parenthesized(reader);
@@ -667,6 +678,9 @@ impl HandlerReader {
             reader.advance();
             let operand = self.in_parentheses(Type::Int, reader)?;
             return Ok((Expression::NotZero(Box::new(operand)), Type::Bool));
+        }
+        if reader.accept_word("now") {
+            return Ok((Expression::Now, Type::Time));
         }
         let literal = match reader.peek() {
             Token::Number(_) | Token::Symbol("-") => true,
@@ -712,17 +726,11 @@ impl HandlerReader {
             Token::Word(_) | Token::Number(_) | Token::Text(_) | Token::End => None,
         };
         let Some(operator) = operator else { return reader.expected("an operator") };
-        let (operand, result) = operator.types(ty);
-        if operand != ty {
-            return reader.fail(format!(
-                "`{}` needs operands of type {}, not {}",
-                operator.word(),
-                operand.word(),
-                ty.word()
-            ));
-        }
         reader.advance();
-        let right = self.expression_of(operand, reader)?;
+        let (right, other) = self.expression(reader)?;
+        let Some(result) = operator.joins(ty, other) else {
+            return reader.fail(format!("`{}` does not join {} and {}", operator.word(), ty.word(), other.word()));
+        };
         reader.symbol(")")?;
         Ok((Expression::Binary(operator, Box::new(left), Box::new(right)), result))
     }
@@ -761,9 +769,7 @@ fn declared_kind(reader: &Reader) -> Option<LocalKind> {
     };
     match word.as_str() {
         "thread" => Some(LocalKind::Thread),
-        "int" => Some(LocalKind::Value(Type::Int)),
-        "bool" => Some(LocalKind::Value(Type::Bool)),
-        _ => None,
+        word => Type::from_word(word).map(LocalKind::Value),
     }
 }
 
@@ -780,23 +786,4 @@ fn starts_name(reader: &Reader) -> bool {
 
 fn statement(kind: StatementKind, at: At) -> Statement {
     Statement { id: StatementId(0), kind, at }
-}
-
-impl BinaryOperator {
-    /// The type that its operands must have when the left one has type `left`, and the type of the result.
-    pub fn types(self, left: Type) -> (Type, Type) {
-        match self {
-            BinaryOperator::Add
-            | BinaryOperator::Subtract
-            | BinaryOperator::Multiply
-            | BinaryOperator::Divide
-            | BinaryOperator::Remainder => (Type::Int, Type::Int),
-            BinaryOperator::Less
-            | BinaryOperator::LessOrEqual
-            | BinaryOperator::Greater
-            | BinaryOperator::GreaterOrEqual => (Type::Int, Type::Bool),
-            BinaryOperator::Equal | BinaryOperator::NotEqual => (left, Type::Bool),
-            BinaryOperator::And | BinaryOperator::Or => (Type::Bool, Type::Bool),
-        }
-    }
 }
