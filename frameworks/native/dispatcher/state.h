@@ -15,7 +15,7 @@ struct dispatcher {
     struct dispatcher_thread *current; /* that runs, or ran last while none does */
     const struct native_handlers *handlers;
     void *instance;
-    catapults_time *now; /* of the instance: where the policy reads `now`; NULL: it does not */
+    catapults_time *now;               /* of the instance: where the policy reads `now`; NULL: it does not */
     bool inlined;                      /* the policy in force is the one that is compiled in */
     bool polling;                      /* the driver is at work, and no thread is RUNNING */
     int32_t patience;                  /* decisions until the world outside is attended to */

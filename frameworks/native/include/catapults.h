@@ -90,8 +90,8 @@ int catapults_schedvar_register_time(const char *name, catapults_time *nanosecon
 #define catapults_threadvar_register_bool(name, type, member)                                                          \
     catapults_threadvar_register_bool_at(name, offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (bool *)0))
 #define catapults_threadvar_register_time(name, type, member)                                                          \
-    catapults_threadvar_register_time_at(                                                                              \
-        name, offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (catapults_time *)0))
+    catapults_threadvar_register_time_at(name, offsetof(type, member) +                                                \
+                                                   0 * sizeof(&((type *)0)->member == (catapults_time *)0))
 int catapults_threadvar_register_at(const char *name, size_t offset);
 int catapults_threadvar_register_bool_at(const char *name, size_t offset);
 int catapults_threadvar_register_time_at(const char *name, size_t offset);
