@@ -22,6 +22,9 @@ POLICIES     := $(wildcard policies/*.sched)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 CLANG_FORMAT := clang-format-19
 JOBS         := $(shell nproc)
+SECONDS      ?= 60
+# Per cent of the transfers of all policies.
+MOST_GUARDED := 10
 
 # SETUP=no: somebody else has seen to it that all is there.
 setup-%:
@@ -29,7 +32,7 @@ setup-%:
 
 say = printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help setup build test demo bench guards explore mutants lint format clean
+.PHONY: help setup build test demo bench guards explore mutants fuzz lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -85,11 +88,11 @@ test-rust:
 
 test-policies:
 	@$(call say,policies: check)
-	@$(CATAPULTS) check $(POLICIES)
+	@$(CATAPULTS) check --most-guarded $(MOST_GUARDED) $(POLICIES)
 
-guards: setup-build ## Say which transfers of the policies are guarded at run time, and why
+guards: setup-build ## Say which transfers of the policies are guarded at run time, and why; 10 % may be
 	@$(MAKE) programs
-	@$(CATAPULTS) check --explain-guards $(POLICIES)
+	@$(CATAPULTS) check --explain-guards --most-guarded $(MOST_GUARDED) $(POLICIES)
 
 explore: setup-build ## Try every order of events on every policy, 3 threads; starvation must be stated (status 3 of the command: within bounds)
 	@$(MAKE) programs
@@ -97,6 +100,9 @@ explore: setup-build ## Try every order of events on every policy, 3 threads; st
 
 mutants: setup-build ## Break the policies in every way: what the compiler accepts must keep every promise
 	@cargo run --release --quiet --locked -p catapults-tests --bin mutants
+
+fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECONDS=60 in all
+	@cargo run --release --quiet --locked -p catapults-tests --bin fuzz -- $(SECONDS)
 
 lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all
@@ -106,12 +112,14 @@ lint: setup-build+test ## Check formatting and lints
 lint-all:
 	@$(call say,formatting)
 	@cargo fmt --all --check
+	@cargo fmt --manifest-path tests/fuzz/Cargo.toml --check
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_SOURCES)
 	@$(call say,lints)
 	@cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
 
 format: setup-build+test ## Format all sources
 	@cargo fmt --all
+	@cargo fmt --manifest-path tests/fuzz/Cargo.toml
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
 
 demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a timeline

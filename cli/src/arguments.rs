@@ -52,6 +52,9 @@ pub struct Check {
     /// Say of each guard that is left to be evaluated at run time why it could not be proved and what would remove it
     #[arg(long)]
     pub explain_guards: bool,
+    /// Refuse if more of the transfers in all files together keep a guard
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub most_guarded: Option<u8>,
     /// The policies (.sched)
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,

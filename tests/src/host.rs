@@ -7,7 +7,32 @@ use catapults_compiler::verify::Verified;
 use catapults_simulator::event_types::{Classes, EventTypes};
 
 use crate::choices::Choices;
-use crate::replay::{Step, perform};
+use crate::replay::{Step, parse, perform, replay};
+
+/// Raises legal events in any order, at most so many; then does the same again, as a script.
+///
+/// # Errors
+/// What the policy did that it must not, and after which steps.
+pub fn drive(verified: &Verified<Policy>, framework: &Framework, steps: usize, events: &[u8]) -> Result<(), String> {
+    let mut choices = Choices::new(events);
+    let mut host = Host::new(verified, framework)?;
+    for _ in 0..steps {
+        if host.out || !choices.any_left() {
+            break;
+        }
+        host.anything(&mut choices).map_err(|wrong| {
+            let lines: Vec<String> = host.script.iter().map(ToString::to_string).collect();
+            format!("{wrong}\nafter\n{}", lines.join("\n"))
+        })?;
+    }
+    let text: Vec<String> = host.script.iter().map(ToString::to_string).collect();
+    let read = parse(&text.join("\n"))?;
+    if read != host.script {
+        return Err(format!("the script reads back as {read:?}"));
+    }
+    let again = replay(verified, &read);
+    if again == host.decisions { Ok(()) } else { Err(format!("decided {:?}, then {again:?}", host.decisions)) }
+}
 
 /// A policy in the interpreter, and all that a host knows of its threads.
 pub struct Host<'a> {

@@ -2,6 +2,8 @@
 
 pub mod choices;
 pub mod compiled;
+pub mod examples;
+pub mod fuzz;
 pub mod host;
 pub mod mutants;
 pub mod policies;

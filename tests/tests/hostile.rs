@@ -1,14 +1,12 @@
 //! No text whatever makes the compiler panic, run for long, or refuse without a reason.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
-use catapults_tests::{native, root};
+use catapults_tests::native;
 use proptest::prelude::*;
-use proptest::sample::Index;
 
 /// Compiles the bytes as a policy and as a framework description; whatever comes of it is said in words.
 fn survive(bytes: &[u8]) {
@@ -31,110 +29,6 @@ fn refused(errors: &Diagnostics, source: &Source) {
     assert!(said.contains("error[E0") && said.contains("hostile.sched"), "{said}");
 }
 
-/// Texts that have something of everything.
-fn corpus() -> Vec<Vec<u8>> {
-    let mut files = vec![fs::read(root().join("frameworks/native/native.framework")).unwrap()];
-    for folder in ["policies", "tests/ui"] {
-        let paths = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
-        files.extend(
-            paths.filter(|path| path.extension().is_some_and(|end| end == "sched")).map(|path| fs::read(path).unwrap()),
-        );
-    }
-    files.sort();
-    files
-}
-
-/// A change of a text.
-#[derive(Clone, Debug)]
-enum Change {
-    Cut(Index, usize),
-    Double(Index, usize),
-    Insert(Index, String),
-    End(Index),
-}
-
-fn change() -> impl Strategy<Value = Change> {
-    let piece = prop::sample::select(vec![
-        "{",
-        "}",
-        "(",
-        ")",
-        ";",
-        "|",
-        "=>",
-        "=",
-        "\"",
-        "/*",
-        "*/",
-        "//",
-        "\n",
-        ".",
-        ",",
-        ":",
-        "-",
-        "!",
-        "0x",
-        "1",
-        "25ms",
-        "\u{e9}",
-        "\0",
-        " event ",
-        " schedule ",
-        " if ",
-        " else ",
-        " foreach ",
-        " while ",
-        " for (",
-        " do ",
-        " in ",
-        " const ",
-        " int ",
-        " threadref ",
-        " t ",
-        " ready ",
-        " current ",
-        " return ",
-        " dispatch ",
-        " scheduler ",
-        " reverse ",
-        " sortable on ",
-        " READY ",
-        " data { ",
-        " default ",
-        " like ",
-        " one ",
-    ]);
-    prop_oneof![
-        (any::<Index>(), 1..40_usize).prop_map(|(at, length)| Change::Cut(at, length)),
-        (any::<Index>(), 1..40_usize).prop_map(|(at, length)| Change::Double(at, length)),
-        (any::<Index>(), piece).prop_map(|(at, text)| Change::Insert(at, text.to_owned())),
-        any::<Index>().prop_map(Change::End),
-    ]
-}
-
-fn changed(mut bytes: Vec<u8>, changes: &[Change]) -> Vec<u8> {
-    for change in changes {
-        let index = |at: &Index, bytes: &[u8]| at.index(bytes.len() + 1);
-        match change {
-            Change::Cut(at, length) => {
-                let at = index(at, &bytes);
-                bytes.drain(at..(at + length).min(bytes.len()));
-            }
-            Change::Double(at, length) => {
-                let at = index(at, &bytes);
-                let piece = bytes[at..(at + length).min(bytes.len())].to_vec();
-                bytes.splice(at..at, piece);
-            }
-            Change::Insert(at, text) => {
-                let at = index(at, &bytes);
-                bytes.splice(at..at, text.bytes());
-            }
-            Change::End(at) => bytes.truncate(index(at, &bytes)),
-        }
-    }
-    bytes
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -146,12 +40,6 @@ proptest! {
     #[test]
     fn any_text(text in "\\PC{0,300}") {
         survive(text.as_bytes());
-    }
-
-    #[test]
-    fn changed_policies(which in any::<Index>(), changes in prop::collection::vec(change(), 1..6)) {
-        let corpus = corpus();
-        survive(&changed(corpus[which.index(corpus.len())].clone(), &changes));
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::cell::Cell;
 
+use catapults_compiler::compile;
 use catapults_compiler::diagnostics::Severity;
 use catapults_compiler::source::Source;
-use catapults_compiler::verify::Verified;
-use catapults_compiler::{compile, policy::Policy};
 use catapults_tests::choices::Choices;
-use catapults_tests::host::Host;
-use catapults_tests::{native, policies, replay};
+use catapults_tests::host::drive;
+use catapults_tests::{native, policies};
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -28,7 +27,8 @@ fn random_policies_keep_their_promises() {
         match compile(&source, &framework) {
             Ok((verified, _)) => {
                 accepted.set(accepted.get() + 1);
-                drive(&verified, &framework, &events).map_err(|wrong| TestCaseError::fail(format!("{wrong}\n{text}")))
+                drive(&verified, &framework, STEPS, &events)
+                    .map_err(|wrong| TestCaseError::fail(format!("{wrong}\n{text}")))
             }
             Err(diagnostics) => {
                 refused.set(refused.get() + 1);
@@ -58,7 +58,7 @@ fn shipped_policies_keep_their_promises() {
         let (verified, _) = compile(&source, &framework).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"));
         let mut runner = TestRunner::new(Config { cases: cases(200), failure_persistence: None, ..Config::default() });
         let result = runner.run(&vec(any::<u8>(), 0..STEPS * 6), |events| {
-            drive(&verified, &framework, &events).map_err(TestCaseError::fail)
+            drive(&verified, &framework, STEPS, &events).map_err(TestCaseError::fail)
         });
         result.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
@@ -79,39 +79,14 @@ fn mutations_of_shipped_policies_keep_their_promises() {
         match compile(&source, &framework) {
             Ok((verified, _)) => {
                 accepted.set(accepted.get() + 1);
-                drive(&verified, &framework, &events).map_err(|wrong| TestCaseError::fail(format!("{wrong}\n{text}")))
+                drive(&verified, &framework, STEPS, &events)
+                    .map_err(|wrong| TestCaseError::fail(format!("{wrong}\n{text}")))
             }
             Err(_) => Ok(()),
         }
     });
     result.unwrap_or_else(|error| panic!("{error}"));
     assert!(accepted.get() > 10, "only {} mutations accepted", accepted.get());
-}
-
-/// Any legal events in any order; then the same again, as a script.
-fn drive(
-    verified: &Verified<Policy>,
-    framework: &catapults_compiler::framework::Framework,
-    events: &[u8],
-) -> Result<(), String> {
-    let mut choices = Choices::new(events);
-    let mut host = Host::new(verified, framework)?;
-    for _ in 0..STEPS {
-        if host.out || !choices.any_left() {
-            break;
-        }
-        host.anything(&mut choices).map_err(|wrong| {
-            let lines: Vec<String> = host.script.iter().map(ToString::to_string).collect();
-            format!("{wrong}\nafter\n{}", lines.join("\n"))
-        })?;
-    }
-    let text: Vec<String> = host.script.iter().map(ToString::to_string).collect();
-    let read = replay::parse(&text.join("\n"))?;
-    if read != host.script {
-        return Err(format!("the script reads back as {read:?}"));
-    }
-    let again = replay::replay(verified, &read);
-    if again == host.decisions { Ok(()) } else { Err(format!("decided {:?}, then {again:?}", host.decisions)) }
 }
 
 fn mutate(sources: &[String], choices: &mut Choices) -> String {

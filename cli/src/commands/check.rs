@@ -28,8 +28,10 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
                 };
                 console.diagnostics(&source, diagnostics);
                 warnings += diagnostics.warnings();
-                if let (Ok((policy, _)), true) = (&judged, arguments.explain_guards) {
-                    explain_guards(console, &source, policy)?;
+                if let Ok((policy, _)) = &judged {
+                    if arguments.explain_guards {
+                        explain_guards(console, &source, policy)?;
+                    }
                     share.total += policy.share().total;
                     share.guarded += policy.share().guarded;
                 }
@@ -50,7 +52,16 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
         "{} safe to run{also}\n",
         if files == 1 { "1 policy is".to_owned() } else { format!("{files} policies are") }
     ))?;
-    if arguments.explain_guards { console.result(&format!("{}\n", shown(share))) } else { Ok(()) }
+    if arguments.explain_guards || arguments.most_guarded.is_some() {
+        console.result(&format!("{}\n", shown(share)))?;
+    }
+    match arguments.most_guarded {
+        Some(most) if share.guarded * 100 > share.total * usize::from(most) => {
+            console.summary(&format!("more than {most} % of the transfers keep a guard; --explain-guards says why"));
+            Err(Failure::Said)
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Each guard that is left in a policy, then how many they are.

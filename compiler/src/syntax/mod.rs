@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::Diagnostics;
 use crate::source::Source;
+use crate::vocabulary::At;
 
 /// The part of the language that exists in one framework.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,4 +78,13 @@ pub fn parse(source: &Source, dialect: &Dialect, diagnostics: &mut Diagnostics) 
         return ast::Scheduler { lost, ..ast::Scheduler::default() };
     }
     parser::Parser::new(source, Some(dialect), "E0101", diagnostics).scheduler()
+}
+
+/// The places of the tokens of a text, in order. Between them are white space and comments.
+pub fn tokens(text: &str) -> impl Iterator<Item = At> {
+    let mut lexer = lexer::Lexer::new(text);
+    std::iter::from_fn(move || {
+        let token = lexer.next();
+        (token.kind != lexer::TokenKind::End).then_some(token.at)
+    })
 }

@@ -1,0 +1,143 @@
+//! Texts that have something of everything, and the words that they are made of.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use catapults_compiler::policy::text;
+use catapults_compiler::source::Source;
+use catapults_compiler::{compile, syntax};
+
+use crate::examples::{documents, examples};
+use crate::{framework_for, root};
+
+/// Longer ones would make a fuzzer slow, and say nothing that the others do not.
+const LONGEST: usize = 12 << 10;
+
+/// Policies, good and bad: the library, the tests' cases, the documents' examples.
+pub fn policies() -> Vec<Vec<u8>> {
+    let mut seeds = files(&["policies", "tests/ui", "tests/run", "tests/figures"], "sched");
+    seeds.extend(from_documents("sched"));
+    unique(seeds)
+}
+
+/// Framework descriptions, good and bad.
+pub fn frameworks() -> Vec<Vec<u8>> {
+    let mut seeds = from_documents("framework");
+    let mut folders = vec![root().join("frameworks"), root().join("tests")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if has_ending(&path, "framework") {
+                seeds.push(fs::read(path).unwrap());
+            }
+        }
+    }
+    unique(seeds)
+}
+
+/// Whatever the lexer reads.
+pub fn texts() -> Vec<Vec<u8>> {
+    let mut seeds = policies();
+    seeds.extend(frameworks());
+    unique(seeds)
+}
+
+/// The compiler's own form of all policies that it accepts.
+pub fn representations() -> Vec<Vec<u8>> {
+    let mut seeds = files(&["tests/ir"], "ir");
+    for policy in policies() {
+        if let Ok(source) = Source::from_bytes("seed.sched", policy)
+            && let Ok((verified, _)) = compile(&source, &framework_for(&source))
+        {
+            seeds.push(text::print(verified.policy()).into_bytes());
+        }
+    }
+    unique(seeds)
+}
+
+/// Scripts.
+pub fn scripts() -> Vec<Vec<u8>> {
+    unique(files(&["tests/run"], "script"))
+}
+
+/// Recordings: one whose ring has not come round, one whose ring has, one that says nothing.
+pub fn traces() -> Vec<Vec<u8>> {
+    vec![trace(32, 20), trace(8, 20), trace(1, 0)]
+}
+
+/// Choices for a policy, and for what happens to it.
+pub fn choices() -> Vec<Vec<u8>> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let seed = |length: u16| {
+        let mut seed = length.to_le_bytes().to_vec();
+        seed.extend(std::iter::repeat_with(|| random.u8(..)).take(usize::from(length) + 300));
+        seed
+    };
+    (0..40).map(|index| index * 10).map(seed).collect()
+}
+
+/// What stands in several of the seeds: the words of the language, and the names that tests like.
+pub fn dictionary() -> Vec<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in texts() {
+        let seed = String::from_utf8_lossy(&seed);
+        let mut words: Vec<&str> = syntax::tokens(&seed).map(|at| &seed[at.start as usize..at.end as usize]).collect();
+        words.sort_unstable();
+        words.dedup();
+        for word in words.into_iter().filter(|word| word.len() <= 20 && word.is_ascii()) {
+            *seen.entry(word.to_owned()).or_default() += 1;
+        }
+    }
+    let mut words: Vec<String> = seen.into_iter().filter(|(_, seeds)| *seeds >= 3).map(|(word, _)| word).collect();
+    words.extend(["/*", "*/", "//", "\n", "\"", "\\", "\u{e9}", "0x", "9223372036854775808"].map(str::to_owned));
+    words.sort();
+    words.dedup();
+    words
+}
+
+/// A recording of two threads that take turns.
+fn trace(capacity: u64, written: u64) -> Vec<u8> {
+    let mut bytes = b"CATTRACE".to_vec();
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.extend(32_u32.to_le_bytes());
+    bytes.extend(capacity.to_le_bytes());
+    bytes.extend(written.to_le_bytes());
+    bytes.extend(100_u64.to_le_bytes());
+    bytes.extend(b"fifo\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    let mut ring = vec![[0_u8; 32]; usize::try_from(capacity).unwrap()];
+    for (number, place) in (0..written).zip((0..ring.len()).cycle()) {
+        let record = &mut ring[place];
+        record[..8].copy_from_slice(&(110 + number).to_le_bytes());
+        record[8] = u8::try_from(number % 2).unwrap() + 1;
+        record[12] = u8::try_from(number % 12).unwrap();
+        record[16..20].copy_from_slice(b"name");
+    }
+    bytes.extend(ring.concat());
+    bytes
+}
+
+fn files(folders: &[&str], ending: &str) -> Vec<Vec<u8>> {
+    let paths = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let mut paths: Vec<PathBuf> = paths.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| has_ending(path, ending));
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn from_documents(language: &str) -> Vec<Vec<u8>> {
+    let all = documents().into_iter().flat_map(|document| examples(&document));
+    all.filter(|example| example.language == language).map(|example| example.completed()).collect()
+}
+
+fn has_ending(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|ending| ending == wanted)
+}
+
+fn unique(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    seeds.retain(|seed| seed.len() <= LONGEST);
+    seeds.sort();
+    seeds.dedup();
+    seeds
+}
