@@ -14,7 +14,7 @@ void dispatcher_contain(const char *event, const struct catapults_stop *stop, co
     dispatcher.policy = &dispatcher_builtin;
     dispatcher.handlers = builtin;
     dispatcher.instance = instance;
-    dispatcher.now = NULL;
+    dispatcher_clock_start();
     dispatcher.inlined = false;
     dispatcher_builtin.start(instance);
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {

@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *choose(vo
     if (UNLIKELY(--dispatcher.patience <= 0))
         dispatcher_attend();
     for (;;) {
-        struct catapults_thread *t = RAISE(schedule, &dispatcher.stop);
+        struct catapults_thread *t = SCHEDULE(&dispatcher.stop);
         if (LIKELY(t)) {
             struct dispatcher_thread *thread = dispatcher_thread_of(t);
             if (LIKELY(thread->state == THREAD_RUNNABLE))
@@ -131,6 +131,7 @@ static void enrol(struct dispatcher_thread *thread) {
     dispatcher.newest = thread;
     dispatcher.runnable++;
     dispatcher.policy->adopt(dispatcher.instance, &thread->policy);
+    dispatcher_clock_adopt(thread);
     dispatcher.host->adopted(thread);
 }
 
@@ -183,8 +184,8 @@ const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host
     dispatcher.policy = policy;
     dispatcher.handlers = policy->handlers;
     dispatcher.instance = instance;
-    dispatcher.now = policy->now ? (catapults_time *)((char *)instance + policy->now) : NULL;
     policy->start(instance);
+    dispatcher_clock_start();
     const struct catapults_stop *stop = dispatcher.handlers->init ? RAISE_INIT() : NULL;
     if (stop)
         dispatcher_contain("init", stop, NULL, NULL);
@@ -350,6 +351,8 @@ const struct catapults_policy *dispatcher_policy(void) { return dispatcher.polic
 void *dispatcher_instance(void) { return dispatcher.instance; }
 
 const struct catapults_policy *dispatcher_compiled_in(void) { return compiled_in; }
+
+const struct catapults_import *dispatcher_consumed(void) { return dispatcher.consumed; }
 
 struct dispatcher_thread *dispatcher_first_thread(void) { return dispatcher.oldest; }
 

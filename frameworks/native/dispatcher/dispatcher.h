@@ -136,6 +136,10 @@ void *dispatcher_instance(void);
 /* The policy that is compiled in, or NULL. */
 const struct catapults_policy *dispatcher_compiled_in(void);
 
+/* The import of the policy in force that the dispatcher itself keeps: how long each thread has run. NULL: it has none.
+ */
+const struct catapults_import *dispatcher_consumed(void);
+
 /* All threads that have not ended, in order of their numbers. */
 struct dispatcher_thread *dispatcher_first_thread(void);
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread);

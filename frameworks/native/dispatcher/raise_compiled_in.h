@@ -13,18 +13,21 @@ static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(
 #define CHOOSE(here, there) (LIKELY(dispatcher.inlined) ? (here) : (there))
 
 #define HAS(event) CHOOSE(CATAPULTS_COMPILED_IN_HANDLERS.event != NULL, dispatcher.handlers->event != NULL)
-#define RAISE(event, ...)                                                                                              \
-    CHOOSE((TELL_NOW(), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__)),                       \
-           (tell_now(), dispatcher.handlers->event(dispatcher.instance, __VA_ARGS__)))
-#define RAISE_INIT() (tell_now(), dispatcher.handlers->init(dispatcher.instance))
-#define QUERY(query) (tell_now(), dispatcher.handlers->query(dispatcher.instance))
-
-/* A policy that does not use `now` pays nothing for it. */
-#ifdef CATAPULTS_COMPILED_IN_NOW
-#define TELL_NOW() (void)(compiled_in_memory.CATAPULTS_COMPILED_IN_NOW = dispatcher.host->now())
+/* A policy that does not look at the clock pays nothing for it: it reads neither `now` nor the import `consumed`. */
+#if defined(CATAPULTS_COMPILED_IN_NOW) || defined(CATAPULTS_COMPILED_IN_THREADIMPORT_consumed)
+#define TELL(running) tell(running)
 #else
-#define TELL_NOW() (void)0
+#define TELL(running) (void)0
 #endif
+
+#define RAISE(event, ...)                                                                                              \
+    CHOOSE((TELL(true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__)),                       \
+           (tell(true), dispatcher.handlers->event(dispatcher.instance, __VA_ARGS__)))
+#define SCHEDULE(stop)                                                                                                 \
+    CHOOSE((TELL(false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop)),                          \
+           (tell(false), dispatcher.handlers->schedule(dispatcher.instance, stop)))
+#define RAISE_INIT() (tell(true), dispatcher.handlers->init(dispatcher.instance))
+#define QUERY(query) (tell(true), dispatcher.handlers->query(dispatcher.instance))
 
 static const struct catapults_policy *const compiled_in = &catapults_policy;
 static void *const compiled_in_instance = &compiled_in_memory;

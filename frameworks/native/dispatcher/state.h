@@ -15,14 +15,18 @@ struct dispatcher {
     struct dispatcher_thread *current; /* that runs, or ran last while none does */
     const struct native_handlers *handlers;
     void *instance;
-    catapults_time *now;               /* of the instance: where the policy reads `now`; NULL: it does not */
     bool inlined;                      /* the policy in force is the one that is compiled in */
     bool polling;                      /* the driver is at work, and no thread is RUNNING */
+    bool clocked;                      /* the policy in force looks at the clock: see clock.c */
     int32_t patience;                  /* decisions until the world outside is attended to */
     int64_t runnable;                  /* threads that are READY or RUNNING */
     const struct catapults_stop *stop; /* NULL, except while a `schedule` that stopped is dealt with */
     int *error_number;                 /* of the host */
     struct dispatcher_exceptions *exceptions;
+
+    catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */
+    const struct catapults_import *consumed; /* NULL: the policy does not ask how long threads run */
+    int64_t told;                            /* when the clock was read last for the policy */
 
     int64_t attended;      /* when the world outside was attended to last */
     int32_t patience_full; /* what `patience` starts from */
@@ -36,10 +40,17 @@ struct dispatcher {
 
 extern struct dispatcher dispatcher __attribute__((visibility("hidden")));
 
-/* Tells the policy in force what time it is, before one of its handlers is called. */
-static inline void tell_now(void) {
-    if (UNLIKELY(dispatcher.now))
-        *dispatcher.now = dispatcher.host->now();
+/* The policy has come into force; a thread has come into being. */
+void dispatcher_clock_start(void);
+void dispatcher_clock_adopt(struct dispatcher_thread *thread);
+
+/* Tells a policy that is `clocked` what time it is; `running`: `current` runs, and is charged for the time since. */
+void dispatcher_tell(bool running);
+
+/* The same before each call of a handler, whatever the policy; `running` unless it is the one that decides who does. */
+static inline void tell(bool running) {
+    if (UNLIKELY(dispatcher.clocked))
+        dispatcher_tell(running);
 }
 
 /* The policy is out: says so, and files all threads under the built-in FIFO as the host's book has them; `running` (or

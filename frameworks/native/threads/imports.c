@@ -38,6 +38,11 @@ static int register_member(const char *name, int type, size_t offset) {
         find(imports->policy->thread_imports, imports->policy->thread_imports_count, name, type, &error);
     if (!import)
         return error;
+    if (import == dispatcher_consumed()) {
+        runtime_report("the application registers `%s`, which the runtime itself keeps for the policy %s; rename one",
+                       name, imports->policy->name);
+        return EEXIST;
+    }
     struct linked *one = linked;
     while (one && one->import != import)
         one = one->next;

@@ -6,7 +6,8 @@
 //! - `CATAPULTS_COMPILED_IN_INSTANCE`: the type of the scheduler's own data, `struct fifo`;
 //! - `CATAPULTS_COMPILED_IN_THREAD`: the type of a thread, `struct fifo_thread`, whose first member is a
 //!   `struct catapults_thread`;
-//! - `CATAPULTS_COMPILED_IN_NOW`, if the policy uses `now`: the member of the scheduler's own data that holds it.
+//! - `CATAPULTS_COMPILED_IN_NOW`, if the policy uses `now`: the member of the scheduler's own data that holds it;
+//! - `CATAPULTS_COMPILED_IN_THREADIMPORT_NAME` for each variable NAME of threads that the policy imports.
 //!
 //! The framework's header declares the table, `struct NAME_handlers`: one function pointer for each event and query, named
 //! like it with `_` for `.`. A handler that several events share is one function.
@@ -316,6 +317,9 @@ impl Unit<'_> {
         );
         if policy.uses_now() {
             let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_NOW {}", names.now);
+        }
+        for import in &policy.thread_imports {
+            let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_THREADIMPORT_{}", import.name);
         }
         self.put(&text);
     }

@@ -1,0 +1,109 @@
+/*
+ * What a policy is told of time, as policies/clock.c hears it: the instant of each event, and how long each thread has
+ * run. clock_compiled_in.c has the same policy within the dispatcher.
+ */
+#include <errno.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+#ifndef POLICY
+#define POLICY POLICIES "/clock.so"
+#endif
+
+enum { MS = 1000000 };
+
+struct worker {
+    bool other;
+    catapults_time spent;
+};
+
+static catapults_time seen;
+
+static void begin(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICY}) == 0);
+    require(strcmp(catapults_policy_name(), "clock") == 0);
+    require(catapults_schedvar_register_time("seen", &seen) == 0);
+    require(catapults_threadvar_register_time("spent", struct worker, spent) == 0);
+}
+
+static void work(int64_t nanoseconds) {
+    for (int64_t end = catapults_now() + nanoseconds; catapults_now() < end;)
+        ;
+}
+
+static void an_event_has_its_instant(void) {
+    begin();
+    int64_t before = catapults_now();
+    catapults_yield();
+    int64_t after = catapults_now();
+    require(before <= seen && seen <= after);
+    work(2 * MS);
+    require(seen <= after);
+    catapults_yield();
+    require(after + 2 * MS <= seen);
+    before = catapults_now();
+    int64_t answer = catapults_threads_ready();
+    require(before <= answer && answer <= catapults_now());
+}
+
+static void *works(void *argument) {
+    struct worker *self = argument;
+    work(3 * MS);
+    catapults_yield();
+    catapults_time first = self->spent;
+    require(first >= 3 * MS);
+    catapults_sleep(30 * MS);
+    require(self->spent >= first && self->spent < first + 30 * MS);
+    work(3 * MS);
+    catapults_suspend(catapults_self());
+    require(self->spent >= first + 3 * MS);
+    return NULL;
+}
+
+static void a_thread_has_what_it_has_run(void) {
+    begin();
+    struct worker worker = {.spent = 0}, idler = {.spent = 0};
+    catapults_set_object(catapults_self(), &idler);
+    catapults_t thread;
+    require(catapults_create(&thread, &(struct catapults_attributes){.object = &worker}, works, &worker) == 0);
+    require(worker.spent == 0);
+    catapults_sleep(100 * MS);
+    require(catapults_resume(thread) == 0);
+    require(catapults_join(thread, NULL) == 0);
+    require(worker.spent >= 6 * MS);
+    require(idler.spent < 60 * MS);
+}
+
+static void nobody_else_keeps_it(void) {
+    begin();
+    require(catapults_threadvar_register_time("consumed", struct worker, spent) == EEXIST);
+    require(catapults_threadvar_register("spent", struct { catapults_int spent; }, spent) == EINVAL);
+}
+
+static void test_instant(void **state) {
+    (void)state;
+    assert_int_equal(run_child(an_event_has_its_instant).status, 0);
+}
+
+static void test_consumed(void **state) {
+    (void)state;
+    assert_int_equal(run_child(a_thread_has_what_it_has_run).status, 0);
+}
+
+static void test_registering(void **state) {
+    (void)state;
+    struct child child = run_child(nobody_else_keeps_it);
+    assert_int_equal(child.status, 0);
+    assert_non_null(strstr(child.report, "the application registers `consumed`, which the runtime itself keeps"));
+    assert_non_null(strstr(child.report, "imports `spent` as time, the application registers it as int"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instant),
+        cmocka_unit_test(test_consumed),
+        cmocka_unit_test(test_registering),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
