@@ -89,6 +89,7 @@ test-rust:
 test-policies:
 	@$(call say,policies: check)
 	@$(CATAPULTS) check --most-guarded $(MOST_GUARDED) $(POLICIES)
+	@$(CATAPULTS) fmt --check policies tests/run
 
 guards: setup-build ## Say which transfers of the policies are guarded at run time, and why; 10 % may be
 	@$(MAKE) programs
@@ -121,6 +122,7 @@ format: setup-build+test ## Format all sources
 	@cargo fmt --all
 	@cargo fmt --manifest-path tests/fuzz/Cargo.toml
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
+	@cargo run --release --quiet --locked -p catapults-cli -- fmt policies tests/run
 
 demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a timeline
 	@$(MAKE) programs frameworks policies applications

@@ -96,7 +96,7 @@ pub fn make(
 }
 
 /// Where a file is made before it takes its place, whole.
-fn beside(path: &Path) -> PathBuf {
+pub fn beside(path: &Path) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(format!(".{}", std::process::id()));
     PathBuf::from(name)

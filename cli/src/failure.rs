@@ -58,6 +58,14 @@ impl Failure {
         )
     }
 
+    /// How many errors it stands for.
+    pub fn errors(&self) -> usize {
+        match self {
+            Failure::Diagnostics(place) => place.1.errors(),
+            Failure::Said | Failure::Bounded | Failure::Unheard => 1,
+        }
+    }
+
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Diagnostics(_) | Failure::Said => ExitCode::FAILURE,

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => commands::check::check(&console, &arguments),
         Command::Explore(arguments) => commands::explore::explore(&console, &arguments),
         Command::Build(arguments) => commands::build::build(&console, &arguments),
+        Command::Fmt(arguments) => commands::fmt::fmt(&console, &arguments),
         Command::Run(arguments) => commands::run::run(&console, &arguments),
         Command::Ir(arguments) => commands::ir::ir(&console, &arguments),
         Command::Explain(arguments) => commands::explain::explain(&console, &arguments),

@@ -11,6 +11,7 @@
 pub mod check;
 pub mod diagnostics;
 pub mod emit;
+pub mod format;
 pub mod framework;
 pub mod interp;
 pub mod policy;

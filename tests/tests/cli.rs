@@ -10,8 +10,11 @@
 )]
 
 use catapults_tests::root;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 /// The command, built as this test was.
 fn catapults() -> PathBuf {
@@ -57,4 +60,106 @@ fn a_closed_pipe_is_no_panic() {
         assert!(!said.contains("panicked"), "{arguments:?}: {said}");
         assert!(matches!(result.status.code(), Some(0 | 141)), "{arguments:?}: {}", result.status);
     }
+}
+
+/// `catapults fmt` with what stands on standard input.
+fn fmt(arguments: &[&str], folder: &Path, input: &[u8]) -> Output {
+    let mut child = Command::new(catapults())
+        .arg("fmt")
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Whoever is refused reads nothing.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+const UGLY: &str = "scheduler x{ // why\n\n\nthread{int a;}}";
+const PRETTY: &str = "scheduler x { // why\n  thread { int a; }\n}\n";
+
+#[test]
+fn fmt_formats_standard_input() {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let good = fmt(&["-"], root(), UGLY.as_bytes());
+    assert_eq!((text(&good.stdout), text(&good.stderr)), (PRETTY.to_owned(), String::new()));
+    let same = fmt(&["--check", "-"], root(), PRETTY.as_bytes());
+    assert!(same.status.success() && same.stdout.is_empty() && same.stderr.is_empty(), "{same:?}");
+    let checked = fmt(&["--check", "-"], root(), UGLY.as_bytes());
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(text(&checked.stdout).contains("\n-scheduler x{ // why\n"), "{checked:?}");
+    assert!(text(&checked.stdout).contains("\n+scheduler x { // why\n"), "{checked:?}");
+    for (bad, code) in [
+        (&b"scheduler x { thread { int } }"[..], "error[E0101]"),
+        (b"\xff\xfe", "error[E0103]"),
+        (b"", "error[E0104]"),
+        (&vec![b' '; (4 << 20) + 1], "error[E0105]"),
+    ] {
+        let refused = fmt(&["-"], root(), bad);
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(refused.stdout.is_empty() && text(&refused.stderr).contains(code), "{refused:?}");
+    }
+}
+
+#[test]
+fn fmt_replaces_files_whole_and_leaves_the_rest_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let read = |name: &str| fs::read_to_string(path(name)).unwrap();
+    fs::create_dir_all(path("below/.hidden")).unwrap();
+    for name in ["a.sched", "below/b.sched", "below/.hidden/c.sched", "d.txt"] {
+        fs::write(path(name), UGLY).unwrap();
+    }
+    fs::write(path("below/bad.sched"), "scheduler x {").unwrap();
+    fs::write(path("latin.sched"), b"scheduler x { /* \xe9 */ }").unwrap();
+    fs::write(path("crlf.sched"), format!("\u{feff}{}", PRETTY.replace('\n', "\r\n"))).unwrap();
+    fs::set_permissions(path("a.sched"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("../a.sched", path("below/link.sched")).unwrap();
+    symlink("..", path("below/up")).unwrap();
+
+    let done = fmt(&["below/link.sched"], folder.path(), b"");
+    assert_eq!(
+        String::from_utf8_lossy(&done.stdout),
+        "below/link.sched: formatted\n1 file formatted, 0 left as before\n"
+    );
+    assert!(path("below/link.sched").is_symlink());
+    assert_eq!(read("a.sched"), PRETTY);
+    assert_eq!(fs::metadata(path("a.sched")).unwrap().permissions().mode() & 0o7777, 0o640);
+
+    let before = fs::metadata(path("a.sched")).unwrap().modified().unwrap();
+    let done = fmt(&["."], folder.path(), b"");
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    assert_eq!(before, fs::metadata(path("a.sched")).unwrap().modified().unwrap(), "nothing changed");
+    for (name, expected) in [
+        ("below/b.sched", PRETTY),
+        ("crlf.sched", PRETTY),
+        ("below/.hidden/c.sched", UGLY),
+        ("d.txt", UGLY),
+        ("below/bad.sched", "scheduler x {"),
+    ] {
+        assert_eq!(read(name), expected, "{name}");
+    }
+    assert_eq!(fs::read(path("latin.sched")).unwrap(), b"scheduler x { /* \xe9 */ }");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(said.contains("[E0109]") && said.contains("[E0103]") && said.ends_with("error: 2 errors\n"), "{said}");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 5, "nothing else is left behind: {left:?}");
+}
+
+/// Root may write everything; then there is nothing to see.
+#[test]
+fn fmt_leaves_what_is_read_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.sched");
+    fs::write(&file, UGLY).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+    let may = fs::OpenOptions::new().append(true).open(&file).is_ok();
+    let done = fmt(&["a.sched"], folder.path(), b"");
+    assert_eq!(done.status.success(), may, "{done:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), if may { PRETTY } else { UGLY });
+    assert!(may || String::from_utf8_lossy(&done.stderr).contains("error[E0503]"), "{done:?}");
 }

@@ -1,6 +1,6 @@
 //! `catapults check`.
 
-use super::read_source;
+use super::{counted, read_source};
 use crate::arguments::Check;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -78,8 +78,4 @@ fn explain_guards(console: &Console, source: &Source, policy: &Verified<Policy>)
 fn shown(share: Share) -> String {
     let percent = (share.guarded * 100).checked_div(share.total).unwrap_or(0);
     format!("guarded {} of {} transfers ({percent} %)", share.guarded, share.total)
-}
-
-fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

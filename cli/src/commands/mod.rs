@@ -4,6 +4,7 @@ pub mod build;
 pub mod check;
 pub mod explain;
 pub mod explore;
+pub mod fmt;
 pub mod ir;
 pub mod run;
 pub mod trace;
@@ -68,4 +69,8 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
         (io::ErrorKind::PermissionDenied, "make it readable: chmod +r"),
     ];
     Failure::of_system("E0501", path, "the file cannot be read", error, &advice)
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

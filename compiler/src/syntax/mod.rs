@@ -27,6 +27,13 @@ pub struct Dialect {
     pub features: BTreeSet<Feature>,
 }
 
+impl Dialect {
+    /// The dialect that has everything, for tools that know no framework.
+    pub fn of_everything() -> Self {
+        Dialect { framework: String::new(), features: BTreeSet::from(Feature::ALL) }
+    }
+}
+
 /// An optional part of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {

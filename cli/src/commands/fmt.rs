@@ -1,0 +1,190 @@
+//! `catapults fmt`.
+
+use super::{counted, read_source, unreadable};
+use crate::arguments::Fmt;
+use crate::artefact::beside;
+use crate::console::Console;
+use crate::failure::Failure;
+use catapults_compiler::format::{Unformatted, format};
+use catapults_compiler::source::Source;
+use similar::TextDiff;
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
+use std::path::{Path, PathBuf};
+
+/// Formats every file, whatever is wrong with those before it.
+pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
+    if arguments.files == [Path::new("-")] {
+        return standard_input(console, arguments.check);
+    }
+    let (mut errors, mut changed, mut whole) = (0, 0, 0);
+    let mut fail = |failure: &Failure| {
+        errors += failure.errors();
+        console.failure(failure);
+    };
+    for given in &arguments.files {
+        let files = match files(given) {
+            Ok(files) => files,
+            Err(failure) => {
+                fail(&failure);
+                continue;
+            }
+        };
+        for file in files {
+            match one(console, &file, arguments.check) {
+                Ok(true) => changed += 1,
+                Ok(false) => whole += 1,
+                Err(failure @ Failure::Unheard) => return Err(failure),
+                Err(failure) => fail(&failure),
+            }
+        }
+    }
+    if errors > 0 {
+        console.summary(&counted(errors, "error"));
+    }
+    if arguments.check && changed > 0 {
+        let are = if changed == 1 { "is" } else { "are" };
+        console.summary(&format!("{} {are} not formatted; `catapults fmt` does it", counted(changed, "file")));
+    }
+    if errors > 0 || (arguments.check && changed > 0) {
+        return Err(Failure::Said);
+    }
+    let are = if changed + whole == 1 { "is" } else { "are" };
+    console.result(&match changed {
+        0 => format!("{} {are} formatted\n", counted(whole, "file")),
+        _ => format!("{} formatted, {whole} left as before\n", counted(changed, "file")),
+    })
+}
+
+/// From standard input to standard output; or only the difference between the two.
+fn standard_input(console: &Console, check: bool) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(Source::LONGEST as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(Path::new("<stdin>"), &error))?;
+    let source = Source::from_bytes("<stdin>", bytes)
+        .map_err(|refused| Failure::Diagnostics(Box::new((refused.source, refused.diagnostics))))?;
+    let formatted = formatted(console, &source)?;
+    if !check {
+        return console.result(&formatted);
+    }
+    if formatted == source.text {
+        return Ok(());
+    }
+    console.result(&difference(&source, &formatted))?;
+    console.summary("standard input is not formatted");
+    Err(Failure::Said)
+}
+
+/// Formats a file, or shows what would change; whether it was not formatted.
+fn one(console: &Console, file: &Path, check: bool) -> Result<bool, Failure> {
+    let source = read_source(file)?;
+    let formatted = formatted(console, &source)?;
+    if formatted == source.text {
+        return Ok(false);
+    }
+    if check {
+        console.result(&difference(&source, &formatted))?;
+    } else {
+        replace(file, &formatted).map_err(|error| unwritable(file, &error))?;
+        console.result(&format!("{}: formatted\n", file.display()))?;
+    }
+    Ok(true)
+}
+
+fn formatted(console: &Console, source: &Source) -> Result<String, Failure> {
+    format(source).map_err(|why| match why {
+        Unformatted::Refused(diagnostics) => Failure::Diagnostics(Box::new((source.clone(), diagnostics))),
+        Unformatted::Mistake => {
+            console.summary(&format!(
+                "`{}` stays as it is: formatting would change what it says, a mistake of the formatter; please report it",
+                source.name
+            ));
+            Failure::Said
+        }
+    })
+}
+
+/// As `diff -u` shows it.
+fn difference(before: &Source, after: &str) -> String {
+    let diff = TextDiff::from_lines(before.text.as_str(), after);
+    let name = &before.name;
+    diff.unified_diff().context_radius(3).header(name, &format!("{name} (formatted)")).to_string()
+}
+
+/// The file, or all policies in the folder and those below it.
+fn files(given: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if given == Path::new("-") {
+        let help = "give `-` alone, or ./- for a file of this name";
+        return Err(Failure::of_file("E0511", given, "standard input is not formatted together with files", help));
+    }
+    let metadata = fs::metadata(given).map_err(|error| unreadable(given, &error))?;
+    if metadata.is_dir() {
+        let mut files = Vec::new();
+        collect(given, &mut files).map_err(|error| unreadable(given, &error))?;
+        files.sort();
+        return if files.is_empty() {
+            let help = "give the folder that the policies are in, or a file";
+            Err(Failure::of_file("E0511", given, "there is no `.sched` file in this folder", help))
+        } else {
+            Ok(files)
+        };
+    }
+    if given.extension() == Some(OsStr::new("framework")) {
+        let help = "descriptions of frameworks are laid out by hand";
+        return Err(Failure::of_file("E0511", given, "only policies are formatted", help));
+    }
+    if !metadata.is_file() {
+        let help = "`catapults fmt -` formats standard input";
+        return Err(Failure::of_file("E0511", given, "only regular files are formatted", help));
+    }
+    Ok(vec![given.to_owned()])
+}
+
+/// Links to folders are not followed, hidden folders not entered.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            if !entry.file_name().to_string_lossy().starts_with('.') {
+                collect(&path, files)?;
+            }
+        } else if path.extension() == Some(OsStr::new("sched")) && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Puts a text in the place of a file's, wholly or not at all. A link stays one; owner and mode stay.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let file = file.canonicalize()?;
+    // A file that must not be written must not be replaced either.
+    drop(OpenOptions::new().write(true).open(&file)?);
+    let metadata = fs::metadata(&file)?;
+    let unfinished = beside(&file);
+    let written = (|| {
+        let mut new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+        new.write_all(text.as_bytes())?;
+        new.sync_all()?;
+        // Only root can give a file away; then it stays with whoever formats it.
+        let _ = chown(&unfinished, Some(metadata.uid()), Some(metadata.gid()));
+        fs::set_permissions(&unfinished, metadata.permissions())?;
+        fs::rename(&unfinished, &file)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
+}
+
+fn unwritable(file: &Path, error: &io::Error) -> Failure {
+    let advice = [
+        (io::ErrorKind::PermissionDenied, "make the file and its folder writable: chmod +w"),
+        (io::ErrorKind::ReadOnlyFilesystem, "copy it elsewhere, or use `catapults fmt -`"),
+        (io::ErrorKind::StorageFull, "make room on the disk"),
+    ];
+    Failure::of_system("E0503", file, "it cannot be written", error, &advice)
+}

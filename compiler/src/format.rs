@@ -1,0 +1,56 @@
+//! The one way to write a policy: what `catapults fmt` does.
+//!
+//! It works on tokens and comments with little knowledge of structure (`structure.rs`): what a statement says does not matter,
+//! so a construct that the parser learns needs nothing here. The tokens come out as they went in, so the meaning is kept.
+//! Formatting what is formatted changes nothing.
+//!
+//! - An indentation is two spaces, a continued line four more. A line has at most [`WIDTH`] characters, where that can be.
+//! - A block stands on one line if its author wrote it so and it fits. A statement's own line breaks are the formatter's,
+//!   those between statements the author's; of several empty lines one stays.
+//! - Comments stay where they stand: on a line of their own, or after code. Those after code stay aligned if they were.
+//! - Handlers of one line, one after another, have their braces aligned.
+
+mod layout;
+mod lines;
+mod scan;
+mod spacing;
+mod structure;
+
+use crate::diagnostics::Diagnostics;
+use crate::source::Source;
+use crate::syntax::{self, Dialect};
+
+/// How long a line may be, in characters.
+pub const WIDTH: usize = 120;
+
+/// Why a text stays as it is.
+#[derive(Debug)]
+pub enum Unformatted {
+    /// It is no policy, in no dialect.
+    Refused(Diagnostics),
+    /// What came out does not say what went in: a mistake of this module.
+    Mistake,
+}
+
+/// The policy, written as policies are.
+pub fn format(source: &Source) -> Result<String, Unformatted> {
+    refuse(source)?;
+    let tokens = scan::scan(&source.text);
+    let formatted = layout::lay_out(&tokens);
+    let again = scan::scan(&formatted);
+    if scan::same(&tokens, &again) && refuse(&Source::new("", formatted.as_str())).is_ok() {
+        Ok(formatted)
+    } else {
+        Err(Unformatted::Mistake)
+    }
+}
+
+/// Only a text that can be read is formatted.
+fn refuse(source: &Source) -> Result<(), Unformatted> {
+    let mut diagnostics = Diagnostics::new();
+    syntax::parse(source, &Dialect::of_everything(), &mut diagnostics);
+    if diagnostics.has_errors() { Err(Unformatted::Refused(diagnostics)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests;

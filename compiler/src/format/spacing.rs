@@ -1,0 +1,158 @@
+//! Where a space stands within a statement, and where its line can be broken.
+
+use super::scan::{Kind, Token};
+
+/// What stands before a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) space: bool,
+    /// How bad it is to break the line here: the lower the better. Nothing where it cannot be.
+    pub(super) rank: Option<usize>,
+}
+
+/// What a token is, as far as spaces depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// A name, a value.
+    Operand,
+    /// A word that an operand or something else follows.
+    Keyword,
+    /// `(`, `[`, the first bar of `|c|`
+    Open,
+    /// Their ends.
+    Close,
+    /// `-` and `!` before an operand, `++` before a place.
+    Prefix,
+    /// `++` after a place.
+    Postfix,
+    /// `.`
+    Dot,
+    /// `,` and `;`
+    Stop,
+    /// The second bar of `||`.
+    Second,
+    /// Operators between operands, braces, and all else.
+    Other,
+}
+
+/// Words before a parenthesis that is not the list of a call.
+const KEYWORDS: [&str; 11] =
+    ["if", "else", "while", "for", "foreach", "do", "return", "in", "default", "on", "reverse"];
+
+/// What stands before each token of a statement, or of the head of one.
+pub(super) fn gaps(tokens: &[Token]) -> Vec<Gap> {
+    let roles = roles(tokens);
+    let mut depth = 0_usize;
+    let mut gaps = Vec::with_capacity(tokens.len());
+    for (index, token) in tokens.iter().enumerate() {
+        if matches!(token.text, ")" | "]" | "}") {
+            depth = depth.saturating_sub(1);
+        }
+        let Some(before) = index.checked_sub(1) else {
+            gaps.push(Gap { space: false, rank: None });
+            depth += usize::from(matches!(token.text, "(" | "[" | "{"));
+            continue;
+        };
+        let wanted = space((tokens[before].text, roles[before]), (token.text, roles[index]));
+        let space = wanted || merges(tokens, before);
+        let rank = badness((tokens[before].text, roles[before]), (token.text, roles[index]), space);
+        let rank = rank.map(|rank| if rank == LAST_RESORT { rank } else { depth * 10 + rank });
+        gaps.push(Gap { space, rank });
+        depth += usize::from(matches!(token.text, "(" | "[" | "{"));
+    }
+    gaps
+}
+
+fn space(before: (&str, Role), after: (&str, Role)) -> bool {
+    if matches!(before.1, Role::Open | Role::Prefix | Role::Dot) || matches!(after.1, Role::Close | Role::Postfix) {
+        return false;
+    }
+    match after.0 {
+        "." | "," | ";" => false,
+        "(" | "[" if after.1 == Role::Open => !matches!(before.1, Role::Operand | Role::Close),
+        _ => after.1 != Role::Second,
+    }
+}
+
+/// Whether two tokens without a space between them would be read as something else.
+fn merges(tokens: &[Token], before: usize) -> bool {
+    let (left, right) = (&tokens[before], &tokens[before + 1]);
+    let letters = |token: &Token| matches!(token.kind, Kind::Word | Kind::Value);
+    let doubled = matches!(left.text, "+" | "-") && right.text.starts_with(left.text);
+    let comment = left.text == "/" && (right.text.starts_with('/') || right.text.starts_with('*'));
+    let longer = matches!(left.text, "=" | "!" | "<" | ">" | "+" | "-" | "*" | "/" | "%")
+        && (right.text.starts_with('=') || right.text.starts_with('>'));
+    let fraction = left.kind == Kind::Value && right.text == ".";
+    (letters(left) && letters(right)) || doubled || comment || longer || fraction
+}
+
+/// The rank of a place that is worse than all others, on whatever level.
+const LAST_RESORT: usize = usize::MAX;
+
+/// How bad it is to break a line between two tokens on one level of brackets; nothing where it cannot be broken.
+fn badness(before: (&str, Role), after: (&str, Role), space: bool) -> Option<usize> {
+    match (before.0, after.0) {
+        (_, "(") if before.1 == Role::Keyword => None,
+        ("(", _) if after.1 != Role::Close => Some(8),
+        (_, _) if !space => None,
+        (";", _) => Some(0),
+        (",", _) | (_, "=>") => Some(1),
+        (_, "|") if after.1 == Role::Other => Some(2),
+        (_, "&&") => Some(3),
+        (_, "==" | "!=" | "<" | "<=" | ">" | ">=") => Some(4),
+        (_, "+" | "-") if after.1 == Role::Other => Some(5),
+        (_, "*" | "/" | "%") if after.1 == Role::Other => Some(6),
+        ("=" | "+=" | "-=" | "*=" | "/=" | "%=", _) => Some(7),
+        (_, _) => Some(LAST_RESORT),
+    }
+}
+
+/// An operand is awaited at the start, after operators and after keywords; else an operator.
+fn roles(tokens: &[Token]) -> Vec<Role> {
+    let mut roles: Vec<Role> = Vec::with_capacity(tokens.len());
+    // What is open; a bar is closed by a bar.
+    let mut open: Vec<&str> = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        let ended = matches!(roles.last(), Some(Role::Operand | Role::Close | Role::Postfix));
+        let bar_follows =
+            tokens.get(index + 1).is_some_and(|next| next.text == "|" && next.start == token.start + token.text.len());
+        let role = match (token.kind, token.text) {
+            (Kind::Word, word) if KEYWORDS.contains(&word) && roles.last() != Some(&Role::Dot) => Role::Keyword,
+            (Kind::Word | Kind::Value | Kind::Verbatim, _) => Role::Operand,
+            (_, "*") if !ended => Role::Operand,
+            (_, "-" | "!" | "+" | "~" | "++" | "--") if !ended => Role::Prefix,
+            (_, "++" | "--") => Role::Postfix,
+            (_, "|") if !ended && !second_bar(&roles, tokens, index) => {
+                open.push("|");
+                Role::Open
+            }
+            (_, "|") if second_bar(&roles, tokens, index) => Role::Second,
+            (_, "|") if open.last() == Some(&"|") => {
+                open.pop();
+                Role::Close
+            }
+            (_, "|") if bar_follows => Role::Other,
+            (_, opening @ ("(" | "[")) => {
+                open.push(opening);
+                Role::Open
+            }
+            (_, ")" | "]") => {
+                open.pop();
+                Role::Close
+            }
+            (_, ".") => Role::Dot,
+            (_, "," | ";") => Role::Stop,
+            _ => Role::Other,
+        };
+        roles.push(role);
+    }
+    roles
+}
+
+/// Whether this bar is the second one of `||`.
+fn second_bar(roles: &[Role], tokens: &[Token], index: usize) -> bool {
+    let Some(before) = index.checked_sub(1) else { return false };
+    tokens[before].text == "|"
+        && roles[before] == Role::Other
+        && tokens[before].start + tokens[before].text.len() == tokens[index].start
+}

@@ -1,0 +1,235 @@
+//! What a formatter must know of the structure of a policy: where statements start and end, and what stands in blocks.
+
+use std::ops::Range;
+
+use super::scan::{Kind, Token};
+
+/// A statement, a declaration, a section, a handler: `head body head body …`.
+///
+/// `if` has a clause for each of its branches, `do` one for its body and one for its condition; all others have one clause.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) clauses: Vec<Clause>,
+}
+
+/// Tokens, and what belongs to them.
+#[derive(Debug)]
+pub(super) struct Clause {
+    /// By index. Empty before a lone block.
+    pub(super) head: Range<usize>,
+    pub(super) body: Option<Body>,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    /// `{ … }`: the indices of the braces, and what stands between them.
+    Braces(usize, Vec<Item>, usize),
+    /// A statement alone.
+    Single(Box<Item>),
+}
+
+impl Item {
+    /// All its tokens.
+    pub(super) fn range(&self) -> Range<usize> {
+        let start = self.clauses.first().map_or(0, Clause::start);
+        let end = self.clauses.last().map_or(start, Clause::end);
+        start..end
+    }
+
+    /// Whether it has no block and no statement in it.
+    pub(super) fn is_plain(&self) -> bool {
+        self.clauses.iter().all(|clause| clause.body.is_none())
+    }
+}
+
+impl Clause {
+    fn start(&self) -> usize {
+        match &self.body {
+            Some(Body::Braces(open, ..)) if self.head.is_empty() => *open,
+            Some(_) | None => self.head.start,
+        }
+    }
+
+    fn end(&self) -> usize {
+        match &self.body {
+            Some(Body::Braces(_, _, close)) => close + 1,
+            Some(Body::Single(item)) => item.range().end,
+            None => self.head.end,
+        }
+    }
+}
+
+/// The structure of tokens that can be parsed; what could not be is at least kept.
+pub(super) fn items(tokens: &[Token]) -> Vec<Item> {
+    let mut reader = Reader { tokens, at: 0 };
+    let mut items = Vec::new();
+    while reader.at + 1 < tokens.len() {
+        items.push(reader.item());
+    }
+    items
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token<'a>],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn text(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |token| token.text)
+    }
+
+    fn is(&self, text: &str) -> bool {
+        self.text(self.at) == text
+    }
+
+    fn is_end(&self) -> bool {
+        self.at + 1 >= self.tokens.len()
+    }
+
+    /// At least one token is passed.
+    fn item(&mut self) -> Item {
+        let start = self.at;
+        match self.text(start) {
+            "if" => self.conditional(),
+            "while" | "for" => {
+                self.at += 1;
+                self.parentheses();
+                let head = start..self.at;
+                Item { clauses: vec![Clause { head, body: self.body() }] }
+            }
+            "foreach" => {
+                self.visited();
+                let head = start..self.at;
+                Item { clauses: vec![Clause { head, body: self.body() }] }
+            }
+            "do" => {
+                self.at += 1;
+                let head = start..self.at;
+                let first = Clause { head, body: self.body() };
+                let condition = self.at;
+                self.statement();
+                Item { clauses: vec![first, Clause { head: condition..self.at, body: None }] }
+            }
+            _ => {
+                self.statement();
+                let head = start..self.at;
+                let ended = self.at > start && self.text(self.at - 1) == ";";
+                let body = if self.is("{") && !ended { Some(self.braces()) } else { None };
+                Item { clauses: vec![Clause { head, body }] }
+            }
+        }
+    }
+
+    fn conditional(&mut self) -> Item {
+        let mut clauses = Vec::new();
+        let mut start = self.at;
+        loop {
+            let conditional = self.is("if");
+            if conditional {
+                self.at += 1;
+                self.parentheses();
+            }
+            let head = start..self.at;
+            clauses.push(Clause { head, body: self.body() });
+            if !conditional || !self.is("else") {
+                return Item { clauses };
+            }
+            start = self.at;
+            self.at += 1;
+        }
+    }
+
+    /// `foreach t in c`, `foreach (t in c)`, `foreach t in c[1]`
+    fn visited(&mut self) {
+        self.at += 1;
+        if self.is("(") {
+            return self.parentheses();
+        }
+        self.at = (self.at + 3).min(self.tokens.len() - 1);
+        loop {
+            match self.text(self.at) {
+                "[" => self.brackets("[", "]"),
+                "." => self.at = (self.at + 2).min(self.tokens.len() - 1),
+                _ => return,
+            }
+        }
+    }
+
+    fn parentheses(&mut self) {
+        self.brackets("(", ")");
+    }
+
+    /// Passes what stands in brackets, if they stand here.
+    fn brackets(&mut self, opening: &str, closing: &str) {
+        let mut open = 0_usize;
+        while !self.is_end() {
+            open += usize::from(self.is(opening));
+            if open == 0 {
+                return;
+            }
+            let closes = self.is(closing);
+            self.at += 1;
+            if closes {
+                open -= 1;
+                if open == 0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What belongs to an `if`, an `else` or a loop.
+    fn body(&mut self) -> Option<Body> {
+        if self.is_end() || self.is("}") {
+            return None;
+        }
+        if self.is("{") { Some(self.braces()) } else { Some(Body::Single(Box::new(self.item()))) }
+    }
+
+    fn braces(&mut self) -> Body {
+        let open = self.at;
+        self.at += 1;
+        let mut items = Vec::new();
+        while !self.is_end() && !self.is("}") {
+            items.push(self.item());
+        }
+        let close = self.at;
+        if !self.is_end() {
+            self.at += 1;
+        }
+        Body::Braces(open, items, close)
+    }
+
+    /// Passes tokens up to a `;` (which is passed), a block or the end of one. Braces after `=` are no block.
+    fn statement(&mut self) {
+        let start = self.at;
+        let mut open = 0_usize;
+        while !self.is_end() {
+            let inside = open > 0;
+            match self.text(self.at) {
+                "(" | "[" => open += 1,
+                ")" | "]" => open = open.saturating_sub(1),
+                "{" if inside || (self.at > start && self.text(self.at - 1) == "=") => open += 1,
+                "{" => return,
+                "}" if inside => open -= 1,
+                // A lone one must be passed.
+                "}" if self.at == start => {
+                    self.at += 1;
+                    return;
+                }
+                "}" => return,
+                ";" if !inside => {
+                    self.at += 1;
+                    return;
+                }
+                _ => {}
+            }
+            let verbatim = self.tokens[self.at].kind == Kind::Verbatim;
+            self.at += 1;
+            if verbatim && !inside && self.text(start) == "verbatim" && !self.is(";") {
+                return;
+            }
+        }
+    }
+}

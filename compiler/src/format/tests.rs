@@ -1,0 +1,128 @@
+//! What comes out, by examples.
+
+use super::*;
+
+fn formatted(text: &str) -> String {
+    match format(&Source::new("x.sched", text)) {
+        Ok(formatted) => formatted,
+        Err(why) => format!("{why:?}"),
+    }
+}
+
+/// The text becomes that, and that stays.
+fn becomes(text: &str, expected: &str) {
+    assert_eq!(formatted(text), expected);
+    assert_eq!(formatted(expected), expected);
+}
+
+/// The same for what stands in a scheduler.
+fn inside(text: &str, expected: &str) {
+    let indented: String =
+        expected.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect();
+    becomes(&format!("scheduler x {{\n{text}\n}}"), &format!("scheduler x {{\n{indented}}}\n"));
+}
+
+#[test]
+fn spaces_and_indentation() {
+    becomes("scheduler   x{thread{int a;}}", "scheduler x {\n  thread { int a; }\n}\n");
+    becomes("\n\n\nscheduler x{\n\n}\n\n", "scheduler x { }\n");
+    inside(
+        "event\tblock.io . *( t ){\nx=-1- -y*( a+b )%!c ;++x;x ++;f( a,|c|)\n;}",
+        "event block.io.*(t) {\n  x = -1 - -y * (a + b) % !c; ++x; x++; f(a, |c|);\n}",
+    );
+    inside("data{pqueue q   reverse sortable on a,b:READY;}", "data { pqueue q reverse sortable on a, b : READY; }");
+    inside("event e { for( ;; ){ x ++; }\n}", "event e {\n  for (;;) { x++; }\n}");
+}
+
+#[test]
+fn bars() {
+    inside(
+        "event e { if (|a|>0||| b |<2||t in c)\nx=|a|; }",
+        "event e {\n  if (|a| > 0 || |b| < 2 || t in c)\n    x = |a|;\n}",
+    );
+}
+
+#[test]
+fn blocks_stand_on_one_line_if_they_did() {
+    inside("event e {\nx => y; }", "event e {\n  x => y;\n}");
+    inside(
+        "event e { if (a) { x => y; } else { z => y; } }\nquery q(t) { return 1; }\nquery long(t) { return 1; }",
+        "event e { if (a) { x => y; } else { z => y; } }\nquery q(t)    { return 1; }\nquery long(t) { return 1; }",
+    );
+    inside(
+        "event e {\nif (a) { x => y; }\nelse { z => y; }\n}",
+        "event e {\n  if (a) {\n    x => y;\n  } else {\n    z => y;\n  }\n}",
+    );
+    inside("event e {\nif (a) x => y;\nelse\nz => y; }", "event e {\n  if (a) x => y;\n  else\n    z => y;\n}");
+}
+
+#[test]
+fn lines_between_statements_are_the_authors_but_for_one() {
+    inside("event e {\n\n\na++; b++;\n\n\n\nc++;\n\n}", "event e {\n  a++; b++;\n\n  c++;\n}");
+}
+
+#[test]
+fn comments_stay_where_they_stand() {
+    inside(
+        "// one\n\n\n  // two\nthread { // three\nint a;// four\n/* five */ int b; /* six */ int c;\n// seven\n}\n// eight",
+        "// one\n\n// two\nthread { // three\n  int a; // four\n  /* five */ int b; /* six */ int c;\n  // seven\n}\n// eight",
+    );
+    inside(
+        "event e {\nif (a) // one\nx++;\n// two\nelse // three\n{ y++; } // four\n}",
+        "event e {\n  if (a) // one\n    x++;\n  // two\n  else // three\n  {\n    y++;\n  } // four\n}",
+    );
+    inside("data { int a, // one\nb; // two\n}", "data {\n  int a, // one\n      b; // two\n}");
+    becomes(
+        "scheduler x {\n/* a\n    * b\n */\n/* c\nd */ }",
+        "scheduler x {\n  /* a\n   * b\n   */\n  /* c\nd */\n}\n",
+    );
+}
+
+#[test]
+fn comments_after_code_stay_aligned() {
+    inside(
+        "data {\nint a;         // one\nint bb;        // two\n               // more\nint c;\nint d;   // three\nint e; // four\n}",
+        "data {\n  int a;     // one\n  int bb;    // two\n             // more\n  int c;\n  int d; // three\n  int e; // four\n}",
+    );
+    // One alone moves to its code, unless the file has others in that column.
+    inside("data {\n  int a;     // one\n}", "data {\n  int a; // one\n}");
+    inside(
+        "data {\n  int a;       // one\n  int b;\n  int c;       // two\n}",
+        "data {\n  int a;     // one\n  int b;\n  int c;     // two\n}",
+    );
+}
+
+#[test]
+fn long_lines_are_broken_where_it_hurts_least() {
+    let name = "n".repeat(30);
+    inside(
+        &format!("event e {{ if (({name} > 1 || {name} == {name}) && {name} < 3) x => y; }}"),
+        &format!("event e {{\n  if (({name} > 1 || {name} == {name})\n      && {name} < 3)\n    x => y;\n}}"),
+    );
+    inside(
+        &format!("data {{ int {name}, {name}, {name}, {name}; }}"),
+        &format!("data {{\n  int {name}, {name}, {name},\n      {name};\n}}"),
+    );
+}
+
+#[test]
+fn verbatim_is_kept() {
+    let scanned = |text: &str| scan::scan(text).iter().map(|token| token.text.to_owned()).collect::<Vec<_>>();
+    let text = "x = verbatim c int { a  +\n { b } } + 1;";
+    assert_eq!(scanned(text), ["x", "=", "verbatim", "c", "int", "{ a  +\n { b } }", "+", "1", ";", ""]);
+    let laid_out = |text: &str| layout::lay_out(&scan::scan(text));
+    let text =
+        "scheduler x {\nevent e {\nx=1;\nverbatim c {\n a( ) ;\n} verbatim d { b( ) }\ny=verbatim c int { c  }+1; } }";
+    let expected = "scheduler x {\n  event e {\n    x = 1;\n    verbatim c {\n a( ) ;\n}\n    verbatim d { b( ) }\n    y = verbatim c int { c  } + 1;\n  }\n}\n";
+    assert_eq!(laid_out(text), expected);
+    assert_eq!(laid_out(expected), expected);
+}
+
+#[test]
+fn what_is_not_known_yet_is_laid_out_by_its_signs() {
+    let laid_out = |text: &str| layout::lay_out(&scan::scan(text));
+    let text = "scheduler x {\ndata {\nconst int w[3]={1,2,-3};\nqueue ready[ 5 ]:READY;\ntimer slice;\n}\nevent timeout.*(t) { t.slice=now+10ms*1.5; foreach u in ready[ |a[1]|-1 ] u=>ready[2]; }\n}";
+    let expected = "scheduler x {\n  data {\n    const int w[3] = { 1, 2, -3 };\n    queue ready[5] : READY;\n    timer slice;\n  }\n  event timeout.*(t) { t.slice = now + 10ms * 1.5; foreach u in ready[|a[1]| - 1] u => ready[2]; }\n}\n";
+    assert_eq!(laid_out(text), expected);
+    assert_eq!(laid_out(expected), expected);
+}

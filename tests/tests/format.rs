@@ -1,0 +1,253 @@
+//! Formatting keeps the meaning and the comments of whatever can be read, and formatting again changes nothing.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::format::{Unformatted, WIDTH, format};
+use catapults_compiler::source::Source;
+use catapults_compiler::syntax::{self, Dialect};
+use catapults_tests::choices::Choices;
+use catapults_tests::{policies, root, shipped_policies};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// The text, formatted; `None` if it cannot be read. Everything that is promised of it is tested here.
+fn judged(text: &str) -> Option<String> {
+    let source = Source::new("x.sched", text);
+    let formatted = match format(&source) {
+        Ok(formatted) => formatted,
+        Err(Unformatted::Refused(diagnostics)) => {
+            assert!(diagnostics.has_errors());
+            assert!(tree(text).is_none(), "refused, and it can be read:\n{text}");
+            return None;
+        }
+        Err(Unformatted::Mistake) => panic!("formatting would change the meaning:\n{text}"),
+    };
+    assert_eq!(tree(text), tree(&formatted), "another meaning:\n{text}\nbecame\n{formatted}");
+    assert_eq!(comments(text), comments(&formatted), "other comments:\n{text}\nbecame\n{formatted}");
+    match format(&Source::new("x.sched", formatted.as_str())) {
+        Ok(again) => assert_eq!(formatted, again, "formatting again changes something, of\n{text}"),
+        Err(why) => panic!("{why:?}, of\n{formatted}"),
+    }
+    assert!(formatted.ends_with('\n') && !formatted.ends_with("\n\n") && !formatted.starts_with('\n'), "{formatted}");
+    assert!(!formatted.contains("\n\n\n") || text.contains("/*"), "{formatted}");
+    Some(formatted)
+}
+
+/// The syntax tree without its places; `None` if there are errors.
+fn tree(text: &str) -> Option<String> {
+    let source = Source::new("x.sched", text);
+    let mut diagnostics = Diagnostics::new();
+    let tree = syntax::parse(&source, &Dialect::of_everything(), &mut diagnostics);
+    let written = format!("{tree:?}");
+    let mut parts = written.split("At {");
+    let mut without = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (place, rest) = part.split_once('}').unwrap();
+        assert!(place.contains("line: "), "{place}");
+        without.push_str(rest);
+    }
+    (!diagnostics.has_errors()).then_some(without)
+}
+
+/// The words of all comments.
+fn comments(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(['"', '/']) {
+        rest = &rest[start..];
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |length| length + 2)
+        } else if rest.starts_with('"') {
+            let mut escaped = false;
+            let end = rest[1..].find(|character| {
+                let ends = character == '"' && !escaped;
+                escaped = character == '\\' && !escaped;
+                ends
+            });
+            rest = &rest[end.map_or(rest.len(), |end| end + 2)..];
+            continue;
+        } else {
+            1
+        };
+        if length > 1 {
+            found.push(rest[..length].split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        rest = &rest[length..];
+    }
+    found
+}
+
+/// Every policy of the repository, and every example of its documents.
+fn corpus() -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    for folder in ["policies", "tests/run", "tests/ui", "tests/figures", "docs", "docs/errors"] {
+        for entry in fs::read_dir(root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let name = path.strip_prefix(root()).unwrap().display().to_string();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("sched") => texts.push((name, text)),
+                Some("md") => texts.extend(examples(&text).into_iter().map(|example| (name.clone(), example))),
+                _ => {}
+            }
+        }
+    }
+    texts.sort();
+    texts
+}
+
+/// What stands between ```` ```sched ```` and ```` ``` ````, as a scheduler.
+fn examples(document: &str) -> Vec<String> {
+    let blocks = document.split("```sched").skip(1).filter_map(|rest| rest.split("```").next());
+    let inside = blocks.filter_map(|block| block.split_once('\n')).map(|(_, inside)| inside);
+    inside
+        .map(|text| match text.contains("scheduler ") {
+            true => text.to_owned(),
+            false => format!("scheduler example {{\n{text}}}\n"),
+        })
+        .collect()
+}
+
+/// The text with other white space, and with comments, where white space is or may be.
+fn sprinkled(text: &str, bytes: &[u8]) -> String {
+    const MARKS: [&str; 14] = [
+        " // a comment\n",
+        "\n// a comment\n",
+        "\n\n\n// a comment\n  // another\n",
+        " /* inline */ ",
+        "\n/* a line */\n",
+        "\n  /* of two\n     lines */ ",
+        " /* of\n * two\n */\n",
+        "\n",
+        "\r\n",
+        "\n\n\n",
+        "\t",
+        "   ",
+        " /**/ // é\u{2003}\n",
+        " //\n",
+    ];
+    let mut choices = Choices::new(bytes);
+    let (mut out, mut string) = (String::new(), false);
+    for character in text.chars() {
+        string ^= character == '"';
+        let mark = |choices: &mut Choices| MARKS[choices.below(MARKS.len())];
+        if !string && character.is_whitespace() {
+            let other = if choices.chance(12) { mark(&mut choices) } else { " " };
+            out.push_str(if character == '\n' && choices.chance(50) { "\n" } else { other });
+        } else {
+            if !string
+                && "{};(),=".contains(character)
+                && choices.chance(5)
+                && !out.ends_with(['=', '!', '<', '>', '+', '-', '*', '/', '%'])
+            {
+                out.push_str(mark(&mut choices));
+            }
+            out.push(character);
+        }
+    }
+    out
+}
+
+#[test]
+fn keeps_all_policies_and_examples() {
+    let formatted = corpus().iter().filter(|(_, text)| judged(text).is_some()).count();
+    assert!(formatted > 60, "only {formatted} can be read");
+}
+
+#[test]
+fn what_is_shipped_is_formatted() {
+    for path in shipped_policies() {
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(judged(&text).unwrap(), text, "{}: run `make format`", path.display());
+    }
+}
+
+#[test]
+fn line_ends_and_a_byte_order_mark_make_no_difference() {
+    for path in shipped_policies() {
+        let text = fs::read_to_string(&path).unwrap();
+        let other = format!("\u{feff}{}", text.trim_end().replace('\n', "\r\n"));
+        assert_eq!(judged(&other).unwrap(), text);
+    }
+}
+
+#[test]
+fn no_line_is_longer_than_it_must_be() {
+    for (name, text) in corpus() {
+        let Some(formatted) = judged(&text) else { continue };
+        for line in formatted.lines().filter(|line| !line.contains("//") && !line.contains('"')) {
+            // Some cases are nested so deeply that nothing fits.
+            let deep = line.starts_with(&" ".repeat(80));
+            assert!(deep || line.chars().count() <= WIDTH, "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn a_long_policy_takes_no_long_time() {
+    let many = "event block.io.read(t) { if (t.a == 1 || t.b == 2) { t => ready; } else foreach x in ready x => c; } ";
+    let on_one_line = format!("scheduler x {{ {} }}", many.repeat(4_000));
+    let start = std::time::Instant::now();
+    let source = Source::new("x.sched", on_one_line);
+    assert!(format(&source).is_ok());
+    let names = Source::new("x.sched", format!("scheduler x {{ event a{} {{ }} }}", ".a".repeat(200_000)));
+    assert!(format(&names).is_ok());
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn keeps_random_policies(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        assert!(judged(&policies::random(&bytes)).is_some());
+    }
+
+    #[test]
+    fn keeps_random_policies_with_comments_anywhere(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        more in prop::collection::vec(any::<u8>(), 0..2000),
+    ) {
+        assert!(judged(&sprinkled(&policies::random(&bytes), &more)).is_some());
+    }
+
+    #[test]
+    fn keeps_written_policies_with_comments_anywhere(
+        which in any::<Index>(),
+        more in prop::collection::vec(any::<u8>(), 0..4000),
+    ) {
+        let texts = corpus();
+        let (_, text) = which.get(&texts);
+        let without: String = text.lines().filter(|line| !line.contains("//")).map(|line| format!("{line}\n")).collect();
+        judged(&sprinkled(&without, &more));
+    }
+
+    #[test]
+    fn survives_what_is_broken(which in any::<Index>(), cuts in prop::collection::vec((any::<Index>(), 0..30_usize), 0..4)) {
+        let texts = corpus();
+        let mut characters: Vec<char> = which.get(&texts).1.chars().collect();
+        for (at, length) in cuts {
+            let at = at.index(characters.len() + 1);
+            characters.drain(at..(at + length).min(characters.len()));
+        }
+        judged(&characters.into_iter().collect::<String>());
+    }
+}
+
+#[test]
+fn the_readers_of_this_file_read_right() {
+    assert_eq!(comments("a // b  c\n \"/* no \\\" */\" / /* d\n e */ \"//\" //f"), ["// b c", "/* d e */", "//f"]);
+    assert!(tree("scheduler x { }").unwrap().contains("Scheduler"));
+    assert!(Path::new("x").is_relative());
+}
