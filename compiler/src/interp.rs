@@ -380,6 +380,8 @@ impl Step<'_, '_, '_> {
             StatementKind::Return { value: None } => return Ok(Flow::Returned(None)),
             StatementKind::Return { value: Some(value) } => return Ok(Flow::Returned(Some(self.value(value, line)?))),
             StatementKind::Fail { reason } => return Err(Stop::Fail { line, reason: reason.clone() }),
+            StatementKind::Verbatim { otherwise: Some(otherwise), .. } => return self.block(otherwise),
+            StatementKind::Verbatim { otherwise: None, text } => return Err(untranslated(&text.language, line)),
         }
         Ok(Flow::Next)
     }
@@ -500,6 +502,8 @@ impl Step<'_, '_, '_> {
                 }
             }
             Expression::NotZero(operand) => Value::Bool(arithmetic::truth(self.value(operand, line)?)),
+            Expression::Verbatim { otherwise: Some(otherwise), .. } => self.value(otherwise, line)?,
+            Expression::Verbatim { otherwise: None, text, .. } => return Err(untranslated(&text.language, line)),
         })
     }
 
@@ -556,6 +560,11 @@ impl Step<'_, '_, '_> {
         let text = self.machine.verified.guard_text(statement, guard);
         unproved(statement.at.line, format!("it is not so that {text}"))
     }
+}
+
+/// See [`Verified::uninterpretable`].
+fn untranslated(language: &str, line: u32) -> Stop {
+    Stop::Misuse(format!("line {line} is text in `{language}`, and nothing stands for it"))
 }
 
 fn unproved(line: u32, text: impl Into<String>) -> Stop {

@@ -19,6 +19,8 @@ pub struct Policy {
     pub source: String,
     /// The width of `int` in bits: 16, 32 or 64. Arithmetic wraps at it.
     pub int_bits: u8,
+    /// Text of the target language that comes before all that is generated.
+    pub preamble: Vec<Preamble>,
     /// `const` declarations, in source order.
     pub constants: Vec<Constant>,
     /// What the policy keeps for each thread.
@@ -52,6 +54,7 @@ impl Policy {
                 LocalKind::Thread => return None,
             },
             Expression::Now => Type::Time,
+            Expression::Verbatim { ty, .. } => *ty,
             Expression::Size(_) => Type::Int,
             Expression::In(..) | Expression::NotZero(_) => Type::Bool,
             Expression::Unary(UnaryOperator::Not, _) => Type::Bool,
@@ -80,6 +83,11 @@ impl Policy {
                         number(otherwise, next);
                     }
                     StatementKind::Foreach { body, .. } => number(body, next),
+                    StatementKind::Verbatim { otherwise, .. } => {
+                        if let Some(otherwise) = otherwise {
+                            number(otherwise, next);
+                        }
+                    }
                     StatementKind::Loop { body, step, .. } => {
                         number(body, next);
                         number(step, next);
@@ -279,6 +287,7 @@ impl Statement {
         let (first, second) = match &self.kind {
             StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
             StatementKind::Foreach { body, .. } => (Some(body), None),
+            StatementKind::Verbatim { otherwise, .. } => (otherwise.as_ref(), None),
             StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
             StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
@@ -301,6 +310,7 @@ fn within_block(block: &Block, such: &impl Fn(&Expression) -> bool) -> bool {
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Verbatim { .. }
             | StatementKind::Return { value: None }
             | StatementKind::Fail { .. } => false,
         };
@@ -377,6 +387,13 @@ pub enum StatementKind {
         /// Shown to the user of the application.
         reason: String,
     },
+    /// `verbatim c { … } else { … }`: may change what it names, moves no thread, and does not end the handler.
+    Verbatim {
+        /// Copied into what is generated.
+        text: Verbatim,
+        /// What the interpreter does instead. Without it, the policy cannot be interpreted.
+        otherwise: Option<Block>,
+    },
 }
 
 /// What leaves its container in a transfer.
@@ -433,6 +450,70 @@ pub enum Expression {
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// An int used as a condition: true unless 0.
     NotZero(Box<Expression>),
+    /// `verbatim c int { … } else 4`: any value of the type.
+    Verbatim {
+        /// Of the value.
+        ty: Type,
+        /// Copied into what is generated.
+        text: Verbatim,
+        /// What the interpreter takes instead. Without it, the policy cannot be interpreted.
+        otherwise: Option<Box<Expression>>,
+    },
+}
+
+/// Text of the language that the policy is translated into, with names of the policy in it (CATAPULTS 2005, §5.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verbatim {
+    /// The language.
+    pub language: String,
+    /// In order. No two of them are text side by side.
+    pub pieces: Vec<Piece>,
+}
+
+impl Verbatim {
+    /// What it names that holds a value.
+    pub fn places(&self) -> impl Iterator<Item = Place> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Place(place) => Some(*place),
+            Piece::Text(_) | Piece::Constant(_) | Piece::Thread(_) => None,
+        })
+    }
+
+    /// The threads that it names, by themselves or for something that is kept of them.
+    pub fn threads(&self) -> impl Iterator<Item = Thread> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Place(Place::Attribute(thread, _) | Place::ThreadImport(thread, _)) | Piece::Thread(thread) => {
+                Some(*thread)
+            }
+            Piece::Place(Place::Variable(_) | Place::Local(_) | Place::Import(_))
+            | Piece::Text(_)
+            | Piece::Constant(_) => None,
+        })
+    }
+}
+
+/// A part of verbatim text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// To be copied.
+    Text(String),
+    /// The name of a constant.
+    Constant(ConstantId),
+    /// What holds a value.
+    Place(Place),
+    /// A thread itself.
+    Thread(Thread),
+}
+
+/// Verbatim text that stands among the sections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preamble {
+    /// The language.
+    pub language: String,
+    /// Copied as it is.
+    pub text: String,
+    /// The whole of it.
+    pub at: At,
 }
 
 impl Expression {
@@ -442,6 +523,7 @@ impl Expression {
             || match self {
                 Expression::Unary(_, operand) | Expression::NotZero(operand) => operand.any(such),
                 Expression::Binary(_, left, right) => left.any(such) || right.any(such),
+                Expression::Verbatim { otherwise, .. } => otherwise.as_ref().is_some_and(|other| other.any(such)),
                 Expression::Literal(_)
                 | Expression::Constant(_)
                 | Expression::Read(_)

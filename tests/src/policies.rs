@@ -182,12 +182,13 @@ impl Writer<'_, '_> {
 
     fn statement(&mut self, scope: &Scope) {
         let inner = Scope { depth: scope.depth + 1, ..scope.clone() };
-        match self.choices.below(18) {
+        match self.choices.below(19) {
             0 => self.assignment(scope),
             10 | 11 => self.probe(scope),
             12 if scope.cursor.is_none() => self.emptying(),
             13 if scope.cursor.is_none() && scope.depth < 3 => self.sum(&inner),
             17 => self.call(scope),
+            18 => self.verbatim(scope),
             14 if scope.depth < 3 => self.counting(scope, &inner),
             15 if scope.cursor.is_none() && scope.depth < 3 => self.draining(&inner),
             16 if scope.depth < 3 => self.at_least_once(scope, &inner),
@@ -272,6 +273,19 @@ impl Writer<'_, '_> {
         self.line(&format!("    foreach {cursor} in {from} {{ if ({condition}) {cursor} => {to}; }}"));
         self.line(&format!("    {probed} => {probed};"));
         self.line("    }");
+    }
+
+    /// Text in C that does what its `else` does.
+    fn verbatim(&mut self, scope: &Scope) {
+        let value = self.int(scope, 1);
+        let name = self.name("l");
+        self.line(&format!("    int {name} = {value};"));
+        match (self.choices.below(2), self.thread(scope)) {
+            (0, Some(thread)) => self.line(&format!(
+                "    verbatim c {{ $v = $v / 2 + ${thread}.a; }} else {{ v = v / 2 + {thread}.a; }} v += {name};"
+            )),
+            (_, _) => self.line(&format!("    v = verbatim c int {{ ${name} / 2 }} else {name} / 2;")),
+        }
     }
 
     /// A call of a function, alone or within an expression.

@@ -6,6 +6,7 @@ use crate::artefact::unwritable;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::header::Header;
@@ -97,6 +98,15 @@ fn one(
     source: &Source,
 ) -> Result<Report, Failure> {
     let policy = compile_source(console, path, source, framework)?;
+    if let Some(at) = policy.uninterpretable() {
+        let title = "a policy with verbatim text alone cannot be explored";
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(
+            Diagnostic::error("E0512", title, at, "nobody can tell what this does")
+                .help("add `else` and what stands for it: `verbatim c int { rand() } else 4`"),
+        );
+        return Err(Failure::Diagnostics(Box::new((source.clone(), diagnostics))));
+    }
     let options = Options {
         threads: usize::from(arguments.threads),
         states: arguments.states as usize,

@@ -13,7 +13,9 @@ use std::collections::VecDeque;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
-use crate::policy::{Block, ContainerId, Expression, LocalId, Owner, Place, Policy, Source, StatementKind, Thread};
+use crate::policy::{
+    Block, ContainerId, Expression, LocalId, Owner, Place, Policy, Source, StatementKind, Thread, Verbatim,
+};
 use crate::syntax::ast;
 use crate::vocabulary::{At, StateClass};
 
@@ -231,7 +233,21 @@ impl Uses {
                         self.expression(value);
                     }
                 }
+                StatementKind::Verbatim { text, otherwise } => {
+                    self.verbatim(text);
+                    if let Some(otherwise) = otherwise {
+                        self.block(otherwise, event, parameters, cursors);
+                    }
+                }
                 StatementKind::Fail { .. } => {}
+            }
+        }
+    }
+
+    fn verbatim(&mut self, text: &Verbatim) {
+        for thread in text.threads() {
+            if let Thread::Slot(slot) = thread {
+                self.named[slot.0] = true;
             }
         }
     }
@@ -281,6 +297,12 @@ impl Uses {
             Expression::Binary(_, left, right) => {
                 self.expression(left);
                 self.expression(right);
+            }
+            Expression::Verbatim { text, otherwise, .. } => {
+                self.verbatim(text);
+                if let Some(otherwise) = otherwise {
+                    self.expression(otherwise);
+                }
             }
         }
     }

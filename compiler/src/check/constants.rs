@@ -68,7 +68,11 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
     match expression {
         Expression::Literal(value) => Ok(*value),
         Expression::Constant(id) => constants.get(id.0).map(|constant| constant.value).ok_or(Why::RunTime),
-        Expression::Read(_) | Expression::Now | Expression::Size(_) | Expression::In(..) => Err(Why::RunTime),
+        Expression::Read(_)
+        | Expression::Now
+        | Expression::Size(_)
+        | Expression::In(..)
+        | Expression::Verbatim { .. } => Err(Why::RunTime),
         Expression::NotZero(operand) => Ok(Value::Bool(inner(operand)? != Value::Int(0))),
         Expression::Unary(operator, operand) => match (operator, inner(operand)?) {
             (UnaryOperator::Negate, Value::Int(value)) => fits(value.checked_neg()),

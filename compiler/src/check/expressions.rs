@@ -101,6 +101,9 @@ impl Lowering<'_, '_> {
                     .push(diagnostic.help("call it in a statement before, and keep its value in a variable"));
                 None
             }
+            ExpressionKind::Verbatim { ty, alternatives, otherwise } => {
+                self.verbatim_value(*ty, alternatives, otherwise.as_deref(), expression.at)
+            }
             ExpressionKind::Lost => None,
         }
     }
@@ -185,7 +188,7 @@ impl Lowering<'_, '_> {
         joined
     }
 
-    fn read(&mut self, place: &ast::Place) -> Option<(Expression, Type)> {
+    pub(super) fn read(&mut self, place: &ast::Place) -> Option<(Expression, Type)> {
         if let ast::Place::Name(name) = place
             && self.scope.find(&name.text).is_none()
             && let Some((Symbol::Constant(id), _)) = self.symbols.find(&name.text)

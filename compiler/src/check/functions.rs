@@ -345,6 +345,7 @@ fn shape(body: Block, answer: Answer, diagnostics: &mut Diagnostics) -> Block {
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
             | StatementKind::Loop { .. }
+            | StatementKind::Verbatim { .. }
             | StatementKind::Fail { .. }) => {
                 let statement = at(statement.at, kind);
                 if let Some(inner) = first_return(std::slice::from_ref(&statement)) {
@@ -378,7 +379,8 @@ fn always_ends(block: &[Statement]) -> bool {
         | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
-        | StatementKind::Loop { .. } => false,
+        | StatementKind::Loop { .. }
+        | StatementKind::Verbatim { .. } => false,
     })
 }
 
@@ -404,11 +406,13 @@ fn inner(statement: &Statement) -> [&[Statement]; 2] {
         StatementKind::If { then, otherwise, .. } => [then, otherwise],
         StatementKind::Foreach { body, .. } => [body, &[]],
         StatementKind::Loop { body, step, .. } => [body, step],
+        StatementKind::Verbatim { otherwise: Some(otherwise), .. } => [otherwise, &[]],
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Return { .. }
+        | StatementKind::Verbatim { otherwise: None, .. }
         | StatementKind::Fail { .. } => [&[], &[]],
     }
 }
@@ -427,6 +431,7 @@ fn first_return(block: &[Statement]) -> Option<At> {
         | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
+        | StatementKind::Verbatim { .. }
         | StatementKind::Fail { .. } => None,
     })
 }

@@ -12,6 +12,7 @@ mod handlers;
 mod scope;
 mod statements;
 mod symbols;
+mod verbatim;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;
@@ -32,6 +33,7 @@ pub fn check(
         framework: framework.name.clone(),
         source: source.name.clone(),
         int_bits: framework.int_bits,
+        preamble: verbatim::preamble(tree, &framework.language),
         constants: Vec::new(),
         attributes: Vec::new(),
         thread_imports: Vec::new(),

@@ -73,6 +73,10 @@ impl Body<'_, '_, '_> {
                 block.extend(self.block(inner));
                 return;
             }
+            ast::StatementKind::Verbatim { alternatives, otherwise } => {
+                self.verbatim(alternatives, otherwise.as_ref(), statement.at, block);
+                return;
+            }
             ast::StatementKind::Lost => return,
             ast::StatementKind::Transfer { source, destination } => self.transfer(source, destination, statement.at),
             ast::StatementKind::Destroy(name) => self.destroy(name, statement.at),

@@ -30,6 +30,8 @@ pub(super) enum Member {
 /// All names declared in the sections of a policy.
 #[derive(Default)]
 pub(super) struct Symbols<'a> {
+    /// What policies are translated into.
+    pub(super) language: &'a str,
     globals: BTreeMap<&'a str, (Symbol, At)>,
     members: BTreeMap<&'a str, (Member, At)>,
     /// Names of the framework's containers, which a policy can neither use nor declare.
@@ -54,6 +56,7 @@ impl Symbol {
 impl<'a> Symbols<'a> {
     pub(super) fn new(framework: &'a Framework, lost: &'a BTreeSet<String>) -> Self {
         Symbols {
+            language: &framework.language,
             taken: framework.containers.iter().map(|container| container.name.as_str()).collect(),
             lost: lost.iter().map(String::as_str).collect(),
             ..Symbols::default()

@@ -1,6 +1,7 @@
 //! A text as tokens, each with the comments and line breaks before it.
 
 use crate::syntax::lexer::{Lexer, TokenKind};
+use crate::syntax::raw::closing_brace;
 
 /// A token of a policy. The last one of a text is empty: its end.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ pub(super) fn scan(text: &str) -> Vec<Token<'_>> {
         };
         if &text[start..after] == "{" && opens_verbatim(&tokens) {
             kind = Kind::Verbatim;
-            after = start + length_in_braces(&text[start..]);
+            after = closing_brace(&text[start + 1..]).map_or(text.len(), |length| start + length + 2);
             base = after;
             lexer = Lexer::new(&text[after..]);
         }
@@ -94,22 +95,6 @@ pub(super) fn scan(text: &str) -> Vec<Token<'_>> {
 fn opens_verbatim(tokens: &[Token]) -> bool {
     let words = tokens.iter().rev().take_while(|token| token.kind == Kind::Word).take(3);
     words.skip(1).any(|token| token.text == "verbatim")
-}
-
-/// The length of a text in braces, which are counted wherever they stand.
-fn length_in_braces(text: &str) -> usize {
-    let mut open = 0_usize;
-    for (index, byte) in text.bytes().enumerate() {
-        open = match byte {
-            b'{' => open + 1,
-            b'}' => open.saturating_sub(1),
-            _ => open,
-        };
-        if open == 0 {
-            return index + 1;
-        }
-    }
-    text.len()
 }
 
 /// The comments between two tokens, and whether there is an empty line after the last.

@@ -227,7 +227,7 @@ impl Reader<'_> {
             }
             let verbatim = self.tokens[self.at].kind == Kind::Verbatim;
             self.at += 1;
-            if verbatim && !inside && self.text(start) == "verbatim" && !self.is(";") {
+            if verbatim && !inside && self.text(start) == "verbatim" && !self.is(";") && !self.is("else") {
                 return;
             }
         }

@@ -119,6 +119,14 @@ fn verbatim_is_kept() {
 }
 
 #[test]
+fn what_stands_for_verbatim_text_is_laid_out() {
+    inside(
+        "event e {\nverbatim c { puts(\"}\"); /* } */ }else{x=1;}\nverbatim c {a} else verbatim d { b }\nx=verbatim c int {'{'} else 1+2; }",
+        "event e {\n  verbatim c { puts(\"}\"); /* } */ } else { x = 1; }\n  verbatim c {a} else verbatim d { b }\n  x = verbatim c int {'{'} else 1 + 2;\n}",
+    );
+}
+
+#[test]
 fn what_is_not_known_yet_is_laid_out_by_its_signs() {
     let laid_out = |text: &str| layout::lay_out(&scan::scan(text));
     let text = "scheduler x {\ndata {\nconst int w[3]={1,2,-3};\nqueue ready[ 5 ]:READY;\ntimer slice;\n}\nevent timeout.*(t) { t.slice=now+10ms*1.5; foreach u in ready[ |a[1]|-1 ] u=>ready[2]; }\n}";

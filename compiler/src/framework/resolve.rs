@@ -124,6 +124,7 @@ fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Di
             | StatementKind::Return(_)
             | StatementKind::Fail(_)
             | StatementKind::Call(_)
+            | StatementKind::Verbatim { .. }
             | StatementKind::Block(_)
             | StatementKind::Lost => {
                 let title = "a default handler can only move or destroy the threads of its event";

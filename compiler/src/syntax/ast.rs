@@ -25,6 +25,8 @@ pub struct Scheduler {
     pub handlers: Vec<Handler>,
     /// In source order: each can call those before it.
     pub functions: Vec<Function>,
+    /// Verbatim text among the sections.
+    pub verbatim: Vec<Alternative>,
     /// What was lost to syntax errors, so that `check` reports nothing that merely follows from them.
     pub lost: Lost,
 }
@@ -238,10 +240,30 @@ pub enum StatementKind {
     Fail(String),
     /// `requeue(t);`
     Call(Call),
+    /// `verbatim c { … } else verbatim python { … } else { … }`
+    Verbatim {
+        /// In order; the first in the framework's language is taken.
+        alternatives: Vec<Alternative>,
+        /// Stands for languages without an alternative, and for the interpreter.
+        otherwise: Option<Block>,
+    },
     /// `{ … }`
     Block(Block),
     /// A statement that could not be read; it has been reported.
     Lost,
+}
+
+/// `verbatim c { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// The language that the text is written in.
+    pub language: Name,
+    /// What stands between the braces.
+    pub text: String,
+    /// Where.
+    pub text_at: At,
+    /// From `verbatim` to the brace.
+    pub at: At,
 }
 
 /// What can stand on the left of an assignment.
@@ -286,6 +308,15 @@ pub enum ExpressionKind {
     In(Name, Name),
     /// `level_of(t)`
     Call(Call),
+    /// `verbatim c int { … } else 4`
+    Verbatim {
+        /// Of the value.
+        ty: Type,
+        /// In order; the first in the framework's language is taken.
+        alternatives: Vec<Alternative>,
+        /// Stands for languages without an alternative, and for the interpreter.
+        otherwise: Option<Box<Expression>>,
+    },
     /// `-x`, `!x`
     Unary(UnaryOperator, Box<Expression>),
     /// `x + y`

@@ -10,7 +10,7 @@ use super::parser::{Parse, Parser, Reported};
 use super::words::{ARRAYS, RESERVED, nearest};
 
 /// The words that start a part of a scheduler.
-const PARTS: [&str; 7] = ["thread", "threadimports", "imports", "data", "event", "query", "function"];
+const PARTS: [&str; 8] = ["thread", "threadimports", "imports", "data", "event", "query", "function", "verbatim"];
 
 /// For messages.
 const A_TYPE: &str = "a type (`int`, `bool` or `time`)";
@@ -100,6 +100,7 @@ impl Parser<'_> {
                 Some("data") => self.section("the `data` section", |parser| parser.datum(scheduler)),
                 Some("event") => self.handler(HandlerKind::Event).map(|handler| scheduler.handlers.extend(handler)),
                 Some("query") => self.handler(HandlerKind::Query).map(|handler| scheduler.handlers.extend(handler)),
+                Some("verbatim") => self.verbatim_part(scheduler),
                 Some("function") => self.function().map(|function| scheduler.functions.push(function)),
                 Some(_) | None => Err(self.no_part()),
             };

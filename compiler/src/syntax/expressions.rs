@@ -94,6 +94,11 @@ impl Parser<'_> {
         Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: operand.depth + 1 })
     }
 
+    /// An expression, and how deep its tree is.
+    pub(super) fn measured(&mut self) -> Parse<(Expression, usize)> {
+        self.binary(0).map(|deep| (deep.expression, deep.depth))
+    }
+
     // primary = NUMBER | DURATION | "now" | "true" | "false" | "(" expression ")" | "|" NAME "|" | NAME [ "." NAME | "in" NAME ] ;
     fn primary(&mut self) -> Parse<Deep> {
         let start = self.token.at;
@@ -119,6 +124,10 @@ impl Parser<'_> {
                 let container = self.name("the name of a container")?;
                 self.expect_sign("|")?;
                 ExpressionKind::Size(container)
+            }
+            TokenKind::Word if self.is_word("verbatim") => {
+                let (kind, depth) = self.verbatim_expression()?;
+                return Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth });
             }
             TokenKind::Word => self.named()?,
             TokenKind::Text | TokenKind::Sign(_) | TokenKind::Bad(_) | TokenKind::End => {

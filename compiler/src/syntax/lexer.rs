@@ -2,6 +2,8 @@
 
 use crate::vocabulary::{At, UNITS};
 
+use super::raw::closing_brace;
+
 /// A word, number, string or sign, and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Token {
@@ -74,6 +76,25 @@ impl<'a> Lexer<'a> {
         let kind = self.kind();
         self.line += newlines(&self.text[start..self.offset]);
         Token { kind, at: place(start, self.offset, line) }
+    }
+
+    /// The lexer that goes on after a token of the same text.
+    pub(crate) fn after(&self, token: At) -> Self {
+        Lexer { text: self.text, offset: token.end as usize, line: token.line }
+    }
+
+    /// The line of what comes next.
+    pub(crate) fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// The place of what stands between here and the `}` that closes what is open here, which is passed. `None`: it is not closed.
+    pub(crate) fn raw(&mut self) -> Option<At> {
+        let (start, line) = (self.offset, self.line);
+        let length = closing_brace(&self.text[start..])?;
+        self.offset += length + 1;
+        self.line += newlines(&self.text[start..self.offset]);
+        Some(place(start, start + length, line))
     }
 
     /// Passes white space and comments. A comment that is not closed comes back as a token up to the end of the file.

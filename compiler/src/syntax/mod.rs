@@ -9,7 +9,9 @@ mod functions;
 pub(crate) mod lexer;
 mod loops;
 pub(crate) mod parser;
+pub(crate) mod raw;
 mod statements;
+mod verbatim;
 pub(crate) mod words;
 
 use std::collections::BTreeSet;
@@ -43,11 +45,13 @@ pub enum Feature {
     Loops,
     /// The type `time`, durations (`25ms`) and `now`.
     Time,
+    /// `verbatim c { … }`: text in the language that policies are translated into.
+    Verbatim,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 3] = [Feature::Failure, Feature::Loops, Feature::Time];
+    pub const ALL: [Feature; 4] = [Feature::Failure, Feature::Loops, Feature::Time, Feature::Verbatim];
 
     /// As a framework description writes it.
     pub fn word(self) -> &'static str {
@@ -55,6 +59,7 @@ impl Feature {
             Feature::Failure => "failure",
             Feature::Loops => "loops",
             Feature::Time => "time",
+            Feature::Verbatim => "verbatim",
         }
     }
 
@@ -64,6 +69,7 @@ impl Feature {
             Feature::Failure => "the application's calls cannot be refused",
             Feature::Loops => "every handler must be seen to end",
             Feature::Time => "policies have no clock",
+            Feature::Verbatim => "nobody writes text in another language",
         }
     }
 
@@ -73,6 +79,7 @@ impl Feature {
             Feature::Failure => None,
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
+            Feature::Verbatim => Some("import a variable of the application that says the same"),
         }
     }
 }

@@ -107,6 +107,28 @@ impl<'a> Parser<'a> {
         read
     }
 
+    /// Text in braces that is not of this language, whose `{` is the next token: what is inside, and where.
+    pub(crate) fn raw_block(&mut self, what: &str) -> Parse<(String, At)> {
+        if !self.is_sign("{") {
+            return Err(self.expected("`{`"));
+        }
+        // The token after the brace has been read already, as if it were of this language: back to the brace.
+        let opened = self.token.at;
+        self.lexer = self.lexer.after(opened);
+        let Some(inside) = self.lexer.raw() else {
+            let title = format!("{what} is never closed");
+            let reported = self.report(
+                Diagnostic::error("E0109", title, opened, "opened here")
+                    .help("end it with `}`; braces within strings and comments do not count"),
+            );
+            self.give_up();
+            return Err(reported);
+        };
+        self.previous = At { start: inside.end, end: inside.end + 1, line: self.lexer.line() };
+        (self.token, self.following) = (self.lexer.next(), self.lexer.next());
+        Ok((self.written(inside).to_owned(), inside))
+    }
+
     pub(crate) fn eat_sign(&mut self, sign: &str) -> bool {
         let found = self.is_sign(sign);
         if found {

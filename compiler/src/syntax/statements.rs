@@ -99,6 +99,10 @@ impl Parser<'_> {
                 StatementKind::Destroy(self.name("the name of a thread or container")?)
             }
             Some("fail") => self.failure()?,
+            Some("verbatim") => {
+                let kind = self.verbatim_statement()?;
+                return Ok(Some(Statement { kind, at: self.since(start) }));
+            }
             Some(_) => self.change()?,
             None => return Err(self.expected("a statement")),
         };
@@ -140,6 +144,13 @@ impl Parser<'_> {
         if self.type_word().is_some() || self.is_word("threadref") {
             let title = "a declaration alone in a branch can never be used";
             return Err(self.report(Diagnostic::error("E0101", title, start, "expected a statement or a block")));
+        }
+        if self.is_word("verbatim") {
+            let title = "`verbatim` stands in a block";
+            let alone =
+                Diagnostic::error("E0101", title, start, "expected `{`").note("an `else` after it belongs to it");
+            // It is read all the same, for what is wrong with it.
+            self.report(alone.help("put braces around it"));
         }
         let statements = self.deeper(|parser| Ok(parser.statement().into_iter().collect()))?;
         Ok(Block { statements, at: self.since(start) })
@@ -227,7 +238,7 @@ impl Parser<'_> {
 }
 
 /// Words that start a statement, for a misspelt one.
-const STARTS: [&str; 13] = [
+const STARTS: [&str; 14] = [
     "if",
     "else",
     "foreach",
@@ -241,6 +252,7 @@ const STARTS: [&str; 13] = [
     "int",
     "bool",
     "threadref",
+    "verbatim",
 ];
 
 fn step(sign: &str) -> BinaryOperator {

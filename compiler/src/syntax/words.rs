@@ -1,7 +1,7 @@
 //! The words of the language, and those that it does not have yet.
 
 /// No name of a policy can be one of these.
-pub(crate) const RESERVED: [&str; 34] = [
+pub(crate) const RESERVED: [&str; 35] = [
     "scheduler",
     "thread",
     "threadimports",
@@ -36,12 +36,12 @@ pub(crate) const RESERVED: [&str; 34] = [
     "for",
     "while",
     "do",
+    "verbatim",
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
-const UNSUPPORTED: [(&str, Unsupported); 10] = [
+const UNSUPPORTED: [(&str, Unsupported); 9] = [
     ("float", Unsupported("the type `float` is", "scale the value and use an `int`")),
-    ("verbatim", Unsupported("`verbatim` blocks are", "import a variable of the application that says the same")),
     ("nodefamilies", Unsupported("node families are", ONE_NODE)),
     ("nodecollections", Unsupported("node collections are", ONE_NODE)),
     ("node", Unsupported("nodes are", ONE_NODE)),

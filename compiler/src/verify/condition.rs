@@ -31,7 +31,8 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
         | Expression::Read(_)
         | Expression::Now
         | Expression::Size(_)
-        | Expression::Unary(UnaryOperator::Negate, _) => Some(state),
+        | Expression::Unary(UnaryOperator::Negate, _)
+        | Expression::Verbatim { .. } => Some(state),
     }
 }
 
@@ -172,7 +173,8 @@ fn sizes(expression: &Expression, containers: &mut Vec<ContainerId>) -> bool {
         | Expression::Now
         | Expression::In(..)
         | Expression::Unary(..)
-        | Expression::NotZero(_) => false,
+        | Expression::NotZero(_)
+        | Expression::Verbatim { .. } => false,
     }
 }
 
@@ -195,9 +197,12 @@ pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value
             Value::Int(int) => Some(Value::Bool(int != 0)),
             Value::Bool(_) | Value::Time(_) => None,
         },
-        Expression::Read(_) | Expression::Now | Expression::Size(_) | Expression::In(..) | Expression::Binary(..) => {
-            None
-        }
+        Expression::Read(_)
+        | Expression::Now
+        | Expression::Size(_)
+        | Expression::In(..)
+        | Expression::Binary(..)
+        | Expression::Verbatim { .. } => None,
     }
 }
 

@@ -162,6 +162,16 @@ impl Engine<'_> {
                 self.end(EndKind::Return, at, Some(statement.id), state);
                 Vec::new()
             }
+            StatementKind::Verbatim { otherwise, .. } => {
+                let mut states = match otherwise {
+                    Some(otherwise) => self.block(otherwise, vec![state.clone()]),
+                    None => Vec::new(),
+                };
+                let mut state = state;
+                state.effect = state.effect.or(Some(at));
+                states.push(state);
+                self.meet(states)
+            }
             StatementKind::Fail { .. } => {
                 self.end(EndKind::Fail, at, Some(statement.id), state);
                 Vec::new()

@@ -37,6 +37,7 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
             | StatementKind::Loop { .. }
+            | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
             | StatementKind::Fail { .. } => {}
         }

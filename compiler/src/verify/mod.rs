@@ -98,6 +98,43 @@ impl Verified<Policy> {
         self.left.iter()
     }
 
+    /// Where the policy has verbatim text for which nothing stands: it can be translated, and not be interpreted.
+    pub fn uninterpretable(&self) -> Option<At> {
+        self.first_verbatim(true)
+    }
+
+    /// Where the policy has verbatim text, of which nobody can tell what it does.
+    pub fn verbatim(&self) -> Option<At> {
+        self.first_verbatim(false)
+    }
+
+    /// `alone`: for which nothing stands.
+    fn first_verbatim(&self, alone: bool) -> Option<At> {
+        let such = |statement: &Statement| match &statement.kind {
+            StatementKind::Verbatim { otherwise, .. } => !alone || otherwise.is_none(),
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => {
+                walk::expression(statement).is_some_and(|expression| walk::has_verbatim(expression, alone))
+            }
+        };
+        let mut found = None;
+        for handler in self.inner.events.iter().chain(&self.inner.queries) {
+            walk::statements(&handler.body, &mut |statement| {
+                if such(statement) {
+                    found = found.or(Some(statement.at));
+                }
+            });
+        }
+        found
+    }
+
     /// How many transfers, destructions and dispatches there are, and how many of them keep a guard.
     pub fn share(&self) -> Share {
         let mut share = Share::default();
@@ -112,6 +149,7 @@ impl Verified<Policy> {
                 | StatementKind::Foreach { .. }
                 | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
+                | StatementKind::Verbatim { .. }
                 | StatementKind::Fail { .. } => {}
             });
         }

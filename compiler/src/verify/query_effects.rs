@@ -20,6 +20,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             StatementKind::Destroy { .. } => "destroys a thread",
             StatementKind::Dispatch { .. } => "dispatches a thread",
             StatementKind::Fail { .. } => "fails",
+            StatementKind::Verbatim { .. } => "does what nobody can tell, in verbatim text",
         };
         let query = &handling.handler.written;
         diagnostics.push(

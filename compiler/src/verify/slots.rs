@@ -16,6 +16,9 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         if let StatementKind::Set { place, .. } = &statement.kind {
             reader.place(*place, &state);
         }
+        if let StatementKind::Verbatim { text, .. } = &statement.kind {
+            text.threads().for_each(|thread| reader.thread(thread, &state));
+        }
     });
 }
 
@@ -48,6 +51,12 @@ impl Reader<'_, '_> {
                     | BinaryOperator::LessOrEqual
                     | BinaryOperator::Greater
                     | BinaryOperator::GreaterOrEqual => self.expression(right, state),
+                }
+            }
+            Expression::Verbatim { text, otherwise, .. } => {
+                text.threads().for_each(|thread| self.thread(thread, state));
+                if let Some(otherwise) = otherwise {
+                    self.expression(otherwise, state);
                 }
             }
         }

@@ -131,7 +131,22 @@ fn assignments(body: &Block, step: &Block, sought: Place) -> usize {
     let mut count = 0;
     for block in [body, step] {
         walk::statements(block, &mut |statement| {
-            count += usize::from(matches!(statement.kind, StatementKind::Set { place, .. } if place == sought));
+            let assigns = match &statement.kind {
+                StatementKind::Set { place, .. } => *place == sought,
+                // Text that is not ours may find a way to what it does not name, but for locals.
+                StatementKind::Verbatim { text, .. } => {
+                    !matches!(sought, Place::Local(_)) || text.places().any(|place| place == sought)
+                }
+                StatementKind::Transfer { .. }
+                | StatementKind::Destroy { .. }
+                | StatementKind::Dispatch { .. }
+                | StatementKind::If { .. }
+                | StatementKind::Foreach { .. }
+                | StatementKind::Loop { .. }
+                | StatementKind::Return { .. }
+                | StatementKind::Fail { .. } => false,
+            };
+            count += usize::from(assigns);
         });
     }
     count
@@ -148,7 +163,8 @@ fn is_steady(bound: &Expression, body: &Block, step: &Block) -> bool {
         Expression::Read(Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..))
         | Expression::Now
         | Expression::In(..)
-        | Expression::NotZero(_) => false,
+        | Expression::NotZero(_)
+        | Expression::Verbatim { .. } => false,
     }
 }
 
@@ -178,8 +194,9 @@ fn takes(facts: &[Facts], block: &Block, filled: &BTreeSet<ContainerId>) -> bool
         StatementKind::If { then, otherwise, .. } => takes(facts, then, filled) && takes(facts, otherwise, filled),
         StatementKind::Loop { test: Test::After, body, .. } => takes(facts, body, filled),
         StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
-        StatementKind::Set { .. } | StatementKind::Foreach { .. } | StatementKind::Loop { test: Test::Before, .. } => {
-            false
-        }
+        StatementKind::Set { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Verbatim { .. }
+        | StatementKind::Loop { test: Test::Before, .. } => false,
     })
 }

@@ -51,6 +51,7 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
         | StatementKind::Foreach { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
+        | StatementKind::Verbatim { .. }
         | StatementKind::Fail { .. } => {}
     }
     facts
@@ -71,6 +72,7 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
         | StatementKind::Foreach { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
+        | StatementKind::Verbatim { .. }
         | StatementKind::Fail { .. } => Vec::new(),
     };
     let named = moved(statement).is_some_and(|(source, _)| matches!(source, Source::Thread(_)));
@@ -103,6 +105,7 @@ fn moved(statement: &Statement) -> Option<(Source, Option<ContainerId>)> {
         | StatementKind::Foreach { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
+        | StatementKind::Verbatim { .. }
         | StatementKind::Fail { .. } => None,
     }
 }

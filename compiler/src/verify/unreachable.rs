@@ -45,7 +45,7 @@ fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagn
                 let second = block(handling, otherwise, diagnostics);
                 first.and(second)
             }
-            StatementKind::Foreach { .. } => {
+            StatementKind::Foreach { .. } | StatementKind::Verbatim { .. } => {
                 for body in statement.blocks() {
                     block(handling, body, diagnostics);
                 }

@@ -22,7 +22,24 @@ pub(super) fn expression(statement: &Statement) -> Option<&Expression> {
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Verbatim { .. }
         | StatementKind::Fail { .. } => None,
+    }
+}
+
+/// Whether there is verbatim text in an expression; `alone`: text for which nothing stands.
+pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
+    match expression {
+        Expression::Verbatim { otherwise: None, .. } => true,
+        Expression::Verbatim { otherwise: Some(otherwise), .. } => !alone || has_verbatim(otherwise, alone),
+        Expression::Unary(_, operand) | Expression::NotZero(operand) => has_verbatim(operand, alone),
+        Expression::Binary(_, left, right) => has_verbatim(left, alone) || has_verbatim(right, alone),
+        Expression::Literal(_)
+        | Expression::Constant(_)
+        | Expression::Read(_)
+        | Expression::Now
+        | Expression::Size(_)
+        | Expression::In(..) => false,
     }
 }
 

@@ -82,6 +82,7 @@ fn block(statements: &Block, durations: &mut BTreeSet<i64>) {
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Verbatim { .. }
             | StatementKind::Return { value: None }
             | StatementKind::Fail { .. } => {}
         }
@@ -97,6 +98,12 @@ fn expression(of: &Expression, durations: &mut BTreeSet<i64>) {
             expression(left, durations);
             expression(right, durations);
         }
-        Expression::Constant(_) | Expression::Read(_) | Expression::Now | Expression::Size(_) | Expression::In(..) => {}
+        Expression::Verbatim { otherwise: Some(otherwise), .. } => expression(otherwise, durations),
+        Expression::Verbatim { otherwise: None, .. }
+        | Expression::Constant(_)
+        | Expression::Read(_)
+        | Expression::Now
+        | Expression::Size(_)
+        | Expression::In(..) => {}
     }
 }

@@ -139,6 +139,9 @@ pub fn explore(
     let loose = System::new(verified, framework, threads, options.bound, true);
     let mut run = Run::of(&loose, options, options.states, progress);
     let mut limits = std::mem::take(&mut run.limits);
+    if verified.verbatim().is_some() {
+        limits.insert("verbatim text is taken to do what its `else` says".to_owned());
+    }
     let mut report = Report {
         states: run.known.len(),
         transitions: run.transitions,

@@ -187,7 +187,9 @@ impl<'a> Survey<'a> {
                     self.block(then);
                     self.block(otherwise);
                 }
-                StatementKind::Foreach { body, .. } => self.block(body),
+                StatementKind::Foreach { body, .. } | StatementKind::Verbatim { otherwise: Some(body), .. } => {
+                    self.block(body);
+                }
                 StatementKind::Loop { condition, body, step, .. } => {
                     self.expression(condition);
                     self.block(body);
@@ -198,6 +200,7 @@ impl<'a> Survey<'a> {
                 | StatementKind::Transfer { .. }
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
+                | StatementKind::Verbatim { otherwise: None, .. }
                 | StatementKind::Fail { .. } => {}
             }
         }
@@ -225,7 +228,10 @@ impl<'a> Survey<'a> {
             | Expression::Size(_)
             | Expression::In(..) => {}
             Expression::Read(place) => self.uses(*place).read_otherwise = true,
-            Expression::Unary(_, operand) => self.expression(operand),
+            Expression::Unary(_, operand) | Expression::Verbatim { otherwise: Some(operand), .. } => {
+                self.expression(operand);
+            }
+            Expression::Verbatim { otherwise: None, .. } => {}
             Expression::NotZero(operand) => {
                 if let Expression::Read(place) = &**operand {
                     self.compared(*place, BinaryOperator::NotEqual, 0);
@@ -283,7 +289,8 @@ impl<'a> Survey<'a> {
             | Expression::In(..)
             | Expression::Unary(..)
             | Expression::Binary(..)
-            | Expression::NotZero(_) => return None,
+            | Expression::NotZero(_)
+            | Expression::Verbatim { .. } => return None,
         };
         match value {
             Value::Int(value) | Value::Time(value) => Some(value),

@@ -63,6 +63,7 @@ pub fn mutations(tree: &Scheduler) -> Vec<Mutation> {
                 | StatementKind::Foreach { .. }
                 | StatementKind::Loop { condition: None, .. }
                 | StatementKind::Return(_)
+                | StatementKind::Verbatim { .. }
                 | StatementKind::Fail(_) => found.push(Mutation::Drop(site)),
                 StatementKind::Declare(_)
                 | StatementKind::DeclareCursor(_)
@@ -215,6 +216,7 @@ fn visit(block: &mut Block, visitor: &mut dyn FnMut(&mut Vec<Statement>, usize) 
             | StatementKind::Assign { .. }
             | StatementKind::Return(_)
             | StatementKind::Fail(_)
+            | StatementKind::Verbatim { .. }
             | StatementKind::Lost => true,
         };
         if !go_on {

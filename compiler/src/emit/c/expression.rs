@@ -1,6 +1,7 @@
 //! Expressions: C's own operators where they mean the same, with the parentheses that a careful reader wants.
 
 use super::handler::Body;
+use super::verbatim;
 use crate::policy::{BinaryOperator, ContainerKind, Expression, Place, Thread, Type, UnaryOperator, Value};
 use crate::vocabulary::in_unit;
 
@@ -97,6 +98,10 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
         Expression::NotZero(operand) => {
             let operand = piece(body, operand).at_least(Level::Sum);
             Piece { text: format!("{operand} != 0"), level: Level::Equality }
+        }
+        Expression::Verbatim { ty, text, .. } => {
+            let text = verbatim::value(body, text);
+            Piece { text: format!("({})({text})", super::type_name(*ty)), level: Level::Unary }
         }
     }
 }

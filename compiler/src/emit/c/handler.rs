@@ -2,7 +2,7 @@
 
 use super::expression::expression;
 use super::names::{Names, Scope};
-use super::values;
+use super::{values, verbatim};
 use crate::policy::{
     BinaryOperator, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, LocalKind, Place, Policy, Source,
     Statement, StatementId, StatementKind, Test, Thread,
@@ -26,7 +26,7 @@ pub(super) struct Body<'a> {
     pub policy: &'a Policy,
     pub names: &'a Names,
     pub handler: &'a Handler,
-    shape: Shape,
+    pub shape: Shape,
     /// The source file's name, for comments.
     source: &'a str,
     /// By local: its name where it is in scope.
@@ -91,6 +91,7 @@ fn ends(block: &Block) -> bool {
         | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Verbatim { .. }
         | StatementKind::Loop { .. } => false,
     })
 }
@@ -130,7 +131,8 @@ impl Body<'_> {
     }
 
     fn line(&mut self, line: &str) {
-        for _ in 0..self.depth {
+        let depth = if line.is_empty() { 0 } else { self.depth };
+        for _ in 0..depth {
             self.text.push_str("    ");
         }
         self.text.push_str(line);
@@ -209,6 +211,17 @@ impl Body<'_> {
             StatementKind::Return { value: Some(value) } => {
                 let value = expression(self, value);
                 self.from(statement, &format!("return {value};"));
+            }
+            StatementKind::Verbatim { text, .. } => {
+                let lines = verbatim::statement(self, text);
+                self.from(statement, "{");
+                // A string that goes on in the next line would grow.
+                let continued = lines.iter().any(|line| line.ends_with('\\'));
+                let depth = self.depth;
+                self.depth = if continued { 0 } else { depth + 1 };
+                lines.iter().for_each(|line| self.line(line));
+                self.depth = depth;
+                self.line("}");
             }
             StatementKind::Return { value: None } => self.from(statement, "return NULL;"),
             StatementKind::Fail { reason } => {
@@ -556,7 +569,10 @@ impl Body<'_> {
             StatementKind::If { then, otherwise, .. } => self.moves(then) || self.moves(otherwise),
             StatementKind::Foreach { body, .. } => self.moves(body),
             StatementKind::Loop { body, step, .. } => self.moves(body) || self.moves(step),
-            StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => false,
+            StatementKind::Dispatch { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Fail { .. } => false,
         })
     }
 }

@@ -17,6 +17,7 @@ mod functions;
 mod handler;
 mod names;
 mod values;
+mod verbatim;
 
 use super::File;
 use crate::framework::Framework;
@@ -78,6 +79,10 @@ impl Unit<'_> {
             "\n_Static_assert(sizeof(catapults_int) * 8 == {}, \"`int` has another width in this host\");\n",
             policy.int_bits
         ));
+        for preamble in &policy.preamble {
+            let text = verbatim::lines(&preamble.text).join("\n");
+            self.put(&format!("\n/* {source}:{} */\n{text}\n", preamble.at.line));
+        }
     }
 
     /// Enumeration constants where they fit into C's `int`, else objects.

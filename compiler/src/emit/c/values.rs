@@ -27,6 +27,7 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
         StatementKind::Set { place: Place::Local(place), value } => (own || *place != local) && within(value, local),
         StatementKind::Set { value, .. } | StatementKind::Return { value: Some(value) } => within(value, local),
         StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => within(condition, local),
+        StatementKind::Verbatim { text, .. } => text.places().any(|place| place == Place::Local(local)),
         StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
@@ -41,6 +42,7 @@ fn within(value: &Expression, local: LocalId) -> bool {
         Expression::Read(place) => *place == Place::Local(local),
         Expression::Unary(_, operand) | Expression::NotZero(operand) => within(operand, local),
         Expression::Binary(_, left, right) => within(left, local) || within(right, local),
+        Expression::Verbatim { text, .. } => text.places().any(|place| place == Place::Local(local)),
         Expression::Literal(_)
         | Expression::Constant(_)
         | Expression::Now

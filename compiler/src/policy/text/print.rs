@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::names::Names;
 use crate::policy::{
-    At, Block, Container, ContainerKind, Expression, Handler, Import, LocalKind, Owner, Place, Policy, SortKey, Source,
-    Statement, StatementKind, Test, Thread, UnaryOperator, Value,
+    At, Block, Container, ContainerKind, Expression, Handler, Import, LocalKind, Owner, Piece, Place, Policy, SortKey,
+    Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value, Verbatim,
 };
 
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
@@ -18,6 +18,10 @@ pub fn print(policy: &Policy) -> String {
         quoted(&policy.source),
         policy.int_bits
     );
+    for preamble in in_section(&policy.preamble, &mut out) {
+        let (text, place) = (quoted(&preamble.text), at(preamble.at));
+        line(&mut out, format_args!("verbatim {} {text}{place}", preamble.language));
+    }
     for constants in in_section(&policy.constants, &mut out) {
         line(&mut out, format_args!("const {} = {}", constants.name, value(constants.value)));
     }
@@ -133,7 +137,7 @@ impl<'a> Printer<'a> {
                     }
                     line(out, format_args!("{indent}}}"));
                 }
-                StatementKind::Foreach { body, .. } => {
+                StatementKind::Foreach { body, .. } | StatementKind::Verbatim { otherwise: Some(body), .. } => {
                     self.block(body, depth + 1, out);
                     line(out, format_args!("{indent}}}"));
                 }
@@ -150,6 +154,7 @@ impl<'a> Printer<'a> {
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::Return { .. }
+                | StatementKind::Verbatim { otherwise: None, .. }
                 | StatementKind::Fail { .. } => {}
             }
         }
@@ -176,6 +181,10 @@ impl<'a> Printer<'a> {
             StatementKind::Return { value: None } => "return;".to_owned(),
             StatementKind::Return { value: Some(value) } => format!("return {};", self.expression(value)),
             StatementKind::Fail { reason } => format!("fail {};", quoted(reason)),
+            StatementKind::Verbatim { text, otherwise } => {
+                let end = if otherwise.is_some() { " else" } else { ";" };
+                format!("verbatim {} {}{end}", text.language, self.pieces(text))
+            }
         }
     }
 
@@ -223,7 +232,23 @@ impl<'a> Printer<'a> {
                 format!("({} {} {})", self.expression(left), operator.word(), self.expression(right))
             }
             Expression::NotZero(operand) => format!("nonzero({})", self.expression(operand)),
+            Expression::Verbatim { ty, text, otherwise } => {
+                let otherwise = otherwise.as_ref().map(|other| format!(" else ({})", self.expression(other)));
+                let (pieces, otherwise) = (self.pieces(text), otherwise.unwrap_or_default());
+                format!("verbatim {} {} {pieces}{otherwise}", text.language, ty.word())
+            }
         }
+    }
+
+    /// `("print(", x, ");")`
+    fn pieces(&self, text: &Verbatim) -> String {
+        let pieces = text.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => quoted(text),
+            Piece::Constant(constant) => name(&self.names.constants, constant.0).to_owned(),
+            Piece::Place(place) => self.place(*place),
+            Piece::Thread(thread) => format!("thread {}", self.thread(*thread)),
+        });
+        format!("({})", pieces.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -233,8 +258,19 @@ fn name(names: &[String], index: usize) -> &str {
 }
 
 fn opening(statement: &Statement) -> &'static str {
-    let blocks =
-        matches!(statement.kind, StatementKind::If { .. } | StatementKind::Foreach { .. } | StatementKind::Loop { .. });
+    let blocks = match statement.kind {
+        StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. }
+        | StatementKind::Verbatim { otherwise: Some(_), .. } => true,
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Verbatim { otherwise: None, .. }
+        | StatementKind::Fail { .. } => false,
+    };
     if blocks { " {" } else { "" }
 }
 

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::lexer::{Token, tokens};
 use crate::policy::{
     At, Attribute, AttributeId, BinaryOperator, Block, Constant, ConstantId, Container, ContainerId, ContainerKind,
-    Expression, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Place, Policy, SortKey, Source,
-    StateClass, Statement, StatementId, StatementKind, Test, Thread, ThreadImportId, Type, UnaryOperator, Value,
-    Variable, VariableId,
+    Expression, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Piece, Place, Policy, Preamble, SortKey,
+    Source, StateClass, Statement, StatementId, StatementKind, Test, Thread, ThreadImportId, Type, UnaryOperator,
+    Value, Variable, VariableId, Verbatim,
 };
 use crate::vocabulary::UNITS;
 
@@ -281,6 +281,7 @@ impl Reader {
             framework,
             source,
             int_bits,
+            preamble: Vec::new(),
             constants: Vec::new(),
             attributes: Vec::new(),
             thread_imports: Vec::new(),
@@ -308,6 +309,11 @@ impl Reader {
 
     fn declarations(&mut self, policy: &mut Policy) -> Read<()> {
         let bits = policy.int_bits;
+        while self.accept_word("verbatim") {
+            let language = self.word("a language")?;
+            let text = self.text("verbatim text, in quotes")?;
+            policy.preamble.push(Preamble { language, text, at: self.at()? });
+        }
         while self.accept_word("const") {
             let name = self.word("a name")?;
             self.symbol("=")?;
@@ -509,6 +515,18 @@ impl HandlerReader {
             let body = self.block(reader)?;
             return Ok(statement(StatementKind::Foreach { cursor, container, body }, at));
         }
+        if !starts_name && reader.accept_word("verbatim") {
+            let text = self.verbatim(None, reader)?.0;
+            if reader.accept(";") {
+                let at = reader.at()?;
+                return Ok(statement(StatementKind::Verbatim { text, otherwise: None }, at));
+            }
+            reader.keyword("else")?;
+            let at = reader.at()?;
+            reader.symbol("{")?;
+            let otherwise = Some(self.block(reader)?);
+            return Ok(statement(StatementKind::Verbatim { text, otherwise }, at));
+        }
         let test = if !starts_name && reader.accept_word("do") { Test::After } else { Test::Before };
         if test == Test::After || !starts_name && matches!(reader.peek(), Token::Word(word) if word == "while") {
             return self.repetition(test, reader);
@@ -517,6 +535,51 @@ impl HandlerReader {
         reader.symbol(";")?;
         let at = reader.at()?;
         Ok(statement(kind, at))
+    }
+
+    /// `c ("print(", x, ");")` or, `typed`, `c int ("f(", x, ")")`, after `verbatim`.
+    fn verbatim(&mut self, typed: Option<()>, reader: &mut Reader) -> Read<(Verbatim, Type)> {
+        let language = reader.word("a language")?;
+        let ty = if typed.is_some() { reader.ty()? } else { Type::Int };
+        reader.symbol("(")?;
+        let mut pieces = Vec::new();
+        while !reader.accept(")") {
+            if !pieces.is_empty() {
+                reader.symbol(",")?;
+            }
+            pieces.push(self.piece(reader)?);
+        }
+        Ok((Verbatim { language, pieces }, ty))
+    }
+
+    fn piece(&mut self, reader: &mut Reader) -> Read<Piece> {
+        if matches!(reader.peek(), Token::Text(_)) {
+            return Ok(Piece::Text(reader.text("text")?));
+        }
+        let names_thread = matches!(reader.tokens.get(reader.next + 1), Some((Token::Word(_), _)));
+        if names_thread && reader.accept_word("thread") {
+            return match self.name(reader)? {
+                Name::Local(local, LocalKind::Thread) => Ok(Piece::Thread(Thread::Local(local))),
+                Name::Container(slot, true) => Ok(Piece::Thread(Thread::Slot(slot))),
+                Name::Local(_, LocalKind::Value(_))
+                | Name::Container(_, false)
+                | Name::Constant(..)
+                | Name::Variable(..)
+                | Name::Import(..) => reader.fail("expected a thread before this"),
+            };
+        }
+        match self.read_name(reader)?.0 {
+            Expression::Constant(constant) => Ok(Piece::Constant(constant)),
+            Expression::Read(place) => Ok(Piece::Place(place)),
+            Expression::Literal(_)
+            | Expression::Now
+            | Expression::Size(_)
+            | Expression::In(..)
+            | Expression::Unary(..)
+            | Expression::Binary(..)
+            | Expression::NotZero(_)
+            | Expression::Verbatim { .. } => reader.fail("expected a name before this"),
+        }
     }
 
     /// `while (c) @1:2..3 { … } step { … }`
@@ -681,6 +744,15 @@ impl HandlerReader {
         }
         if reader.accept_word("now") {
             return Ok((Expression::Now, Type::Time));
+        }
+        if matches!(reader.peek(), Token::Word(word) if word == "verbatim")
+            && matches!(reader.tokens.get(reader.next + 1), Some((Token::Word(_), _)))
+        {
+            reader.advance();
+            let (text, ty) = self.verbatim(Some(()), reader)?;
+            let otherwise =
+                if reader.accept_word("else") { Some(Box::new(self.in_parentheses(ty, reader)?)) } else { None };
+            return Ok((Expression::Verbatim { ty, text, otherwise }, ty));
         }
         let literal = match reader.peek() {
             Token::Number(_) | Token::Symbol("-") => true,

@@ -1,0 +1,209 @@
+//! Verbatim text: which alternative is taken, and what the names in it stand for.
+
+use crate::diagnostics::Diagnostic;
+use crate::policy::{Block, Expression, Piece, Preamble, StatementKind, Verbatim};
+use crate::syntax::ast::{self, Alternative, Name};
+use crate::syntax::raw::{self, Part};
+use crate::syntax::words::nearest;
+use crate::vocabulary::{At, Type};
+
+use super::expressions::Lowering;
+use super::scope::Binding;
+use super::statements::{Body, at};
+use super::symbols::Symbol;
+
+impl Body<'_, '_, '_> {
+    /// The text for the framework's language; without one, what stands behind `else`.
+    pub(super) fn verbatim(
+        &mut self,
+        alternatives: &[Alternative],
+        otherwise: Option<&ast::Block>,
+        place: At,
+        block: &mut Block,
+    ) {
+        let otherwise_at = otherwise.map(|otherwise| otherwise.at);
+        let text = self.lowering.verbatim(alternatives, otherwise_at.is_some(), place);
+        let otherwise = otherwise.map(|otherwise| self.block(otherwise));
+        if let (Some(otherwise), Some(all)) = (&otherwise, otherwise_at) {
+            self.only_effects(otherwise, all);
+        }
+        match text {
+            Some(Some(text)) => block.push(at(place, StatementKind::Verbatim { text, otherwise })),
+            Some(None) => block.extend(otherwise.unwrap_or_default()),
+            None => {}
+        }
+    }
+
+    /// What stands for a text that moves no thread moves none either.
+    fn only_effects(&mut self, block: &Block, all: At) {
+        for statement in block {
+            let what = match &statement.kind {
+                StatementKind::Transfer { .. } => "moves a thread",
+                StatementKind::Destroy { .. } => "destroys a thread",
+                StatementKind::Dispatch { .. } => "dispatches a thread",
+                StatementKind::Return { .. } | StatementKind::Fail { .. } => "ends the handler",
+                StatementKind::Set { .. }
+                | StatementKind::If { .. }
+                | StatementKind::Foreach { .. }
+                | StatementKind::Loop { .. }
+                | StatementKind::Verbatim { .. } => {
+                    statement.blocks().for_each(|inner| self.only_effects(inner, all));
+                    continue;
+                }
+            };
+            let title = format!("what stands for verbatim text {what}");
+            let diagnostic = Diagnostic::error("E0325", title, statement.at, "not here")
+                .related(all, "stands for the text")
+                .note("verbatim text moves no thread and does not end the handler, so neither does what stands for it");
+            self.lowering.diagnostics.push(diagnostic.help("set a variable here, and look at it afterwards"));
+        }
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// The text among the alternatives that is in the framework's language. `Some(None)`: there is none, and that is right, because
+    /// something else stands for it.
+    pub(super) fn verbatim(
+        &mut self,
+        alternatives: &[Alternative],
+        otherwise: bool,
+        place: At,
+    ) -> Option<Option<Verbatim>> {
+        let language = self.symbols.language;
+        let mut taken: Option<&Alternative> = None;
+        for alternative in alternatives.iter().filter(|alternative| alternative.language.text == language) {
+            if let Some(first) = taken {
+                let title = format!("there is text for `{language}` already");
+                let twice = Diagnostic::error("E0302", title, alternative.language.at, "the second time");
+                self.diagnostics.push(twice.related(first.language.at, "the first time").help("remove one of them"));
+            }
+            taken = taken.or(Some(alternative));
+        }
+        match taken {
+            Some(alternative) => Some(Some(self.text(alternative)?)),
+            None if otherwise => Some(None),
+            None => {
+                let framework = &self.policy.framework;
+                let title = format!("no alternative of this `verbatim` is for `{language}`");
+                let diagnostic = Diagnostic::error("E0325", title, place, format!("nothing for `{language}`"))
+                    .note(format!("policies for framework `{framework}` are translated into `{language}`"));
+                let meant = alternatives.iter().find(|other| nearest(&other.language.text, [language]).is_some());
+                self.diagnostics.push(match meant {
+                    Some(_) => diagnostic.help(format!("did you mean `{language}`?")),
+                    None => diagnostic.help(format!(
+                        "add `else verbatim {language} {{ … }}`, or `else` and what stands for all languages"
+                    )),
+                });
+                None
+            }
+        }
+    }
+
+    /// `verbatim c int { … } else 4`
+    pub(super) fn verbatim_value(
+        &mut self,
+        ty: Type,
+        alternatives: &[Alternative],
+        otherwise: Option<&ast::Expression>,
+        place: At,
+    ) -> Option<(Expression, Type)> {
+        let text = self.verbatim(alternatives, otherwise.is_some(), place);
+        let otherwise = match otherwise {
+            Some(otherwise) => Some(Box::new(self.of_type(otherwise, ty)?)),
+            None => None,
+        };
+        match (text?, otherwise) {
+            (Some(text), otherwise) => Some((Expression::Verbatim { ty, text, otherwise }, ty)),
+            (None, otherwise) => Some((*otherwise?, ty)),
+        }
+    }
+
+    fn text(&mut self, alternative: &Alternative) -> Option<Verbatim> {
+        let written = alternative.text.as_str();
+        let mut pieces = Vec::new();
+        let mut whole = true;
+        for part in raw::parts(written) {
+            match part {
+                Part::Text(range) => push_text(&mut pieces, &written[range]),
+                Part::Name(name, member) => {
+                    let named = |range: std::ops::Range<usize>| Name {
+                        text: written[range.clone()].to_owned(),
+                        at: within(alternative, &range),
+                    };
+                    let after = member.clone().map(|member| &written[name.end..member.end]);
+                    match self.piece(&named(name), member.map(named)) {
+                        Some((piece, member_used)) => {
+                            pieces.push(piece);
+                            if let Some(after) = after.filter(|_| !member_used) {
+                                push_text(&mut pieces, after);
+                            }
+                        }
+                        None => whole = false,
+                    }
+                }
+            }
+        }
+        whole.then(|| Verbatim { language: alternative.language.text.clone(), pieces })
+    }
+
+    /// What a name stands for, and whether the name behind the dot belongs to it.
+    fn piece(&mut self, name: &Name, member: Option<Name>) -> Option<(Piece, bool)> {
+        let is_thread = match self.scope.find(&name.text) {
+            Some(Binding::Thread(_) | Binding::Cursor) => true,
+            Some(Binding::Value(..)) => false,
+            None => matches!(self.symbols.find(&name.text), Some((Symbol::Container(_), _))),
+        };
+        if !is_thread {
+            return match self.read(&ast::Place::Name(name.clone()))?.0 {
+                Expression::Constant(constant) => Some((Piece::Constant(constant), false)),
+                Expression::Read(place) => Some((Piece::Place(place), false)),
+                Expression::Literal(_)
+                | Expression::Now
+                | Expression::Size(_)
+                | Expression::In(..)
+                | Expression::Unary(..)
+                | Expression::Binary(..)
+                | Expression::NotZero(_)
+                | Expression::Verbatim { .. } => None,
+            };
+        }
+        match member {
+            Some(member) => {
+                let (place, _) = self.place(&ast::Place::Member { thread: name.clone(), member })?;
+                Some((Piece::Place(place), true))
+            }
+            None => Some((Piece::Thread(self.thread(name)?), false)),
+        }
+    }
+}
+
+/// What the framework's language needs before all other text.
+pub(super) fn preamble(tree: &ast::Scheduler, language: &str) -> Vec<Preamble> {
+    let fits = tree.verbatim.iter().filter(|alternative| alternative.language.text == language);
+    fits.map(|alternative| Preamble {
+        language: alternative.language.text.clone(),
+        text: alternative.text.clone(),
+        at: alternative.at,
+    })
+    .collect()
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+    match pieces.last_mut() {
+        Some(Piece::Text(last)) => last.push_str(text),
+        Some(Piece::Constant(_) | Piece::Place(_) | Piece::Thread(_)) | None => {
+            pieces.push(Piece::Text(text.to_owned()))
+        }
+    }
+}
+
+/// The place of a part of the text.
+fn within(alternative: &Alternative, range: &std::ops::Range<usize>) -> At {
+    let inside = |offset: usize| alternative.text_at.start + u32::try_from(offset).unwrap_or(0);
+    let lines = alternative.text[..range.start].bytes().filter(|byte| *byte == b'\n').count();
+    At {
+        start: inside(range.start),
+        end: inside(range.end),
+        line: alternative.text_at.line + u32::try_from(lines).unwrap_or(0),
+    }
+}

@@ -1,0 +1,85 @@
+//! Verbatim text: copied, with the policy's names replaced by what they are in C.
+//!
+//! What a statement may change is an lvalue there. Everything else is a value: constants and imports, a sort key, since a thread would
+//! have to be filed anew, and all that an expression names, since an expression changes nothing.
+
+use super::handler::{Body, Shape};
+use crate::policy::{AttributeId, ContainerKind, Expression, LocalKind, Piece, Place, Type, Verbatim};
+
+/// The lines between the braces of a statement.
+pub(super) fn statement(body: &mut Body, text: &Verbatim) -> Vec<String> {
+    let writable = body.shape != Shape::Query;
+    lines(&copied(body, text, writable))
+}
+
+/// The text of an expression, to stand in parentheses.
+pub(super) fn value(body: &mut Body, text: &Verbatim) -> String {
+    let text = copied(body, text, false);
+    let lines = lines(&text);
+    // A comment at its end must not hide the parenthesis.
+    let end = if lines.last().is_some_and(|last| last.contains("//")) { "\n" } else { "" };
+    format!("{}{end}", lines.join("\n"))
+}
+
+/// Text as lines, without empty ones at its ends and without the indentation that all of them have.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    let text = text.trim_end();
+    let start = text.len() - text.trim_start().len();
+    let start = text[..start].rfind('\n').map_or(start, |newline| newline + 1);
+    let text = &text[start..];
+    // A string that goes on after a backslash would lose what it is indented by.
+    let fixed = text.contains("\\\n");
+    let indented = |line: &&str| !line.trim().is_empty();
+    let depth = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let common = if fixed { 0 } else { text.lines().filter(indented).map(depth).min().unwrap_or(0) };
+    text.lines().map(|line| line.get(common..).unwrap_or_default().trim_end().to_owned()).collect()
+}
+
+fn copied(body: &mut Body, text: &Verbatim, writable: bool) -> String {
+    let mut copied = String::new();
+    for piece in &text.pieces {
+        let piece = match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Constant(constant) => body.names.constants[constant.0].clone(),
+            Piece::Thread(thread) => body.thread(*thread),
+            Piece::Place(place) if writable && can_change(body, *place) => body.place(*place),
+            Piece::Place(place) => {
+                let read = super::expression::expression(body, &Expression::Read(*place));
+                match type_held(body, *place) {
+                    Some(ty) => format!("(({}){read})", super::type_name(ty)),
+                    None => read,
+                }
+            }
+        };
+        copied.push_str(&piece);
+    }
+    copied
+}
+
+fn can_change(body: &Body, place: Place) -> bool {
+    match place {
+        Place::Variable(_) | Place::Local(_) => true,
+        Place::Attribute(_, attribute) => !is_sort_key(body, attribute),
+        Place::Import(_) | Place::ThreadImport(..) => false,
+    }
+}
+
+fn is_sort_key(body: &Body, attribute: AttributeId) -> bool {
+    body.policy.containers.iter().any(|container| match &container.kind {
+        ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => keys.iter().any(|key| key.attribute == attribute),
+        ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Stack => false,
+    })
+}
+
+/// The type of an lvalue, which a cast makes a value. What is read of the application is a value as it is.
+fn type_held(body: &Body, place: Place) -> Option<Type> {
+    match place {
+        Place::Variable(id) => Some(body.policy.variables[id.0].ty),
+        Place::Attribute(_, id) => Some(body.policy.attributes[id.0].ty),
+        Place::Local(id) => match body.handler.locals[id.0].kind {
+            LocalKind::Value(ty) => Some(ty),
+            LocalKind::Thread => None,
+        },
+        Place::Import(_) | Place::ThreadImport(..) => None,
+    }
+}

@@ -1,0 +1,84 @@
+//! Verbatim text (CATAPULTS 2005, §5.3): what the language does not have, written in the language that policies are translated into.
+
+use crate::vocabulary::Type;
+
+use super::Feature;
+use super::ast::{Alternative, ExpressionKind, Scheduler, StatementKind};
+use super::parser::{Parse, Parser};
+
+impl Parser<'_> {
+    // statement = … | alternative { "else" alternative } [ "else" block ] ;
+    // alternative = "verbatim" NAME "{" RAW "}" ;
+    pub(super) fn verbatim_statement(&mut self) -> Parse<StatementKind> {
+        let refused = self.refuse_verbatim();
+        let mut alternatives = vec![self.alternative(None)?.1];
+        let mut otherwise = None;
+        while otherwise.is_none() && self.eat_word("else") {
+            if self.is_word("verbatim") {
+                alternatives.push(self.alternative(None)?.1);
+            } else if self.is_sign("{") {
+                otherwise = Some(self.block("the block")?);
+            } else {
+                return Err(self.expected("`verbatim` or `{`"));
+            }
+        }
+        Ok(if refused { StatementKind::Lost } else { StatementKind::Verbatim { alternatives, otherwise } })
+    }
+
+    // primary = … | typed { "else" typed } [ "else" expression ] ;
+    // typed = "verbatim" NAME TYPE "{" RAW "}" ;
+    pub(super) fn verbatim_expression(&mut self) -> Parse<(ExpressionKind, usize)> {
+        let refused = self.refuse_verbatim();
+        let (ty, first) = self.alternative(Some(None))?;
+        let mut alternatives = vec![first];
+        let (mut otherwise, mut depth) = (None, 1);
+        while otherwise.is_none() && self.eat_word("else") {
+            if self.is_word("verbatim") {
+                alternatives.push(self.alternative(Some(Some(ty)))?.1);
+            } else {
+                let (expression, deep) = self.deeper(Self::measured)?;
+                otherwise = Some(Box::new(expression));
+                depth += deep;
+            }
+        }
+        let kind = ExpressionKind::Verbatim { ty, alternatives, otherwise };
+        Ok((if refused { ExpressionKind::Lost } else { kind }, depth))
+    }
+
+    /// `verbatim c { … }` among the sections: what the other texts need before them.
+    pub(super) fn verbatim_part(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
+        let refused = self.refuse_verbatim();
+        let (_, alternative) = self.alternative(None)?;
+        if !refused {
+            scheduler.verbatim.push(alternative);
+        }
+        Ok(())
+    }
+
+    /// One text. `typed`: its type stands before it; `Some(Some(ty))`: it must be this one.
+    fn alternative(&mut self, typed: Option<Option<Type>>) -> Parse<(Type, Alternative)> {
+        let start = self.expect_word("verbatim")?;
+        let language = self.name("the name of a language: `verbatim c { … }`")?;
+        let ty = match typed {
+            None => Type::Int,
+            Some(Some(same)) if !self.is_word(same.word()) => {
+                let unexpected = self.unexpected(&format!("`{}`", same.word()));
+                let note = format!("the alternatives have one type, and the first has `{}`", same.word());
+                return Err(self.report(unexpected.note(note)));
+            }
+            Some(_) if self.is_sign("{") => {
+                let untyped = self.unexpected("the type of the value");
+                let help = format!("write `verbatim {} int {{ … }}`", language.text);
+                return Err(self.report(untyped.help(help)));
+            }
+            Some(_) => self.value_type()?.0,
+        };
+        let (text, text_at) = self.raw_block("the text of `verbatim`")?;
+        Ok((ty, Alternative { language, text, text_at, at: self.since(start) }))
+    }
+
+    /// Whether this framework has no such text, which is reported; the text is read all the same, to pass it.
+    fn refuse_verbatim(&mut self) -> bool {
+        self.demand(Feature::Verbatim, "`verbatim` text", self.token.at)
+    }
+}
