@@ -51,13 +51,17 @@ static void *instance;
 static struct catapults_thread *threads[THREADS];
 static bool out;
 
-/* What the application has registered: for each import a cell, in the order of the policy's table. */
-union cell {
-    catapults_int number;
-    bool truth;
-    catapults_time time;
+/* What the application has registered: for each import a cell, in the order of the policy's table. Those of a thread
+ * are there before it, and outlive it. */
+struct cell {
+    bool registered;
+    union {
+        catapults_int number;
+        bool truth;
+        catapults_time time;
+    };
 };
-static union cell *cells, *thread_cells[THREADS];
+static struct cell *cells, *thread_cells[THREADS];
 
 static _Noreturn void fatal(const char *what, const char *which) {
     fprintf(stderr, "driver: %s: %s\n", what, which);
@@ -75,16 +79,21 @@ static void *dirty(size_t size) {
 
 static void forget(unsigned number) {
     free(threads[number]);
-    free(thread_cells[number]);
     threads[number] = NULL;
-    thread_cells[number] = NULL;
+}
+
+static void forget_all(void) {
+    for (unsigned number = 0; number < THREADS; number++) {
+        forget(number);
+        free(thread_cells[number]);
+        thread_cells[number] = NULL;
+    }
+    free(instance);
+    free(cells);
 }
 
 static void restart(void) {
-    for (unsigned number = 0; number < THREADS; number++)
-        forget(number);
-    free(instance);
-    free(cells);
+    forget_all();
     instance = dirty(policy->instance_size);
     cells = calloc(policy->imports_count + 1, sizeof(*cells));
     out = false;
@@ -130,11 +139,20 @@ static bool stopped(const struct catapults_stop *stop) {
     return true;
 }
 
+static void link_variable(void *object, const struct catapults_import *import, struct cell *cell) {
+    void *variable = &cell->number;
+    cell->registered = true;
+    memcpy((char *)object + import->pointer, &variable, sizeof(variable));
+}
+
 static void create(unsigned number) {
     struct catapults_thread *t = dirty(policy->thread_size);
     threads[number] = t;
     policy->adopt(instance, t);
     t->number = number;
+    for (uint32_t i = 0; thread_cells[number] && i < policy->thread_imports_count; i++)
+        if (thread_cells[number][i].registered)
+            link_variable(t, &policy->thread_imports[i], &thread_cells[number][i]);
 }
 
 static void raise_event(const struct entry *entry, const char *word) {
@@ -198,13 +216,12 @@ static void tell(const char *word) {
 }
 
 /* Registers the variable of that name, if it is not yet, and assigns it. */
-static void assign(void *object, const struct catapults_import *imports, uint32_t count, union cell *cell,
+static void assign(void *object, const struct catapults_import *imports, uint32_t count, struct cell *cell,
                    const char *name, const char *value) {
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(imports[i].name, name) != 0)
             continue;
-        void *variable = &cell[i];
-        memcpy((char *)object + imports[i].pointer, &variable, sizeof(variable));
+        link_variable(object, &imports[i], &cell[i]);
         switch (imports[i].type) {
         case CATAPULTS_IMPORT_INT:
             cell[i].number = (catapults_int)strtoll(value, NULL, 10);
@@ -223,11 +240,13 @@ static void assign(void *object, const struct catapults_import *imports, uint32_
 }
 
 static void assign_of_thread(const char *word, const char *name, const char *value) {
-    struct catapults_thread *t = thread_of(word);
-    union cell **cell = &thread_cells[t->number];
+    unsigned number = number_of(word);
+    struct cell **cell = &thread_cells[number];
     if (!*cell)
         *cell = calloc(policy->thread_imports_count + 1, sizeof(**cell));
-    assign(t, policy->thread_imports, policy->thread_imports_count, *cell, name, value);
+    if (!threads[number])
+        create(number);
+    assign(threads[number], policy->thread_imports, policy->thread_imports_count, *cell, name, value);
 }
 
 static void load(const char *file) {
@@ -266,9 +285,6 @@ int main(int count, char **arguments) {
         else
             raise_event(find(events, sizeof(events) / sizeof(*events), words[0]), words[1]);
     }
-    for (unsigned number = 0; number < THREADS; number++)
-        forget(number);
-    free(instance);
-    free(cells);
+    forget_all();
     return 0;
 }
