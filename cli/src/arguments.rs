@@ -1,5 +1,6 @@
 //! The command line. What `--help` says is the documentation of the command.
 
+use crate::messages::MessageFormat;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,6 +15,9 @@ use std::path::PathBuf;
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
+    /// How errors, warnings and findings are written
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Messages")]
+    pub message_format: MessageFormat,
 }
 
 #[derive(Subcommand)]

@@ -1,19 +1,22 @@
 //! What is said, and where: results on standard output, everything else on standard error.
 
 use crate::failure::Failure;
+use crate::messages::{self, MessageFormat};
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
+use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 
 pub struct Console {
     color: bool,
+    format: MessageFormat,
 }
 
 impl Console {
-    pub fn new() -> Self {
+    pub fn new(format: MessageFormat) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        Console { color: wanted && io::stderr().is_terminal() }
+        Console { color: wanted && io::stderr().is_terminal(), format }
     }
 
     /// The command's result.
@@ -24,11 +27,43 @@ impl Console {
 
     /// What the command is doing. Nothing can be done about a closed standard error.
     pub fn note(&self, text: &str) {
+        if self.is_json() {
+            return self.record(&json!({ "type": "message", "severity": "note", "text": text }));
+        }
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
+    /// Whether all that is on standard error are objects. Then what a program wants to know is one, too.
+    pub fn is_json(&self) -> bool {
+        self.format == MessageFormat::Json
+    }
+
+    /// An object for a program that reads standard error.
+    pub fn record(&self, object: &Value) {
+        let _ = writeln!(io::stderr().lock(), "{object}");
+    }
+
     pub fn diagnostics(&self, source: &Source, diagnostics: &Diagnostics) {
-        let _ = io::stderr().lock().write_all(diagnostics.render(source, self.color).as_bytes());
+        let text = match self.format {
+            MessageFormat::Human => diagnostics.render(source, self.color),
+            MessageFormat::Short => messages::short(source, diagnostics),
+            MessageFormat::Json => {
+                return messages::objects(source, diagnostics).iter().for_each(|object| self.record(object));
+            }
+        };
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+
+    /// Diagnostics that were asked for: a result, unless it goes where a program reads.
+    pub fn answer(&self, source: &Source, diagnostics: &Diagnostics) -> Result<(), Failure> {
+        match self.format {
+            MessageFormat::Human => self.result(&diagnostics.render(source, false)),
+            MessageFormat::Short => self.result(&messages::short(source, diagnostics)),
+            MessageFormat::Json => {
+                self.diagnostics(source, diagnostics);
+                Ok(())
+            }
+        }
     }
 
     pub fn failure(&self, failure: &Failure) {
@@ -40,6 +75,9 @@ impl Console {
 
     /// `error: …` without a code: the last line, which sums up.
     pub fn summary(&self, text: &str) {
+        if self.is_json() {
+            return self.record(&json!({ "type": "message", "severity": "error", "text": text }));
+        }
         let (bold, plain) = if self.color { ("\x1b[1m\x1b[91merror\x1b[0m\x1b[1m", "\x1b[0m") } else { ("error", "") };
         self.note(&format!("{bold}: {text}{plain}"));
     }

@@ -6,6 +6,7 @@ mod commands;
 mod console;
 mod failure;
 mod frameworks;
+mod messages;
 
 use arguments::{Arguments, Command, TraceCommand};
 use clap::Parser;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let console = Console::new();
+    let console = Console::new(arguments.message_format);
     let done = match arguments.command {
         Command::Check(arguments) => commands::check::check(&console, &arguments),
         Command::Explore(arguments) => commands::explore::explore(&console, &arguments),

@@ -86,6 +86,18 @@ impl Diagnostics {
         self.errors() > 0
     }
 
+    /// Those in the list, in the order of the source.
+    pub fn in_order(&self) -> Vec<&Diagnostic> {
+        let mut ordered: Vec<&Diagnostic> = self.list.iter().collect();
+        ordered.sort_by_key(|diagnostic| diagnostic.primary.0.start);
+        ordered
+    }
+
+    /// How many errors there are that are not in the list.
+    pub fn omitted(&self) -> usize {
+        self.more
+    }
+
     /// All, in the order in which they were found.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()

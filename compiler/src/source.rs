@@ -46,6 +46,17 @@ impl Source {
         })
     }
 
+    /// The line and the column of a byte, both from 1; a column is a character.
+    pub fn position(&self, offset: u32) -> (usize, usize) {
+        let mut offset = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &self.text[..offset];
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+    }
+
     /// The refusal of a source that is too long to be one.
     pub(crate) fn too_long(&self) -> Option<Diagnostic> {
         (self.text.len() > Self::LONGEST).then(|| too_long(self.text.len()))
@@ -93,6 +104,13 @@ mod tests {
         let diagnostic = unreadable.diagnostics.iter().next().unwrap();
         assert_eq!(diagnostic.code, "E0103");
         assert_eq!(diagnostic.primary.0, At { start: 4, end: 7, line: 2 });
+    }
+
+    #[test]
+    fn counts_lines_and_characters() {
+        let source = Source::new("x.sched", "a\n\u{e9}b\n");
+        let positions: Vec<_> = [0, 1, 2, 3, 4, 5, 6, 7, 99].into_iter().map(|at| source.position(at)).collect();
+        assert_eq!(positions, [(1, 1), (1, 2), (2, 1), (2, 1), (2, 2), (2, 3), (3, 1), (3, 1), (3, 1)]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod replay;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::source::Source;
@@ -48,4 +49,18 @@ pub fn shipped_policies() -> Vec<PathBuf> {
     policies.sort();
     assert!(!policies.is_empty());
     policies
+}
+
+/// The `catapults` command, built as the calling test was.
+pub fn catapults() -> PathBuf {
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--package", "catapults-cli"])
+        .args(if cfg!(debug_assertions) { &[][..] } else { &["--release"] })
+        .current_dir(root())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    // This test is target/PROFILE/deps/NAME-HASH.
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("catapults")
 }

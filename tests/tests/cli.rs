@@ -9,26 +9,12 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
-use catapults_tests::root;
+use catapults_tests::{catapults, root};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-
-/// The command, built as this test was.
-fn catapults() -> PathBuf {
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "catapults-cli"])
-        .args(if cfg!(debug_assertions) { &[][..] } else { &["--release"] })
-        .current_dir(root())
-        .status()
-        .unwrap();
-    assert!(status.success());
-    // This test is target/PROFILE/deps/cli-HASH.
-    let test = std::env::current_exe().unwrap();
-    test.ancestors().nth(2).unwrap().join("catapults")
-}
 
 #[test]
 fn says_what_is_written() {

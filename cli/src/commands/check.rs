@@ -9,6 +9,7 @@ use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::{Share, Verified};
+use serde_json::json;
 
 /// Judges every file, whatever is wrong with those before it.
 pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
@@ -69,9 +70,15 @@ fn explain_guards(console: &Console, source: &Source, policy: &Verified<Policy>)
     for guard in policy.explain_guards() {
         let mut alone = Diagnostics::new();
         alone.push(guard.clone());
-        console.result(&alone.render(source, false))?;
+        console.answer(source, &alone)?;
     }
-    console.result(&format!("{}: {}\n", source.name, shown(policy.share())))
+    let share = policy.share();
+    if console.is_json() {
+        let (guarded, transfers) = (share.guarded, share.total);
+        console.record(&json!({ "type": "guards", "file": source.name, "guarded": guarded, "transfers": transfers }));
+        return Ok(());
+    }
+    console.result(&format!("{}: {}\n", source.name, shown(share)))
 }
 
 /// Statements that move or dispatch a thread are counted once for each event that they handle.

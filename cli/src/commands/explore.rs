@@ -12,6 +12,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::syntax::header::Header;
 use catapults_simulator::explorer::{self, Finding, Options, Report};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -39,7 +40,11 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
         let judgement = Judgement::of(arguments, header.part(STARVES));
         let starvation = report.starvation.as_ref().filter(|_| judgement == Judgement::Error);
         let finding = report.counterexample.as_ref().or(starvation);
-        console.result(&shown(&report, arguments, &judgement, path, start.elapsed()))?;
+        if console.is_json() {
+            console.record(&object(&report, finding, arguments, path));
+        } else {
+            console.result(&shown(&report, arguments, &judgement, path, start.elapsed()))?;
+        }
         starving += usize::from(finding.is_none() && report.starvation.is_some());
         wrong += usize::from(finding.is_some());
         bounded += usize::from(finding.is_none() && !report.limits.is_empty());
@@ -67,6 +72,27 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
         (0, _) => Err(Failure::Bounded),
         (_, _) => Err(Failure::Said),
     }
+}
+
+/// What was found, for a program.
+fn object(report: &Report, error: Option<&Finding>, arguments: &Explore, path: &Path) -> Value {
+    let finding = |finding: &Finding| {
+        let script = finding.scenario.script(&format!("{}: {}", finding.kind, finding.what));
+        let steps: Vec<String> = finding.scenario.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
+        json!({ "kind": finding.kind.to_string(), "what": finding.what, "steps": steps, "script": script })
+    };
+    json!({
+        "type": "explored",
+        "file": path.display().to_string(),
+        "threads": arguments.threads,
+        "situations": report.states,
+        "transitions": report.transitions,
+        "complete": report.limits.is_empty(),
+        "limits": report.limits,
+        "assumptions": report.assumptions,
+        "error": error.map(finding),
+        "starvation": report.starvation.as_ref().map(finding),
+    })
 }
 
 /// The part of a policy's header that says whom it starves, and when: what its author states is no error.
@@ -114,7 +140,7 @@ fn one(
         starvation: true,
     };
     // It draws nothing unless standard error is a terminal.
-    let bar = ProgressBar::new_spinner();
+    let bar = if console.is_json() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
         bar.set_style(style);
     }

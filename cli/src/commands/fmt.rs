@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use catapults_compiler::format::{Unformatted, format};
 use catapults_compiler::source::Source;
+use serde_json::json;
 use similar::TextDiff;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -72,7 +73,7 @@ fn standard_input(console: &Console, check: bool) -> Result<(), Failure> {
     if formatted == source.text {
         return Ok(());
     }
-    console.result(&difference(&source, &formatted))?;
+    show(console, &source, &formatted)?;
     console.summary("standard input is not formatted");
     Err(Failure::Said)
 }
@@ -85,7 +86,7 @@ fn one(console: &Console, file: &Path, check: bool) -> Result<bool, Failure> {
         return Ok(false);
     }
     if check {
-        console.result(&difference(&source, &formatted))?;
+        show(console, &source, &formatted)?;
     } else {
         replace(file, &formatted).map_err(|error| unwritable(file, &error))?;
         console.result(&format!("{}: formatted\n", file.display()))?;
@@ -106,11 +107,16 @@ fn formatted(console: &Console, source: &Source) -> Result<String, Failure> {
     })
 }
 
-/// As `diff -u` shows it.
-fn difference(before: &Source, after: &str) -> String {
+/// The difference, as `diff -u` shows it.
+fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> {
     let diff = TextDiff::from_lines(before.text.as_str(), after);
     let name = &before.name;
-    diff.unified_diff().context_radius(3).header(name, &format!("{name} (formatted)")).to_string()
+    let shown = diff.unified_diff().context_radius(3).header(name, &format!("{name} (formatted)")).to_string();
+    if console.is_json() {
+        console.record(&json!({ "type": "unformatted", "file": name, "difference": shown }));
+        return Ok(());
+    }
+    console.result(&shown)
 }
 
 /// The file, or all policies in the folder and those below it.

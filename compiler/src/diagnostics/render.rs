@@ -16,12 +16,9 @@ impl Diagnostics {
     ///
     /// `source` is the text that they speak of; `color` adds escape sequences for a terminal.
     pub fn render(&self, source: &Source, color: bool) -> String {
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
         let mut text = String::new();
-        let mut ordered: Vec<&Diagnostic> = self.list.iter().collect();
-        ordered.sort_by_key(|diagnostic| diagnostic.primary.0.start);
-        for diagnostic in ordered {
-            text.push_str(&renderer.render(&[diagnostic.group(source)]));
+        for diagnostic in self.in_order() {
+            text.push_str(&diagnostic.render(source, color));
             text.push_str("\n\n");
         }
         if self.more > 0 {
@@ -32,6 +29,12 @@ impl Diagnostics {
 }
 
 impl Diagnostic {
+    /// It alone, without a line's end after it.
+    pub fn render(&self, source: &Source, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
+        renderer.render(&[self.group(source)])
+    }
+
     fn group<'a>(&'a self, source: &'a Source) -> Group<'a> {
         let level = match self.severity {
             Severity::Error => Level::ERROR,

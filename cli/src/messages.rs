@@ -1,0 +1,96 @@
+//! Messages for programs: `--message-format`. What the objects hold is described in `docs/messages.md`.
+
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
+use catapults_compiler::source::Source;
+use catapults_compiler::vocabulary::At;
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How messages are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// With the lines that they speak of
+    #[default]
+    Human,
+    /// A line each: FILE:LINE:COLUMN: error[CODE]: TITLE
+    Short,
+    /// An object on a line each, on standard error; docs/messages.md describes them
+    Json,
+}
+
+/// `x.sched:2:5: error[E0301]: …`, a line for each diagnostic.
+pub fn short(source: &Source, diagnostics: &Diagnostics) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics.in_order() {
+        let at = diagnostic.primary.0;
+        let _ = write!(text, "{}:", source.name);
+        if at.line > 0 {
+            let (line, column) = source.position(at.start);
+            let _ = write!(text, "{line}:{column}:");
+        }
+        let _ = write!(text, " {}", severity(diagnostic.severity));
+        if !diagnostic.code.is_empty() {
+            let _ = write!(text, "[{}]", diagnostic.code);
+        }
+        let _ = writeln!(text, ": {}", diagnostic.title.replace('\n', " "));
+    }
+    if diagnostics.omitted() > 0 {
+        let _ = writeln!(text, "{}: error: {} more errors", source.name, diagnostics.omitted());
+    }
+    text
+}
+
+/// An object for each diagnostic, and one for those that were only counted.
+pub fn objects(source: &Source, diagnostics: &Diagnostics) -> Vec<Value> {
+    let mut objects: Vec<Value> =
+        diagnostics.in_order().into_iter().map(|diagnostic| object(source, diagnostic)).collect();
+    if diagnostics.omitted() > 0 {
+        objects.push(json!({ "type": "omitted", "file": source.name, "errors": diagnostics.omitted() }));
+    }
+    objects
+}
+
+fn object(source: &Source, diagnostic: &Diagnostic) -> Value {
+    let primary = std::iter::once((&diagnostic.primary, true));
+    let places = primary.chain(diagnostic.related.iter().map(|place| (place, false)));
+    let spans: Vec<Value> = places
+        .filter(|((at, _), _)| at.line > 0)
+        .map(|((at, label), primary)| span(source, *at, label, primary))
+        .collect();
+    json!({
+        "type": "diagnostic",
+        "severity": severity(diagnostic.severity),
+        "code": Some(diagnostic.code).filter(|code| !code.is_empty()),
+        "title": diagnostic.title,
+        "file": source.name,
+        "spans": spans,
+        "notes": diagnostic.notes,
+        "help": diagnostic.help,
+        "rendered": diagnostic.render(source, false),
+    })
+}
+
+fn span(source: &Source, at: At, label: &str, primary: bool) -> Value {
+    let (line, column) = source.position(at.start);
+    let (end_line, end_column) = source.position(at.end);
+    json!({
+        "file": source.name,
+        "start": at.start,
+        "end": at.end,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "label": label,
+        "primary": primary,
+    })
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
