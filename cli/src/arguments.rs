@@ -28,6 +28,7 @@ pub enum Command {
     Build(Build),
     Run(Run),
     Ir(Ir),
+    Grammar(Grammar),
     Explain(Explain),
     /// Work with recordings of who ran when
     Trace {
@@ -160,6 +161,16 @@ pub struct Ir {
     /// The policy (.sched)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+}
+
+/// Print the grammar of the policies of a framework
+///
+/// Exactly what the compiler reads as a policy for this framework, in the EBNF of W3C's XML recommendation: what the dialect
+/// lacks is absent, and the events and queries that can be handled are listed.
+#[derive(Args)]
+pub struct Grammar {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
 }
 
 /// Explain an error code, or list them all

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Fmt(arguments) => commands::fmt::fmt(&console, &arguments),
         Command::Run(arguments) => commands::run::run(&console, &arguments),
         Command::Ir(arguments) => commands::ir::ir(&console, &arguments),
+        Command::Grammar(arguments) => commands::grammar::grammar(&console, &arguments),
         Command::Explain(arguments) => commands::explain::explain(&console, &arguments),
         Command::Trace { command: TraceCommand::Export(arguments) } => commands::trace::export(&console, &arguments),
     };

@@ -4,6 +4,7 @@ pub mod choices;
 pub mod compiled;
 pub mod examples;
 pub mod fuzz;
+pub mod grammar;
 pub mod host;
 pub mod mutants;
 pub mod policies;

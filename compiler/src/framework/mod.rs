@@ -8,6 +8,7 @@ mod resolve;
 
 pub use reader::read;
 
+use crate::syntax::grammar::{self, Grammar};
 use crate::syntax::{Dialect, ast};
 use crate::vocabulary::{At, StateClass, Type};
 
@@ -38,6 +39,15 @@ pub struct Framework {
     pub builds: Vec<Build>,
     /// Variables that `run` sets for the application.
     pub run_environment: Vec<(String, String)>,
+}
+
+impl Framework {
+    /// The grammar of its policies: of its dialect, with its events and queries.
+    pub fn grammar(&self) -> Grammar {
+        let events: Vec<&str> = self.events.iter().map(|event| event.name.as_str()).collect();
+        let queries: Vec<&str> = self.queries.iter().map(|query| query.name.as_str()).collect();
+        grammar::for_policies(&self.dialect, &events, &queries)
+    }
 }
 
 /// `container waiting : BLOCKED;`: always a queue.

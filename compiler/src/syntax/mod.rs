@@ -6,6 +6,7 @@ pub mod header;
 mod declarations;
 mod expressions;
 mod functions;
+pub mod grammar;
 pub(crate) mod lexer;
 mod loops;
 pub(crate) mod parser;

@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
 
     /// One of the words of a construct that this version does not have, where such a construct would start.
     pub(crate) fn unsupported_here(&self) -> Option<Unsupported> {
-        let starts = matches!(self.following.kind, TokenKind::Word | TokenKind::Sign("{" | "("));
+        let starts = matches!(self.following.kind, TokenKind::Word | TokenKind::Sign("{"));
         self.word().filter(|_| starts).and_then(unsupported)
     }
 

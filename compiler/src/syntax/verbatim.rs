@@ -1,5 +1,6 @@
 //! Verbatim text (CATAPULTS 2005, §5.3): what the language does not have, written in the language that policies are translated into.
 
+use crate::diagnostics::Diagnostic;
 use crate::vocabulary::Type;
 
 use super::Feature;
@@ -61,17 +62,20 @@ impl Parser<'_> {
         let language = self.name("the name of a language: `verbatim c { … }`")?;
         let ty = match typed {
             None => Type::Int,
-            Some(Some(same)) if !self.is_word(same.word()) => {
-                let unexpected = self.unexpected(&format!("`{}`", same.word()));
-                let note = format!("the alternatives have one type, and the first has `{}`", same.word());
-                return Err(self.report(unexpected.note(note)));
-            }
             Some(_) if self.is_sign("{") => {
                 let untyped = self.unexpected("the type of the value");
                 let help = format!("write `verbatim {} int {{ … }}`", language.text);
                 return Err(self.report(untyped.help(help)));
             }
-            Some(_) => self.value_type()?.0,
+            Some(first) => {
+                let (ty, at) = self.value_type()?;
+                if let Some(first) = first.filter(|first| *first != ty) {
+                    let (first, ty) = (first.word(), ty.word());
+                    let title = format!("the alternatives have one type, and the first has `{first}`");
+                    self.report(Diagnostic::error("E0303", title, at, format!("expected `{first}`, found `{ty}`")));
+                }
+                ty
+            }
         };
         let (text, text_at) = self.raw_block("the text of `verbatim`")?;
         Ok((ty, Alternative { language, text, text_at, at: self.since(start) }))

@@ -1,0 +1,142 @@
+//! Whether a text is of a grammar: the grammar's productions, interpreted.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use catapults_compiler::syntax::grammar::{Form, Grammar, is_lexical};
+
+use super::tokens;
+
+/// What the grammar says of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is of the grammar.
+    Accepted,
+    /// It is not; what could be read ends at this byte.
+    Refused(usize),
+}
+
+/// Whether the text is of the grammar, which starts with its first production.
+pub fn recognise(grammar: &Grammar, text: &str) -> Verdict {
+    let start = &grammar.productions().next().expect("a grammar has productions").name;
+    let mut recogniser = Recogniser { grammar, text, known: HashMap::new(), tokens: HashMap::new(), furthest: 0 };
+    let first = tokens::skip_blank(grammar, text, 0);
+    if recogniser.production(start, first).contains(&text.len()) {
+        return Verdict::Accepted;
+    }
+    Verdict::Refused(recogniser.furthest.max(first))
+}
+
+struct Recogniser<'a> {
+    grammar: &'a Grammar,
+    text: &'a str,
+    /// Where a text of a production can end, by its name and by where it starts. All ends are where the next token starts.
+    known: HashMap<(&'a str, usize), Rc<BTreeSet<usize>>>,
+    /// The end of the token that starts somewhere, and where the next one starts.
+    tokens: HashMap<usize, Option<(usize, usize)>>,
+    /// Up to here something could be made of the text.
+    furthest: usize,
+}
+
+impl<'a> Recogniser<'a> {
+    /// The grammar is not left-recursive, so this ends.
+    fn production(&mut self, name: &'a str, at: usize) -> Rc<BTreeSet<usize>> {
+        if let Some(known) = self.known.get(&(name, at)) {
+            return known.clone();
+        }
+        let grammar = self.grammar;
+        let form = &grammar.production(name).unwrap_or_else(|| panic!("there is no production `{name}`")).form;
+        let ends = Rc::new(if is_lexical(name) { self.lexical(name, form, at) } else { self.ends(form, at) });
+        self.known.insert((name, at), ends.clone());
+        ends
+    }
+
+    fn ends(&mut self, form: &'a Form, at: usize) -> BTreeSet<usize> {
+        match form {
+            Form::Text(literal) => self.literal(literal, at).into_iter().collect(),
+            Form::Name(name) => (*self.production(name, at)).clone(),
+            Form::Then(forms) => {
+                let mut reached = BTreeSet::from([at]);
+                for form in forms {
+                    reached = reached.into_iter().flat_map(|at| self.ends(form, at)).collect();
+                }
+                reached
+            }
+            Form::Either(forms) => forms.iter().flat_map(|form| self.ends(form, at)).collect(),
+            Form::Maybe(form) => self.ends(form, at).into_iter().chain([at]).collect(),
+            Form::Many(form) => self.closure(form, BTreeSet::from([at])),
+            Form::OneOrMore(form) => {
+                let once = self.ends(form, at);
+                self.closure(form, once)
+            }
+            Form::Characters(_) | Form::Without(..) | Form::Only(..) => panic!("{form:?} among tokens"),
+        }
+    }
+
+    fn closure(&mut self, form: &'a Form, start: BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut reached = start.clone();
+        let mut open: Vec<usize> = start.into_iter().collect();
+        while let Some(at) = open.pop() {
+            open.extend(self.ends(form, at).into_iter().filter(|end| reached.insert(*end)));
+        }
+        reached
+    }
+
+    /// A literal is a token, or several with nothing between them (`||`).
+    fn literal(&mut self, literal: &str, at: usize) -> Option<usize> {
+        let mut start = at;
+        loop {
+            let (end, next) = self.token(start)?;
+            if !literal.starts_with(&self.text[at..end]) {
+                return None;
+            }
+            if end - at == literal.len() {
+                self.furthest = self.furthest.max(next);
+                return Some(next);
+            }
+            start = Some(next).filter(|next| *next == end)?;
+        }
+    }
+
+    /// What is made of characters is a whole token, or text of another language.
+    fn lexical(&mut self, name: &str, form: &Form, at: usize) -> BTreeSet<usize> {
+        let next = if name == tokens::RAW {
+            tokens::raw(self.grammar, self.text, at).map(|end| tokens::skip_blank(self.grammar, self.text, end))
+        } else {
+            self.token(at).filter(|(end, _)| tokens::is(self.grammar, form, &self.text[at..*end])).map(|(_, next)| next)
+        };
+        self.furthest = self.furthest.max(next.unwrap_or(0));
+        next.into_iter().collect()
+    }
+
+    fn token(&mut self, at: usize) -> Option<(usize, usize)> {
+        let (grammar, text) = (self.grammar, self.text);
+        *self.tokens.entry(at).or_insert_with(|| {
+            tokens::token(grammar, text, at).map(|end| (end, tokens::skip_blank(grammar, text, end)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(text: &str) -> Verdict {
+        let grammar = "/* a sum */ sum ::= item ( \"+\" item )* item ::= NAME | NUMBER | \"(\" sum \")\" | \"not\"? item2 \
+                       item2 ::= \"{\" sum \"||\" sum \"}\" TOKEN ::= WORD | [0-9]+ | [+(){|}] WORD ::= [a-z]+ \
+                       NAME ::= WORD - \"not\" NUMBER ::= [1-9] [0-9]* BLANK ::= [#x20#xA]";
+        recognise(&Grammar::read(grammar).unwrap(), text)
+    }
+
+    #[test]
+    fn says_what_is_of_the_grammar() {
+        for text in ["a", "a + b + 12", "( a + (b) )", "not { a || b }", "{a||(b+c)}"] {
+            assert_eq!(verdict(text), Verdict::Accepted, "{text}");
+        }
+        let refused =
+            [("", 0), ("a +", 3), ("a + 012", 4), ("not", 3), ("not a", 4), ("{ a | | b }", 4), ("a b", 2), ("a $", 2)];
+        for (text, at) in refused {
+            assert_eq!(verdict(text), Verdict::Refused(at), "{text}");
+        }
+    }
+}

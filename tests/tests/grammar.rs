@@ -1,0 +1,273 @@
+//! The grammar that `catapults grammar` prints and the parser are one language: programs made from the grammar are parsed,
+//! what is parsed is of the grammar, and of texts that are nearly programs both say the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use catapults_compiler::compile;
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::framework::{Framework, covers};
+use catapults_compiler::source::Source;
+use catapults_compiler::syntax::ast::HandlerKind;
+use catapults_compiler::syntax::grammar::Grammar;
+use catapults_compiler::syntax::parse;
+use catapults_tests::choices::Choices;
+use catapults_tests::examples::{documents, examples};
+use catapults_tests::grammar::generator::Generator;
+use catapults_tests::grammar::recogniser::{Verdict, recognise};
+use catapults_tests::{framework_at, framework_for, policies, root};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// A framework, and the grammar that is printed for it, read back.
+struct Language {
+    framework: Framework,
+    grammar: Grammar,
+}
+
+impl Language {
+    fn of(framework: Framework) -> Self {
+        let grammar = Grammar::read(&framework.grammar().to_string()).unwrap();
+        Language { framework, grammar }
+    }
+
+    /// Why the parser refuses a text. Events and queries that the framework has not are no syntax of its policies.
+    fn refused(&self, text: &str) -> Option<String> {
+        let source = Source::from_bytes("text.sched", text.as_bytes().to_vec()).unwrap();
+        let mut diagnostics = Diagnostics::new();
+        let tree = parse(&source, &self.framework.dialect, &mut diagnostics);
+        if diagnostics.iter().any(|diagnostic| diagnostic.code.starts_with("E01")) {
+            return Some(diagnostics.render(&source, false));
+        }
+        let events: Vec<&str> = self.framework.events.iter().map(|event| event.name.as_str()).collect();
+        let queries: Vec<&str> = self.framework.queries.iter().map(|query| query.name.as_str()).collect();
+        let unknown = tree.handlers.iter().find(|handler| {
+            let known = if handler.kind == HandlerKind::Event { &events } else { &queries };
+            !known.iter().any(|name| covers(&handler.name.text, name))
+        });
+        unknown.map(|handler| format!("there is no {:?} `{}`", handler.kind, handler.name.text))
+    }
+
+    /// Both say the same; whether they accept the text.
+    fn agree(&self, text: &str) -> Result<bool, String> {
+        match (self.refused(text), recognise(&self.grammar, text)) {
+            (None, Verdict::Accepted) => Ok(true),
+            (Some(_), Verdict::Refused(_)) => Ok(false),
+            (Some(why), Verdict::Accepted) => Err(format!("of the grammar, and refused:\n{why}\nin:\n{text}")),
+            (None, Verdict::Refused(at)) => {
+                Err(format!("parsed, and not of the grammar:\n{}\u{2039}here\u{203a}{}", &text[..at], &text[at..]))
+            }
+        }
+    }
+
+    /// Nothing crashes or hangs in what comes after the parser.
+    fn survive(&self, text: &str) {
+        let start = Instant::now();
+        let source = Source::from_bytes("text.sched", text.as_bytes().to_vec()).unwrap();
+        let said = match compile(&source, &self.framework) {
+            Ok((_, warnings)) => warnings.render(&source, false),
+            Err(errors) => errors.render(&source, false),
+        };
+        assert!(start.elapsed() < Duration::from_secs(20), "{said}\n{text}");
+    }
+}
+
+/// All dialects there are, and one with everything and one with nothing.
+fn languages() -> Vec<Language> {
+    let mut paths = Vec::new();
+    for folder in ["tests/ui/frameworks", "frameworks"] {
+        for entry in fs::read_dir(root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let inside = path.join(path.file_name().unwrap()).with_extension("framework");
+            paths.extend(
+                [path, inside].into_iter().filter(|path| path.extension().is_some_and(|end| end == "framework")),
+            );
+        }
+    }
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    assert!(paths.len() >= 2);
+    let framework = |path: &PathBuf| framework_at(path.strip_prefix(root()).unwrap().to_str().unwrap());
+    paths.iter().map(|path| Language::of(framework(path))).collect()
+}
+
+/// Programs of the grammar are parsed, and together they use all that the grammar has.
+#[test]
+fn what_the_grammar_makes_is_parsed() {
+    for language in languages() {
+        let generator = Generator::new(&language.grammar);
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut used = BTreeSet::new();
+        for _ in 0..1500 {
+            let bytes: Vec<u8> = (0..random.usize(0..600)).map(|_| random.u8(..)).collect();
+            let mut choices = Choices::new(&bytes);
+            let tokens = generator.tokens(&mut choices, &mut used);
+            let bytes: Vec<u8> = (0..tokens.len()).map(|_| random.u8(..)).collect();
+            let text = generator.text(&tokens, &mut Choices::new(&bytes));
+            assert_eq!(language.refused(&text), None, "{text}");
+            assert_eq!(recognise(&language.grammar, &text), Verdict::Accepted, "{text}");
+        }
+        let unused = generator.alternatives().difference(&used).cloned().collect::<Vec<_>>();
+        assert!(unused.is_empty(), "{}: never made: {unused:#?}", language.framework.name);
+    }
+}
+
+/// Everything in the repository that is, or nearly is, a policy.
+#[test]
+fn the_repository_is_of_the_grammar() {
+    // Recognition of what is nested deeply needs a large stack.
+    let reader = std::thread::Builder::new().stack_size(256 << 20).spawn(compare_the_repository).unwrap();
+    reader.join().unwrap();
+}
+
+fn compare_the_repository() {
+    let mut texts: Vec<(String, Vec<u8>)> = Vec::new();
+    for folder in ["policies", "tests/run", "tests/ui", "tests/figures"] {
+        let paths = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let policies = paths.filter(|path| path.extension().is_some_and(|end| end == "sched"));
+        texts.extend(policies.map(|path| (path.display().to_string(), fs::read(&path).unwrap())));
+    }
+    for document in documents() {
+        let policies = examples(&document).into_iter().filter(|example| example.language == "sched");
+        texts.extend(policies.map(|example| (format!("{}:{}", document.display(), example.line), example.completed())));
+    }
+    let (mut accepted, mut refused) = (0, 0);
+    for (name, bytes) in texts {
+        // What is no text, is too long or is nested too deeply is no matter of the grammar.
+        let Ok(source) = Source::from_bytes("text.sched", bytes) else { continue };
+        let language = Language::of(framework_for(&source));
+        if language.refused(&source.text).is_some_and(|why| why.contains("[E0106]") || why.contains("[E0105]")) {
+            continue;
+        }
+        match language.agree(&source.text) {
+            Ok(true) => accepted += 1,
+            Ok(false) => refused += 1,
+            Err(wrong) => panic!("{name}: {wrong}"),
+        }
+    }
+    assert!(accepted > 150 && refused > 20, "{accepted} {refused}");
+}
+
+/// The grammar in the reference of the language: `UPDATE=1 cargo test -p catapults-tests --test grammar`.
+#[test]
+fn the_reference_shows_the_grammar() {
+    let path = root().join("docs/language.md");
+    let document = fs::read_to_string(&path).unwrap();
+    let (before, rest) = document.split_once("```ebnf\n").unwrap();
+    let (_, after) = rest.split_once("```").unwrap();
+    let current = format!("{before}```ebnf\n{}```{after}", catapults_tests::native().grammar());
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &current).unwrap();
+    } else {
+        assert!(
+            document == current,
+            "docs/language.md is out of date; UPDATE=1 cargo test -p catapults-tests --test grammar"
+        );
+    }
+}
+
+#[test]
+fn random_policies_are_of_the_grammar() {
+    let language = Language::of(catapults_tests::native());
+    let mut random = fastrand::Rng::with_seed(11);
+    for _ in 0..200 {
+        let bytes: Vec<u8> = (0..200).map(|_| random.u8(..)).collect();
+        assert_eq!(language.agree(&policies::random(&bytes)), Ok(true));
+    }
+}
+
+/// A change of a program.
+#[derive(Clone, Debug)]
+enum Change {
+    /// Tokens are removed, doubled, swapped with the next one, replaced, added, or all that follow are removed.
+    Delete(Index),
+    Double(Index),
+    Swap(Index),
+    Replace(Index, Index),
+    Insert(Index, Index),
+    Truncate(Index),
+    /// Characters, likewise.
+    Erase(Index),
+    Write(Index, char),
+    Cut(Index),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let any_index = any::<Index>;
+    let characters: Vec<char> = "|*/\"\\\n 0x1.=>-+&!_a;{}()[],:é?".chars().collect();
+    prop_oneof![
+        any_index().prop_map(Change::Delete),
+        any_index().prop_map(Change::Double),
+        any_index().prop_map(Change::Swap),
+        (any_index(), any_index()).prop_map(|(at, what)| Change::Replace(at, what)),
+        (any_index(), any_index()).prop_map(|(at, what)| Change::Insert(at, what)),
+        any_index().prop_map(Change::Truncate),
+        any_index().prop_map(Change::Erase),
+        (any_index(), prop::sample::select(characters)).prop_map(|(at, what)| Change::Write(at, what)),
+        any_index().prop_map(Change::Cut),
+    ]
+}
+
+fn changed(mut tokens: Vec<String>, words: &[String], changes: &[Change]) -> String {
+    for change in changes {
+        let place = |at: &Index| at.index(tokens.len().max(1)).min(tokens.len().saturating_sub(1));
+        let word = |what: &Index| words[what.index(words.len())].clone();
+        match change {
+            _ if tokens.is_empty() => {}
+            Change::Delete(at) => drop(tokens.remove(place(at))),
+            Change::Double(at) => tokens.insert(place(at), tokens[place(at)].clone()),
+            Change::Swap(at) => {
+                let at = place(at);
+                let next = (at + 1).min(tokens.len() - 1);
+                tokens.swap(at, next);
+            }
+            Change::Replace(at, what) => {
+                let at = place(at);
+                tokens[at] = word(what);
+            }
+            Change::Insert(at, what) => tokens.insert(place(at), word(what)),
+            Change::Truncate(at) => tokens.truncate(place(at)),
+            Change::Erase(_) | Change::Write(..) | Change::Cut(_) => {}
+        }
+    }
+    let mut text: Vec<char> = tokens.join(" ").chars().collect();
+    for change in changes {
+        match change {
+            Change::Erase(at) if !text.is_empty() => drop(text.remove(at.index(text.len()))),
+            Change::Write(at, what) => text.insert(at.index(text.len() + 1), *what),
+            Change::Cut(at) => text.truncate(at.index(text.len() + 1)),
+            Change::Erase(_) | Change::Delete(_) | Change::Double(_) | Change::Swap(_) => {}
+            Change::Replace(..) | Change::Insert(..) | Change::Truncate(_) => {}
+        }
+    }
+    text.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The parser and the grammar agree on programs that are slightly wrong.
+    #[test]
+    fn of_changed_programs_both_say_the_same(
+        which in any::<Index>(),
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        changes in prop::collection::vec(change(), 0..3),
+    ) {
+        LANGUAGES.with(|languages| {
+            let language = &languages[which.index(languages.len())];
+            let generator = Generator::new(&language.grammar);
+            let tokens = generator.tokens(&mut Choices::new(&bytes), &mut BTreeSet::new());
+            let text = changed(tokens, &generator.words(), &changes);
+            if let Err(wrong) = language.agree(&text) {
+                panic!("{wrong}");
+            }
+            language.survive(&text);
+        });
+    }
+}
+
+thread_local! {
+    static LANGUAGES: Vec<Language> = languages();
+}
