@@ -105,3 +105,15 @@ fn a_bound_that_is_reached_is_said() {
     let report = explore(&clean, &native(), &few, &mut |_, _| {}).unwrap();
     assert!(report.limits.iter().any(|limit| limit.contains("only 20 situations")), "{:?}", report.limits);
 }
+
+#[test]
+fn behind_a_bound_the_search_goes_on() {
+    // `n` is beyond the bound after the first event; what comes of it is still looked at.
+    let draws = "event event_raised(t) { if (n % 3 == 0) t => late; else t => ready; }
+                 event schedule { n = n * 16807 + 99; if (|ready| > 0) ready => current; else if (|late| > 0) late => current;
+                 else next => current; dispatch current; }";
+    let report = explored(&policy(&format!("{QUEUE} {draws}")), 2);
+    assert!(report.counterexample.is_none() && report.starvation.is_none(), "{report:?}");
+    assert!(report.limits.join("\n").contains("`n` is followed from -16 to 16 only"), "{:?}", report.limits);
+    assert!(report.states > 50, "{}", report.states);
+}

@@ -125,7 +125,8 @@ const MOST_EDGES: usize = 24_000_000;
 /// Explores a policy. `progress` is told now and then how many situations have been explored and how many are known.
 ///
 /// Counters are not followed at first: at each event they have any value. Nothing can go wrong that does not go wrong then.
-/// What goes wrong then may be real or not: it is looked for again with the counters followed.
+/// What goes wrong then may be real or not: it is looked for again with the counters followed. The same holds for values beyond
+/// the bound, which are brought within it at first; but then not everything that goes wrong need be seen.
 ///
 /// # Errors
 /// A counterexample that the interpreter does not repeat: a mistake of the explorer.
@@ -150,7 +151,7 @@ pub fn explore(
         assumptions: assumptions(&loose, &mut limits),
         limits: Vec::new(),
     };
-    let follow = loose.has_counters();
+    let follow = loose.has_counters() || run.strayed;
     if let Some((last, kind, what)) = run.wrong.take() {
         if follow {
             let exact = System::new(verified, framework, threads, options.bound, false);
@@ -227,6 +228,8 @@ struct Run {
     /// By situation explored, its first edge; and the end.
     first_edge: Vec<usize>,
     too_many_edges: bool,
+    /// Values beyond the bound were brought within it.
+    strayed: bool,
     transitions: u64,
     limits: BTreeSet<String>,
     /// The situation in which something goes wrong, and what.
@@ -257,6 +260,8 @@ impl Run {
                         return ControlFlow::Break(());
                     }
                     Outcome::Next(next) => {
+                        run.strayed |= next.strayed.is_some();
+                        run.limits.extend(next.strayed.clone());
                         if !run.add(at, &next, states, options.starvation) {
                             run.limits.insert(format!("only {states} situations were kept (--states); there are more"));
                         }

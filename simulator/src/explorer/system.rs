@@ -64,6 +64,9 @@ pub(super) struct Next {
     pub moved: Vec<usize>,
     /// Whether a thread was dispatched.
     pub dispatches: bool,
+    /// Something held a value beyond the bound, which was brought within it: what is said of that. The situation need not be one
+    /// that can come.
+    pub strayed: Option<String>,
 }
 
 impl<'a> System<'a> {
@@ -264,8 +267,9 @@ impl<'a> System<'a> {
             return wrong(&violation);
         }
         let mut saved = machine.save();
-        if let Some(name) = self.keep(&mut saved) {
-            return Outcome::Beyond(name);
+        let strayed = self.keep(&mut saved);
+        if let Some(said) = strayed.as_ref().filter(|_| !self.loose) {
+            return Outcome::Beyond(said.clone());
         }
         let mut moved = vec![0; situation.threads().max(threads.iter().map(|one| one.0 as usize).max().unwrap_or(0))];
         let mut lives = Vec::with_capacity(moved.len());
@@ -281,7 +285,12 @@ impl<'a> System<'a> {
             thread.id = number(lives.len());
         }
         let begun = situation.begun + usize::from(situation.begun < self.first.len());
-        Outcome::Next(Next { situation: Situation { begun, saved, lives }, moved, dispatches: dispatched.is_some() })
+        Outcome::Next(Next {
+            situation: Situation { begun, saved, lives },
+            moved,
+            dispatches: dispatched.is_some(),
+            strayed,
+        })
     }
 
     /// The life of a thread after an event; `None` if the event cannot come now.
@@ -309,6 +318,7 @@ impl<'a> System<'a> {
         for ((value, kept), name) in saved.variables.iter_mut().zip(&self.values.variables).zip(names) {
             if !self.keep_one(value, *kept, self.loose) {
                 beyond.get_or_insert_with(|| self.beyond(name, *value));
+                self.fold(value);
             }
         }
         for thread in saved.containers.iter_mut().flatten() {
@@ -316,10 +326,28 @@ impl<'a> System<'a> {
             for ((value, kept), name) in thread.attributes.iter_mut().zip(&self.values.attributes).zip(names) {
                 if !self.keep_one(value, *kept, false) {
                     beyond.get_or_insert_with(|| self.beyond(name, *value));
+                    self.clamp(value);
                 }
             }
         }
         beyond
+    }
+
+    /// Another value within the bound, so that there are many.
+    fn fold(&self, value: &mut Value) {
+        match value {
+            Value::Int(number) => *number %= self.bound.saturating_add(1),
+            Value::Time(_) | Value::Bool(_) => self.clamp(value),
+        }
+    }
+
+    /// The nearest value within the bound: what is sorted on it stays so.
+    fn clamp(&self, value: &mut Value) {
+        match value {
+            Value::Int(number) => *number = (*number).clamp(-self.bound, self.bound),
+            Value::Time(time) => *time = (*time).clamp(-self.values.clock.bound, self.values.clock.bound),
+            Value::Bool(_) => {}
+        }
     }
 
     fn keep_one(&self, value: &mut Value, kept: Kept, loose: bool) -> bool {
