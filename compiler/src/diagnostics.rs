@@ -66,6 +66,11 @@ impl Diagnostics {
         others.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
+    /// Leaves out the errors for which this is not so.
+    pub fn retain_errors(&mut self, keep: impl Fn(&Diagnostic) -> bool) {
+        self.list.retain(|one| one.severity != Severity::Error || keep(one));
+    }
+
     /// Whether further ones are only counted.
     pub fn is_full(&self) -> bool {
         self.list.len() >= Self::MOST

@@ -82,7 +82,7 @@ fn counters_are_followed_only_as_far_as_they_matter() {
     // The third decision fails, and no earlier one.
     let counts = "event schedule { n++; if (n > 2) late => current; else if (|ready| > 0) ready => current;
                   else if (|late| > 0) late => current; else next => current; dispatch current; }
-                  event event_raised(t) { t => ready; }";
+                  event event_raised(t) { if (t.wish > 100) t => late; else t => ready; }";
     let found = explored(&policy(&format!("{QUEUE} {counts}")), 1).counterexample.unwrap();
     assert_eq!(found.scenario.moments.len(), 6, "{}", found.scenario);
     // Harmless, however far it counts.

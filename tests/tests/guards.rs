@@ -12,10 +12,14 @@ use catapults_tests::native;
 
 /// The guards left in `event NAME`, of a policy with threadrefs `s`, `u` and queues `a`, `b`, `c`, all READY.
 fn guards(event: &str, body: &str) -> Vec<String> {
+    // Whatever the others do, any container can hold threads, and `v` anything.
+    let anywhere =
+        "v = pick; if (pick == 1) t => b; else if (pick == 2) t => c; else if (pick == 3 && |s| == 0) t => s;
+                    else if (pick == 4 && |u| == 0) t => u; else t => a;";
     let others: String = [
         ("newthread(t)", "t => a;"),
-        ("switch_out(t)", "t => a;"),
-        ("event_raised(t)", "t => a;"),
+        ("switch_out(t)", anywhere),
+        ("event_raised(t)", anywhere),
         ("set_next_thread(t)", "t => a;"),
         (
             "schedule",
@@ -30,6 +34,7 @@ fn guards(event: &str, body: &str) -> Vec<String> {
     let text = format!(
         "scheduler example {{
            thread {{ int key; }}
+           imports {{ int pick default 0; }}
            data {{ threadref current; threadref s : READY, u : READY; queue a : READY, b : READY, c : READY; int v; }}
            event {event} {{ {body} }}\n{others} }}"
     );
@@ -59,7 +64,8 @@ fn guards(event: &str, body: &str) -> Vec<String> {
 }
 
 fn in_newthread(body: &str) -> Vec<String> {
-    guards("newthread(t)", &format!("{body} t => c;"))
+    // Somebody comes first.
+    guards("newthread(t)", &format!("if (pick == 5) {{ t => a; return; }} {body} t => c;"))
 }
 
 fn named(body: &str) -> Vec<String> {

@@ -1,8 +1,9 @@
-//! What a condition tells of the containers when it holds, and when it does not.
+//! What a condition tells of containers and values when it holds, and when it does not.
 
 use std::collections::BTreeSet;
 
 use super::state::{Spot, State, Why};
+use super::values::{Range, evaluate, highest, index};
 use crate::policy::{At, BinaryOperator, ContainerId, Expression, LocalId, Policy, Thread, UnaryOperator, Value};
 
 /// The state after `condition` was found to be `outcome`. `None`: it cannot be.
@@ -26,9 +27,11 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
         Expression::In(Thread::Local(local), container) => inside(state, *local, *container, outcome),
         // What a threadref holds is in that threadref and in no other container.
         Expression::In(Thread::Slot(slot), container) => ((slot == container) == outcome).then_some(state),
+        Expression::Read(_) => {
+            narrowed(policy, state, condition, BinaryOperator::Equal, Range::of(Value::Bool(outcome)), at)
+        }
         Expression::Literal(_)
         | Expression::Constant(_)
-        | Expression::Read(_)
         | Expression::Now
         | Expression::Size(_)
         | Expression::Unary(UnaryOperator::Negate, _)
@@ -66,13 +69,15 @@ type Comparison<'a> = (BinaryOperator, &'a Expression, &'a Expression);
 
 fn compare(policy: &Policy, state: State, (operator, left, right): Comparison, outcome: bool, at: At) -> Option<State> {
     match (constant(policy, left), constant(policy, right)) {
-        (_, Some(Value::Int(bound))) => bounded(policy, state, left, operator, bound, outcome, at),
-        (Some(Value::Int(bound)), _) => bounded(policy, state, right, mirrored(operator), bound, outcome, at),
-        (_, Some(Value::Bool(value))) => equal(policy, state, left, operator, value, outcome, at),
-        (Some(Value::Bool(value)), _) => equal(policy, state, right, operator, value, outcome, at),
-        // A time tells nothing of containers.
-        (None | Some(Value::Time(_)), None | Some(Value::Time(_))) => Some(state),
+        (_, Some(Value::Bool(value))) => return equal(policy, state, left, operator, value, outcome, at),
+        (Some(Value::Bool(value)), _) => return equal(policy, state, right, operator, value, outcome, at),
+        (Some(Value::Int(_) | Value::Time(_)) | None, Some(Value::Int(_) | Value::Time(_)) | None) => {}
     }
+    let Some(operator) = (if outcome { Some(operator) } else { negated(operator) }) else { return Some(state) };
+    let bound = evaluate(policy, &state, right);
+    let state = narrowed(policy, state, left, operator, bound, at)?;
+    let bound = evaluate(policy, &state, left);
+    narrowed(policy, state, right, mirrored(operator), bound, at)
 }
 
 /// A condition compared with `true` or `false`.
@@ -94,34 +99,26 @@ fn equal(
     }
 }
 
-/// `|c| < bound` and the like, and sums of sizes.
-fn bounded(
+/// The state in which an expression compares like this with some value of a range. `None`: it cannot.
+fn narrowed(
     policy: &Policy,
     state: State,
-    left: &Expression,
+    expression: &Expression,
     operator: BinaryOperator,
-    bound: i64,
-    outcome: bool,
+    bound: Range,
     at: At,
 ) -> Option<State> {
-    let mut containers = Vec::new();
-    if !sizes(left, &mut containers) {
-        return Some(state);
-    }
-    let single = containers.len() == 1;
-    // A sum of sizes does not wrap in 64 bits; in fewer it can.
-    if !single && policy.int_bits < 64 {
-        return Some(state);
-    }
-    let operator = if outcome { operator } else { negated(operator)? };
-    let (bound, highest) = (i128::from(bound), i128::from(i64::MAX >> (64 - policy.int_bits)));
-    let (mut least, mut most) = match operator {
-        BinaryOperator::Equal => (bound, bound),
-        BinaryOperator::Less => (0, bound - 1),
-        BinaryOperator::LessOrEqual => (0, bound),
-        BinaryOperator::Greater => (bound + 1, highest),
-        BinaryOperator::GreaterOrEqual => (bound, highest),
-        BinaryOperator::NotEqual => (0, highest),
+    let own = evaluate(policy, &state, expression);
+    let (least, most) = match operator {
+        BinaryOperator::Equal => (bound.least, bound.most),
+        // Nothing is below the lowest value.
+        BinaryOperator::Less => (i64::MIN, bound.most.checked_sub(1)?),
+        BinaryOperator::LessOrEqual => (i64::MIN, bound.most),
+        BinaryOperator::Greater => (bound.least.checked_add(1)?, i64::MAX),
+        BinaryOperator::GreaterOrEqual => (bound.least, i64::MAX),
+        BinaryOperator::NotEqual if bound.single() == Some(own.least) => (own.least.checked_add(1)?, i64::MAX),
+        BinaryOperator::NotEqual if bound.single() == Some(own.most) => (i64::MIN, own.most.checked_sub(1)?),
+        BinaryOperator::NotEqual => (i64::MIN, i64::MAX),
         BinaryOperator::Add
         | BinaryOperator::Subtract
         | BinaryOperator::Multiply
@@ -130,26 +127,30 @@ fn bounded(
         | BinaryOperator::And
         | BinaryOperator::Or => return Some(state),
     };
-    if operator == BinaryOperator::NotEqual && single {
-        let size = state.size(containers[0]);
-        if i128::from(size.least) == bound {
-            least = bound + 1;
-        }
-        if size.most.map(i128::from) == Some(bound) {
-            most = bound - 1;
-        }
-    } else if operator == BinaryOperator::NotEqual && bound == 0 {
-        least = 1;
+    let narrow = own.within(least, most, Why::Tested(at))?;
+    if narrow == own {
+        return Some(state);
     }
-    if most < 0 {
-        return None;
+    if let Expression::Read(place) = expression {
+        return Some(match index(policy, *place) {
+            Some(index) => state.with_value(index, narrow),
+            None => state,
+        });
     }
-    let least = u64::try_from(least).unwrap_or(0);
+    let mut containers = Vec::new();
+    if !sizes(expression, &mut containers) {
+        return Some(state);
+    }
+    let least = u64::try_from(narrow.least).unwrap_or(0);
     // The highest int stands for every size from there on.
-    let most = if most < highest { u64::try_from(most).ok() } else { None };
+    let most = if narrow.most < highest(policy) { u64::try_from(narrow.most).ok() } else { None };
     let why = Why::Tested(at);
-    if single {
-        return state.with_size(containers[0], least, most, why);
+    if let [container] = containers.as_slice() {
+        return state.with_size(*container, least, most, why);
+    }
+    // In fewer than 64 bits a sum can wrap.
+    if policy.int_bits < 64 {
+        return Some(state);
     }
     let mut state = state;
     for container in &containers {
@@ -159,7 +160,7 @@ fn bounded(
 }
 
 /// Whether this is a sum of sizes; the containers are added to the list.
-fn sizes(expression: &Expression, containers: &mut Vec<ContainerId>) -> bool {
+pub(super) fn sizes(expression: &Expression, containers: &mut Vec<ContainerId>) -> bool {
     match expression {
         Expression::Size(container) => {
             containers.push(*container);

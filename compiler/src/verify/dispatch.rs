@@ -35,6 +35,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             let title = format!("{name} is always empty in {}", handling.statement(statement));
             let diagnostic = Diagnostic::error("E0408", title, statement.at, "there is no thread to run");
             let diagnostic = match state.size(*slot).why {
+                Why::Between => diagnostic.note("no handler leaves a thread there"),
                 Why::Given => diagnostic.note("nothing runs when this event is raised"),
                 Why::Tested(at) | Why::Moved(at) => diagnostic.related(at, format!("{name} is empty after this")),
                 Why::Unknown => diagnostic,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::condition::assume;
 use super::state::{Decision, Spot, State, Why};
+use super::values;
 use crate::policy::{
     At, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement, StatementId,
     StatementKind, Test,
@@ -12,12 +13,13 @@ use crate::policy::{
 /// What is known throughout a handler.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// Before each statement that can be reached; of a loop with a condition, before each test of it.
-    pub before: BTreeMap<StatementId, State>,
+    /// Before each statement that can be reached; of a loop with a condition, before each test of it. One of several
+    /// states, if paths were kept apart.
+    pub before: BTreeMap<StatementId, Vec<State>>,
     /// Where the handler ends.
     pub ends: Vec<End>,
-    /// By the statement of an end: where it stands in `ends`. Of joined paths, each statement ends them once.
-    ended: BTreeMap<Option<StatementId>, usize>,
+    /// By the statement of an end: where it stands in `ends`.
+    ended: BTreeMap<Option<StatementId>, Vec<usize>>,
 }
 
 /// A point at which a handler ends.
@@ -26,6 +28,8 @@ pub(super) struct End {
     pub kind: EndKind,
     /// The statement; for the closing brace, the header of the handler.
     pub at: At,
+    /// `None` for the closing brace.
+    pub statement: Option<StatementId>,
     pub state: State,
 }
 
@@ -42,21 +46,32 @@ pub(super) enum EndKind {
     Fail,
 }
 
-/// Whether paths that meet are taken for one.
+/// What becomes of paths that meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Paths {
-    /// Yes: all that verification relies on.
-    Joined,
-    /// No, for explanations: the first so many paths, each with all its decisions; loops are gone through once. Paths with
-    /// more decisions than anyone reads are left out.
-    Separate(usize),
+    /// They stay apart as long as there are no more than so many; in loops, and if there are more, they are taken for one. All
+    /// that verification relies on.
+    Apart(usize),
+    /// For explanations: the first so many paths, each with all its steps; loops are gone through once. Paths with more steps
+    /// than anyone reads are left out.
+    Explained(usize),
+}
+
+/// What is followed, whatever the start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course<'a> {
+    pub policy: &'a Policy,
+    pub handler: &'a Handler,
+    /// The values at which loops come to rest: see [`values::steps`].
+    pub steps: &'a [i64],
 }
 
 /// Follows a handler from a state at its start.
-pub(super) fn follow(policy: &Policy, handler: &Handler, start: State, paths: Paths) -> Flow {
-    let mut engine = Engine { policy, paths, flow: Flow::default(), heads: BTreeMap::new() };
-    for state in engine.block(&handler.body, vec![start]) {
-        engine.end(EndKind::Last, handler.at, None, state);
+pub(super) fn follow(course: Course, start: State, paths: Paths) -> Flow {
+    let any = State::unknown(course.policy, course.handler);
+    let mut engine = Engine { course, any, paths, flow: Flow::default(), heads: BTreeMap::new() };
+    for state in engine.block(&course.handler.body, vec![start]) {
+        engine.end(EndKind::Last, course.handler.at, None, state);
     }
     engine.flow
 }
@@ -85,7 +100,9 @@ pub(super) fn is_threadref(policy: &Policy, container: ContainerId) -> bool {
 }
 
 struct Engine<'a> {
-    policy: &'a Policy,
+    course: Course<'a>,
+    /// Nothing is known.
+    any: State,
     paths: Paths,
     flow: Flow,
     /// What has been found to hold before any turn of a loop. It stays when an enclosing loop comes round again, so that the
@@ -104,6 +121,12 @@ struct Turn<'a> {
 /// States of this many rounds of a loop are joined as they are; after that, what still changes is given up.
 const ROUNDS: usize = 3;
 
+/// After so many rounds of a loop nothing is known of values any more.
+const MOST_ROUNDS: usize = 12;
+
+/// Paths that are taken for one.
+const JOINED: Paths = Paths::Apart(1);
+
 /// Decisions of a path that is to be explained.
 const DECISIONS: usize = 32;
 
@@ -114,6 +137,9 @@ impl Engine<'_> {
                 break;
             }
             let mut next = Vec::new();
+            if matches!(statement.kind, StatementKind::Foreach { .. } | StatementKind::Loop { .. }) {
+                states = self.one(states);
+            }
             for state in states {
                 // The condition of `do` is tested only where its body has ended.
                 if !matches!(statement.kind, StatementKind::Loop { .. }) {
@@ -129,8 +155,12 @@ impl Engine<'_> {
     fn statement(&mut self, statement: &Statement, state: State) -> Vec<State> {
         let at = statement.at;
         match &statement.kind {
-            StatementKind::Set { place, .. } => {
+            StatementKind::Set { place, value } => {
                 let mut state = state;
+                if let Some(index) = values::index(self.course.policy, *place) {
+                    let range = values::evaluate(self.course.policy, &state, value);
+                    state = state.with_value(index, range.because(Why::Moved(at)));
+                }
                 match place {
                     Place::Local(_) => {}
                     Place::Variable(_) | Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..) => {
@@ -154,9 +184,12 @@ impl Engine<'_> {
                 states.extend(self.block(otherwise, left));
                 self.meet(states)
             }
-            StatementKind::Foreach { cursor, container, body } => self.rounds(state, *cursor, *container, body, at),
+            StatementKind::Foreach { cursor, container, body } => {
+                self.looping(|engine| engine.rounds(state, *cursor, *container, body, at))
+            }
             StatementKind::Loop { condition, test, body, step } => {
-                self.turns(statement, state, Turn { condition, test: *test, body, step })
+                let turn = Turn { condition, test: *test, body, step };
+                self.looping(|engine| engine.turns(statement, state, turn))
             }
             StatementKind::Return { .. } => {
                 self.end(EndKind::Return, at, Some(statement.id), state);
@@ -180,7 +213,7 @@ impl Engine<'_> {
     }
 
     fn moved(&self, state: State, source: Source, destination: Option<ContainerId>, at: At) -> Vec<State> {
-        let after = past_guards(self.policy, state, source, destination, at).and_then(|state| match source {
+        let after = past_guards(self.course.policy, state, source, destination, at).and_then(|state| match source {
             Source::Container(container) => state.after_container(container, destination, at),
             Source::Thread(local) => state.after_thread(local, destination, at),
         });
@@ -188,13 +221,13 @@ impl Engine<'_> {
     }
 
     fn branch(&self, state: &State, condition: &Expression, outcome: bool, at: At) -> Vec<State> {
-        let mut after = assume(self.policy, state.clone(), condition, outcome, at);
+        let mut after = assume(self.course.policy, state.clone(), condition, outcome, at);
         match (self.paths, &mut after) {
-            (Paths::Separate(_), Some(state)) if state.path.len() < DECISIONS => {
+            (Paths::Explained(_), Some(state)) if state.path.len() < DECISIONS => {
                 state.path.push(Decision { at, outcome });
             }
-            (Paths::Separate(_), _) => after = None,
-            (Paths::Joined, _) => {}
+            (Paths::Explained(_), _) => after = None,
+            (Paths::Apart(_), _) => {}
         }
         after.into_iter().collect()
     }
@@ -206,7 +239,7 @@ impl Engine<'_> {
             inside.placed(cursor, BTreeSet::from([Spot::In(container)]))
         };
         let mut head = start.without(cursor);
-        if self.paths != Paths::Joined {
+        if matches!(self.paths, Paths::Explained(_)) {
             let mut states = vec![head.clone()];
             let round = visit(head).into_iter().collect();
             states.extend(self.block(body, round).into_iter().map(|state| state.without(cursor)));
@@ -219,7 +252,7 @@ impl Engine<'_> {
                 return head.with_size(container, 0, Some(0), Why::Tested(at)).into_iter().collect();
             };
             let after = after.without(cursor);
-            let next = if round < ROUNDS { head.clone().join(after) } else { head.clone().widen(after) };
+            let next = self.next(&head, after, round);
             if next == head {
                 break;
             }
@@ -231,7 +264,7 @@ impl Engine<'_> {
     /// `while`, `for`, `do`: the state before a turn, until no further turn tells anything new. What comes past the loop are the
     /// states in which its condition does not hold.
     fn turns(&mut self, statement: &Statement, start: State, turn: Turn) -> Vec<State> {
-        if self.paths != Paths::Joined {
+        if matches!(self.paths, Paths::Explained(_)) {
             return self.one_turn(statement, start, &turn);
         }
         let mut head = match self.heads.remove(&statement.id) {
@@ -243,7 +276,7 @@ impl Engine<'_> {
             let Some((again, left)) = self.turn(statement, head.clone(), &turn) else { break };
             past = left;
             let Some(again) = again else { break };
-            let next = if round < ROUNDS { head.clone().join(again) } else { head.clone().widen(again) };
+            let next = self.next(&head, again, round);
             if next == head {
                 break;
             }
@@ -258,8 +291,8 @@ impl Engine<'_> {
         let (at, test_first) = (statement.at, turn.test == Test::Before);
         let tested = if test_first { head } else { self.body(vec![head], turn).pop()? };
         self.record(statement, &tested);
-        let left = assume(self.policy, tested.clone(), turn.condition, false, at);
-        let mut again: Vec<State> = assume(self.policy, tested, turn.condition, true, at).into_iter().collect();
+        let left = assume(self.course.policy, tested.clone(), turn.condition, false, at);
+        let mut again: Vec<State> = assume(self.course.policy, tested, turn.condition, true, at).into_iter().collect();
         if test_first {
             again = self.body(again, turn);
         }
@@ -287,11 +320,41 @@ impl Engine<'_> {
         self.meet(states)
     }
 
+    /// A loop, in which paths are taken for one.
+    fn looping(&mut self, follow: impl FnOnce(&mut Self) -> Vec<State>) -> Vec<State> {
+        let outside = self.paths;
+        if matches!(outside, Paths::Apart(_)) {
+            self.paths = JOINED;
+        }
+        let states = follow(self);
+        self.paths = outside;
+        states
+    }
+
+    /// What holds before a round, given what holds after the one before it.
+    fn next(&self, head: &State, after: State, round: usize) -> State {
+        if round < ROUNDS {
+            head.clone().join(after)
+        } else if round < MOST_ROUNDS {
+            head.clone().widen(after, &self.any, self.course.steps)
+        } else {
+            head.clone().widen(after, &self.any, &[]).with_values_of(&self.any)
+        }
+    }
+
+    /// Paths that enter a loop.
+    fn one(&self, states: Vec<State>) -> Vec<State> {
+        match self.paths {
+            Paths::Apart(_) => states.into_iter().reduce(State::join).into_iter().collect(),
+            Paths::Explained(_) => states,
+        }
+    }
+
     /// Paths that meet.
     fn meet(&self, mut states: Vec<State>) -> Vec<State> {
         match self.paths {
-            Paths::Joined => states.into_iter().reduce(State::join).into_iter().collect(),
-            Paths::Separate(most) => {
+            Paths::Apart(most) => apart(states, most),
+            Paths::Explained(most) => {
                 states.truncate(most);
                 states
             }
@@ -299,19 +362,44 @@ impl Engine<'_> {
     }
 
     fn record(&mut self, statement: &Statement, state: &State) {
-        let known = self.flow.before.remove(&statement.id);
-        let joined = known.map_or_else(|| state.clone(), |known| known.join(state.clone()));
-        self.flow.before.insert(statement.id, joined);
+        let Paths::Apart(most) = self.paths else { return };
+        let known = self.flow.before.entry(statement.id).or_default();
+        known.push(state.clone());
+        if known.len() > most {
+            *known = apart(std::mem::take(known), most);
+        }
     }
 
     fn end(&mut self, kind: EndKind, at: At, statement: Option<StatementId>, state: State) {
-        let known = self.flow.ended.get(&statement).filter(|_| self.paths == Paths::Joined);
+        let (Paths::Apart(most) | Paths::Explained(most)) = self.paths;
+        let ended = self.flow.ended.entry(statement).or_default();
+        let known = ended.last().filter(|_| ended.len() >= most);
         match known.and_then(|index| self.flow.ends.get_mut(*index)) {
+            // One more than are kept apart.
             Some(known) => known.state = known.state.clone().join(state),
             None => {
-                self.flow.ended.insert(statement, self.flow.ends.len());
-                self.flow.ends.push(End { kind, at, state });
+                ended.push(self.flow.ends.len());
+                self.flow.ends.push(End { kind, at, statement, state });
             }
         }
     }
+}
+
+/// No more than so many states that stand for all of these: those that say more than another are left out, and if there are
+/// too many even so, one stands for all.
+fn apart(states: Vec<State>, most: usize) -> Vec<State> {
+    let mut kept: Vec<State> = Vec::new();
+    if most > 1 {
+        for state in states {
+            let wider = |other: &State| (*other != state).then(|| other.clone().join(state.clone()));
+            let place = kept.iter().position(|other| wider(other).is_none_or(|both| both == *other || both == state));
+            match place.and_then(|place| kept.get_mut(place)) {
+                Some(other) => *other = other.clone().join(state),
+                None => kept.push(state),
+            }
+        }
+    } else {
+        kept = states;
+    }
+    if kept.len() > most { kept.into_iter().reduce(State::join).into_iter().collect() } else { kept }
 }

@@ -60,6 +60,7 @@ fn because(remark: Diagnostic, handling: &Handling, state: &State, container: Co
     let remark = match state.size(container).why {
         Why::Moved(at) => remark.related(at, format!("after this, {name} {feared}")),
         Why::Tested(at) => remark.related(at, format!("this test leaves it open: {name} {feared}")),
+        Why::Between => remark.note(format!("the handlers together leave it open: {name} {feared}")),
         Why::Given => remark.note(format!("the type of the event leaves it open: {name} {feared}")),
         Why::Unknown => remark.note(format!(
             "neither the type of the event nor a test says, on every path to here, how many threads {name} holds"

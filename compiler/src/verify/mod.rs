@@ -4,6 +4,7 @@
 //! through each handler ([`flow`]), from what the event type says of its start ([`situation`]). What a property cannot
 //! prove of a transfer becomes a [`Guard`], which every back-end evaluates before the transfer's effect.
 
+mod between;
 mod classes;
 mod condition;
 mod destruction;
@@ -21,8 +22,12 @@ mod storage;
 mod termination;
 mod transfers;
 mod unreachable;
+mod values;
 mod walk;
 mod work;
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
@@ -30,7 +35,8 @@ use crate::policy::{
     At, Container, ContainerId, Handler, LocalId, Policy, Statement, StatementId, StatementKind, text,
 };
 
-use flow::{End, Flow, Paths};
+use between::Between;
+use flow::{Course, End, Flow, Paths};
 use guards::Remarks;
 use situation::Situation;
 use state::{Decision, State};
@@ -168,36 +174,81 @@ pub struct Share {
 
 /// Judges a policy. `None` if any property refuses it; the reasons are in `diagnostics`.
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
-    let errors = diagnostics.errors();
-    let mut facts = vec![Facts::default(); walk::count(&policy)];
+    let steps = values::steps(&policy);
+    let judgement = |between: Between| {
+        let nothing = Between::nothing(&policy);
+        judge(&Known { policy: &policy, framework, steps: &steps, between, nothing })
+    };
+    let judged = judgement(Between::of(&policy, framework, &steps));
+    if judged.diagnostics.has_errors() {
+        // What is wrong in one handler spoils what the handlers keep up together. So what is wrong without that comes first,
+        // unless the handlers together prove otherwise.
+        let found: HashSet<_> = judged.diagnostics.iter().map(|one| (one.code, one.primary.0)).collect();
+        let mut alone = judgement(Between::nothing(&policy)).diagnostics;
+        alone.retain_errors(|one| {
+            found.contains(&(one.code, one.primary.0)) || !judged.reached.contains(&one.primary.0)
+        });
+        diagnostics.append(if alone.has_errors() { alone } else { judged.diagnostics });
+        return None;
+    }
+    diagnostics.append(judged.diagnostics);
+    Some(Verified { inner: policy, facts: judged.facts, left: judged.left })
+}
+
+/// What becomes of a policy.
+struct Judgement {
+    diagnostics: Diagnostics,
+    facts: Vec<Facts>,
+    left: Vec<Diagnostic>,
+    /// What some order of events comes to: statements, and handlers that are ended by their last one.
+    reached: HashSet<At>,
+}
+
+fn judge(known: &Known) -> Judgement {
+    let policy = known.policy;
+    let mut diagnostics = Diagnostics::new();
+    let mut facts = vec![Facts::default(); walk::count(policy)];
     let mut left = Remarks::default();
     // Handlers with an error, by their headers: one for a family is judged once for each member, and reported once.
     let mut refused: Vec<At> = Vec::new();
+    let mut reached = HashSet::new();
     for handler in policy.events.iter().chain(&policy.queries) {
-        let handling = Handling::of(&policy, framework, handler);
+        let handling = Handling::of(known, handler);
+        reached.extend(handling.reached());
         let before = diagnostics.errors();
-        unreachable::check(&handling, diagnostics);
-        query_effects::check(&handling, diagnostics);
-        query_value::check(&handling, diagnostics);
-        transfers::check(&handling, &mut facts, diagnostics);
+        unreachable::check(&handling, &mut diagnostics);
+        query_effects::check(&handling, &mut diagnostics);
+        query_value::check(&handling, &mut diagnostics);
+        transfers::check(&handling, &mut facts, &mut diagnostics);
         guards::explain(&handling, &facts, &mut left);
-        loops::check(&handling, &facts, diagnostics);
-        termination::check(&handling, &facts, diagnostics);
-        slots::check(&handling, diagnostics);
-        classes::check(&handling, diagnostics);
-        destruction::check(&handling, diagnostics);
-        dispatch::check(&handling, diagnostics);
-        failure::check(&handling, diagnostics);
+        loops::check(&handling, &facts, &mut diagnostics);
+        termination::check(&handling, &facts, &mut diagnostics);
+        slots::check(&handling, &mut diagnostics);
+        classes::check(&handling, &mut diagnostics);
+        destruction::check(&handling, &mut diagnostics);
+        dispatch::check(&handling, &mut diagnostics);
+        failure::check(&handling, &mut diagnostics);
         if diagnostics.errors() > before {
             refused.push(handler.at);
         }
         // Where the threads end follows from all of this: it is judged when all of this is right.
         if !refused.contains(&handler.at) {
-            storage::check(&handling, diagnostics);
-            work::check(&handling, diagnostics);
+            storage::check(&handling, &mut diagnostics);
+            work::check(&handling, &mut diagnostics);
         }
     }
-    (diagnostics.errors() == errors).then_some(Verified { inner: policy, facts, left: left.into_list() })
+    Judgement { diagnostics, facts, left: left.into_list(), reached }
+}
+
+/// What all handlers are judged on.
+struct Known<'a> {
+    policy: &'a Policy,
+    framework: &'a Framework,
+    /// See [`values::steps`].
+    steps: &'a [i64],
+    between: Between,
+    /// What holds between events, if nothing does.
+    nothing: Between,
 }
 
 /// A handler and everything that is known of it: what a property is checked on.
@@ -209,42 +260,81 @@ struct Handling<'a> {
     situations: Vec<Situation<'a>>,
     /// One for each situation.
     flows: Vec<Flow>,
+    course: Course<'a>,
 }
 
 /// An explanation follows so many paths at once.
-const PATHS: usize = 256;
+const EXPLAINED: usize = 256;
+
+/// So many paths are kept apart in a handler of at most so many statements. In longer ones there would soon be more.
+const APART: usize = 8;
+const SHORT: usize = 250;
 
 impl<'a> Handling<'a> {
-    fn of(policy: &'a Policy, framework: &'a Framework, handler: &'a Handler) -> Self {
+    fn of(known: &Known<'a>, handler: &'a Handler) -> Self {
+        let Known { policy, framework, steps, between, nothing } = known;
         let event = match handler.returns {
             None => framework.events.iter().find(|event| event.name == handler.name),
             Some(_) => None,
         };
-        let situations = situation::situations(policy, handler, event);
-        let flows = situations
-            .iter()
-            .map(|situation| flow::follow(policy, handler, situation.start.clone(), Paths::Joined))
-            .collect();
-        Handling { policy, handler, event, situations, flows }
+        let course = Course { policy, handler, steps };
+        let mut situations = situation::situations(policy, framework, handler, event, between);
+        // No order of events comes to this handler, so far. It is judged all the same, as if any could.
+        if situations.is_empty() {
+            situations = situation::situations(policy, framework, handler, event, nothing);
+        }
+        let follow = |situation: &Situation| flow::follow(course, situation.start.clone(), paths(handler));
+        let flows = situations.iter().map(follow).collect();
+        Handling { policy, handler, event, situations, flows, course }
+    }
+
+    /// The places of the statements that are reached, and of the ends.
+    fn reached(&self) -> Vec<At> {
+        let ends = self.flows.iter().flat_map(|flow| &flow.ends).map(|end| end.at);
+        let mut reached: Vec<At> = ends.collect();
+        walk::statements(&self.handler.body, &mut |statement| {
+            if self.all_before(statement.id).next().is_some() {
+                reached.push(statement.at);
+            }
+        });
+        reached
     }
 
     /// What is known before a statement, in whatever situation it is reached; `None` if it never is.
     fn before(&self, statement: StatementId) -> Option<State> {
-        self.flows.iter().filter_map(|flow| flow.before.get(&statement).cloned()).reduce(State::join)
+        self.all_before(statement).cloned().reduce(State::join)
     }
 
-    /// The ends of the handler, each with its situation.
-    fn ends(&self) -> impl Iterator<Item = (&Situation<'a>, &End)> {
-        self.situations
-            .iter()
-            .zip(&self.flows)
-            .flat_map(|(situation, flow)| flow.ends.iter().map(move |end| (situation, end)))
+    /// The same; one of these states is the case.
+    fn all_before(&self, statement: StatementId) -> impl Iterator<Item = &State> {
+        self.flows.iter().filter_map(move |flow| flow.before.get(&statement)).flatten()
+    }
+
+    /// The ends of the handler that are bad, each with its situation. Paths to the same end are one.
+    fn bad_ends(&self, bad: impl Fn(&Situation<'a>, &End) -> bool) -> Vec<(&Situation<'a>, End)> {
+        let mut all = Vec::new();
+        for (situation, flow) in self.situations.iter().zip(&self.flows) {
+            let mut ends: BTreeMap<Option<StatementId>, End> = BTreeMap::new();
+            for end in flow.ends.iter().filter(|end| bad(situation, end)) {
+                match ends.entry(end.statement) {
+                    Entry::Vacant(place) => {
+                        place.insert(end.clone());
+                    }
+                    Entry::Occupied(mut known) => {
+                        let joined = known.get().state.clone().join(end.state.clone());
+                        known.get_mut().state = joined;
+                    }
+                }
+            }
+            all.extend(ends.into_values().map(|end| (situation, end)));
+        }
+        all
     }
 
     /// The decisions on one path from the start of a situation to an end that is bad.
     fn path_to(&self, situation: &Situation, bad: impl Fn(&End) -> bool) -> Vec<Decision> {
-        let separate = || flow::follow(self.policy, self.handler, situation.start.clone(), Paths::Separate(PATHS));
-        let end = situation.paths.get_or_init(separate).ends.iter().find(|end| bad(end));
+        let explained = || flow::follow(self.course, situation.start.clone(), Paths::Explained(EXPLAINED));
+        let end = situation.paths.get_or_init(explained).ends.iter().find(|end| bad(end));
         end.map(|end| end.state.path.clone()).unwrap_or_default()
     }
 
@@ -277,6 +367,13 @@ impl<'a> Handling<'a> {
             })
             .collect()
     }
+}
+
+/// How the paths through a handler are followed.
+fn paths(handler: &Handler) -> Paths {
+    let mut statements = 0;
+    walk::statements(&handler.body, &mut |_| statements += 1);
+    Paths::Apart(if statements > SHORT { 1 } else { APART })
 }
 
 /// Adds the decisions that lead to the place of a diagnostic.

@@ -6,10 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     let Some(ty) = handling.handler.returns else { return };
-    for (situation, end) in handling.ends() {
-        if end.kind != EndKind::Last {
-            continue;
-        }
+    for (situation, end) in handling.bad_ends(|_, end| end.kind == EndKind::Last) {
         let path = handling.path_to(situation, |end| end.kind == EndKind::Last);
         let query = &handling.handler.written;
         let title = format!("the query `{query}` can end without a value");

@@ -1,11 +1,12 @@
-//! What is known when a handler starts, from the type of its event.
+//! What is known when a handler starts, from the type of its event and from what all handlers keep up.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use super::between::Between;
 use super::flow::Flow;
 use super::state::{Places, Spot, State, Why};
-use crate::framework::{Condition, Event, Move, Rule, Stage};
+use crate::framework::{Condition, Event, Framework, Move, Rule, Stage};
 use crate::policy::{ContainerId, Handler, LocalId, Policy, StateClass};
 
 /// One way in which an event can find the policy.
@@ -19,16 +20,22 @@ pub(super) struct Situation<'a> {
     pub paths: OnceCell<Flow>,
 }
 
-/// The situations in which a handler can find itself: one for each alternative of the event type that the containers of
-/// the policy allow. A query, and an event without a type, has one in which nothing is known.
-pub(super) fn situations<'a>(policy: &Policy, handler: &Handler, event: Option<&'a Event>) -> Vec<Situation<'a>> {
-    let unknown = State::unknown(policy, handler.locals.len(), handler.parameters);
+/// The situations in which a handler can find itself: one for each alternative of the event type that is possible with what
+/// is known between events. A query, and an event without a type, has one.
+pub(super) fn situations<'a>(
+    policy: &Policy,
+    framework: &Framework,
+    handler: &Handler,
+    event: Option<&'a Event>,
+    between: &Between,
+) -> Vec<Situation<'a>> {
+    let known = between.before(policy, framework, handler, event);
     let rules = event.map_or(&[][..], |event| &event.rules);
     if rules.is_empty() {
-        return vec![Situation { start: unknown, rules: Vec::new(), paths: OnceCell::new() }];
+        return vec![Situation { start: known, rules: Vec::new(), paths: OnceCell::new() }];
     }
     let situation = |rule: &Rule| {
-        let start = start(policy, handler, rule, unknown.clone())?;
+        let start = start(policy, handler, rule, known.clone())?;
         let rules = rules.iter().filter(|other| applies(other, rule)).collect();
         Some(Situation { start, rules, paths: OnceCell::new() })
     };
@@ -41,8 +48,8 @@ pub(super) fn of_class(policy: &Policy, class: StateClass) -> impl Iterator<Item
     containers.filter(move |(_, container)| container.class == class).map(|(index, _)| ContainerId(index))
 }
 
-fn start(policy: &Policy, handler: &Handler, rule: &Rule, unknown: State) -> Option<State> {
-    let mut state = unknown;
+fn start(policy: &Policy, handler: &Handler, rule: &Rule, known: State) -> Option<State> {
+    let mut state = known;
     for condition in &rule.given {
         match condition {
             Condition::Some(class) => {

@@ -9,17 +9,30 @@ use crate::policy::{At, BinaryOperator, Expression, Place, Statement, StatementK
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     walk::statements(&handling.handler.body, &mut |statement| {
         let Some(state) = handling.before(statement.id) else { return };
-        let mut reader = Reader { handling, statement, diagnostics };
-        if let Some(expression) = walk::expression(statement) {
-            reader.expression(expression, &state);
-        }
-        if let StatementKind::Set { place, .. } = &statement.kind {
-            reader.place(*place, &state);
+        let wrong = read(handling, statement, &state);
+        // What is not known where paths have met may be known on each of them.
+        if wrong.has_errors()
+            && handling.all_before(statement.id).any(|state| read(handling, statement, state).has_errors())
+        {
+            diagnostics.append(wrong);
         }
         if let StatementKind::Verbatim { text, .. } = &statement.kind {
             text.threads().for_each(|thread| reader.thread(thread, &state));
         }
     });
+}
+
+/// What is wrong with a statement that is reached in this state.
+fn read(handling: &Handling, statement: &Statement, state: &State) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let mut reader = Reader { handling, statement, diagnostics: &mut diagnostics };
+    if let Some(expression) = walk::expression(statement) {
+        reader.expression(expression, state);
+    }
+    if let StatementKind::Set { place, .. } = &statement.kind {
+        reader.place(*place, state);
+    }
+    diagnostics
 }
 
 struct Reader<'a, 'd> {

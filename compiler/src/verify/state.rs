@@ -3,8 +3,10 @@
 //! A state stands for all situations that agree with it. Every step here keeps that so: it may forget, it never invents.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use crate::policy::{At, ContainerId, ContainerKind, LocalId, Policy};
+use super::values::{self, Range};
+use crate::policy::{At, ContainerId, ContainerKind, Handler, LocalId, Policy, Value};
 
 /// An abstract state.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +17,8 @@ pub(super) struct State {
     some: BTreeSet<BTreeSet<ContainerId>>,
     /// By local: where the thread can be. `None`: the local names no thread here.
     threads: Vec<Option<Places>>,
+    /// Of the variables of the policy, then of the handler. Most states share them.
+    values: Rc<Vec<Range>>,
     /// The first statement so far that changed anything but locals.
     pub effect: Option<At>,
     /// Of a path by itself, the decisions that led here.
@@ -37,11 +41,13 @@ pub(super) struct Size {
 pub(super) enum Why {
     /// From several places, or from nowhere.
     Unknown,
+    /// From all handlers together: none leaves it otherwise.
+    Between,
     /// From the event type: it is so whenever the event is raised.
     Given,
     /// From a condition.
     Tested(At),
-    /// From a transfer or a destruction.
+    /// From a transfer, a destruction or an assignment.
     Moved(At),
 }
 
@@ -77,20 +83,67 @@ pub(super) struct Decision {
 
 impl State {
     /// Nothing is known, but that a threadref holds one thread at most and that parameters are in some container.
-    pub fn unknown(policy: &Policy, locals: usize, parameters: usize) -> Self {
-        let size = |kind: &ContainerKind| Size {
-            least: 0,
-            most: if *kind == ContainerKind::Threadref { Some(1) } else { None },
-            why: Why::Unknown,
-        };
+    pub fn unknown(policy: &Policy, handler: &Handler) -> Self {
+        let (locals, parameters) = (handler.locals.len(), handler.parameters);
         let anywhere: Places = (0..policy.containers.len()).map(|index| Spot::In(ContainerId(index))).collect();
         State {
-            sizes: policy.containers.iter().map(|container| size(&container.kind)).collect(),
+            sizes: policy.containers.iter().map(|container| Size::any(&container.kind)).collect(),
             some: BTreeSet::new(),
             threads: (0..locals).map(|local| (local < parameters).then(|| anywhere.clone())).collect(),
+            values: Rc::new(values::unknown(policy, handler.locals.iter().map(|local| local.kind))),
             effect: None,
             path: Vec::new(),
         }
+    }
+
+    /// A policy that has just been loaded: its containers are empty, its variables hold what they are declared with.
+    pub fn loaded(policy: &Policy) -> Self {
+        let empty = Size { least: 0, most: Some(0), why: Why::Between };
+        let initial = |value: Value| Range::of(value).because(Why::Between);
+        State {
+            sizes: policy.containers.iter().map(|_| empty).collect(),
+            some: BTreeSet::new(),
+            threads: Vec::new(),
+            values: Rc::new(policy.variables.iter().map(|variable| initial(variable.initial)).collect()),
+            effect: None,
+            path: Vec::new(),
+        }
+    }
+
+    /// Nothing is known of what outlives handlers.
+    pub fn nothing(policy: &Policy) -> Self {
+        State {
+            sizes: policy.containers.iter().map(|container| Size::any(&container.kind)).collect(),
+            some: BTreeSet::new(),
+            threads: Vec::new(),
+            values: Rc::new(values::unknown(policy, std::iter::empty())),
+            effect: None,
+            path: Vec::new(),
+        }
+    }
+
+    /// What of this state outlives a handler.
+    pub fn between(self, policy: &Policy) -> State {
+        let mut values = self.values;
+        if values.len() > policy.variables.len() {
+            Rc::make_mut(&mut values).truncate(policy.variables.len());
+        }
+        State { threads: Vec::new(), values, effect: None, path: Vec::new(), ..self }
+    }
+
+    /// The start of a handler: nothing is known besides of what is local to it.
+    pub fn entering(&self, policy: &Policy, handler: &Handler) -> State {
+        let nothing = State::unknown(policy, handler);
+        let mut values = nothing.values.to_vec();
+        for (value, known) in values.iter_mut().zip(self.values.iter()) {
+            let why = if known == value { Why::Unknown } else { Why::Between };
+            *value = known.because(why);
+        }
+        let mut sizes = self.sizes.clone();
+        for (size, unknown) in sizes.iter_mut().zip(&nothing.sizes) {
+            size.why = if size == unknown { Why::Unknown } else { Why::Between };
+        }
+        State { sizes, some: self.some.clone(), values: Rc::new(values), ..nothing }
     }
 
     /// How many threads a container holds.
@@ -106,6 +159,20 @@ impl State {
     /// Whether a container is certainly empty.
     pub fn empty(&self, container: ContainerId) -> bool {
         self.sizes[container.0].most == Some(0)
+    }
+
+    /// What a variable can hold, by its index among the values.
+    pub fn value(&self, index: usize) -> Range {
+        self.values[index]
+    }
+
+    /// The state in which a variable holds one of these values.
+    pub fn with_value(mut self, index: usize, range: Range) -> State {
+        let old = self.values[index];
+        if old != range || old.why != range.why {
+            Rc::make_mut(&mut self.values)[index] = range;
+        }
+        self
     }
 
     /// Containers of which one holds a thread, this one among them, if that is all that is known.
@@ -213,13 +280,30 @@ impl State {
             (Some(a), Some(b)) => Some(&a | &b),
             (None, _) | (_, None) => None,
         });
-        State { sizes, some, threads: threads.collect(), effect: self.effect.or(other.effect), path: Vec::new() }
+        let values = joined(self.values, &other.values);
+        State {
+            sizes,
+            some,
+            threads: threads.collect(),
+            values,
+            effect: self.effect.or(other.effect),
+            path: Vec::new(),
+        }
     }
 
-    /// `self` joined with `next`, and bounds that still move given up, so that a loop comes to rest.
-    pub fn widen(self, next: State) -> State {
+    /// `self` joined with `next`, and bounds that still move given up, so that a loop comes to rest. Of values, the bounds
+    /// move to the next of `steps`; without any, to the end.
+    pub fn widen(self, next: State, any: &State, steps: &[i64]) -> State {
         let before = self.clone();
+        let moved = !Rc::ptr_eq(&self.values, &next.values) && self.values != next.values;
+        let values = if moved {
+            let each = self.values.iter().zip(next.values.iter()).zip(any.values.iter());
+            Rc::new(each.map(|((one, next), any)| one.widen(*next, steps, *any)).collect())
+        } else {
+            Rc::clone(&self.values)
+        };
         let mut joined = self.join(next);
+        joined.values = values;
         for (size, old) in joined.sizes.iter_mut().zip(&before.sizes) {
             if size.least < old.least {
                 size.least = 0;
@@ -230,6 +314,12 @@ impl State {
         }
         joined.some.retain(|fact| before.some.contains(fact));
         joined
+    }
+
+    /// The same, but of values only what is known in another state.
+    pub fn with_values_of(mut self, other: &State) -> State {
+        self.values = Rc::clone(&other.values);
+        self
     }
 
     /// Draws the conclusions that one piece of knowledge allows on another. `None`: they contradict each other.
@@ -288,6 +378,20 @@ impl State {
     }
 }
 
+/// The values of two states that become one.
+fn joined(mut one: Rc<Vec<Range>>, other: &Rc<Vec<Range>>) -> Rc<Vec<Range>> {
+    if !Rc::ptr_eq(&one, other) {
+        for (index, range) in other.iter().enumerate() {
+            let known = one[index];
+            let both = known.join(*range);
+            if both != known || both.why != known.why {
+                Rc::make_mut(&mut one)[index] = both;
+            }
+        }
+    }
+    one
+}
+
 /// More facts than this are not kept: no policy needs them, and their number could double with every branch.
 const MOST_FACTS: usize = 64;
 
@@ -307,6 +411,12 @@ fn common(a: &State, b: &State) -> BTreeSet<BTreeSet<ContainerId>> {
 }
 
 impl Size {
+    /// Nothing is known of a container, but that a threadref holds one thread at most.
+    fn any(kind: &ContainerKind) -> Self {
+        let most = if *kind == ContainerKind::Threadref { Some(1) } else { None };
+        Size { least: 0, most, why: Why::Unknown }
+    }
+
     fn join(self, other: Size) -> Size {
         let most = match (self.most, other.most) {
             (Some(a), Some(b)) => Some(a.max(b)),

@@ -11,10 +11,8 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     if handling.handler.returns.is_some() {
         return;
     }
-    for (situation, end) in handling.ends() {
-        if !is_bad(handling, &situation.rules, end) {
-            continue;
-        }
+    for (situation, end) in handling.bad_ends(|situation, end| is_bad(handling, &situation.rules, end)) {
+        let end = &end;
         // The same end on one path only, where more is known of it.
         let path = handling.path_to(situation, |other| other.at == end.at && is_bad(handling, &situation.rules, other));
         for parameter in (0..handling.handler.parameters).map(LocalId) {

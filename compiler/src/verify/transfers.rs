@@ -15,7 +15,7 @@ pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut 
     walk::statements(&handling.handler.body, &mut |statement| {
         let before = handling.before(statement.id);
         facts[statement.id.0] = match &before {
-            Some(state) => known(handling, statement, state),
+            Some(state) => Facts { guards: left(handling, statement), ..known(handling, statement, state) },
             None => feared(handling, statement),
         };
         if let Some(state) = before {
@@ -24,14 +24,20 @@ pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut 
     });
 }
 
-/// What is known of a statement that is reached in this state.
+/// What is not proved on every path to a statement.
+fn left(handling: &Handling, statement: &Statement) -> Vec<Guard> {
+    let open = |guard: &Guard| {
+        !handling.all_before(statement.id).all(|state| match guard {
+            Guard::Holds(container) => state.holds(*container),
+            Guard::Vacant(container) => state.empty(*container),
+        })
+    };
+    guards(handling, statement).into_iter().filter(open).collect()
+}
+
+/// What else is known of a statement that is reached in this state.
 fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
-    let guards = guards(handling, statement).into_iter();
-    let guards = guards.filter(|guard| match guard {
-        Guard::Holds(container) => !state.holds(*container),
-        Guard::Vacant(container) => !state.empty(*container),
-    });
-    let mut facts = Facts { guards: guards.collect(), ..Facts::default() };
+    let mut facts = Facts::default();
     match &statement.kind {
         StatementKind::Transfer { source: Source::Thread(local), .. }
         | StatementKind::Destroy { source: Source::Thread(local) } => {
@@ -154,7 +160,9 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
         Source::Container(_) => {}
     }
     let Some(slot) = destination.filter(|slot| is_threadref(handling.policy, *slot)) else { return };
-    if past_guards(handling.policy, state.clone(), source, destination, statement.at).is_some() {
+    let passes =
+        |state: &State| past_guards(handling.policy, state.clone(), source, destination, statement.at).is_some();
+    if handling.all_before(statement.id).any(passes) {
         return;
     }
     let name = handling.name(slot);
@@ -171,6 +179,7 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
 fn because(diagnostic: Diagnostic, why: Why, fact: &str) -> Diagnostic {
     match why {
         Why::Unknown => diagnostic,
+        Why::Between => diagnostic.note(format!("{fact} whenever an event is raised: no handler leaves it otherwise")),
         Why::Given => diagnostic.note(format!("{fact} whenever this event is raised")),
         Why::Tested(at) => diagnostic.related(at, format!("{fact} after this test")),
         Why::Moved(at) => diagnostic.related(at, format!("{fact} after this")),

@@ -10,38 +10,60 @@ use crate::policy::{ContainerId, StateClass};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     let Some(event) = handling.event.filter(|event| event.dispatches()) else { return };
-    for (situation, end) in handling.ends() {
+    let bad = |situation: &Situation, end: &End| match end.kind {
+        EndKind::Dispatch(slot) => !others(handling, slot, end).is_empty(),
+        EndKind::Last | EndKind::Return => {
+            !more(handling, situation, end).is_empty() || !ready(handling, situation, end).is_empty()
+        }
+        EndKind::Fail => false,
+    };
+    for (situation, end) in handling.bad_ends(bad) {
         match end.kind {
-            EndKind::Dispatch(slot) => one_runs(handling, situation, end, slot, diagnostics),
-            EndKind::Last | EndKind::Return => {
-                if !left_running(handling, situation, end, diagnostics) {
-                    left_ready(handling, event, situation, end, diagnostics);
-                }
+            EndKind::Dispatch(slot) => one_runs(handling, situation, &end, slot, diagnostics),
+            EndKind::Last | EndKind::Return if !more(handling, situation, &end).is_empty() => {
+                left_running(handling, situation, &end, diagnostics);
             }
+            EndKind::Last | EndKind::Return => left_ready(handling, event, situation, &end, diagnostics),
             EndKind::Fail => {}
         }
     }
 }
 
-/// At a dispatch: the thread dispatched, and no other.
-fn one_runs(handling: &Handling, situation: &Situation, end: &End, slot: ContainerId, diagnostics: &mut Diagnostics) {
-    let others = |end: &End| -> Vec<ContainerId> {
-        let running = of_class(handling.policy, StateClass::Running);
-        let alone = |size: Size| size.most.is_some_and(|most| most <= 1);
-        running
-            .filter(
-                |container| {
-                    if *container == slot { !alone(end.state.size(slot)) } else { !end.state.empty(*container) }
-                },
-            )
-            .collect()
+/// At a dispatch, where a thread may run besides the one dispatched.
+fn others(handling: &Handling, slot: ContainerId, end: &End) -> Vec<ContainerId> {
+    let alone = |size: Size| size.most.is_some_and(|most| most <= 1);
+    let runs = |container: &ContainerId| {
+        if *container == slot { !alone(end.state.size(slot)) } else { !end.state.empty(*container) }
     };
-    let left = others(end);
-    if left.is_empty() {
-        return;
-    }
-    let path = handling.path_to(situation, |other| other.at == end.at && !others(other).is_empty());
-    let names = names(handling, &left);
+    of_class(handling.policy, StateClass::Running).filter(runs).collect()
+}
+
+/// At any other end, where somebody may run who did not before.
+fn more(handling: &Handling, situation: &Situation, end: &End) -> Vec<ContainerId> {
+    let grown = |container: &ContainerId| {
+        let (before, after) = (situation.start.size(*container).most, end.state.size(*container).most);
+        before.is_some_and(|before| after.is_none_or(|after| after > before))
+    };
+    of_class(handling.policy, StateClass::Running).filter(grown).collect()
+}
+
+/// At any other end, where somebody may be ready, unless a rule lets the host idle.
+fn ready(handling: &Handling, situation: &Situation, end: &End) -> Vec<ContainerId> {
+    let demands = situation.rules.iter().map(|rule| {
+        rule.moves.iter().find_map(|step| match step {
+            Move::One(Stage::In(from), Stage::In(StateClass::Running)) => Some(*from),
+            Move::One(..) | Move::Parameter(..) => None,
+        })
+    });
+    // Some rule is content without a dispatch.
+    let Some(classes) = demands.collect::<Option<Vec<StateClass>>>() else { return Vec::new() };
+    let containers = classes.iter().flat_map(|class| of_class(handling.policy, *class));
+    containers.filter(|container| !end.state.empty(*container)).collect()
+}
+
+fn one_runs(handling: &Handling, situation: &Situation, end: &End, slot: ContainerId, diagnostics: &mut Diagnostics) {
+    let path = handling.path_to(situation, |other| other.at == end.at && !others(handling, slot, other).is_empty());
+    let names = names(handling, &others(handling, slot, end));
     let title = format!("a second thread may be left running in {names}");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "one thread is dispatched");
     diagnostics.push(
@@ -51,51 +73,22 @@ fn one_runs(handling: &Handling, situation: &Situation, end: &End, slot: Contain
     );
 }
 
-/// At any other end: whether somebody runs who did not before.
-fn left_running(handling: &Handling, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) -> bool {
-    let more = |end: &End| -> Vec<ContainerId> {
-        of_class(handling.policy, StateClass::Running)
-            .filter(|container| {
-                let (before, after) = (situation.start.size(*container).most, end.state.size(*container).most);
-                before.is_some_and(|before| after.is_none_or(|after| after > before))
-            })
-            .collect()
-    };
-    let left = more(end);
-    if left.is_empty() {
-        return false;
-    }
-    let path = handling.path_to(situation, |other| other.at == end.at && !more(other).is_empty());
+fn left_running(handling: &Handling, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
+    let path = handling.path_to(situation, |other| other.at == end.at && !more(handling, situation, other).is_empty());
     let event = &handling.handler.written;
-    let title = format!("`{event}` can end with a thread in {} that is not dispatched", names(handling, &left));
+    let names = names(handling, &more(handling, situation, end));
+    let title = format!("`{event}` can end with a thread in {names} that is not dispatched");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "ends without `dispatch`");
     diagnostics.push(along(diagnostic, &path).help("end the path with `dispatch`"));
-    true
 }
 
-/// At any other end: nobody is ready, unless a rule lets the host idle.
 fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
-    let demands = situation.rules.iter().map(|rule| {
-        rule.moves.iter().find_map(|step| match step {
-            Move::One(Stage::In(from), Stage::In(StateClass::Running)) => Some(*from),
-            Move::One(..) | Move::Parameter(..) => None,
-        })
+    let path = handling.path_to(situation, |other| {
+        other.at == end.at && other.kind == end.kind && !ready(handling, situation, other).is_empty()
     });
-    // Some rule is content without a dispatch.
-    let Some(classes) = demands.collect::<Option<Vec<StateClass>>>() else { return };
-    let ready = |end: &End| -> Vec<ContainerId> {
-        let containers = classes.iter().flat_map(|class| of_class(handling.policy, *class));
-        containers.filter(|container| !end.state.empty(*container)).collect()
-    };
-    let left = ready(end);
-    if left.is_empty() {
-        return;
-    }
-    let path =
-        handling.path_to(situation, |other| other.at == end.at && other.kind == end.kind && !ready(other).is_empty());
     let written = if handling.handler.written.is_empty() { &event.name } else { &handling.handler.written };
-    let title =
-        format!("`{written}` can end without `dispatch` though a thread is ready in {}", names(handling, &left));
+    let names = names(handling, &ready(handling, situation, end));
+    let title = format!("`{written}` can end without `dispatch` though a thread is ready in {names}");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "the processor would idle");
     diagnostics.push(
         along(diagnostic, &path)
