@@ -203,7 +203,8 @@ fn turns_forget_what_they_change() {
 #[test]
 fn a_loop_that_does_not_end_is_stopped() {
     let text = "scheduler example {
-      data { threadref current; queue ready; int turns; bool busy = true; }
+      imports { bool busy default true; }
+      data { threadref current; queue ready; int turns; }
       event newthread(t)    { while (busy) turns++; t => ready; }
       event switch_out(t)   { t => ready; }
       event event_raised(t) { t => ready; }
@@ -215,6 +216,6 @@ fn a_loop_that_does_not_end_is_stopped() {
     let mut machine = Machine::new(&verified);
     machine.spawn(ThreadId(1)).unwrap();
     let stop = machine.raise("newthread", &[ThreadId(1)], &mut Variables::default());
-    assert_eq!(stop, Err(Stop::Overrun { line: 3 }));
+    assert_eq!(stop, Err(Stop::Overrun { line: 4 }));
     assert_eq!(machine.variables()[0], Value::Int(i64::try_from(Machine::MOST_TURNS).unwrap()));
 }

@@ -5,9 +5,9 @@
 //! anything new. When a guard fails the policy is out, and when a request is refused nothing has changed.
 
 use super::flow::{self, Course, EndKind};
-use super::paths;
 use super::situation;
 use super::state::State;
+use super::{paths, walk};
 use crate::framework::{Event, Framework, Pattern};
 use crate::policy::{Handler, Policy};
 
@@ -28,6 +28,9 @@ const MOST_ROUNDS: usize = 16;
 /// After so many rounds nothing is known.
 const LAST_ROUND: usize = 100;
 
+/// In policies of more statements nothing is known between events: nobody writes them, and a check is to take a moment.
+const MOST_STATEMENTS: usize = 30_000;
+
 impl Between {
     /// Nothing is known.
     pub fn nothing(policy: &Policy) -> Self {
@@ -37,6 +40,9 @@ impl Between {
 
     /// What the handlers of a policy keep up together.
     pub fn of(policy: &Policy, framework: &Framework, steps: &[i64]) -> Self {
+        if walk::count(policy) > MOST_STATEMENTS {
+            return Between::nothing(policy);
+        }
         let loaded = State::loaded(policy);
         let nothing = State::nothing(policy);
         let mut between = Between { always: loaded.clone(), loaded };
@@ -53,7 +59,7 @@ impl Between {
                 }
                 *starts = new;
                 for start in starts.iter() {
-                    for end in flow::follow(course, start.clone(), paths(handler)).ends {
+                    for end in flow::ends(course, start.clone(), paths(handler)) {
                         if end.kind == EndKind::Fail {
                             continue;
                         }

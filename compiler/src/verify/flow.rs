@@ -68,8 +68,17 @@ pub(super) struct Course<'a> {
 
 /// Follows a handler from a state at its start.
 pub(super) fn follow(course: Course, start: State, paths: Paths) -> Flow {
+    followed(course, start, paths, true)
+}
+
+/// Follows a handler to its ends, and keeps nothing else.
+pub(super) fn ends(course: Course, start: State, paths: Paths) -> Vec<End> {
+    followed(course, start, paths, false).ends
+}
+
+fn followed(course: Course, start: State, paths: Paths, records: bool) -> Flow {
     let any = State::unknown(course.policy, course.handler);
-    let mut engine = Engine { course, any, paths, flow: Flow::default(), heads: BTreeMap::new() };
+    let mut engine = Engine { course, any, paths, records, flow: Flow::default(), heads: BTreeMap::new() };
     for state in engine.block(&course.handler.body, vec![start]) {
         engine.end(EndKind::Last, course.handler.at, None, state);
     }
@@ -104,6 +113,8 @@ struct Engine<'a> {
     /// Nothing is known.
     any: State,
     paths: Paths,
+    /// Whether it is kept what is known before each statement.
+    records: bool,
     flow: Flow,
     /// What has been found to hold before any turn of a loop. It stays when an enclosing loop comes round again, so that the
     /// work grows with the depth of loops and not with its exponential.
@@ -200,7 +211,8 @@ impl Engine<'_> {
                     Some(otherwise) => self.block(otherwise, vec![state.clone()]),
                     None => Vec::new(),
                 };
-                let mut state = state;
+                // It may have changed every variable.
+                let mut state = state.with_values_of(&self.any);
                 state.effect = state.effect.or(Some(at));
                 states.push(state);
                 self.meet(states)
@@ -363,6 +375,9 @@ impl Engine<'_> {
 
     fn record(&mut self, statement: &Statement, state: &State) {
         let Paths::Apart(most) = self.paths else { return };
+        if !self.records {
+            return;
+        }
         let known = self.flow.before.entry(statement.id).or_default();
         known.push(state.clone());
         if known.len() > most {

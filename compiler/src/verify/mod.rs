@@ -7,8 +7,10 @@
 mod between;
 mod classes;
 mod condition;
+mod decided;
 mod destruction;
 mod dispatch;
+mod effects;
 mod failure;
 mod flow;
 mod guards;
@@ -39,7 +41,7 @@ use between::Between;
 use flow::{Course, End, Flow, Paths};
 use guards::Remarks;
 use situation::Situation;
-use state::{Decision, State};
+use state::{Decision, State, Why};
 
 /// Proof that `verify` has accepted what is inside, with what it learnt. Only [`verify`] makes one.
 #[derive(Clone, Debug)]
@@ -212,6 +214,7 @@ fn judge(known: &Known) -> Judgement {
     // Handlers with an error, by their headers: one for a family is judged once for each member, and reported once.
     let mut refused: Vec<At> = Vec::new();
     let mut reached = HashSet::new();
+    let mut tests = decided::Tests::default();
     for handler in policy.events.iter().chain(&policy.queries) {
         let handling = Handling::of(known, handler);
         reached.extend(handling.reached());
@@ -236,6 +239,14 @@ fn judge(known: &Known) -> Judgement {
             storage::check(&handling, &mut diagnostics);
             work::check(&handling, &mut diagnostics);
         }
+        if diagnostics.errors() == before {
+            effects::check(&handling, &mut diagnostics);
+        }
+        decided::look(&handling, &mut tests);
+    }
+    // With an error somewhere, much seems decided that is not.
+    if !diagnostics.has_errors() {
+        decided::check(tests, &mut diagnostics);
     }
     Judgement { diagnostics, facts, left: left.into_list(), reached }
 }
@@ -383,6 +394,17 @@ fn along(mut diagnostic: Diagnostic, path: &[Decision]) -> Diagnostic {
         diagnostic = diagnostic.related(decision.at, outcome);
     }
     diagnostic
+}
+
+/// Adds where a fact is known from.
+fn known_from(diagnostic: Diagnostic, why: Why, fact: &str) -> Diagnostic {
+    match why {
+        Why::Unknown => diagnostic,
+        Why::Between => diagnostic.note(format!("{fact} whenever an event is raised: no handler leaves it otherwise")),
+        Why::Given => diagnostic.note(format!("{fact} whenever this event is raised")),
+        Why::Tested(at) => diagnostic.related(at, format!("{fact} after this test")),
+        Why::Moved(at) => diagnostic.related(at, format!("{fact} after this")),
+    }
 }
 
 /// "`a`", "`a` or `b`", "`a`, `b` or `c`"

@@ -16,9 +16,6 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         {
             diagnostics.append(wrong);
         }
-        if let StatementKind::Verbatim { text, .. } = &statement.kind {
-            text.threads().for_each(|thread| reader.thread(thread, &state));
-        }
     });
 }
 
@@ -31,6 +28,9 @@ fn read(handling: &Handling, statement: &Statement, state: &State) -> Diagnostic
     }
     if let StatementKind::Set { place, .. } = &statement.kind {
         reader.place(*place, state);
+    }
+    if let StatementKind::Verbatim { text, .. } = &statement.kind {
+        text.threads().for_each(|thread| reader.thread(thread, state));
     }
     diagnostics
 }

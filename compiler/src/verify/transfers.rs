@@ -3,8 +3,8 @@
 //! What is proved costs nothing at run time; what is not becomes a guard; what is certain to fail is refused.
 
 use super::flow::{is_threadref, past_guards};
-use super::state::{Spot, State, Why};
-use super::{Facts, Guard, Handling, walk};
+use super::state::{Spot, State};
+use super::{Facts, Guard, Handling, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
     AttributeId, Container, ContainerId, ContainerKind, Place, Source, Statement, StatementKind, Thread,
@@ -133,7 +133,7 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
             let diagnostic =
                 Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "fails always");
             let why = state.size(container).why;
-            diagnostics.push(because(diagnostic, why, &format!("{name} is empty")).help(format!(
+            diagnostics.push(known_from(diagnostic, why, &format!("{name} is empty")).help(format!(
                 "take the thread from a container that holds one, or test `|{}| > 0` first",
                 handling.container(container).name
             )));
@@ -169,19 +169,8 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
     let title = format!("{name} always holds a thread already in {what}");
     let diagnostic = Diagnostic::error("E0401", title, statement.at, "fails always");
     diagnostics.push(
-        because(diagnostic, state.size(slot).why, &format!("{name} holds a thread"))
+        known_from(diagnostic, state.size(slot).why, &format!("{name} holds a thread"))
             .note("a threadref holds one thread at most")
             .help(format!("move the thread in {name} elsewhere first, or use a queue")),
     );
-}
-
-/// Adds where a size is known from.
-fn because(diagnostic: Diagnostic, why: Why, fact: &str) -> Diagnostic {
-    match why {
-        Why::Unknown => diagnostic,
-        Why::Between => diagnostic.note(format!("{fact} whenever an event is raised: no handler leaves it otherwise")),
-        Why::Given => diagnostic.note(format!("{fact} whenever this event is raised")),
-        Why::Tested(at) => diagnostic.related(at, format!("{fact} after this test")),
-        Why::Moved(at) => diagnostic.related(at, format!("{fact} after this")),
-    }
 }

@@ -127,7 +127,7 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             index(policy, *place).map_or(Range::any(policy, Type::Int), |index| state.value(index))
         }
         // The types of locals are known from the state.
-        Expression::Read(_) | Expression::Now => {
+        Expression::Read(_) | Expression::Now | Expression::Verbatim { .. } => {
             Range::any(policy, policy.type_of(&[], expression).unwrap_or(Type::Int))
         }
         Expression::Constant(constant) => {
@@ -267,6 +267,7 @@ fn of_expression(expression: &Expression, steps: &mut Vec<i64>) {
         | Expression::Constant(_)
         | Expression::Read(_)
         | Expression::Now
+        | Expression::Verbatim { .. }
         | Expression::Size(_)
         | Expression::In(..) => {}
         Expression::Unary(_, operand) | Expression::NotZero(operand) => of_expression(operand, steps),

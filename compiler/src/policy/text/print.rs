@@ -54,6 +54,29 @@ pub fn statement_head(policy: &Policy, handler: &Handler, statement: &Statement)
     Printer::of(handler, &names).head(statement)
 }
 
+/// An expression as the policy writes it, more or less. Names of the same spelling are not told apart.
+pub fn expression(policy: &Policy, handler: &Handler, expression: &Expression) -> String {
+    let names = Names::of(policy);
+    let expression = if let Expression::NotZero(operand) = expression { operand } else { expression };
+    let numbered = Printer::of(handler, &names).expression(expression);
+    let mut parts = numbered.split('#');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    parts.for_each(|part| text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit())));
+    match expression {
+        Expression::Binary(..) | Expression::In(..) => {
+            text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text).to_owned()
+        }
+        Expression::Literal(_)
+        | Expression::Constant(_)
+        | Expression::Read(_)
+        | Expression::Now
+        | Expression::Size(_)
+        | Expression::Unary(..)
+        | Expression::NotZero(_)
+        | Expression::Verbatim { .. } => text,
+    }
+}
+
 /// The items, with an empty line before the first.
 fn in_section<'a, T>(items: &'a [T], out: &mut String) -> std::slice::Iter<'a, T> {
     if !items.is_empty() {
