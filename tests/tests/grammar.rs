@@ -11,8 +11,8 @@ use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::framework::{Framework, covers};
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::ast::HandlerKind;
-use catapults_compiler::syntax::grammar::Grammar;
-use catapults_compiler::syntax::parse;
+use catapults_compiler::syntax::grammar::{Grammar, is_lexical};
+use catapults_compiler::syntax::{Feature, parse};
 use catapults_tests::choices::Choices;
 use catapults_tests::examples::{documents, examples};
 use catapults_tests::grammar::generator::Generator;
@@ -168,6 +168,21 @@ fn the_reference_shows_the_grammar() {
     }
 }
 
+/// Parse functions say in a comment which productions they read; the productions themselves stand in one place.
+#[test]
+fn every_production_is_named_by_a_parse_function() {
+    let mut framework = catapults_tests::native();
+    framework.dialect.features = Feature::ALL.into();
+    let grammar = framework.grammar();
+    let productions: BTreeSet<&str> =
+        grammar.productions().map(|production| production.name.as_str()).filter(|name| !is_lexical(name)).collect();
+    let sources = fs::read_dir(root().join("compiler/src/syntax")).unwrap().map(|entry| entry.unwrap().path());
+    let text: String = sources.filter(|path| path.is_file()).map(|path| fs::read_to_string(path).unwrap()).collect();
+    let comments = text.lines().filter_map(|line| line.trim().strip_prefix("// Production")?.split_once(": "));
+    let named: BTreeSet<&str> = comments.flat_map(|(_, names)| names.trim_end_matches('.').split(", ")).collect();
+    assert_eq!(named, productions);
+}
+
 #[test]
 fn random_policies_are_of_the_grammar() {
     let language = Language::of(catapults_tests::native());
@@ -246,7 +261,12 @@ fn changed(mut tokens: Vec<String>, words: &[String], changes: &[Change]) -> Str
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    // `PROPTEST_CASES=10000` makes 120,000.
+    #![proptest_config(ProptestConfig {
+        cases: 12 * ProptestConfig::default().cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// The parser and the grammar agree on programs that are slightly wrong.
     #[test]
@@ -256,8 +276,7 @@ proptest! {
         changes in prop::collection::vec(change(), 0..3),
     ) {
         LANGUAGES.with(|languages| {
-            let language = &languages[which.index(languages.len())];
-            let generator = Generator::new(&language.grammar);
+            let (language, generator) = &languages[which.index(languages.len())];
             let tokens = generator.tokens(&mut Choices::new(&bytes), &mut BTreeSet::new());
             let text = changed(tokens, &generator.words(), &changes);
             if let Err(wrong) = language.agree(&text) {
@@ -269,5 +288,10 @@ proptest! {
 }
 
 thread_local! {
-    static LANGUAGES: Vec<Language> = languages();
+    /// They are needed as long as the tests run.
+    static LANGUAGES: Vec<(&'static Language, Generator<'static>)> = languages()
+        .into_iter()
+        .map(|language| Box::leak(Box::new(language)) as &'static Language)
+        .map(|language| (language, Generator::new(&language.grammar)))
+        .collect();
 }

@@ -16,7 +16,7 @@ const PARTS: [&str; 8] = ["thread", "threadimports", "imports", "data", "event",
 const A_TYPE: &str = "a type (`int`, `bool` or `time`)";
 
 impl Parser<'_> {
-    // scheduler = "scheduler" NAME "{" { part } "}" END ;
+    // Production: scheduler.
     pub(crate) fn scheduler(&mut self) -> Scheduler {
         let mut scheduler = Scheduler::default();
         let opened = match self.scheduler_header(&mut scheduler) {
@@ -82,8 +82,7 @@ impl Parser<'_> {
         );
     }
 
-    // part = section | handler | function ;
-    // section = ( "thread" | "threadimports" | "imports" | "data" ) "{" { declaration } "}" ;
+    // Production: part.
     fn parts(&mut self, scheduler: &mut Scheduler) {
         while !self.is_end() && !self.is_sign("}") {
             let start = self.token.at;
@@ -166,8 +165,7 @@ impl Parser<'_> {
         }
     }
 
-    // declaration = TYPE variable { "," variable } ";" ;
-    // variable = NAME [ "=" expression ] ;              in imports: NAME "default" expression
+    // Productions: variables, variable, imports, import, constant.
     pub(crate) fn variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
         self.demand_type(ty);
         self.advance();
@@ -199,7 +197,7 @@ impl Parser<'_> {
         }
     }
 
-    // datum = declaration | "const" declaration | containers ;
+    // Production: datum.
     fn datum(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
         if let Some(construct) = self.unsupported_here() {
             return Err(self.not_supported(construct, self.token.at));
@@ -239,9 +237,7 @@ impl Parser<'_> {
         self.containers(kind, scheduler)
     }
 
-    // containers = KIND container { "," container } ";" ;
-    // container = NAME [ [ "reverse" ] "sortable" "on" key { "," key } ] [ ":" CLASS ] ;
-    //     (the sort keys exactly for "pqueue" and "pstack", which are declared one at a time)
+    // Production: container.
     fn containers(&mut self, kind: ContainerKind, scheduler: &mut Scheduler) -> Parse<()> {
         let mut start = self.advance().at;
         let sorted = matches!(kind, ContainerKind::Pqueue | ContainerKind::Pstack);
@@ -264,7 +260,7 @@ impl Parser<'_> {
         }
     }
 
-    // key = [ "reverse" ] NAME ;
+    // Production: key.
     fn sort_keys(&mut self, sorted: bool) -> Parse<Vec<SortKey>> {
         if !sorted {
             let wrong = self.unexpected("`;`").note("only a `pqueue` or `pstack` is sorted");
@@ -292,7 +288,7 @@ impl Parser<'_> {
         }
     }
 
-    // CLASS = "RUNNING" | "READY" | "BLOCKED" | "TERMINATED" ;
+    // Production: class.
     pub(crate) fn class(&mut self) -> Parse<(StateClass, At)> {
         match self.word().and_then(StateClass::from_word) {
             Some(class) => Ok((class, self.advance().at)),
@@ -308,7 +304,7 @@ impl Parser<'_> {
         }
     }
 
-    // handler = ( "event" EVENT [ parameters ] | "query" EVENT [ parameters ] [ ":" TYPE ] ) block ;
+    // Production: handler.
     /// `None` if the header cannot be read; its body is read all the same, for the errors in it.
     fn handler(&mut self, kind: HandlerKind) -> Parse<Option<Handler>> {
         let start = self.advance().at;
@@ -351,7 +347,7 @@ impl Parser<'_> {
         Ok((name, parameters, returns))
     }
 
-    // EVENT = WORD { "." WORD } [ "." "*" ] ;
+    // Productions: event, query, event_family.
     pub(crate) fn event_name(&mut self, what: &str) -> Parse<Name> {
         let start = self.token.at;
         let mut text = String::new();
@@ -373,7 +369,7 @@ impl Parser<'_> {
         Ok(Name { text, at: self.since(start) })
     }
 
-    // parameters = "(" [ NAME { "," NAME } ] ")" ;
+    // Production: parameters.
     pub(crate) fn parameters(&mut self) -> Parse<Vec<Name>> {
         let mut parameters = Vec::new();
         if !self.eat_sign("(") || self.eat_sign(")") {
@@ -394,7 +390,7 @@ impl Parser<'_> {
         }
     }
 
-    // TYPE = "int" | "bool" | "time" ;
+    // Production: type.
     pub(crate) fn value_type(&mut self) -> Parse<(Type, At)> {
         let Some(ty) = self.type_word() else { return Err(self.expected(A_TYPE)) };
         self.demand_type(ty);

@@ -32,12 +32,7 @@ const OPERATORS: [(&str, u8, BinaryOperator); 13] = [
 ];
 
 impl Parser<'_> {
-    // expression = and { "||" and } ;
-    // and = equality { "&&" equality } ;
-    // equality = comparison { ( "==" | "!=" ) comparison } ;
-    // comparison = sum { ( "<" | "<=" | ">" | ">=" ) sum } ;
-    // sum = product { ( "+" | "-" ) product } ;
-    // product = unary { ( "*" | "/" | "%" ) unary } ;
+    // Productions: expression, and, equality, comparison, sum, product.
     pub(crate) fn expression(&mut self) -> Parse<Expression> {
         self.binary(0).map(|deep| deep.expression)
     }
@@ -73,7 +68,7 @@ impl Parser<'_> {
         Some((*strength, *operator))
     }
 
-    // unary = ( "-" | "!" ) unary | primary ;
+    // Production: unary.
     fn unary(&mut self) -> Parse<Deep> {
         let operator = match self.token.kind {
             TokenKind::Sign("-") => UnaryOperator::Negate,
@@ -99,7 +94,7 @@ impl Parser<'_> {
         self.binary(0).map(|deep| (deep.expression, deep.depth))
     }
 
-    // primary = NUMBER | DURATION | "now" | "true" | "false" | "(" expression ")" | "|" NAME "|" | NAME [ "." NAME | "in" NAME ] ;
+    // Production: primary.
     fn primary(&mut self) -> Parse<Deep> {
         let start = self.token.at;
         let kind = match self.token.kind {
@@ -157,7 +152,7 @@ impl Parser<'_> {
         self.place_after(name).map(ExpressionKind::Place)
     }
 
-    // place = NAME [ "." NAME ] ;
+    // Production: place.
     pub(crate) fn place_after(&mut self, name: Name) -> Parse<Place> {
         if self.is_sign("[") {
             return Err(self.not_supported(ARRAYS, self.token.at));

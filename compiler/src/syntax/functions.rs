@@ -4,8 +4,7 @@ use super::ast::{Call, Function, Name, Parameter};
 use super::parser::{Parse, Parser};
 
 impl Parser<'_> {
-    // function = "function" [ TYPE ] NAME "(" [ parameter { "," parameter } ] ")" block ;
-    // parameter = [ TYPE ] NAME ;
+    // Productions: function, parameter.
     pub(super) fn function(&mut self) -> Parse<Function> {
         let start = self.advance().at;
         let returns = self.type_before_name()?;
@@ -20,7 +19,7 @@ impl Parser<'_> {
         Ok(Function { name, parameters, returns, body, at })
     }
 
-    // call = NAME "(" [ expression { "," expression } ] ")" ;
+    // Production: call.
     pub(super) fn call(&mut self, name: Name) -> Parse<Call> {
         self.expect_sign("(")?;
         let arguments = self.list(|parser| parser.deeper(Self::expression))?;

@@ -8,7 +8,7 @@ use super::ast::{Expression, Statement, StatementKind};
 use super::parser::{Parse, Parser, Reported};
 
 impl Parser<'_> {
-    // visit = "foreach" ( NAME "in" NAME | "(" NAME "in" NAME ")" ) statement ;
+    // Production: statement.
     pub(super) fn visit(&mut self, start: At) -> Parse<Statement> {
         self.advance();
         let parenthesis = self.eat_sign("(");
@@ -23,9 +23,7 @@ impl Parser<'_> {
         Ok(Statement { kind: StatementKind::Foreach { cursor, container, body }, at })
     }
 
-    // repetition = "while" "(" expression ")" statement
-    //            | "do" statement "while" "(" expression ")" ";"
-    //            | "for" "(" [ attributes | assignment ] ";" [ expression ] ";" [ assignment ] ")" statement ;
+    // Production: statement.
     pub(super) fn repetition(&mut self, start: At) -> Parse<Statement> {
         if self.eat_word("do") {
             return self.tested_last();

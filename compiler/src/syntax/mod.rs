@@ -1,12 +1,12 @@
-//! Text to tree. Hand-written recursive descent; each parse function stands under the production that it accepts.
+//! Text to tree. Hand-written recursive descent; each parse function says which productions of [`grammar`] it reads.
 
 pub mod ast;
+pub mod grammar;
 pub mod header;
 
 mod declarations;
 mod expressions;
 mod functions;
-pub mod grammar;
 pub(crate) mod lexer;
 mod loops;
 pub(crate) mod parser;

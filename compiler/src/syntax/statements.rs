@@ -19,7 +19,7 @@ const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 6] = [
 ];
 
 impl Parser<'_> {
-    // block = "{" { statement } "}" ;
+    // Productions: block, declaration.
     pub(crate) fn block(&mut self, what: &str) -> Parse<Block> {
         let opened = self.expect_sign("{")?;
         self.deeper(|parser| {
@@ -46,8 +46,7 @@ impl Parser<'_> {
         }
     }
 
-    // statement = ";" | block | conditional | loop | declaration | cursors | "return" [ expression ] ";"
-    //           | "dispatch" NAME ";" | "destroy" NAME ";" | "fail" TEXT ";" | ( "++" | "--" ) place ";" | change ;
+    // Production: statement.
     fn statement_kind(&mut self, start: At) -> Parse<Option<Statement>> {
         if self.eat_sign(";") {
             return Ok(None);
@@ -122,7 +121,7 @@ impl Parser<'_> {
         self.report(Diagnostic::error("E0101", title, self.token.at, "not in a handler").help(help))
     }
 
-    // conditional = "if" "(" expression ")" statement [ "else" statement ] ;
+    // Production: statement.
     fn conditional(&mut self, start: At) -> Parse<Statement> {
         self.advance();
         let condition = self.condition()?;
@@ -156,7 +155,7 @@ impl Parser<'_> {
         Ok(Block { statements, at: self.since(start) })
     }
 
-    // cursors = "threadref" NAME { "," NAME } ";" ;
+    // Production: declaration.
     fn cursors(&mut self) -> Parse<StatementKind> {
         self.advance();
         let mut names = vec![self.name("a name for the cursor of a `foreach`")?];
@@ -180,7 +179,7 @@ impl Parser<'_> {
         Ok(StatementKind::Fail(reason))
     }
 
-    // change = call ";" | ( "++" | "--" ) place ";" | NAME "=>" NAME ";" | place ( "=" | "+=" | "-=" | "*=" | "/=" | "%=" ) expression ";" | place ( "++" | "--" ) ";" ;
+    // Productions: assignment, statement.
     pub(super) fn change(&mut self) -> Parse<StatementKind> {
         if let TokenKind::Sign(sign @ ("++" | "--")) = self.token.kind {
             let at = self.advance().at;

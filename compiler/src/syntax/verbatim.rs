@@ -8,8 +8,7 @@ use super::ast::{Alternative, ExpressionKind, Scheduler, StatementKind};
 use super::parser::{Parse, Parser};
 
 impl Parser<'_> {
-    // statement = … | alternative { "else" alternative } [ "else" block ] ;
-    // alternative = "verbatim" NAME "{" RAW "}" ;
+    // Productions: texts, text.
     pub(super) fn verbatim_statement(&mut self) -> Parse<StatementKind> {
         let refused = self.refuse_verbatim();
         let mut alternatives = vec![self.alternative(None)?.1];
@@ -26,8 +25,7 @@ impl Parser<'_> {
         Ok(if refused { StatementKind::Lost } else { StatementKind::Verbatim { alternatives, otherwise } })
     }
 
-    // primary = … | typed { "else" typed } [ "else" expression ] ;
-    // typed = "verbatim" NAME TYPE "{" RAW "}" ;
+    // Productions: primary, typed.
     pub(super) fn verbatim_expression(&mut self) -> Parse<(ExpressionKind, usize)> {
         let refused = self.refuse_verbatim();
         let (ty, first) = self.alternative(Some(None))?;

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catapults_compiler::syntax::grammar::{Characters, Form, Grammar, is_lexical};
 
-use super::tokens;
+use super::tokens::{self, Forms};
 use crate::choices::Choices;
 
 /// Makes texts of a grammar.
 #[derive(Debug)]
 pub struct Generator<'a> {
     grammar: &'a Grammar,
+    forms: Forms<'a>,
     /// How many productions stand within each other at least, in a text of each production.
     least: BTreeMap<&'a str, usize>,
 }
@@ -23,7 +24,7 @@ const NAMES: [&str; 12] = ["ready", "current", "t", "a", "left", "q", "f", "n", 
 impl<'a> Generator<'a> {
     /// For this grammar.
     pub fn new(grammar: &'a Grammar) -> Self {
-        let mut generator = Generator { grammar, least: BTreeMap::new() };
+        let mut generator = Generator { grammar, forms: tokens::forms(grammar), least: BTreeMap::new() };
         loop {
             let mut found = BTreeMap::new();
             for production in grammar.productions() {
@@ -100,7 +101,7 @@ impl<'a> Generator<'a> {
         let form = Form::Name(name.to_owned());
         self.spell(&form, choices, &mut text);
         // Pieces of text in another language can join to others, and to what follows.
-        let ends = |after: &&str| tokens::raw(self.grammar, &format!("{text}{after}"), 0) == Some(text.len());
+        let ends = |after: &&str| tokens::raw(&self.forms, &format!("{text}{after}"), 0) == Some(text.len());
         if name == tokens::RAW && !["\"", "'", "*/", "}"].iter().all(ends) {
             return "{ $a++; }".to_owned();
         }
@@ -131,7 +132,7 @@ impl<'a> Generator<'a> {
             tokens.push(if often { choices.one_of(&NAMES).to_owned() } else { self.characters(name, choices) });
             return;
         }
-        let form = &self.grammar.production(name).unwrap().form;
+        let form = self.forms[name];
         self.form(name, form, left.saturating_sub(1), choices, used, tokens);
     }
 
@@ -188,7 +189,7 @@ impl<'a> Generator<'a> {
         match form {
             Form::Text(literal) => text.push_str(literal),
             Form::Characters(characters) => text.push(one_of(characters, choices)),
-            Form::Name(name) => self.spell(&self.grammar.production(name).unwrap().form, choices, text),
+            Form::Name(name) => self.spell(self.forms[name.as_str()], choices, text),
             Form::Then(forms) => forms.iter().for_each(|form| self.spell(form, choices, text)),
             Form::Either(forms) => self.spell(&forms[choices.below(forms.len())], choices, text),
             Form::Maybe(form) => {
@@ -210,7 +211,7 @@ impl<'a> Generator<'a> {
             Form::Without(form, other) => {
                 let mut spelt = String::new();
                 self.spell(form, choices, &mut spelt);
-                while tokens::is(self.grammar, other, &spelt) {
+                while tokens::is(&self.forms, other, &spelt) {
                     spelt.push('_');
                 }
                 text.push_str(&spelt);

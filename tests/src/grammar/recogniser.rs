@@ -1,11 +1,11 @@
 //! Whether a text is of a grammar: the grammar's productions, interpreted.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use catapults_compiler::syntax::grammar::{Form, Grammar, is_lexical};
 
-use super::tokens;
+use super::tokens::{self, Forms, closure, sorted};
 
 /// What the grammar says of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,9 @@ pub enum Verdict {
 /// Whether the text is of the grammar, which starts with its first production.
 pub fn recognise(grammar: &Grammar, text: &str) -> Verdict {
     let start = &grammar.productions().next().expect("a grammar has productions").name;
-    let mut recogniser = Recogniser { grammar, text, known: HashMap::new(), tokens: HashMap::new(), furthest: 0 };
-    let first = tokens::skip_blank(grammar, text, 0);
+    let mut recogniser =
+        Recogniser { forms: tokens::forms(grammar), text, known: HashMap::new(), tokens: HashMap::new(), furthest: 0 };
+    let first = tokens::skip_blank(&recogniser.forms, text, 0);
     if recogniser.production(start, first).contains(&text.len()) {
         return Verdict::Accepted;
     }
@@ -28,10 +29,10 @@ pub fn recognise(grammar: &Grammar, text: &str) -> Verdict {
 }
 
 struct Recogniser<'a> {
-    grammar: &'a Grammar,
+    forms: Forms<'a>,
     text: &'a str,
     /// Where a text of a production can end, by its name and by where it starts. All ends are where the next token starts.
-    known: HashMap<(&'a str, usize), Rc<BTreeSet<usize>>>,
+    known: HashMap<(&'a str, usize), Rc<[usize]>>,
     /// The end of the token that starts somewhere, and where the next one starts.
     tokens: HashMap<usize, Option<(usize, usize)>>,
     /// Up to here something could be made of the text.
@@ -40,46 +41,37 @@ struct Recogniser<'a> {
 
 impl<'a> Recogniser<'a> {
     /// The grammar is not left-recursive, so this ends.
-    fn production(&mut self, name: &'a str, at: usize) -> Rc<BTreeSet<usize>> {
+    fn production(&mut self, name: &'a str, at: usize) -> Rc<[usize]> {
         if let Some(known) = self.known.get(&(name, at)) {
             return known.clone();
         }
-        let grammar = self.grammar;
-        let form = &grammar.production(name).unwrap_or_else(|| panic!("there is no production `{name}`")).form;
-        let ends = Rc::new(if is_lexical(name) { self.lexical(name, form, at) } else { self.ends(form, at) });
+        let form = self.forms[name];
+        let ends = if is_lexical(name) { self.lexical(name, form, at) } else { self.ends(form, at) };
+        let ends: Rc<[usize]> = ends.into();
         self.known.insert((name, at), ends.clone());
         ends
     }
 
-    fn ends(&mut self, form: &'a Form, at: usize) -> BTreeSet<usize> {
+    fn ends(&mut self, form: &'a Form, at: usize) -> Vec<usize> {
         match form {
             Form::Text(literal) => self.literal(literal, at).into_iter().collect(),
-            Form::Name(name) => (*self.production(name, at)).clone(),
+            Form::Name(name) => self.production(name, at).to_vec(),
             Form::Then(forms) => {
-                let mut reached = BTreeSet::from([at]);
+                let mut reached = vec![at];
                 for form in forms {
-                    reached = reached.into_iter().flat_map(|at| self.ends(form, at)).collect();
+                    reached = sorted(reached.into_iter().flat_map(|at| self.ends(form, at)).collect());
                 }
                 reached
             }
-            Form::Either(forms) => forms.iter().flat_map(|form| self.ends(form, at)).collect(),
-            Form::Maybe(form) => self.ends(form, at).into_iter().chain([at]).collect(),
-            Form::Many(form) => self.closure(form, BTreeSet::from([at])),
+            Form::Either(forms) => sorted(forms.iter().flat_map(|form| self.ends(form, at)).collect()),
+            Form::Maybe(form) => sorted(self.ends(form, at).into_iter().chain([at]).collect()),
+            Form::Many(form) => closure(vec![at], |at| self.ends(form, at)),
             Form::OneOrMore(form) => {
                 let once = self.ends(form, at);
-                self.closure(form, once)
+                closure(once, |at| self.ends(form, at))
             }
             Form::Characters(_) | Form::Without(..) | Form::Only(..) => panic!("{form:?} among tokens"),
         }
-    }
-
-    fn closure(&mut self, form: &'a Form, start: BTreeSet<usize>) -> BTreeSet<usize> {
-        let mut reached = start.clone();
-        let mut open: Vec<usize> = start.into_iter().collect();
-        while let Some(at) = open.pop() {
-            open.extend(self.ends(form, at).into_iter().filter(|end| reached.insert(*end)));
-        }
-        reached
     }
 
     /// A literal is a token, or several with nothing between them (`||`).
@@ -99,21 +91,22 @@ impl<'a> Recogniser<'a> {
     }
 
     /// What is made of characters is a whole token, or text of another language.
-    fn lexical(&mut self, name: &str, form: &Form, at: usize) -> BTreeSet<usize> {
+    fn lexical(&mut self, name: &str, form: &Form, at: usize) -> Vec<usize> {
         let next = if name == tokens::RAW {
-            tokens::raw(self.grammar, self.text, at).map(|end| tokens::skip_blank(self.grammar, self.text, end))
+            tokens::raw(&self.forms, self.text, at).map(|end| tokens::skip_blank(&self.forms, self.text, end))
         } else {
-            self.token(at).filter(|(end, _)| tokens::is(self.grammar, form, &self.text[at..*end])).map(|(_, next)| next)
+            self.token(at).filter(|(end, _)| tokens::is(&self.forms, form, &self.text[at..*end])).map(|(_, next)| next)
         };
         self.furthest = self.furthest.max(next.unwrap_or(0));
         next.into_iter().collect()
     }
 
     fn token(&mut self, at: usize) -> Option<(usize, usize)> {
-        let (grammar, text) = (self.grammar, self.text);
-        *self.tokens.entry(at).or_insert_with(|| {
-            tokens::token(grammar, text, at).map(|end| (end, tokens::skip_blank(grammar, text, end)))
-        })
+        let (forms, text) = (&self.forms, self.text);
+        *self
+            .tokens
+            .entry(at)
+            .or_insert_with(|| tokens::token(forms, text, at).map(|end| (end, tokens::skip_blank(forms, text, end))))
     }
 }
 
