@@ -127,6 +127,29 @@ pub enum Stage {
     In(StateClass),
 }
 
+impl Rule {
+    /// As the description states it, of an event with these parameters.
+    pub fn text(&self, parameters: &[String]) -> String {
+        let stage = |stage: Stage| match stage {
+            Stage::New => "NEW",
+            Stage::In(class) => class.word(),
+        };
+        let given = self.given.iter().map(|condition| match condition {
+            Condition::Some(class) => format!("some {}", class.word()),
+            Condition::None(class) => format!("none {}", class.word()),
+        });
+        let moves = self.moves.iter().map(|step| match step {
+            Move::Parameter(index, from, to) => {
+                let name = parameters.get(*index).map_or("?", String::as_str);
+                format!("{name}: {} -> {}", stage(*from), stage(*to))
+            }
+            Move::One(from, to) => format!("one {} -> {}", stage(*from), stage(*to)),
+        });
+        let (given, moves) = (given.collect::<Vec<_>>().join(", "), moves.collect::<Vec<_>>().join(", "));
+        if given.is_empty() { moves } else { format!("{given}: {moves}") }
+    }
+}
+
 impl Event {
     /// Whether its handler may use `dispatch`: whether a rule has some thread end up RUNNING.
     pub fn dispatches(&self) -> bool {

@@ -348,9 +348,15 @@ impl Reader<'_> {
     // move = ( NAME ":" | "one" ) stage "->" stage ;      stage = "NEW" | CLASS ;
     fn movement(&mut self, parameters: &[String]) -> Parse<Move> {
         if self.parser.eat_word("one") {
+            let start = self.parser.token.at;
             let from = self.stage()?;
+            if from == Stage::New {
+                let at = self.parser.since(start);
+                let unnamed = Diagnostic::error("E0205", "a new thread is one that the event names", at, "not `one`");
+                return Err(self.parser.report(unnamed.help("write `t: NEW -> READY`, where `t` is a parameter")));
+            }
             self.parser.expect_sign("->")?;
-            return Ok(Move::One(from, self.stage()?));
+            return Ok(Move::One(from, self.end_stage()?));
         }
         let name = self.parser.name("a parameter of the event, or `one`")?;
         let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
@@ -360,7 +366,20 @@ impl Reader<'_> {
         self.parser.expect_sign(":")?;
         let from = self.stage()?;
         self.parser.expect_sign("->")?;
-        Ok(Move::Parameter(index, from, self.stage()?))
+        Ok(Move::Parameter(index, from, self.end_stage()?))
+    }
+
+    /// A thread that some container has held is new no more.
+    fn end_stage(&mut self) -> Parse<Stage> {
+        let start = self.parser.token.at;
+        let stage = self.stage()?;
+        if stage == Stage::New {
+            let at = self.parser.since(start);
+            let title = "a thread is new at the start of its first event, and at no end";
+            let diagnostic = Diagnostic::error("E0205", title, at, "no handler can leave a thread so");
+            return Err(self.parser.report(diagnostic.help("name the state class that the thread ends in")));
+        }
+        Ok(stage)
     }
 
     fn stage(&mut self) -> Parse<Stage> {

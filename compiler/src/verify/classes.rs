@@ -111,5 +111,8 @@ fn refuse(
     for container in source.into_iter().chain([target]) {
         diagnostic = diagnostic.related(container.at, format!("`{}` is {}", container.name, container.class.word()));
     }
+    if let Some(rules) = handling.rules() {
+        diagnostic = diagnostic.note(rules);
+    }
     diagnostics.push(diagnostic.help(help));
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::condition::assume;
-use super::state::{Decision, Spot, State, Why};
+use super::state::{Spot, State, Step, Why};
 use super::values;
 use crate::policy::{
     At, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement, StatementId,
@@ -138,8 +138,8 @@ const MOST_ROUNDS: usize = 12;
 /// Paths that are taken for one.
 const JOINED: Paths = Paths::Apart(1);
 
-/// Decisions of a path that is to be explained.
-const DECISIONS: usize = 32;
+/// Steps of a path that is to be explained.
+const STEPS: usize = 32;
 
 impl Engine<'_> {
     fn block(&mut self, block: &Block, mut states: Vec<State>) -> Vec<State> {
@@ -225,23 +225,41 @@ impl Engine<'_> {
     }
 
     fn moved(&self, state: State, source: Source, destination: Option<ContainerId>, at: At) -> Vec<State> {
+        let what = || self.move_in_words(source, destination);
         let after = past_guards(self.course.policy, state, source, destination, at).and_then(|state| match source {
             Source::Container(container) => state.after_container(container, destination, at),
             Source::Thread(local) => state.after_thread(local, destination, at),
         });
-        after.into_iter().collect()
+        after.and_then(|state| self.step(state, at, what)).into_iter().collect()
+    }
+
+    fn move_in_words(&self, source: Source, destination: Option<ContainerId>) -> String {
+        let container = |container: ContainerId| &self.course.policy.containers[container.0].name;
+        let thread = match source {
+            Source::Container(source) => format!("a thread of `{}`", container(source)),
+            Source::Thread(local) => format!("`{}`", self.course.handler.locals[local.0].name),
+        };
+        match destination {
+            Some(destination) => format!("{thread} goes to `{}`", container(destination)),
+            None => format!("{thread} is destroyed"),
+        }
     }
 
     fn branch(&self, state: &State, condition: &Expression, outcome: bool, at: At) -> Vec<State> {
-        let mut after = assume(self.course.policy, state.clone(), condition, outcome, at);
-        match (self.paths, &mut after) {
-            (Paths::Explained(_), Some(state)) if state.path.len() < DECISIONS => {
-                state.path.push(Decision { at, outcome });
+        let after = assume(self.course.policy, state.clone(), condition, outcome, at);
+        after.and_then(|state| self.step(state, at, || format!("this is {outcome}"))).into_iter().collect()
+    }
+
+    /// The state with one more step on its path, if it is to be explained. `None`: the path is too long for that.
+    fn step(&self, mut state: State, at: At, what: impl FnOnce() -> String) -> Option<State> {
+        match self.paths {
+            Paths::Apart(_) => Some(state),
+            Paths::Explained(_) if state.path.len() < STEPS => {
+                state.path.push(Step { at, what: what() });
+                Some(state)
             }
-            (Paths::Explained(_), _) => after = None,
-            (Paths::Apart(_), _) => {}
+            Paths::Explained(_) => None,
         }
-        after.into_iter().collect()
     }
 
     /// `foreach`: the state before a round, until no further round tells anything new.
@@ -253,7 +271,8 @@ impl Engine<'_> {
         let mut head = start.without(cursor);
         if matches!(self.paths, Paths::Explained(_)) {
             let mut states = vec![head.clone()];
-            let round = visit(head).into_iter().collect();
+            let what = || format!("`{}` is one of them", self.course.handler.locals[cursor.0].name);
+            let round = visit(head).and_then(|state| self.step(state, at, what)).into_iter().collect();
             states.extend(self.block(body, round).into_iter().map(|state| state.without(cursor)));
             return self.meet(states);
         }

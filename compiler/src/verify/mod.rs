@@ -11,6 +11,7 @@ mod decided;
 mod destruction;
 mod dispatch;
 mod effects;
+mod explanation;
 mod failure;
 mod flow;
 mod guards;
@@ -41,7 +42,7 @@ use between::Between;
 use flow::{Course, End, Flow, Paths};
 use guards::Remarks;
 use situation::Situation;
-use state::{Decision, State, Why};
+use state::{State, Why};
 
 /// Proof that `verify` has accepted what is inside, with what it learnt. Only [`verify`] makes one.
 #[derive(Clone, Debug)]
@@ -274,9 +275,6 @@ struct Handling<'a> {
     course: Course<'a>,
 }
 
-/// An explanation follows so many paths at once.
-const EXPLAINED: usize = 256;
-
 /// So many paths are kept apart in a handler of at most so many statements. In longer ones there would soon be more.
 const APART: usize = 8;
 const SHORT: usize = 250;
@@ -342,13 +340,6 @@ impl<'a> Handling<'a> {
         all
     }
 
-    /// The decisions on one path from the start of a situation to an end that is bad.
-    fn path_to(&self, situation: &Situation, bad: impl Fn(&End) -> bool) -> Vec<Decision> {
-        let explained = || flow::follow(self.course, situation.start.clone(), Paths::Explained(EXPLAINED));
-        let end = situation.paths.get_or_init(explained).ends.iter().find(|end| bad(end));
-        end.map(|end| end.state.path.clone()).unwrap_or_default()
-    }
-
     fn container(&self, container: ContainerId) -> &'a Container {
         &self.policy.containers[container.0]
     }
@@ -385,15 +376,6 @@ fn paths(handler: &Handler) -> Paths {
     let mut statements = 0;
     walk::statements(&handler.body, &mut |_| statements += 1);
     Paths::Apart(if statements > SHORT { 1 } else { APART })
-}
-
-/// Adds the decisions that lead to the place of a diagnostic.
-fn along(mut diagnostic: Diagnostic, path: &[Decision]) -> Diagnostic {
-    for decision in path {
-        let outcome = if decision.outcome { "when this is true" } else { "when this is false" };
-        diagnostic = diagnostic.related(decision.at, outcome);
-    }
-    diagnostic
 }
 
 /// Adds where a fact is known from.

@@ -21,8 +21,8 @@ pub(super) struct State {
     values: Rc<Vec<Range>>,
     /// The first statement so far that changed anything but locals.
     pub effect: Option<At>,
-    /// Of a path by itself, the decisions that led here.
-    pub path: Vec<Decision>,
+    /// Of a path by itself, the steps that led here.
+    pub path: Vec<Step>,
 }
 
 /// How many threads a container holds.
@@ -72,13 +72,13 @@ pub(super) enum Spot {
     Gone,
 }
 
-/// A branch taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decision {
-    /// The condition.
+/// Something done on a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// A condition, a transfer, a loop.
     pub at: At,
-    /// How it came out.
-    pub outcome: bool,
+    /// In words.
+    pub what: String,
 }
 
 impl State {

@@ -2,7 +2,7 @@
 
 use super::flow::{End, EndKind};
 use super::state::Spot;
-use super::{Handling, along, alternatives};
+use super::{Handling, alternatives};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Move, Rule, Stage};
 use crate::policy::{At, LocalId, StateClass};
@@ -13,12 +13,13 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     }
     for (situation, end) in handling.bad_ends(|situation, end| is_bad(handling, &situation.rules, end)) {
         let end = &end;
-        // The same end on one path only, where more is known of it.
-        let path = handling.path_to(situation, |other| other.at == end.at && is_bad(handling, &situation.rules, other));
+        let bad = |other: &End| other.at == end.at && is_bad(handling, &situation.rules, other);
         for parameter in (0..handling.handler.parameters).map(LocalId) {
             let rule = situation.rules.first().copied();
             if misplaced(handling, rule, parameter, end).next().is_some() {
-                report(handling, rule, parameter, end, &path, diagnostics);
+                let diagnostic = report(handling, rule, parameter, end);
+                let diagnostic = handling.explained(diagnostic, situation, end, bad);
+                diagnostics.push(diagnostic.help(advice(handling, parameter, rule)));
             }
         }
     }
@@ -66,14 +67,7 @@ fn demanded(rule: &Rule, parameter: LocalId) -> Option<Stage> {
     })
 }
 
-fn report(
-    handling: &Handling,
-    rule: Option<&Rule>,
-    parameter: LocalId,
-    end: &End,
-    path: &[super::Decision],
-    diagnostics: &mut Diagnostics,
-) {
+fn report(handling: &Handling, rule: Option<&Rule>, parameter: LocalId, end: &End) -> Diagnostic {
     let name = handling.local(parameter);
     let event = &handling.handler.written;
     let mut places: Vec<String> = Vec::new();
@@ -98,12 +92,12 @@ fn report(
         None => format!("{name} must stay in a container"),
     };
     let at: At = if end.kind == EndKind::Last { handling.handler.at } else { end.at };
-    let diagnostic = along(Diagnostic::error("E0403", title, at, wanted), path);
-    diagnostics.push(diagnostic.help(advice(handling, parameter, demanded)));
+    Diagnostic::error("E0403", title, at, wanted)
 }
 
 /// What to write on the path that was forgotten.
-fn advice(handling: &Handling, parameter: LocalId, demanded: Option<Stage>) -> String {
+fn advice(handling: &Handling, parameter: LocalId, rule: Option<&Rule>) -> String {
+    let demanded = rule.and_then(|rule| demanded(rule, parameter));
     let name = &handling.handler.locals[parameter.0].name;
     let class = match demanded {
         Some(Stage::In(StateClass::Terminated)) => return format!("end every path with `destroy {name};`"),

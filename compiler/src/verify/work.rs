@@ -3,7 +3,7 @@
 use super::flow::{End, EndKind};
 use super::situation::{Situation, of_class};
 use super::state::Size;
-use super::{Handling, along, alternatives};
+use super::{Handling, alternatives};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Move, Stage};
 use crate::policy::{ContainerId, StateClass};
@@ -62,36 +62,37 @@ fn ready(handling: &Handling, situation: &Situation, end: &End) -> Vec<Container
 }
 
 fn one_runs(handling: &Handling, situation: &Situation, end: &End, slot: ContainerId, diagnostics: &mut Diagnostics) {
-    let path = handling.path_to(situation, |other| other.at == end.at && !others(handling, slot, other).is_empty());
+    let bad = |other: &End| other.at == end.at && !others(handling, slot, other).is_empty();
     let names = names(handling, &others(handling, slot, end));
     let title = format!("a second thread may be left running in {names}");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "one thread is dispatched");
     diagnostics.push(
-        along(diagnostic, &path)
+        handling
+            .explained(diagnostic, situation, end, bad)
             .note("the host runs the thread dispatched; another in a RUNNING container would never run")
             .help("move one thread to a RUNNING container, and dispatch it"),
     );
 }
 
 fn left_running(handling: &Handling, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
-    let path = handling.path_to(situation, |other| other.at == end.at && !more(handling, situation, other).is_empty());
+    let bad = |other: &End| other.at == end.at && !more(handling, situation, other).is_empty();
     let event = &handling.handler.written;
     let names = names(handling, &more(handling, situation, end));
     let title = format!("`{event}` can end with a thread in {names} that is not dispatched");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "ends without `dispatch`");
-    diagnostics.push(along(diagnostic, &path).help("end the path with `dispatch`"));
+    diagnostics.push(handling.explained(diagnostic, situation, end, bad).help("end the path with `dispatch`"));
 }
 
 fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
-    let path = handling.path_to(situation, |other| {
-        other.at == end.at && other.kind == end.kind && !ready(handling, situation, other).is_empty()
-    });
+    let bad =
+        |other: &End| other.at == end.at && other.kind == end.kind && !ready(handling, situation, other).is_empty();
     let written = if handling.handler.written.is_empty() { &event.name } else { &handling.handler.written };
     let names = names(handling, &ready(handling, situation, end));
     let title = format!("`{written}` can end without `dispatch` though a thread is ready in {names}");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "the processor would idle");
     diagnostics.push(
-        along(diagnostic, &path)
+        handling
+            .explained(diagnostic, situation, end, bad)
             .help("on this path too, move a thread that is ready to a RUNNING threadref and `dispatch` it"),
     );
 }

@@ -1,0 +1,86 @@
+//! How a handler comes to a bad end, as Bossa shows it (2005, §4.2): the rules of the event type, the steps of one path in their
+//! order, and what the containers hold before and after.
+
+use std::collections::BTreeSet;
+
+use super::flow::{self, End, Paths};
+use super::situation::Situation;
+use super::state::{Spot, State, Step};
+use super::{Handling, alternatives};
+use crate::diagnostics::Diagnostic;
+use crate::policy::{ContainerId, LocalId, Owner};
+
+/// An explanation follows so many paths at once.
+const PATHS: usize = 256;
+
+impl Handling<'_> {
+    /// Adds to a diagnostic how an end that is bad is come to.
+    pub(super) fn explained(
+        &self,
+        diagnostic: Diagnostic,
+        situation: &Situation,
+        end: &End,
+        bad: impl Fn(&End) -> bool,
+    ) -> Diagnostic {
+        let follow = || flow::follow(self.course, situation.start.clone(), Paths::Explained(PATHS));
+        // The same end on one path only, where more is known of it.
+        let found = situation.paths.get_or_init(follow).ends.iter().find(|end| bad(end));
+        let last = &found.unwrap_or(end).state;
+        let mut diagnostic = along(diagnostic, &last.path);
+        if let Some(rules) = self.rules() {
+            diagnostic = diagnostic
+                .note(rules)
+                .note(format!("before: {}", self.picture(&situation.start)))
+                .note(format!("after: {}", self.picture(last)));
+        }
+        diagnostic
+    }
+
+    /// The type of the event, as the framework states it; `None` if it has none.
+    pub(super) fn rules(&self) -> Option<String> {
+        let event = self.event.filter(|event| !event.rules.is_empty())?;
+        let rules: Vec<String> = event.rules.iter().map(|rule| rule.text(&event.parameters)).collect();
+        Some(format!("the type of `{}` is {{ {} }}", self.handler.written, rules.join(" | ")))
+    }
+
+    /// What a state says: where the threads are that the event names, and which containers are empty or hold threads.
+    fn picture(&self, state: &State) -> String {
+        let mut facts = Vec::new();
+        for local in (0..self.handler.parameters).map(LocalId) {
+            let places = state.places(local).into_iter().flatten().map(|spot| match spot {
+                Spot::Hand => "in no container yet".to_owned(),
+                Spot::In(container) => {
+                    format!("in {} ({})", self.name(*container), self.container(*container).class.word())
+                }
+                Spot::Gone => "destroyed".to_owned(),
+            });
+            facts.push(format!("{} is {}", self.local(local), alternatives(&places.collect::<Vec<_>>())));
+        }
+        let containers = self.policy.containers.iter().enumerate();
+        for (index, container) in containers.filter(|(_, container)| container.owner == Owner::Policy) {
+            let size = state.size(ContainerId(index));
+            let named = |local: LocalId| state.places(local) == Some(&BTreeSet::from([Spot::In(ContainerId(index))]));
+            if size.least == 1 && (0..self.handler.parameters).map(LocalId).any(named) {
+                continue;
+            }
+            let holds = match (size.least, size.most) {
+                (_, Some(0)) => "is empty".to_owned(),
+                (0, _) => continue,
+                (1, Some(1)) => "holds one thread".to_owned(),
+                (least, Some(most)) if least == most => format!("holds {least} threads"),
+                (1, _) => "holds a thread".to_owned(),
+                (least, _) => format!("holds {least} threads or more"),
+            };
+            facts.push(format!("`{}` ({}) {holds}", container.name, container.class.word()));
+        }
+        if facts.is_empty() { "nothing is known".to_owned() } else { facts.join(", ") }
+    }
+}
+
+/// Adds the steps that lead to the place of a diagnostic.
+fn along(mut diagnostic: Diagnostic, path: &[Step]) -> Diagnostic {
+    for (number, step) in path.iter().enumerate() {
+        diagnostic = diagnostic.related(step.at, format!("{}. {}", number + 1, step.what));
+    }
+    diagnostic
+}
