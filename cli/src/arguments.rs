@@ -2,6 +2,7 @@
 
 use crate::messages::MessageFormat;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -30,6 +31,7 @@ pub enum Command {
     Ir(Ir),
     Grammar(Grammar),
     Explain(Explain),
+    Completions(Completions),
     /// Work with recordings of who ran when
     Trace {
         #[command(subcommand)]
@@ -178,6 +180,16 @@ pub struct Grammar {
 pub struct Explain {
     /// Such as E0401
     pub code: Option<String>,
+}
+
+/// Print what makes a shell complete this command's arguments
+///
+/// For bash: catapults completions bash > ~/.local/share/bash-completion/completions/catapults
+#[derive(Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
 }
 
 #[derive(Subcommand)]

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Ir(arguments) => commands::ir::ir(&console, &arguments),
         Command::Grammar(arguments) => commands::grammar::grammar(&console, &arguments),
         Command::Explain(arguments) => commands::explain::explain(&console, &arguments),
+        Command::Completions(arguments) => commands::completions::completions(&console, &arguments),
         Command::Trace { command: TraceCommand::Export(arguments) } => commands::trace::export(&console, &arguments),
     };
     match done {

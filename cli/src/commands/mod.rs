@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod check;
+pub mod completions;
 pub mod explain;
 pub mod explore;
 pub mod fmt;

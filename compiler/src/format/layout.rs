@@ -121,13 +121,11 @@ impl Layout<'_> {
         {
             return self.flat_item(item, &text);
         }
-        let mut braced = false;
         for (index, clause) in item.clauses.iter().enumerate() {
-            if index > 0 {
-                self.next_clause(clause, indentation, braced);
+            if let Some(before) = index.checked_sub(1) {
+                self.next_clause(&item.clauses[before], clause, indentation);
             }
             let whole = self.head(clause, indentation);
-            braced = matches!(clause.body, Some(Body::Braces(..)));
             match &clause.body {
                 None => {}
                 Some(Body::Braces(open, items, close)) => {
@@ -167,15 +165,23 @@ impl Layout<'_> {
         match item.clauses.as_slice() {
             _ if item.is_plain() => false,
             _ if self.tokens[range.start].text == "scheduler" => false,
-            [Clause { body: Some(Body::Braces(open, _, close)), .. }] => same_line(*open..close + 1),
+            [Clause { body: Some(Body::Braces(open, items, close)), .. }] => {
+                let empty = items.is_empty() && self.tokens[*close].comments.is_empty();
+                empty || same_line(*open..close + 1)
+            }
             _ => same_line(range),
         }
     }
 
-    /// From the end of one clause to the start of the next.
-    fn next_clause(&mut self, clause: &Clause, indentation: usize, braced: bool) {
-        let beside = braced && self.tokens[clause.head.start].comments.is_empty();
-        if !beside {
+    /// From the end of one clause to the start of the next: beside a brace, unless a comment or a long text is in the way.
+    fn next_clause(&mut self, before: &Clause, clause: &Clause, indentation: usize) {
+        let text: usize = clause.head.clone().map(|token| 1 + first_width(self.tokens[token].text)).sum();
+        let beside = match &before.body {
+            Some(Body::Single(_)) => false,
+            Some(Body::Braces(..)) => true,
+            None => self.lines.column() + text <= WIDTH,
+        };
+        if !beside || !self.tokens[clause.head.start].comments.is_empty() {
             self.lead_without_blank(clause.head.start, indentation);
         }
     }
@@ -413,7 +419,7 @@ fn line_length(pieces: &[Piece], from: usize, reserve: usize) -> usize {
         column += usize::from(index > 0 && piece.gap.space);
         let long = piece.text.contains('\n');
         let after = if index + 1 == pieces.len() && !long { reserve } else { 0 };
-        let first_line = piece.text.lines().next().map_or(0, width);
+        let first_line = first_width(&piece.text);
         if column + first_line + after > WIDTH
             && let Some((_, index)) = best
         {
@@ -422,6 +428,11 @@ fn line_length(pieces: &[Piece], from: usize, reserve: usize) -> usize {
         column = if long { width(&piece.text) } else { column + first_line };
     }
     pieces.len()
+}
+
+/// Of the first line of a text, in characters.
+fn first_width(text: &str) -> usize {
+    text.lines().next().map_or(0, width)
 }
 
 /// A comment of several lines in its new place. Its lines move with it only if they all start with a `*`.

@@ -56,6 +56,7 @@ pub(super) fn gaps(tokens: &[Token]) -> Vec<Gap> {
         let wanted = space((tokens[before].text, roles[before]), (token.text, roles[index]));
         let space = wanted || merges(tokens, before);
         let rank = badness((tokens[before].text, roles[before]), (token.text, roles[index]), space);
+        let rank = rank.filter(|_| token.kind != Kind::Verbatim);
         let rank = rank.map(|rank| if rank == LAST_RESORT { rank } else { depth * 10 + rank });
         gaps.push(Gap { space, rank });
         depth += usize::from(matches!(token.text, "(" | "[" | "{"));

@@ -6,7 +6,8 @@ use super::scan::{Kind, Token};
 
 /// A statement, a declaration, a section, a handler: `head body head body …`.
 ///
-/// `if` has a clause for each of its branches, `do` one for its body and one for its condition; all others have one clause.
+/// `if` has a clause for each of its branches, `verbatim` one for each alternative, `do` one for its body and one for its
+/// condition; all others have one clause.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) clauses: Vec<Clause>,
@@ -111,6 +112,7 @@ impl Reader<'_> {
                 self.statement();
                 Item { clauses: vec![first, Clause { head: condition..self.at, body: None }] }
             }
+            "verbatim" => self.alternatives(),
             _ => {
                 self.statement();
                 let head = start..self.at;
@@ -137,6 +139,31 @@ impl Reader<'_> {
             }
             start = self.at;
             self.at += 1;
+        }
+    }
+
+    /// `verbatim c { … } else verbatim python { … } else { … }`
+    fn alternatives(&mut self) -> Item {
+        let mut clauses = Vec::new();
+        loop {
+            let start = self.at;
+            self.at += usize::from(self.is("else"));
+            if !self.is("verbatim") {
+                let head = start..self.at;
+                clauses.push(Clause { head, body: self.body() });
+                return Item { clauses };
+            }
+            while !self.is_end() && self.tokens[self.at].kind != Kind::Verbatim && !self.is(";") && !self.is("}") {
+                self.at += 1;
+            }
+            let read = !self.is_end() && self.tokens[self.at].kind == Kind::Verbatim;
+            self.at += usize::from(read);
+            let more = self.is("else");
+            self.at += usize::from(self.is(";"));
+            clauses.push(Clause { head: start..self.at, body: None });
+            if !more {
+                return Item { clauses };
+            }
         }
     }
 
@@ -225,11 +252,7 @@ impl Reader<'_> {
                 }
                 _ => {}
             }
-            let verbatim = self.tokens[self.at].kind == Kind::Verbatim;
             self.at += 1;
-            if verbatim && !inside && self.text(start) == "verbatim" && !self.is(";") && !self.is("else") {
-                return;
-            }
         }
     }
 }

@@ -45,6 +45,7 @@ fn bars() {
 #[test]
 fn blocks_stand_on_one_line_if_they_did() {
     inside("event e {\nx => y; }", "event e {\n  x => y;\n}");
+    inside("event e {\n\n}\nevent long(t) { }", "event e       { }\nevent long(t) { }");
     inside(
         "event e { if (a) { x => y; } else { z => y; } }\nquery q(t) { return 1; }\nquery long(t) { return 1; }",
         "event e { if (a) { x => y; } else { z => y; } }\nquery q(t)    { return 1; }\nquery long(t) { return 1; }",
@@ -123,6 +124,19 @@ fn what_stands_for_verbatim_text_is_laid_out() {
     inside(
         "event e {\nverbatim c { puts(\"}\"); /* } */ }else{x=1;}\nverbatim c {a} else verbatim d { b }\nx=verbatim c int {'{'} else 1+2; }",
         "event e {\n  verbatim c { puts(\"}\"); /* } */ } else { x = 1; }\n  verbatim c {a} else verbatim d { b }\n  x = verbatim c int {'{'} else 1 + 2;\n}",
+    );
+}
+
+#[test]
+fn alternatives_stand_beside_one_another_while_they_fit() {
+    let long = "a".repeat(60);
+    inside(
+        &format!("event e {{ verbatim c {{ {long} }} else verbatim d {{ {long} }}\nelse {{ x = 1; }} }}"),
+        &format!("event e {{\n  verbatim c {{ {long} }}\n  else verbatim d {{ {long} }} else {{\n    x = 1;\n  }}\n}}"),
+    );
+    inside(
+        "event e {\nverbatim c { a } // one\nelse\nverbatim d { b }\n}",
+        "event e {\n  verbatim c { a } // one\n  else verbatim d { b }\n}",
     );
 }
 

@@ -24,9 +24,10 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "lexer", run: targets::lexer, seeds: seeds::texts },
     Target { name: "parser", run: targets::parser, seeds: seeds::policies },
+    Target { name: "format", run: targets::format, seeds: seeds::policies },
     Target { name: "checker", run: targets::checker, seeds: seeds::policies },
     Target { name: "ir", run: targets::ir, seeds: seeds::representations },
     Target { name: "framework", run: targets::framework, seeds: seeds::frameworks },

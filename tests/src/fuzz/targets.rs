@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::format::{self as formatter, Unformatted};
 use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::interp::{Machine, Variables};
 use catapults_compiler::policy::{Policy, text};
@@ -40,6 +41,21 @@ pub fn parser(bytes: &[u8]) {
     let mut diagnostics = Diagnostics::new();
     syntax::parse(&source, &dialect, &mut diagnostics);
     shown(&diagnostics, &source);
+}
+
+/// What can be read is formatted without a change of meaning, and formatting again changes nothing.
+pub fn format(bytes: &[u8]) {
+    let Ok(source) = Source::from_bytes("fuzzed.sched", bytes.to_vec()) else {
+        return;
+    };
+    match formatter::format(&source) {
+        Err(Unformatted::Refused(diagnostics)) => refused(&diagnostics, &source),
+        Err(Unformatted::Mistake) => panic!("formatting would change the meaning"),
+        Ok(formatted) => match formatter::format(&Source::new("fuzzed.sched", formatted.as_str())) {
+            Ok(again) => assert!(again == formatted, "formatting again changes something:\n{formatted}\n{again}"),
+            Err(why) => panic!("{why:?}, of\n{formatted}"),
+        },
+    }
 }
 
 /// All the way: what is accepted is translated, and its representation reads back as the same policy.
