@@ -173,6 +173,9 @@ pub struct Ir {
 pub struct Grammar {
     #[command(flatten)]
     pub framework: FrameworkOption,
+    /// Print the grammar of framework descriptions instead
+    #[arg(long, conflicts_with = "framework")]
+    pub framework_language: bool,
 }
 
 /// Explain an error code, or list them all

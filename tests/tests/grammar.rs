@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use catapults_compiler::compile;
-use catapults_compiler::diagnostics::Diagnostics;
-use catapults_compiler::framework::{Framework, covers};
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
+use catapults_compiler::framework::{self, Framework, covers};
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::ast::HandlerKind;
 use catapults_compiler::syntax::grammar::{Grammar, is_lexical};
@@ -150,37 +150,100 @@ fn compare_the_repository() {
     assert!(accepted > 150 && refused > 20, "{accepted} {refused}");
 }
 
-/// The grammar in the reference of the language: `UPDATE=1 cargo test -p catapults-tests --test grammar`.
+/// The grammars in the references of the two languages: `UPDATE=1 cargo test -p catapults-tests --test grammar`.
 #[test]
-fn the_reference_shows_the_grammar() {
-    let path = root().join("docs/language.md");
-    let document = fs::read_to_string(&path).unwrap();
-    let (before, rest) = document.split_once("```ebnf\n").unwrap();
-    let (_, after) = rest.split_once("```").unwrap();
-    let current = format!("{before}```ebnf\n{}```{after}", catapults_tests::native().grammar());
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &current).unwrap();
-    } else {
-        assert!(
-            document == current,
-            "docs/language.md is out of date; UPDATE=1 cargo test -p catapults-tests --test grammar"
-        );
+fn the_references_show_the_grammars() {
+    for (name, grammar) in
+        [("docs/language.md", catapults_tests::native().grammar()), ("docs/frameworks.md", framework::grammar())]
+    {
+        let document = fs::read_to_string(root().join(name)).unwrap();
+        let (before, rest) = document.split_once("```ebnf\n").unwrap();
+        let (_, after) = rest.split_once("```").unwrap();
+        let current = format!("{before}```ebnf\n{grammar}```{after}");
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(root().join(name), &current).unwrap();
+        } else {
+            assert!(
+                document == current,
+                "{name} is out of date; UPDATE=1 cargo test -p catapults-tests --test grammar"
+            );
+        }
     }
 }
 
 /// Parse functions say in a comment which productions they read; the productions themselves stand in one place.
 #[test]
 fn every_production_is_named_by_a_parse_function() {
-    let mut framework = catapults_tests::native();
-    framework.dialect.features = Feature::ALL.into();
-    let grammar = framework.grammar();
-    let productions: BTreeSet<&str> =
-        grammar.productions().map(|production| production.name.as_str()).filter(|name| !is_lexical(name)).collect();
-    let sources = fs::read_dir(root().join("compiler/src/syntax")).unwrap().map(|entry| entry.unwrap().path());
-    let text: String = sources.filter(|path| path.is_file()).map(|path| fs::read_to_string(path).unwrap()).collect();
+    let mut native = catapults_tests::native();
+    native.dialect.features = Feature::ALL.into();
+    assert_eq!(named_in(&["compiler/src/syntax"]), productions(&native.grammar()));
+    let all = productions(&native.grammar()).union(&productions(&framework::grammar())).cloned().collect();
+    assert_eq!(named_in(&["compiler/src/syntax", "compiler/src/framework"]), all);
+}
+
+fn productions(grammar: &Grammar) -> BTreeSet<String> {
+    grammar.productions().map(|production| production.name.clone()).filter(|name| !is_lexical(name)).collect()
+}
+
+/// The productions that are named in comments of the sources in some folders.
+fn named_in(folders: &[&str]) -> BTreeSet<String> {
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let sources = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let text: String = sources.map(|path| fs::read_to_string(path).unwrap()).collect();
     let comments = text.lines().filter_map(|line| line.trim().strip_prefix("// Production")?.split_once(": "));
-    let named: BTreeSet<&str> = comments.flat_map(|(_, names)| names.trim_end_matches('.').split(", ")).collect();
-    assert_eq!(named, productions);
+    comments.flat_map(|(_, names)| names.trim_end_matches('.').split(", ").map(str::to_owned)).collect()
+}
+
+/// Whether a text is no framework description, by its syntax; `None`: other mistakes keep the reader from saying so.
+fn description_refused(text: &str) -> Option<bool> {
+    let source = Source::from_bytes("text.framework", text.as_bytes().to_vec()).unwrap();
+    let Err(errors) = framework::read(&source) else { return Some(false) };
+    let is_syntax = |one: &Diagnostic| {
+        one.code == "E0201" || one.code.starts_with("E01") || one.title.starts_with("a default handler can only")
+    };
+    if errors.iter().next().is_some_and(is_syntax) {
+        return Some(true);
+    }
+    // Names, values and repetitions are judged while the text is read, and what follows them is passed.
+    (!errors.iter().any(is_syntax) && !errors.iter().any(|one| ["E0202", "E0203", "E0205"].contains(&one.code)))
+        .then_some(false)
+}
+
+/// Descriptions, likewise: those of the repository, and those that the grammar makes, with and without changes.
+#[test]
+fn descriptions_are_of_their_grammar() {
+    let grammar = Grammar::read(&framework::grammar().to_string()).unwrap();
+    let folders = ["frameworks/native", "tests/ui", "tests/ui/frameworks"];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut texts: Vec<String> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "framework"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let generator = Generator::new(&grammar);
+    let (words, mut random) = (generator.words(), fastrand::Rng::with_seed(3));
+    for turn in 0..2000 {
+        let bytes: Vec<u8> = (0..random.usize(0..300)).map(|_| random.u8(..)).collect();
+        let mut tokens = generator.tokens(&mut Choices::new(&bytes), &mut BTreeSet::new());
+        if turn % 2 == 0 {
+            let at = random.usize(0..tokens.len());
+            match random.usize(0..4) {
+                0 => drop(tokens.remove(at)),
+                1 => tokens.insert(at, words[random.usize(0..words.len())].clone()),
+                2 => tokens[at] = words[random.usize(0..words.len())].clone(),
+                _ => tokens.truncate(at),
+            }
+        }
+        texts.push(tokens.join(" "));
+    }
+    let (mut accepted, mut refused) = (0, 0);
+    for text in texts {
+        let Some(is_refused) = description_refused(&text) else { continue };
+        let verdict = recognise(&grammar, &text);
+        assert_eq!(verdict != Verdict::Accepted, is_refused, "{verdict:?}\n{text}");
+        *(if is_refused { &mut refused } else { &mut accepted }) += 1;
+    }
+    assert!(accepted > 100 && refused > 200, "{accepted} {refused}");
 }
 
 #[test]

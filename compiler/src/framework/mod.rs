@@ -224,6 +224,11 @@ pub struct Build {
     pub command: Vec<String>,
 }
 
+/// The grammar of framework descriptions.
+pub fn grammar() -> Grammar {
+    grammar::for_descriptions(include_str!("grammar.ebnf"))
+}
+
 /// Whether a name written before a handler (`block.io.read`, `block.*`) covers an event.
 pub fn covers(written: &str, event: &str) -> bool {
     match written.strip_suffix('*') {

@@ -80,7 +80,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    // framework = "framework" NAME "{" { item } "}" END ;
+    // Production: framework.
     fn framework(mut self) -> Draft {
         let Ok(opened) = self.header() else {
             return self.draft;
@@ -115,8 +115,7 @@ impl Reader<'_> {
         self.parser.expect_sign("{")
     }
 
-    // item = "abi" NUMBER ";" | "language" NAME ";" | "int" NUMBER ";" | "header" TEXT ";" | dialect | container
-    //      | [ "optional" ] event | query | sequence | build | run ;
+    // Production: item.
     fn item(&mut self) -> Parse<()> {
         let at = self.parser.token.at;
         match self.parser.word() {
@@ -212,7 +211,7 @@ impl Reader<'_> {
         Ok(text)
     }
 
-    // dialect = "dialect" "{" { FEATURE ";" } "}" ;
+    // Production: feature.
     fn dialect(&mut self) -> Parse<()> {
         self.parser.advance();
         let opened = self.parser.expect_sign("{")?;
@@ -241,7 +240,7 @@ impl Reader<'_> {
         self.parser.expect_close(opened, "the dialect")
     }
 
-    // container = "container" NAME ":" CLASS ";" ;
+    // Production: item.
     fn container(&mut self) -> Parse<()> {
         self.parser.advance();
         let name = self.parser.name("a name for the container")?;
@@ -252,8 +251,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    // event = "event" EVENT [ parameters ] [ "may" "fail" ] ( "{" rule { "|" rule } "}" [ default ] | [ default ] ";" ) ;
-    // default = "default" ( block | "like" EVENT ";" ) ;
+    // Productions: event, concerned, default.
     fn event(&mut self, optional: bool) -> Parse<()> {
         let start = self.parser.expect_word("event")?;
         let name = self.member_name("the name of an event")?;
@@ -292,6 +290,7 @@ impl Reader<'_> {
         Ok(())
     }
 
+    // Production: member.
     /// The name of one event, not of a family.
     fn member_name(&mut self, what: &str) -> Parse<Name> {
         let name = self.parser.event_name(what)?;
@@ -302,7 +301,7 @@ impl Reader<'_> {
         Ok(name)
     }
 
-    // rule = [ condition { "," condition } ":" ] move { "," move } ;
+    // Productions: rules, rule.
     fn rules(&mut self, parameters: &[String]) -> Parse<Vec<Rule>> {
         let opened = self.parser.expect_sign("{")?;
         let mut rules = Vec::new();
@@ -318,7 +317,7 @@ impl Reader<'_> {
 
     fn rule(&mut self, parameters: &[String]) -> Parse<Rule> {
         let mut rule = Rule { given: Vec::new(), moves: Vec::new() };
-        if matches!(self.parser.word(), Some("some" | "none")) {
+        if matches!(self.parser.word(), Some("some" | "none")) && !self.parser.follows_sign(":") {
             loop {
                 rule.given.push(self.condition()?);
                 if !self.parser.eat_sign(",") {
@@ -335,7 +334,7 @@ impl Reader<'_> {
         }
     }
 
-    // condition = ( "some" | "none" ) CLASS ;
+    // Production: condition.
     fn condition(&mut self) -> Parse<Condition> {
         if self.parser.eat_word("some") {
             Ok(Condition::Some(self.parser.class()?.0))
@@ -345,9 +344,9 @@ impl Reader<'_> {
         }
     }
 
-    // move = ( NAME ":" | "one" ) stage "->" stage ;      stage = "NEW" | CLASS ;
+    // Production: move.
     fn movement(&mut self, parameters: &[String]) -> Parse<Move> {
-        if self.parser.eat_word("one") {
+        if !self.parser.follows_sign(":") && self.parser.eat_word("one") {
             let start = self.parser.token.at;
             let from = self.stage()?;
             if from == Stage::New {
@@ -386,7 +385,7 @@ impl Reader<'_> {
         if self.parser.eat_word("NEW") { Ok(Stage::New) } else { Ok(Stage::In(self.parser.class()?.0)) }
     }
 
-    // query = "query" EVENT [ parameters ] ":" TYPE [ "=" ( "count" | NAME "in" ) CLASS { "," CLASS } ] ";" ;
+    // Production: query.
     fn query(&mut self) -> Parse<()> {
         let start = self.parser.advance().at;
         let name = self.member_name("the name of a query")?;
@@ -404,7 +403,7 @@ impl Reader<'_> {
 
     fn query_default(&mut self, parameters: &[String], returns: Type) -> Parse<QueryDefault> {
         let start = self.parser.token.at;
-        let (default, ty) = if self.parser.eat_word("count") {
+        let (default, ty) = if !self.parser.follows_word("in") && self.parser.eat_word("count") {
             (QueryDefault::Count(self.classes()?), Type::Int)
         } else {
             let name = self.parser.name("`count` or a parameter of the query")?;
@@ -430,7 +429,7 @@ impl Reader<'_> {
         Ok(classes)
     }
 
-    // sequence = "sequence" NAME "{" { step } "}" ;
+    // Production: item.
     fn sequence(&mut self) -> Parse<()> {
         self.parser.advance();
         // A sequence may be called `thread`, which is a word of the policy language.
@@ -442,7 +441,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    // alternatives = { step } { "|" { step } } ;
+    // Production: alternatives.
     fn alternatives(&mut self) -> Parse<NamedPattern> {
         let mut alternatives = Vec::new();
         loop {
@@ -464,7 +463,7 @@ impl Reader<'_> {
         })
     }
 
-    // step = ( EVENT | NAME | "(" alternatives ")" ) [ "*" | "?" ] ;
+    // Production: step.
     fn step(&mut self) -> Parse<NamedPattern> {
         let step = if self.parser.eat_sign("(") {
             self.parser.depth += 1;
@@ -485,7 +484,7 @@ impl Reader<'_> {
         })
     }
 
-    // build = "build" NAME TEXT "{" TEXT { "," TEXT } "}" ;
+    // Production: item.
     fn build(&mut self) -> Parse<()> {
         self.parser.advance();
         let name = self.parser.name("a name for what is built")?;
@@ -510,7 +509,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    // run = "run" "{" { NAME "=" TEXT ";" } "}" ;
+    // Production: item.
     fn run(&mut self) -> Parse<()> {
         self.parser.advance();
         let opened = self.parser.expect_sign("{")?;

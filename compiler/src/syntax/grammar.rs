@@ -8,7 +8,7 @@ mod notation;
 
 use std::collections::BTreeSet;
 
-use super::lexer::SIGNS;
+use super::lexer::{OTHER_SIGNS, SIGNS};
 use super::words::RESERVED;
 use super::{Dialect, Feature, parser};
 use crate::source::Source;
@@ -80,6 +80,12 @@ pub struct Characters {
     pub ranges: Vec<(char, char)>,
 }
 
+impl Section {
+    fn has(&self, name: &str) -> bool {
+        self.productions.iter().any(|production| production.name == name)
+    }
+}
+
 impl Characters {
     /// Whether the character is one of them.
     pub fn contain(&self, character: char) -> bool {
@@ -113,14 +119,35 @@ pub fn for_policies(dialect: &Dialect, events: &[&str], queries: &[&str]) -> Gra
     let mut grammar = written();
     let mut names = named("event", "The events and queries of the framework; a family stands for its members", events);
     names.productions.extend(named("query", "", queries).productions);
-    let place = grammar.sections.iter().position(|section| section.productions.iter().any(|one| one.name == "handler"));
+    let place = grammar.sections.iter().position(|section| section.has("handler"));
     grammar.sections.insert(place.map_or(0, |place| place + 1), names);
     let features: BTreeSet<Feature> = dialect.features.clone();
     specialise(&mut grammar, &features);
+    let optional: Vec<&str> = dialect.features.iter().map(|feature| feature.word()).collect();
+    let optional = if optional.is_empty() { "none".to_owned() } else { optional.join(", ") };
+    let whom =
+        format!("Policies for the framework `{}`. Optional parts of the language: {optional}.", dialect.framework);
+    complete(grammar, &whom)
+}
+
+/// The grammar of framework descriptions, of which the productions of their own are given.
+pub(crate) fn for_descriptions(own: &str) -> Grammar {
+    let mut grammar = Grammar::read(own).unwrap_or_default();
+    grammar.insert_after("item", words("feature", Feature::ALL.map(Feature::word)));
+    let policies = written();
+    let shared = ["parameters", "type", "class"].iter().filter_map(|name| policies.production(name)).cloned().collect();
+    grammar.sections.push(Section { comment: "As in policies".to_owned(), productions: shared });
+    grammar.sections.extend(policies.sections.into_iter().filter(|section| section.has("TOKEN")));
+    specialise(&mut grammar, &Feature::ALL.into());
+    complete(grammar, "Framework descriptions.")
+}
+
+/// The same with what follows from the productions, and with what stands above the whole.
+fn complete(mut grammar: Grammar, whom: &str) -> Grammar {
     let signs = signs(&grammar);
     grammar.insert_after("NAME", words("RESERVED", RESERVED));
     grammar.insert_after("TEXT", words("SIGN", signs));
-    grammar.sections.insert(0, about(dialect));
+    grammar.sections.insert(0, about(whom));
     grammar
 }
 
@@ -133,13 +160,11 @@ fn written() -> Grammar {
     grammar
 }
 
-/// What stands above the whole: for whom it is, how it is to be read, what it leaves out.
-fn about(dialect: &Dialect) -> Section {
-    let optional: Vec<&str> = dialect.features.iter().map(|feature| feature.word()).collect();
-    let optional = if optional.is_empty() { "none".to_owned() } else { optional.join(", ") };
-    let (name, deepest, longest) = (&dialect.framework, parser::DEEPEST, Source::LONGEST >> 20);
+/// What stands above the whole: whose grammar it is, and how it is to be read.
+fn about(whom: &str) -> Section {
+    let (deepest, longest) = (parser::DEEPEST, Source::LONGEST >> 20);
     let comment = format!(
-        "Policies for the framework `{name}`. Optional parts of the language: {optional}.
+        "{whom}
 
    The notation is the EBNF of the XML recommendation, https://www.w3.org/TR/xml/#sec-notation:
    a? a* a+ (a | b), a - b is a but no b, [a-z] is a character, [^a-z] any other, #xA the one
@@ -195,7 +220,7 @@ fn signs(grammar: &Grammar) -> Vec<&'static str> {
             }
         });
     }
-    SIGNS.into_iter().filter(|sign| used.contains(*sign)).collect()
+    SIGNS.into_iter().chain(OTHER_SIGNS).filter(|sign| used.contains(*sign)).collect()
 }
 
 /// Whether a production of this name is made of characters.

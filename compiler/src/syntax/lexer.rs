@@ -51,7 +51,7 @@ pub(super) const SIGNS: [&str; 34] = [
     ",", ";", ":", ".", "|", "+", "-", "*", "/", "%", "<", ">", "=", "!",
 ];
 /// Known, so that a message can name them; in no grammar but `?`.
-const OTHER_SIGNS: [&str; 4] = ["?", "&", "^", "~"];
+pub(super) const OTHER_SIGNS: [&str; 4] = ["?", "&", "^", "~"];
 
 /// Reads tokens from the start of a text to its end.
 #[derive(Clone, Debug)]

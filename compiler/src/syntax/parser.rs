@@ -93,6 +93,10 @@ impl<'a> Parser<'a> {
         matches!(self.following.kind, TokenKind::Sign(found) if found == sign)
     }
 
+    pub(crate) fn follows_word(&self, word: &str) -> bool {
+        self.following.kind == TokenKind::Word && self.written(self.following.at) == word
+    }
+
     pub(crate) fn is_end(&self) -> bool {
         self.token.kind == TokenKind::End
     }
