@@ -11,7 +11,7 @@ use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::{self, Framework, covers};
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::ast::HandlerKind;
-use catapults_compiler::syntax::grammar::{Grammar, is_lexical};
+use catapults_compiler::syntax::grammar::{Form, Grammar, is_lexical};
 use catapults_compiler::syntax::{Feature, parse};
 use catapults_tests::choices::Choices;
 use catapults_tests::examples::{documents, examples};
@@ -169,6 +169,29 @@ fn the_references_show_the_grammars() {
             );
         }
     }
+}
+
+/// What the grammar has is explained in the reference: each of its words and signs stands there.
+#[test]
+fn the_reference_speaks_of_all_words() {
+    let document = fs::read_to_string(root().join("docs/language.md")).unwrap();
+    let (reference, _) = document.split_once("\n## Grammar\n").unwrap();
+    let mut native = catapults_tests::native();
+    (native.events, native.queries) = (Vec::new(), Vec::new());
+    native.dialect.features = Feature::ALL.into();
+    let words: BTreeSet<&str> = reference.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    let mut missing = BTreeSet::new();
+    for production in native.grammar().productions().filter(|production| !is_lexical(&production.name)) {
+        production.form.each(&mut |form| match form {
+            Form::Text(text) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                missing.extend((!words.contains(text.as_str())).then(|| text.clone()));
+            }
+            Form::Text(text) => missing.extend((!reference.contains(text.as_str())).then(|| text.clone())),
+            Form::Characters(_) | Form::Name(_) | Form::Then(_) | Form::Either(_) | Form::Maybe(_) => {}
+            Form::Many(_) | Form::OneOrMore(_) | Form::Without(..) | Form::Only(..) => {}
+        });
+    }
+    assert!(missing.is_empty(), "docs/language.md says nothing of {missing:?}");
 }
 
 /// Parse functions say in a comment which productions they read; the productions themselves stand in one place.
