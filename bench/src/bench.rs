@@ -1,6 +1,7 @@
 //! The measurements that have a target: against the bare switch, against nginx, against the clock.
 
 mod check;
+mod large;
 mod switch;
 mod web;
 
@@ -37,7 +38,7 @@ enum Question {
     Switch,
     /// How CoW compares with nginx
     Web,
-    /// How long a policy takes to be checked
+    /// How long a policy takes to be checked and translated
     Check,
 }
 
@@ -63,7 +64,7 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             }
             Question::Check => {
                 let (repeats, goals) = check::measure(place)?;
-                ("check", "`catapults check` of one policy, as a whole process, in milliseconds", repeats, goals)
+                ("check", "checking a policy, and translating it, as a whole process, in milliseconds", repeats, goals)
             }
         };
         if !options.dry {

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 pub use application::{Application, Variables};
 pub use saved::{Saved, SavedThread};
 
+use crate::policy::text::Heads;
 use crate::policy::{
     AttributeId, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement,
     StatementKind, Test, Thread, Value,
@@ -400,7 +401,7 @@ impl Step<'_, '_, '_> {
                 Guard::Vacant(container) => self.machine.containers[container.0].is_empty(),
             };
             if !holds {
-                let text = self.machine.verified.guard_text(statement, *guard);
+                let text = self.guard_text(statement, *guard);
                 return Err(Stop::Guard { line: statement.at.line, text });
             }
         }
@@ -556,8 +557,13 @@ impl Step<'_, '_, '_> {
         &self.machine.verified.policy().containers[container.0].kind
     }
 
+    fn guard_text(&self, statement: &Statement, guard: Guard) -> String {
+        let verified = self.machine.verified;
+        verified.guard_text(&Heads::of(verified.policy(), self.handler), statement, guard)
+    }
+
     fn unproved_guard(&self, statement: &Statement, guard: Guard) -> Stop {
-        let text = self.machine.verified.guard_text(statement, guard);
+        let text = self.guard_text(statement, guard);
         unproved(statement.at.line, format!("it is not so that {text}"))
     }
 }

@@ -5,7 +5,9 @@
 
 use catapults_compiler::compile;
 use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
+use catapults_compiler::policy::StatementKind::{Foreach, If, Loop};
 use catapults_compiler::policy::Value;
+use catapults_compiler::policy::text::Heads;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Guard;
 use catapults_tests::native;
@@ -44,14 +46,14 @@ fn guards(event: &str, body: &str) -> Vec<String> {
     let policy = verified.policy();
     let name = event.split('(').next().unwrap();
     let handler = policy.events.iter().find(|handler| handler.name == name).unwrap();
+    let heads = Heads::of(policy, handler);
     let mut found = Vec::new();
     let mut pending: Vec<_> = handler.body.iter().rev().collect();
     while let Some(statement) = pending.pop() {
         for guard in &verified.facts(statement.id).guards {
             assert!(matches!(guard, Guard::Holds(_) | Guard::Vacant(_)));
-            found.push(verified.guard_text(statement, *guard));
+            found.push(verified.guard_text(&heads, statement, *guard));
         }
-        use catapults_compiler::policy::StatementKind::{Foreach, If, Loop};
         if let If { then, otherwise, .. } = &statement.kind {
             pending.extend(then.iter().chain(otherwise).rev());
         } else if let Foreach { body, .. } = &statement.kind {

@@ -26,5 +26,5 @@ mod names;
 mod print;
 mod read;
 
-pub use print::{expression, print, statement_head};
+pub use print::{Heads, expression, print};
 pub use read::{ReadError, read};

@@ -49,7 +49,7 @@ fn remark(handling: &Handling, statement: &Statement, guard: Guard) -> Diagnosti
     let remark = Diagnostic::remark(title, statement.at, format!("{name} {feared} here"));
     let remark = match handling.before(statement.id) {
         None => remark.note("this is never reached"),
-        Some(state) => because(remark, handling, &state, container, feared),
+        Some(state) => because(remark, handling, state, container, feared),
     };
     remark.help(format!("a test removes it: `if (|{}| {test}) ...`", handling.container(container).name))
 }

@@ -29,13 +29,14 @@ mod values;
 mod walk;
 mod work;
 
+use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{
-    At, Container, ContainerId, Handler, LocalId, Policy, Statement, StatementId, StatementKind, text,
+    At, Container, ContainerId, Handler, LocalId, Policy, Statement, StatementId, StatementKind, text::Heads,
 };
 
 use between::Between;
@@ -89,12 +90,12 @@ impl Verified<Policy> {
 
 impl Verified<Policy> {
     /// What is said when this guard of this statement fails: "`ready` is empty in `ready => current`".
-    pub fn guard_text(&self, statement: &Statement, guard: Guard) -> String {
+    ///
+    /// `heads` are those of its handler.
+    pub fn guard_text(&self, heads: &Heads, statement: &Statement, guard: Guard) -> String {
         let policy = &self.inner;
         let name = |container: ContainerId| policy.containers.get(container.0).map_or("?", |container| &container.name);
-        let handler =
-            policy.events.iter().chain(&policy.queries).find(|handler| walk::contains(&handler.body, statement.id));
-        let what = handler.map(|handler| text::statement_head(policy, handler, statement)).unwrap_or_default();
+        let what = heads.head(statement);
         let what = what.trim_end_matches(';');
         match guard {
             Guard::Holds(container) => format!("`{}` is empty in `{what}`", name(container)),
@@ -272,6 +273,10 @@ struct Handling<'a> {
     situations: Vec<Situation<'a>>,
     /// One for each situation.
     flows: Vec<Flow>,
+    /// What is known before each statement that can be reached, in whatever situation and on whatever path.
+    before: BTreeMap<StatementId, State>,
+    /// Its statements as the source has them, once one is to be quoted.
+    heads: OnceCell<Heads>,
     course: Course<'a>,
 }
 
@@ -293,8 +298,15 @@ impl<'a> Handling<'a> {
             situations = situation::situations(policy, framework, handler, event, nothing);
         }
         let follow = |situation: &Situation| flow::follow(course, situation.start.clone(), paths(handler));
-        let flows = situations.iter().map(follow).collect();
-        Handling { policy, handler, event, situations, flows, course }
+        let flows: Vec<Flow> = situations.iter().map(follow).collect();
+        let mut before: BTreeMap<StatementId, State> = BTreeMap::new();
+        for (statement, states) in flows.iter().flat_map(|flow| &flow.before) {
+            let known = before.remove(statement).into_iter().chain(states.iter().cloned());
+            if let Some(joined) = known.reduce(State::join) {
+                before.insert(*statement, joined);
+            }
+        }
+        Handling { policy, handler, event, situations, flows, before, heads: OnceCell::new(), course }
     }
 
     /// The places of the statements that are reached, and of the ends.
@@ -310,8 +322,8 @@ impl<'a> Handling<'a> {
     }
 
     /// What is known before a statement, in whatever situation it is reached; `None` if it never is.
-    fn before(&self, statement: StatementId) -> Option<State> {
-        self.all_before(statement).cloned().reduce(State::join)
+    fn before(&self, statement: StatementId) -> Option<&State> {
+        self.before.get(&statement)
     }
 
     /// The same; one of these states is the case.
@@ -356,7 +368,8 @@ impl<'a> Handling<'a> {
 
     /// A statement as written, in backquotes, without its `;`.
     fn statement(&self, statement: &Statement) -> String {
-        format!("`{}`", text::statement_head(self.policy, self.handler, statement).trim_end_matches(';'))
+        let heads = self.heads.get_or_init(|| Heads::of(self.policy, self.handler));
+        format!("`{}`", heads.head(statement).trim_end_matches(';'))
     }
 
     /// Where the rules demand of a parameter that it goes; empty if no rule that can apply speaks of it.

@@ -9,7 +9,7 @@ use crate::policy::{At, BinaryOperator, Expression, Place, Statement, StatementK
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     walk::statements(&handling.handler.body, &mut |statement| {
         let Some(state) = handling.before(statement.id) else { return };
-        let wrong = read(handling, statement, &state);
+        let wrong = read(handling, statement, state);
         // What is not known where paths have met may be known on each of them.
         if wrong.has_errors()
             && handling.all_before(statement.id).any(|state| read(handling, statement, state).has_errors())

@@ -11,12 +11,12 @@ use crate::policy::{At, ContainerId, ContainerKind, Handler, LocalId, Policy, Va
 /// An abstract state.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct State {
-    /// By container.
-    sizes: Vec<Size>,
+    /// By container. Shared, as the places below: most statements change few of them, and there is a state for each statement.
+    sizes: Rc<Vec<Size>>,
     /// Each: at least one of these containers holds a thread. None of them is known to be empty or to hold one.
     some: BTreeSet<BTreeSet<ContainerId>>,
     /// By local: where the thread can be. `None`: the local names no thread here.
-    threads: Vec<Option<Places>>,
+    threads: Vec<Option<Rc<Places>>>,
     /// Of the variables of the policy, then of the handler. Most states share them.
     values: Rc<Vec<Range>>,
     /// The first statement so far that changed anything but locals.
@@ -85,9 +85,10 @@ impl State {
     /// Nothing is known, but that a threadref holds one thread at most and that parameters are in some container.
     pub fn unknown(policy: &Policy, handler: &Handler) -> Self {
         let (locals, parameters) = (handler.locals.len(), handler.parameters);
-        let anywhere: Places = (0..policy.containers.len()).map(|index| Spot::In(ContainerId(index))).collect();
+        let anywhere: Rc<Places> =
+            Rc::new((0..policy.containers.len()).map(|index| Spot::In(ContainerId(index))).collect());
         State {
-            sizes: policy.containers.iter().map(|container| Size::any(&container.kind)).collect(),
+            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(&container.kind)).collect()),
             some: BTreeSet::new(),
             threads: (0..locals).map(|local| (local < parameters).then(|| anywhere.clone())).collect(),
             values: Rc::new(values::unknown(policy, handler.locals.iter().map(|local| local.kind))),
@@ -101,7 +102,7 @@ impl State {
         let empty = Size { least: 0, most: Some(0), why: Why::Between };
         let initial = |value: Value| Range::of(value).because(Why::Between);
         State {
-            sizes: policy.containers.iter().map(|_| empty).collect(),
+            sizes: Rc::new(policy.containers.iter().map(|_| empty).collect()),
             some: BTreeSet::new(),
             threads: Vec::new(),
             values: Rc::new(policy.variables.iter().map(|variable| initial(variable.initial)).collect()),
@@ -113,7 +114,7 @@ impl State {
     /// Nothing is known of what outlives handlers.
     pub fn nothing(policy: &Policy) -> Self {
         State {
-            sizes: policy.containers.iter().map(|container| Size::any(&container.kind)).collect(),
+            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(&container.kind)).collect()),
             some: BTreeSet::new(),
             threads: Vec::new(),
             values: Rc::new(values::unknown(policy, std::iter::empty())),
@@ -139,11 +140,11 @@ impl State {
             let why = if known == value { Why::Unknown } else { Why::Between };
             *value = known.because(why);
         }
-        let mut sizes = self.sizes.clone();
-        for (size, unknown) in sizes.iter_mut().zip(&nothing.sizes) {
+        let mut sizes = self.sizes.to_vec();
+        for (size, unknown) in sizes.iter_mut().zip(nothing.sizes.iter()) {
             size.why = if size == unknown { Why::Unknown } else { Why::Between };
         }
-        State { sizes, some: self.some.clone(), values: Rc::new(values), ..nothing }
+        State { sizes: Rc::new(sizes), some: self.some.clone(), values: Rc::new(values), ..nothing }
     }
 
     /// How many threads a container holds.
@@ -182,20 +183,20 @@ impl State {
 
     /// Where a named thread can be; `None` if the local names none here.
     pub fn places(&self, local: LocalId) -> Option<&Places> {
-        self.threads[local.0].as_ref()
+        self.threads[local.0].as_deref()
     }
 
     /// The state in which a thread is in one of these places only. `None`: it cannot be.
     pub fn with_places(mut self, local: LocalId, keep: impl Fn(Spot) -> bool) -> Option<State> {
         if let Some(places) = &mut self.threads[local.0] {
-            places.retain(|spot| keep(*spot));
+            narrow(places, keep);
         }
         self.consistent()
     }
 
     /// The state in which a thread is somewhere in these places, whatever was known of it.
     pub fn placed(mut self, local: LocalId, places: Places) -> Option<State> {
-        self.threads[local.0] = Some(places);
+        self.threads[local.0] = Some(Rc::new(places));
         self.consistent()
     }
 
@@ -207,12 +208,10 @@ impl State {
 
     /// The state in which, besides, a container holds between `least` and `most` threads. `None`: it cannot be.
     pub fn with_size(mut self, container: ContainerId, least: u64, most: Option<u64>, why: Why) -> Option<State> {
-        let size = &mut self.sizes[container.0];
-        let before = *size;
-        size.least = size.least.max(least);
-        size.most = lower(size.most, most);
-        if *size != before {
-            size.why = why;
+        let before = self.size(container);
+        let size = Size { least: before.least.max(least), most: lower(before.most, most), why };
+        if size != before {
+            Rc::make_mut(&mut self.sizes)[container.0] = size;
         }
         self.consistent()
     }
@@ -232,12 +231,13 @@ impl State {
         }
         for places in self.threads.iter_mut().flatten() {
             if places.contains(&Spot::In(from)) {
-                places.insert(to.map_or(Spot::Gone, Spot::In));
+                widen(places, to.map_or(Spot::Gone, Spot::In));
             }
         }
-        self.sizes[from.0].shrink(true, at);
+        let sizes = Rc::make_mut(&mut self.sizes);
+        sizes[from.0].shrink(true, at);
         if let Some(to) = to {
-            self.sizes[to.0].grow(true, at);
+            sizes[to.0].grow(true, at);
         }
         self.weaken_some(&BTreeSet::from([from]), to);
         self.consistent()
@@ -253,21 +253,22 @@ impl State {
         // Two names can stand for one thread, if it can be where both can be.
         for places in self.threads.iter_mut().flatten() {
             if !places.is_disjoint(&before) {
-                places.insert(spot);
+                widen(places, spot);
             }
         }
         let certain = before.len() == 1;
+        let sizes = Rc::make_mut(&mut self.sizes);
         for source in sources.iter().filter(|source| Some(**source) != to) {
-            self.sizes[source.0].shrink(certain, at);
+            sizes[source.0].shrink(certain, at);
         }
         if let Some(to) = to {
             if !sources.contains(&to) {
-                self.sizes[to.0].grow(true, at);
+                sizes[to.0].grow(true, at);
             } else if !certain {
-                self.sizes[to.0].grow(false, at);
+                sizes[to.0].grow(false, at);
             }
         }
-        self.threads[local.0] = Some(BTreeSet::from([spot]));
+        self.threads[local.0] = Some(Rc::new(BTreeSet::from([spot])));
         self.weaken_some(&sources, to);
         self.consistent()
     }
@@ -275,9 +276,14 @@ impl State {
     /// What is known whichever of two states it is.
     pub fn join(self, other: State) -> State {
         let some = common(&self, &other);
-        let sizes = self.sizes.iter().zip(&other.sizes).map(|(a, b)| a.join(*b)).collect();
+        let sizes = if Rc::ptr_eq(&self.sizes, &other.sizes) {
+            self.sizes
+        } else {
+            Rc::new(self.sizes.iter().zip(other.sizes.iter()).map(|(a, b)| a.join(*b)).collect())
+        };
         let threads = self.threads.into_iter().zip(other.threads).map(|places| match places {
-            (Some(a), Some(b)) => Some(&a | &b),
+            (Some(a), Some(b)) if Rc::ptr_eq(&a, &b) || b.is_subset(&a) => Some(a),
+            (Some(a), Some(b)) => Some(Rc::new(&*a | &*b)),
             (None, _) | (_, None) => None,
         });
         let values = joined(self.values, &other.values);
@@ -304,7 +310,7 @@ impl State {
         };
         let mut joined = self.join(next);
         joined.values = values;
-        for (size, old) in joined.sizes.iter_mut().zip(&before.sizes) {
+        for (size, old) in Rc::make_mut(&mut joined.sizes).iter_mut().zip(before.sizes.iter()) {
             if size.least < old.least {
                 size.least = 0;
             }
@@ -331,11 +337,11 @@ impl State {
             }
             for places in self.threads.iter_mut().flatten() {
                 let empty = |container: ContainerId| self.sizes[container.0].most == Some(0);
-                places.retain(|spot| !spot.container().is_some_and(empty));
+                narrow(places, |spot| !spot.container().is_some_and(empty));
                 match places.first() {
                     None => return None,
                     Some(Spot::In(only)) if places.len() == 1 && self.sizes[only.0].least == 0 => {
-                        self.sizes[only.0].least = 1;
+                        Rc::make_mut(&mut self.sizes)[only.0].least = 1;
                         changed = true;
                     }
                     Some(_) => {}
@@ -351,7 +357,7 @@ impl State {
                 match possible.first() {
                     None => return None,
                     Some(only) if possible.len() == 1 => {
-                        self.sizes[only.0].least = 1;
+                        Rc::make_mut(&mut self.sizes)[only.0].least = 1;
                         changed = true;
                     }
                     Some(_) => {
@@ -457,6 +463,20 @@ impl Spot {
             Spot::In(container) => Some(container),
             Spot::Hand | Spot::Gone => None,
         }
+    }
+}
+
+/// Only these places. What is shared and does not change stays shared.
+fn narrow(places: &mut Rc<Places>, keep: impl Fn(Spot) -> bool) {
+    if !places.iter().all(|spot| keep(*spot)) {
+        Rc::make_mut(places).retain(|spot| keep(*spot));
+    }
+}
+
+/// This place, too.
+fn widen(places: &mut Rc<Places>, spot: Spot) {
+    if !places.contains(&spot) {
+        Rc::make_mut(places).insert(spot);
     }
 }
 

@@ -14,12 +14,12 @@ use crate::policy::{
 pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut Diagnostics) {
     walk::statements(&handling.handler.body, &mut |statement| {
         let before = handling.before(statement.id);
-        facts[statement.id.0] = match &before {
+        facts[statement.id.0] = match before {
             Some(state) => Facts { guards: left(handling, statement), ..known(handling, statement, state) },
             None => feared(handling, statement),
         };
         if let Some(state) = before {
-            refuse(handling, statement, &state, diagnostics);
+            refuse(handling, statement, state, diagnostics);
         }
     });
 }

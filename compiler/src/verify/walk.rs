@@ -1,6 +1,6 @@
 //! Going through the statements and expressions of a handler.
 
-use crate::policy::{Block, Expression, Policy, Statement, StatementId, StatementKind};
+use crate::policy::{Block, Expression, Policy, Statement, StatementKind};
 
 /// Visits every statement, in the order of their numbers.
 pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statement)) {
@@ -41,13 +41,6 @@ pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
         | Expression::Size(_)
         | Expression::In(..) => false,
     }
-}
-
-/// Whether a statement of this number is in a block.
-pub(super) fn contains(block: &Block, id: StatementId) -> bool {
-    let mut found = false;
-    statements(block, &mut |statement| found |= statement.id == id);
-    found
 }
 
 /// How many statements there are.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use catapults_compiler::framework::{Event, Framework};
 use catapults_compiler::interp::{Machine, Saved, Stop, ThreadId};
-use catapults_compiler::policy::text::statement_head;
+use catapults_compiler::policy::text::Heads;
 use catapults_compiler::policy::{Handler, Owner, Policy, StateClass, Statement, StatementKind, Value};
 use catapults_compiler::verify::Verified;
 
@@ -369,9 +369,10 @@ fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives) -> BTr
     let events: Vec<&Event> = framework.events.iter().filter(handled).collect();
     let text = |event: &Event| {
         let handler = policy.events.iter().find(|handler| handler.name == event.name)?;
+        let heads = Heads::of(policy, handler);
         let simple = |statement: &Statement| {
             let transfer = matches!(statement.kind, StatementKind::Transfer { .. } | StatementKind::Destroy { .. });
-            transfer.then(|| statement_head(policy, handler, statement))
+            transfer.then(|| heads.head(statement))
         };
         let written = (handler.owner == Owner::Policy).then_some((handler.at.start, handler.at.end));
         match (written, handler.body.iter().map(simple).collect::<Option<Vec<String>>>()) {

@@ -1,8 +1,11 @@
 //! The body of one handler.
 
+use std::cell::OnceCell;
+
 use super::expression::expression;
 use super::names::{Names, Scope};
 use super::{values, verbatim};
+use crate::policy::text::Heads;
 use crate::policy::{
     BinaryOperator, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, LocalKind, Place, Policy, Source,
     Statement, StatementId, StatementKind, Test, Thread,
@@ -31,6 +34,8 @@ pub(super) struct Body<'a> {
     source: &'a str,
     /// By local: its name where it is in scope.
     locals: Vec<String>,
+    /// Its statements as the source has them, once one is to be quoted.
+    heads: OnceCell<Heads>,
     /// Which locals are read.
     pub used: Vec<bool>,
     /// Whether the instance is read or written.
@@ -52,7 +57,7 @@ pub(super) fn body<'a>(
     handler: &'a Handler,
     shape: Shape,
 ) -> Body<'a> {
-    let mut scope = names.file.clone();
+    let mut scope = names.file.within();
     for taken in ["self", "self_", "stop", "guard", "refusal"] {
         scope.take(taken);
     }
@@ -64,6 +69,7 @@ pub(super) fn body<'a>(
         shape,
         source,
         locals: vec![String::new(); handler.locals.len()],
+        heads: OnceCell::new(),
         used: vec![false; handler.locals.len()],
         uses_self: false,
         uses_stop: false,
@@ -261,6 +267,8 @@ impl Body<'_> {
     fn guards(&mut self, statement: &Statement) {
         let verified = self.verified;
         for guard in &verified.facts(statement.id).guards {
+            let heads = self.heads.get_or_init(|| Heads::of(self.policy, self.handler));
+            let text = verified.guard_text(heads, statement, *guard);
             let failed = match guard {
                 Guard::Holds(container) => self.empty(*container),
                 Guard::Vacant(slot) => format!("{} != NULL", self.container(*slot)),
@@ -270,7 +278,7 @@ impl Body<'_> {
             self.line(&format!(
                 "static const struct catapults_stop guard = {{CATAPULTS_STOP_GUARD, {}, {}}};",
                 statement.at.line,
-                super::string(&verified.guard_text(statement, *guard))
+                super::string(&text)
             ));
             self.stop(statement, "guard");
             self.depth -= 1;

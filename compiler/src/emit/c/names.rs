@@ -2,6 +2,7 @@
 
 use crate::policy::Policy;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What C17 and C23 reserve, and what the included headers define as macros or types.
 const RESERVED: &[&str] = &[
@@ -66,18 +67,24 @@ const RESERVED: &[&str] = &[
 /// What a dispatcher that the file is compiled into has names of its own for.
 const HOST: &[&str] = &["context", "dispatcher", "timer", "tools_context", "trace_file", "trace_record"];
 
-/// Names taken in one scope of C.
+/// Names taken in one scope of C. A clone for a block within copies the handler's own names only.
 #[derive(Clone, Default)]
 pub(super) struct Scope {
+    outside: Rc<BTreeSet<String>>,
     taken: BTreeSet<String>,
 }
 
 impl Scope {
+    /// A scope in which all that is taken here is taken too.
+    pub(super) fn within(&self) -> Scope {
+        Scope { outside: Rc::new(self.outside.union(&self.taken).cloned().collect()), taken: BTreeSet::new() }
+    }
+
     /// Takes the name, or the nearest one that is free.
     pub(super) fn take(&mut self, wanted: &str) -> String {
         // Of names that begin with an underscore, too many belong to the compiler.
         let mut name = if wanted.starts_with('_') { format!("x{wanted}") } else { wanted.to_owned() };
-        while is_reserved(&name) || self.taken.contains(&name) {
+        while is_reserved(&name) || self.outside.contains(&name) || self.taken.contains(&name) {
             name.push('_');
         }
         self.taken.insert(name.clone());

@@ -43,22 +43,38 @@ pub fn print(policy: &Policy) -> String {
         container_line(&mut out, container, &names);
     }
     for handler in policy.events.iter().chain(&policy.queries) {
-        Printer::of(handler, &names).handler(handler, &mut out);
+        let locals = names.locals(handler);
+        Printer { names: &names, locals: &locals }.handler(handler, &mut out);
     }
     out
 }
 
-/// A statement on one line as in the source, without its bodies and its place: `ready => current;`, `if (x > 0)`.
-pub fn statement_head(policy: &Policy, handler: &Handler, statement: &Statement) -> String {
-    let names = Names::of(policy);
-    Printer::of(handler, &names).head(statement)
+/// The statements of one handler, each on one line as in the source, without its bodies and its place: `ready => current;`,
+/// `if (x > 0)`.
+pub struct Heads {
+    names: Names,
+    locals: Vec<String>,
+}
+
+impl Heads {
+    /// Those of a handler.
+    pub fn of(policy: &Policy, handler: &Handler) -> Self {
+        let names = Names::of(policy);
+        let locals = names.locals(handler);
+        Heads { names, locals }
+    }
+
+    /// A statement of the handler.
+    pub fn head(&self, statement: &Statement) -> String {
+        Printer { names: &self.names, locals: &self.locals }.head(statement)
+    }
 }
 
 /// An expression as the policy writes it, more or less. Names of the same spelling are not told apart.
 pub fn expression(policy: &Policy, handler: &Handler, expression: &Expression) -> String {
-    let names = Names::of(policy);
+    let Heads { names, locals } = Heads::of(policy, handler);
     let expression = if let Expression::NotZero(operand) = expression { operand } else { expression };
-    let numbered = Printer::of(handler, &names).expression(expression);
+    let numbered = Printer { names: &names, locals: &locals }.expression(expression);
     let mut parts = numbered.split('#');
     let mut text = parts.next().unwrap_or_default().to_owned();
     parts.for_each(|part| text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit())));
@@ -120,14 +136,10 @@ fn sort_keys(keys: &[SortKey], names: &Names) -> String {
 /// What is needed to print the inside of one handler.
 struct Printer<'a> {
     names: &'a Names,
-    locals: Vec<String>,
+    locals: &'a [String],
 }
 
-impl<'a> Printer<'a> {
-    fn of(handler: &Handler, names: &'a Names) -> Self {
-        Printer { names, locals: names.locals(handler) }
-    }
-
+impl Printer<'_> {
     fn handler(&self, handler: &Handler, out: &mut String) {
         let (parameters, others) = handler.locals.split_at(handler.parameters.min(handler.locals.len()));
         let parameters = parameters.iter().map(|local| local.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -193,7 +205,7 @@ impl<'a> Printer<'a> {
             StatementKind::Dispatch { slot } => format!("dispatch {};", name(&self.names.containers, slot.0)),
             StatementKind::If { condition, .. } => format!("if ({})", self.expression(condition)),
             StatementKind::Foreach { cursor, container, .. } => {
-                format!("foreach {} in {}", name(&self.locals, cursor.0), name(&self.names.containers, container.0))
+                format!("foreach {} in {}", name(self.locals, cursor.0), name(&self.names.containers, container.0))
             }
             StatementKind::Loop { condition, test: Test::Before, .. } => {
                 format!("while ({})", self.expression(condition))
@@ -214,13 +226,13 @@ impl<'a> Printer<'a> {
     fn source(&self, source: Source) -> &str {
         match source {
             Source::Container(container) => name(&self.names.containers, container.0),
-            Source::Thread(local) => name(&self.locals, local.0),
+            Source::Thread(local) => name(self.locals, local.0),
         }
     }
 
     fn thread(&self, thread: Thread) -> &str {
         match thread {
-            Thread::Local(local) => name(&self.locals, local.0),
+            Thread::Local(local) => name(self.locals, local.0),
             Thread::Slot(slot) => name(&self.names.containers, slot.0),
         }
     }
@@ -228,7 +240,7 @@ impl<'a> Printer<'a> {
     fn place(&self, place: Place) -> String {
         match place {
             Place::Variable(variable) => name(&self.names.variables, variable.0).to_owned(),
-            Place::Local(local) => name(&self.locals, local.0).to_owned(),
+            Place::Local(local) => name(self.locals, local.0).to_owned(),
             Place::Import(import) => name(&self.names.imports, import.0).to_owned(),
             Place::Attribute(thread, attribute) => {
                 format!("{}.{}", self.thread(thread), name(&self.names.attributes, attribute.0))
