@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::Found;
 use catapults_compiler::diagnostics::Diagnostic;
-use catapults_compiler::emit::emit;
+use catapults_compiler::emit::{self, emit};
 use catapults_compiler::framework::Build;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
@@ -61,7 +61,7 @@ pub fn output(recipe: &Build, policy: &Verified<Policy>, folder: &Path) -> PathB
 }
 
 /// The command of a build, complete.
-pub fn command(found: &Found, recipe: &Build, source: &Path, output: &Path) -> Vec<String> {
+pub fn command(found: &Found, policy: &Verified<Policy>, recipe: &Build, source: &Path, output: &Path) -> Vec<String> {
     let full = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let parts = [
         ("{source}", full(source)),
@@ -69,8 +69,8 @@ pub fn command(found: &Found, recipe: &Build, source: &Path, output: &Path) -> V
         ("{framework}", full(&found.folder)),
         ("{shared}", full(&found.shared())),
     ];
-    let fill = |argument: &String| parts.iter().fold(argument.clone(), |text, (name, value)| text.replace(name, value));
-    recipe.command.iter().map(fill).collect()
+    let fill = |word: &str| parts.iter().fold(word.to_owned(), |text, (name, value)| text.replace(name, value));
+    emit::command(recipe, policy.policy()).map(fill).collect()
 }
 
 /// Runs the framework's command. What it makes appears whole or not at all, also when several do this at once.
@@ -84,7 +84,7 @@ pub fn make(
 ) -> Result<PathBuf, Failure> {
     let output = output(recipe, policy, folder);
     let unfinished = beside(&output);
-    let command = command(found, recipe, source, &unfinished);
+    let command = command(found, policy, recipe, source, &unfinished);
     let done = execute(console, &command).and_then(|()| {
         fs::rename(&unfinished, &output).map_err(|error| unwritable(&output, &error))?;
         Ok(output)

@@ -488,6 +488,7 @@ impl Step<'_, '_, '_> {
             Expression::Literal(value) => *value,
             Expression::Constant(constant) => self.machine.verified.policy().constants[constant.0].value,
             Expression::Read(place) => self.read(*place, line)?,
+            Expression::Convert(_, operand) => arithmetic::convert(self.value(operand, line)?, bits),
             Expression::Now => Value::Time(self.machine.now),
             Expression::Size(container) => arithmetic::size(self.machine.containers[container.0].len(), bits),
             Expression::In(thread, container) => {

@@ -6,7 +6,7 @@
 
 pub mod text;
 
-pub use crate::vocabulary::{At, BinaryOperator, StateClass, Test, Type, UnaryOperator, Value};
+pub use crate::vocabulary::{At, BinaryOperator, Float, StateClass, Test, Type, UnaryOperator, Value};
 
 /// A scheduler, ready to be verified.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +55,7 @@ impl Policy {
             },
             Expression::Now => Type::Time,
             Expression::Verbatim { ty, .. } => *ty,
+            Expression::Convert(ty, _) => *ty,
             Expression::Size(_) => Type::Int,
             Expression::In(..) | Expression::NotZero(_) => Type::Bool,
             Expression::Unary(UnaryOperator::Not, _) => Type::Bool,
@@ -65,9 +66,24 @@ impl Policy {
         })
     }
 
+    /// Whether there is a value of this type anywhere.
+    pub fn uses(&self, ty: Type) -> bool {
+        let mut handlers = self.events.iter().chain(&self.queries);
+        self.constants.iter().any(|constant| constant.value.ty() == ty)
+            || self.attributes.iter().any(|attribute| attribute.ty == ty)
+            || self.thread_imports.iter().chain(&self.imports).any(|import| import.ty == ty)
+            || self.variables.iter().any(|variable| variable.ty == ty)
+            || handlers.any(|handler| within_block(&handler.body, &|it| self.type_of(&handler.locals, it) == Some(ty)))
+    }
+
     /// Whether a handler asks what time it is: the host tells it then.
     pub fn uses_now(&self) -> bool {
-        self.events.iter().chain(&self.queries).any(|handler| within_block(&handler.body, &|it| *it == Expression::Now))
+        self.has(&|it| *it == Expression::Now)
+    }
+
+    /// Whether an expression in a handler, or within one, is such.
+    pub fn has(&self, such: &impl Fn(&Expression) -> bool) -> bool {
+        self.events.iter().chain(&self.queries).any(|handler| within_block(&handler.body, such))
     }
 
     /// Numbers the statements from 0: events before queries, each before those that it contains. Whoever builds or changes a
@@ -444,7 +460,10 @@ pub enum Expression {
     Size(ContainerId),
     /// `t in c`, a bool.
     In(Thread, ContainerId),
-    /// `-x` on int and time, `!x` on bool.
+    /// `float(x)` of an int, the nearest float; `int(x)` of a float, towards zero, the highest or lowest int where none is so high
+    /// or low. The type is that of the result.
+    Convert(Type, Box<Expression>),
+    /// `-x` on int, time and float, `!x` on bool.
     Unary(UnaryOperator, Box<Expression>),
     /// [`BinaryOperator::joins`] says of which types; `&&` and `||` evaluate the right one only when it decides.
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
@@ -521,7 +540,9 @@ impl Expression {
     fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
         such(self)
             || match self {
-                Expression::Unary(_, operand) | Expression::NotZero(operand) => operand.any(such),
+                Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+                    operand.any(such)
+                }
                 Expression::Binary(_, left, right) => left.any(such) || right.any(such),
                 Expression::Verbatim { otherwise, .. } => otherwise.as_ref().is_some_and(|other| other.any(such)),
                 Expression::Literal(_)

@@ -9,6 +9,8 @@ pub enum Type {
     Bool,
     /// An instant, or how long something takes: in nanoseconds, 64 bits wide on every host.
     Time,
+    /// A number with a fraction: see [`Float`].
+    Float,
 }
 
 /// A value known before run time.
@@ -20,7 +22,14 @@ pub enum Value {
     Bool(bool),
     /// Nanoseconds.
     Time(i64),
+    /// A number with a fraction.
+    Float(Float),
 }
+
+/// An IEEE 754 number of 64 bits that is none of those that are no number: where one would arise, it is 0. So floats have an
+/// order. Equal are those of the same bits: 0.0 and -0.0 differ here, and not to a policy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Float(u64);
 
 /// Where something stands in the source, in bytes from its start; the end is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -45,7 +54,7 @@ pub enum Test {
 /// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOperator {
-    /// `-`: int to int and time to time, wrapping.
+    /// `-`: int to int and time to time, wrapping; float to float.
     Negate,
     /// `!`: bool to bool.
     Not,
@@ -69,13 +78,13 @@ pub enum BinaryOperator {
     Equal,
     /// `!=` on two of a type.
     NotEqual,
-    /// `<` on ints or times.
+    /// `<` on two of a type that has an order: all but bool.
     Less,
-    /// `<=` on ints or times.
+    /// `<=`, as `<`.
     LessOrEqual,
-    /// `>` on ints or times.
+    /// `>`, as `<`.
     Greater,
-    /// `>=` on ints or times.
+    /// `>=`, as `<`.
     GreaterOrEqual,
     /// `&&` on bool.
     And,
@@ -86,21 +95,26 @@ pub enum BinaryOperator {
 impl BinaryOperator {
     /// The type of what the operator makes of operands of these types; `None` if it does not join them.
     pub fn joins(self, left: Type, right: Type) -> Option<Type> {
-        use Type::{Bool, Int, Time};
+        use Type::{Bool, Float, Int, Time};
         match self {
-            BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Remainder => match (left, right) {
+            BinaryOperator::Add | BinaryOperator::Subtract => match (left, right) {
+                (Int, Int) | (Time, Time) | (Float, Float) => Some(left),
+                (Int | Bool | Time | Float, _) => None,
+            },
+            BinaryOperator::Remainder => match (left, right) {
                 (Int, Int) | (Time, Time) => Some(left),
-                (Int | Bool | Time, _) => None,
+                (Int | Bool | Time | Float, _) => None,
             },
             BinaryOperator::Multiply => match (left, right) {
-                (Int, Int) => Some(Int),
+                (Int, Int) | (Float, Float) => Some(left),
                 (Time, Int) | (Int, Time) => Some(Time),
-                (Int | Bool | Time, _) => None,
+                (Int | Bool | Time | Float, _) => None,
             },
             BinaryOperator::Divide => match (left, right) {
                 (Int, Int) | (Time, Time) => Some(Int),
                 (Time, Int) => Some(Time),
-                (Int | Bool | Time, _) => None,
+                (Float, Float) => Some(Float),
+                (Int | Bool | Time | Float, _) => None,
             },
             BinaryOperator::Equal | BinaryOperator::NotEqual => (left == right).then_some(Bool),
             BinaryOperator::Less
@@ -200,11 +214,12 @@ impl Type {
             Type::Int => "int",
             Type::Bool => "bool",
             Type::Time => "time",
+            Type::Float => "float",
         }
     }
 
     /// All of them.
-    pub const ALL: [Type; 3] = [Type::Int, Type::Bool, Type::Time];
+    pub const ALL: [Type; 4] = [Type::Int, Type::Bool, Type::Time, Type::Float];
 
     /// The type of this name.
     pub fn from_word(word: &str) -> Option<Type> {
@@ -221,7 +236,25 @@ pub fn in_unit(nanoseconds: i64) -> (i64, &'static str) {
     UNITS.into_iter().find(fits).map_or((nanoseconds, "ns"), |(unit, length)| (nanoseconds / length, unit))
 }
 
-/// As a policy writes it: `12`, `true`, `25ms`.
+impl Float {
+    /// The number; 0 for what is none.
+    pub fn new(value: f64) -> Float {
+        Float((if value.is_nan() { 0.0 } else { value }).to_bits())
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl std::fmt::Debug for Float {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(out)
+    }
+}
+
+/// As a policy writes it: `12`, `true`, `25ms`, `1.5`.
 impl std::fmt::Display for Value {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -231,6 +264,8 @@ impl std::fmt::Display for Value {
                 let (count, unit) = in_unit(*time);
                 write!(out, "{count}{unit}")
             }
+            // The shortest that is read as the same number, with a point or an exponent.
+            Value::Float(float) => write!(out, "{:?}", float.get()),
         }
     }
 }
@@ -242,13 +277,15 @@ impl Value {
             Type::Int => Value::Int(0),
             Type::Bool => Value::Bool(false),
             Type::Time => Value::Time(0),
+            Type::Float => Value::Float(Float::new(0.0)),
         }
     }
 
     /// The value that is displayed so.
     pub fn parse(word: &str) -> Option<Value> {
         let time = |(unit, length): (&str, i64)| word.strip_suffix(unit)?.parse::<i64>().ok()?.checked_mul(length);
-        let plain = || word.parse().map(Value::Bool).or_else(|_| word.parse().map(Value::Int)).ok();
+        let float = || word.parse().map(|float| Value::Float(Float::new(float))).ok();
+        let plain = || word.parse().map(Value::Bool).or_else(|_| word.parse().map(Value::Int)).ok().or_else(float);
         // `s` is the end of all units.
         UNITS.into_iter().find_map(time).map(Value::Time).or_else(plain)
     }
@@ -259,6 +296,7 @@ impl Value {
             Value::Int(_) => Type::Int,
             Value::Bool(_) => Type::Bool,
             Value::Time(_) => Type::Time,
+            Value::Float(_) => Type::Float,
         }
     }
 }

@@ -97,7 +97,7 @@ impl FromStr for Step {
             }
             ["at", time] => match Value::parse(time) {
                 Some(Value::Time(nanoseconds)) => Ok(Step::At(nanoseconds)),
-                Some(Value::Int(_) | Value::Bool(_)) | None => Err(wrong()),
+                Some(Value::Int(_) | Value::Bool(_) | Value::Float(_)) | None => Err(wrong()),
             },
             ["ask", query, threads @ ..] => Ok(Step::Ask((*query).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
             ["set_import" | "set_thread_import" | "ask" | "at", ..] | [] => Err(wrong()),

@@ -59,6 +59,7 @@ struct cell {
         catapults_int number;
         bool truth;
         catapults_time time;
+        double real;
     };
 };
 static struct cell *cells, *thread_cells[THREADS];
@@ -231,6 +232,9 @@ static void assign(void *object, const struct catapults_import *imports, uint32_
             break;
         case CATAPULTS_IMPORT_TIME:
             cell[i].time = time_of(value);
+            break;
+        case CATAPULTS_IMPORT_FLOAT:
+            cell[i].real = strtod(value, NULL);
             break;
         }
         puts("");

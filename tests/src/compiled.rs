@@ -2,7 +2,7 @@
 
 use crate::replay::Step;
 use crate::root;
-use catapults_compiler::emit::emit;
+use catapults_compiler::emit::{self, emit};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::{Policy, Type};
 use catapults_compiler::verify::Verified;
@@ -72,10 +72,10 @@ impl<'a> Driver<'a> {
             ("{framework}", &self.home),
             ("{shared}", &root().join("frameworks/shared")),
         ];
-        let fill = |argument: &String| {
-            parts.iter().fold(argument.clone(), |text, (part, path)| text.replace(part, &path.display().to_string()))
+        let fill = |word: &str| {
+            parts.iter().fold(word.to_owned(), |text, (part, path)| text.replace(part, &path.display().to_string()))
         };
-        let mut words = build.command.iter().map(fill);
+        let mut words = emit::command(build, policy.policy()).map(fill);
         let mut command = Command::new(words.next().ok_or("the build command is empty")?);
         command.args(words);
         if mode == Mode::Sanitized {

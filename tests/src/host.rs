@@ -2,7 +2,7 @@
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
-use catapults_compiler::policy::{Policy, Type, Value};
+use catapults_compiler::policy::{Float, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
 use catapults_simulator::event_types::{Classes, EventTypes};
 
@@ -176,6 +176,10 @@ impl<'a> Host<'a> {
         let value = match ty {
             Type::Int => Value::Int(choices.one_of(&[0, 1, 2, 3, 4, 5, 100, 1000, -1, i64::MAX, i64::MIN])),
             Type::Bool => Value::Bool(choices.chance(50)),
+            Type::Float => {
+                let values = [0.0, -0.0, 0.5, 1.0, -2.75, 100.0, 1e18, 1e300, -1e300, f64::INFINITY, f64::NEG_INFINITY];
+                Value::Float(Float::new(choices.one_of(&values)))
+            }
             Type::Time => {
                 Value::Time(choices.one_of(&[0, 1, 1_000_000, 5_000_000, 1_000_000_000, -1, i64::MAX, i64::MIN]))
             }

@@ -44,15 +44,21 @@ struct Scope {
 impl Writer<'_, '_> {
     fn scheduler(&mut self) {
         self.line("scheduler random {");
-        self.line("  thread { int a = 1; int b; bool c; time d = 1ms; }");
-        self.line("  threadimports { int ti default 0; bool tb default false; time tt default 2ms; }");
+        self.line("  thread { int a = 1; int b; bool c; time d = 1ms; float f = 0.5; }");
+        self.line(
+            "  threadimports { int ti default 0; bool tb default false; time tt default 2ms; float tf default 1.0; }",
+        );
         self.line("  function int smaller(int x, int y) { if (x < y) return x; int z = y; return z; }");
         self.line("  function bool old(t, int least) { if (t.a > least) { t.b++; return true; } else if (gb) return t.c; return t.ti > t.b; }");
-        self.line("  imports { int gi default 0; bool gb default true; time gt default 5us; }");
+        self.line(
+            "  imports { int gi default 0; bool gb default true; time gt default 5us; float gf default -2.5e-3; }",
+        );
         self.line("  data {");
         self.line("    const int K = 2;");
         self.line("    const time SLICE = 20 * 1ms - 1ns;");
         self.line("    time last;");
+        self.line("    const float HALF = 1.0 / 2.0;");
+        self.line("    float load = 1e3;");
         self.line("    int v, w = 3;");
         self.running = vec!["current".to_owned()];
         if self.choices.chance(15) {
@@ -63,18 +69,19 @@ impl Writer<'_, '_> {
         }
         for index in 0..=self.choices.below(4) {
             let name = format!("r{index}");
-            let kind = self.choices.below(8);
+            let kind = self.choices.below(9);
             let declaration = match kind {
                 0 | 1 => format!("queue {name}"),
                 2 => format!("stack {name}"),
                 3 => format!("pqueue {name} sortable on a"),
                 4 => format!("pstack {name} reverse sortable on b, c"),
+                6 => format!("pstack {name} sortable on f, reverse d"),
                 5 => format!("pqueue {name} sortable on reverse d, a"),
                 _ => format!("threadref {name}"),
             };
             // The first holds any number of threads, so that most policies can be good.
-            let declaration = if index == 0 && kind > 5 { format!("queue {name}") } else { declaration };
-            self.ready.push((name, index > 0 && kind > 5));
+            let declaration = if index == 0 && kind > 6 { format!("queue {name}") } else { declaration };
+            self.ready.push((name, index > 0 && kind > 6));
             self.line(&format!("    {declaration} : READY;"));
         }
         if self.choices.chance(30) {
@@ -393,7 +400,16 @@ impl Writer<'_, '_> {
     fn assignment(&mut self, scope: &Scope) {
         let thread = self.thread(scope);
         let value = self.int(scope, 2);
-        match (self.choices.below(9), thread) {
+        match (self.choices.below(11), thread) {
+            (9, _) => {
+                let (place, float) = (self.choices.one_of(&["load", "gf"]), self.float(scope, 2));
+                let operator = self.choices.one_of(&["=", "+=", "-=", "*=", "/="]);
+                self.line(&format!("    {place} {operator} {float};"));
+            }
+            (10, Some(thread)) => {
+                let (place, float) = (self.choices.one_of(&["f", "tf"]), self.float(scope, 2));
+                self.line(&format!("    {thread}.{place} = {float};"));
+            }
             (6, _) => {
                 let (place, time) = (self.choices.one_of(&["last", "gt"]), self.time(scope, 2));
                 let operator = self.choices.one_of(&["=", "+=", "-=", "%="]);
@@ -429,7 +445,8 @@ impl Writer<'_, '_> {
     fn int(&mut self, scope: &Scope, depth: usize) -> String {
         let container = self.choices.one_of(&self.ready.clone()).0;
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 9 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+            (9, _) => format!("int({})", self.float(scope, depth - 1)),
             (8, _) => format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1)),
             (0, _) => self.choices.below(5).to_string(),
             (1, _) => "v".to_owned(),
@@ -442,6 +459,24 @@ impl Writer<'_, '_> {
                 format!("({} {operator} {})", self.int(scope, depth - 1), self.int(scope, depth - 1))
             }
             (_, _) => "K".to_owned(),
+        }
+    }
+
+    fn float(&mut self, scope: &Scope, depth: usize) -> String {
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+            (0, _) => self.choices.one_of(&["0.0", "0.1", "2.5", "-1.0", "1e300", "3e-9"]).to_owned(),
+            (1, _) => "load".to_owned(),
+            (2, _) => "gf".to_owned(),
+            (3, Some(thread)) => format!("{thread}.f"),
+            (4, Some(thread)) => format!("{thread}.tf"),
+            (5, _) => "HALF".to_owned(),
+            (6 | 7, _) => {
+                let operator = self.choices.one_of(&["+", "-", "*", "/"]);
+                format!("({} {operator} {})", self.float(scope, depth - 1), self.float(scope, depth - 1))
+            }
+            (8, _) => format!("-({} * {})", self.float(scope, depth - 1), self.float(scope, depth - 1)),
+            (_, _) => format!("float({})", self.int(scope, depth.saturating_sub(1))),
         }
     }
 
@@ -470,7 +505,11 @@ impl Writer<'_, '_> {
     fn condition(&mut self, scope: &Scope, depth: usize) -> String {
         let (container, slot) = self.choices.one_of(&self.ready.clone());
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 11 }), thread) {
+            (10, _) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                format!("{} {operator} {}", self.float(scope, depth - 1), self.float(scope, depth - 1))
+            }
             (9, _) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
                 format!("{} {operator} {}", self.time(scope, depth - 1), self.time(scope, depth - 1))

@@ -56,7 +56,7 @@ fn up_to_date(console: &Console, found: &Found, policy: &Verified<Policy>, file:
     let folder = cache().join(fingerprint(&[file, &found.folder]));
     let source = artefact::translate(found, policy, &folder)?;
     let output = artefact::output(recipe, policy, &folder);
-    let command = artefact::command(found, recipe, &source, &output).join("\n");
+    let command = artefact::command(found, policy, recipe, &source, &output).join("\n");
     let record = folder.join("command");
     let same = fs::read_to_string(&record).is_ok_and(|before| before == command);
     if same && newer(&output, &[&source, &found.folder, &found.shared()]) {

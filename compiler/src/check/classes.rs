@@ -293,7 +293,9 @@ impl Uses {
             Expression::Literal(_) | Expression::Constant(_) | Expression::Now => {}
             Expression::Read(place) => self.place(*place),
             Expression::Size(container) | Expression::In(_, container) => self.named[container.0] = true,
-            Expression::Unary(_, operand) | Expression::NotZero(operand) => self.expression(operand),
+            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+                self.expression(operand);
+            }
             Expression::Binary(_, left, right) => {
                 self.expression(left);
                 self.expression(right);

@@ -3,7 +3,7 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{BinaryOperator, Constant, Expression, UnaryOperator};
-use crate::vocabulary::{At, Value};
+use crate::vocabulary::{At, Float, Value};
 
 /// The value of an expression that `check` has typed. `None` if it has none; that is reported.
 pub(super) fn evaluate(
@@ -29,6 +29,7 @@ pub(super) fn evaluate(
                         .note(range(int_bits))
                 }
                 Why::TooLong => Diagnostic::error("E0311", "the duration is too long", at, "").note(LONGEST),
+                Why::Infinite => Diagnostic::error("E0311", "the number is too high for a `float`", at, ""),
                 Why::DivisionByZero => Diagnostic::error("E0311", "the value is divided by zero", at, ""),
             };
             diagnostics.push(diagnostic);
@@ -55,6 +56,7 @@ enum Why {
     RunTime,
     Overflow,
     TooLong,
+    Infinite,
     DivisionByZero,
 }
 
@@ -64,6 +66,7 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
         Some(value) if value <= most(int_bits) && value >= -most(int_bits) - 1 => Ok(Value::Int(value)),
         Some(_) | None => Err(Why::Overflow),
     };
+    let finite = |value: f64| if value.is_finite() { Ok(Value::Float(Float::new(value))) } else { Err(Why::Infinite) };
     let long = |value: Option<i64>| value.map(Value::Time).ok_or(Why::TooLong);
     match expression {
         Expression::Literal(value) => Ok(*value),
@@ -73,14 +76,23 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
         | Expression::Size(_)
         | Expression::In(..)
         | Expression::Verbatim { .. } => Err(Why::RunTime),
+        Expression::Convert(_, operand) => match inner(operand)? {
+            Value::Int(int) => finite(int as f64),
+            Value::Float(float) => {
+                let whole = float.get().trunc();
+                let end = -((-most(int_bits) - 1) as f64);
+                if whole < end && whole >= -end { Ok(Value::Int(whole as i64)) } else { Err(Why::Overflow) }
+            }
+            Value::Bool(_) | Value::Time(_) => Err(Why::RunTime),
+        },
         Expression::NotZero(operand) => Ok(Value::Bool(inner(operand)? != Value::Int(0))),
         Expression::Unary(operator, operand) => match (operator, inner(operand)?) {
             (UnaryOperator::Negate, Value::Int(value)) => fits(value.checked_neg()),
             (UnaryOperator::Negate, Value::Time(value)) => long(value.checked_neg()),
             (UnaryOperator::Not, Value::Bool(value)) => Ok(Value::Bool(!value)),
-            (UnaryOperator::Negate, Value::Bool(_)) | (UnaryOperator::Not, Value::Int(_) | Value::Time(_)) => {
-                Err(Why::RunTime)
-            }
+            (UnaryOperator::Negate, Value::Float(value)) => finite(-value.get()),
+            (UnaryOperator::Negate, Value::Bool(_))
+            | (UnaryOperator::Not, Value::Int(_) | Value::Time(_) | Value::Float(_)) => Err(Why::RunTime),
         },
         Expression::Binary(operator, left, right) => match (inner(left)?, inner(right)?) {
             (Value::Int(left), Value::Int(right)) => arithmetic(*operator, left, right, &fits, &fits),
@@ -116,9 +128,25 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
                 | BinaryOperator::Greater
                 | BinaryOperator::GreaterOrEqual => Err(Why::RunTime),
             },
-            (Value::Bool(_), Value::Int(_) | Value::Time(_)) | (Value::Int(_) | Value::Time(_), Value::Bool(_)) => {
-                Err(Why::RunTime)
+            (Value::Float(left), Value::Float(right)) => {
+                let (left, right) = (left.get(), right.get());
+                match operator {
+                    BinaryOperator::Add => finite(left + right),
+                    BinaryOperator::Subtract => finite(left - right),
+                    BinaryOperator::Multiply => finite(left * right),
+                    BinaryOperator::Divide if right == 0.0 => Err(Why::DivisionByZero),
+                    BinaryOperator::Divide => finite(left / right),
+                    BinaryOperator::Equal => Ok(Value::Bool(left == right)),
+                    BinaryOperator::NotEqual => Ok(Value::Bool(left != right)),
+                    BinaryOperator::Less => Ok(Value::Bool(left < right)),
+                    BinaryOperator::LessOrEqual => Ok(Value::Bool(left <= right)),
+                    BinaryOperator::Greater => Ok(Value::Bool(left > right)),
+                    BinaryOperator::GreaterOrEqual => Ok(Value::Bool(left >= right)),
+                    BinaryOperator::Remainder | BinaryOperator::And | BinaryOperator::Or => Err(Why::RunTime),
+                }
             }
+            // The types have been checked.
+            (Value::Int(_) | Value::Time(_) | Value::Bool(_) | Value::Float(_), _) => Err(Why::RunTime),
         },
     }
 }

@@ -9,7 +9,7 @@ use crate::policy::{
     BinaryOperator, ContainerId, ContainerKind, Expression, LocalId, Place, Policy, Thread, UnaryOperator,
 };
 use crate::syntax::ast::{self, ExpressionKind, Name};
-use crate::vocabulary::{At, Type, Value};
+use crate::vocabulary::{At, Float, Type, Value};
 
 use super::constants;
 use super::scope::{Binding, Scope};
@@ -48,9 +48,10 @@ impl Lowering<'_, '_> {
         match ty {
             Type::Bool => Some(lowered),
             Type::Int => Some(Expression::NotZero(Box::new(lowered))),
-            Type::Time => {
-                let title = "a condition cannot be of type `time`";
-                let diagnostic = Diagnostic::error("E0303", title, expression.at, "of type `time`");
+            Type::Time | Type::Float => {
+                let title = format!("a condition cannot be of type `{}`", ty.word());
+                let label = format!("of type `{}`", ty.word());
+                let diagnostic = Diagnostic::error("E0303", title, expression.at, label);
                 self.diagnostics.push(converting(diagnostic, ty, Type::Bool));
                 None
             }
@@ -62,6 +63,8 @@ impl Lowering<'_, '_> {
         match &expression.kind {
             ExpressionKind::Int(value) => self.literal(*value, false, expression.at),
             ExpressionKind::Duration(nanoseconds) => self.duration(*nanoseconds, false, expression.at),
+            ExpressionKind::Float(value) => self.float(*value, expression.at),
+            ExpressionKind::Convert(ty, operand) => self.conversion(*ty, operand, expression.at),
             ExpressionKind::Now => Some((Expression::Now, Type::Time)),
             ExpressionKind::Bool(value) => Some((Expression::Literal(Value::Bool(*value)), Type::Bool)),
             ExpressionKind::Place(place) => self.read(place),
@@ -147,6 +150,32 @@ impl Lowering<'_, '_> {
         None
     }
 
+    fn float(&mut self, value: f64, at: At) -> Option<(Expression, Type)> {
+        if value.is_finite() {
+            return Some((Expression::Literal(Value::Float(Float::new(value))), Type::Float));
+        }
+        self.diagnostics.push(Diagnostic::error("E0311", "the number is too high for a `float`", at, ""));
+        None
+    }
+
+    /// `float(x)`, `int(x)`
+    fn conversion(&mut self, ty: Type, operand: &ast::Expression, at: At) -> Option<(Expression, Type)> {
+        let (lowered, found) = self.expression(operand)?;
+        if matches!((found, ty), (Type::Int, Type::Float) | (Type::Float, Type::Int)) {
+            return Some((Expression::Convert(ty, Box::new(lowered)), ty));
+        }
+        let (from, to) = (found.word(), ty.word());
+        let title = format!("there is no conversion from `{from}` to `{to}`");
+        let diagnostic = Diagnostic::error("E0303", title, at, format!("of type `{from}`"));
+        self.diagnostics.push(match (found, ty) {
+            (from, to) if from == to => diagnostic.help("it is one already: leave out the conversion"),
+            (Type::Time, Type::Float) => diagnostic.help("say in which unit: `float(… / 1us)`"),
+            (Type::Float, Type::Time) => diagnostic.help("say of which unit: `int(…) * 1us`"),
+            (Type::Int | Type::Bool | Type::Time | Type::Float, _) => converting(diagnostic, found, ty),
+        });
+        None
+    }
+
     fn binary(
         &mut self,
         operator: BinaryOperator,
@@ -172,8 +201,15 @@ impl Lowering<'_, '_> {
             let title = format!("`{word}` does not join `{one}` and `{other}`");
             let diagnostic = Diagnostic::error("E0303", title, at, format!("`{one}` {word} `{other}`"));
             let mixed = matches!((left, right), (Type::Int, Type::Time) | (Type::Time, Type::Int));
+            let floats = (left == Type::Float, right == Type::Float);
             self.diagnostics.push(if left == Type::Bool || right == Type::Bool {
                 diagnostic.note("there is no conversion from `bool` to another type")
+            } else if floats == (true, true) {
+                diagnostic.help("`float`s are added, subtracted, multiplied, divided, compared")
+            } else if (left == Type::Time || right == Type::Time) && floats != (false, false) {
+                diagnostic.help("make the `time` a number by a unit, `float(t / 1us)`, or the `float` a `time`, `int(x) * 1us`")
+            } else if floats != (false, false) {
+                diagnostic.help("write `float(n)` for the `int`, or `int(x)` for the `float`; a number is a `float` with a fraction: `2.0`")
             } else if mixed && operator == BinaryOperator::Divide {
                 diagnostic
                     .help("a `time` is divided by an `int` or a `time`; an `int` becomes a `time` by a unit: `n * 1ms`")
@@ -352,9 +388,16 @@ pub(super) fn converting(diagnostic: Diagnostic, found: Type, expected: Type) ->
         (Type::Time, Type::Bool) => diagnostic.help("compare it: `… != 0ms`"),
         (Type::Int, Type::Time) => diagnostic.help("say of which unit: `10ms`, `n * 1ms` (or `1s`, `1us`, `1ns`)"),
         (Type::Time, Type::Int) => diagnostic.help("say in which unit: `… / 1ms` (or `1s`, `1us`, `1ns`)"),
-        (Type::Bool, Type::Int | Type::Time) => {
+        (Type::Float, Type::Bool) => diagnostic.help("compare it: `… != 0.0`"),
+        (Type::Int, Type::Float) => diagnostic.help("write a fraction, `1.0`, or `float(…)`"),
+        (Type::Float, Type::Int) => diagnostic.help("write `int(…)`, which cuts off the fraction"),
+        (Type::Time, Type::Float) => diagnostic.help("say in which unit: `float(… / 1us)`"),
+        (Type::Float, Type::Time) => diagnostic.help("say of which unit: `int(…) * 1us`"),
+        (Type::Bool, Type::Int | Type::Time | Type::Float) => {
             diagnostic.note(format!("there is no conversion from `bool` to `{}`", expected.word()))
         }
-        (Type::Int, Type::Int) | (Type::Bool, Type::Bool) | (Type::Time, Type::Time) => diagnostic,
+        (Type::Int, Type::Int) | (Type::Bool, Type::Bool) | (Type::Time, Type::Time) | (Type::Float, Type::Float) => {
+            diagnostic
+        }
     }
 }

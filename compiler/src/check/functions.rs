@@ -119,8 +119,8 @@ impl Body<'_, '_, '_> {
     /// Makes the calls in an expression, from left to right, before the statement that the expression belongs to. Those that are
     /// not made each time that the expression is evaluated are left: reading the expression refuses them.
     pub(super) fn make_calls(&mut self, expression: &ast::Expression, block: &mut Block) {
-        use ast::ExpressionKind::{Binary, Call, Unary};
-        if let Unary(_, operand) = &expression.kind {
+        use ast::ExpressionKind::{Binary, Call, Convert, Unary};
+        if let Unary(_, operand) | Convert(_, operand) = &expression.kind {
             self.make_calls(operand, block);
         } else if let Binary(operator, left, right) = &expression.kind {
             self.make_calls(left, block);

@@ -158,6 +158,7 @@ impl Lowering<'_, '_> {
                 Expression::Constant(constant) => Some((Piece::Constant(constant), false)),
                 Expression::Read(place) => Some((Piece::Place(place), false)),
                 Expression::Literal(_)
+                | Expression::Convert(..)
                 | Expression::Now
                 | Expression::Size(_)
                 | Expression::In(..)

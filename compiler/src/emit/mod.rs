@@ -2,8 +2,8 @@
 
 mod c;
 
-use crate::framework::Framework;
-use crate::policy::Policy;
+use crate::framework::{Argument, Build, Feature, Framework};
+use crate::policy::{Block, Expression, Policy, StatementKind, Type};
 use crate::verify::Verified;
 use std::fmt;
 
@@ -35,6 +35,35 @@ pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File
         "c" => Ok(vec![c::emit(policy, framework)]),
         _ => Err(UnknownLanguage { language: framework.language.clone() }),
     }
+}
+
+/// The words of the command that makes of this policy what its host loads, with their placeholders.
+pub fn command<'a>(build: &'a Build, policy: &Policy) -> impl Iterator<Item = &'a str> {
+    let wanted = |argument: &&Argument| argument.only.is_none_or(|(feature, with)| uses(policy, feature) == with);
+    build.command.iter().filter(wanted).map(|argument| argument.text.as_str())
+}
+
+/// Whether a policy uses an optional part of the language.
+fn uses(policy: &Policy, feature: Feature) -> bool {
+    let any = |such: &dyn Fn(&StatementKind) -> bool| {
+        let mut handlers = policy.events.iter().chain(&policy.queries);
+        handlers.any(|handler| any_statement(&handler.body, such))
+    };
+    match feature {
+        Feature::Failure => any(&|kind| matches!(kind, StatementKind::Fail { .. })),
+        Feature::Loops => any(&|kind| matches!(kind, StatementKind::Loop { .. })),
+        Feature::Time => policy.uses(Type::Time),
+        Feature::Verbatim => {
+            !policy.preamble.is_empty()
+                || any(&|kind| matches!(kind, StatementKind::Verbatim { .. }))
+                || policy.has(&|it| matches!(it, Expression::Verbatim { .. }))
+        }
+        Feature::Floats => policy.uses(Type::Float),
+    }
+}
+
+fn any_statement(block: &Block, such: &dyn Fn(&StatementKind) -> bool) -> bool {
+    block.iter().any(|statement| such(&statement.kind) || statement.blocks().any(|inner| any_statement(inner, such)))
 }
 
 impl fmt::Display for UnknownLanguage {

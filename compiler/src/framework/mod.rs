@@ -6,6 +6,7 @@
 mod reader;
 mod resolve;
 
+pub use crate::syntax::Feature;
 pub use reader::read;
 
 use crate::syntax::grammar::{self, Grammar};
@@ -221,7 +222,16 @@ pub struct Build {
     pub output: String,
     /// The command, an argument each, with `{source}` (the generated file), `{output}`, `{framework}` (the description's
     /// folder) and `{shared}` (the folder `frameworks/shared`).
-    pub command: Vec<String>,
+    pub command: Vec<Argument>,
+}
+
+/// One word of a command: `"-shared"`, `"-mgeneral-regs-only" unless floats`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// With the placeholders.
+    pub text: String,
+    /// Only for policies that use this part of the language, or (`false`) only for those that do not.
+    pub only: Option<(Feature, bool)>,
 }
 
 /// The grammar of framework descriptions.

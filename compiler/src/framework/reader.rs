@@ -11,7 +11,9 @@ use crate::syntax::{Dialect, Feature};
 use crate::vocabulary::At;
 
 use super::resolve::{self, NamedPattern};
-use super::{Absent, Build, Condition, Event, Framework, FrameworkContainer, Move, Query, QueryDefault, Rule, Stage};
+use super::{
+    Absent, Argument, Build, Condition, Event, Framework, FrameworkContainer, Move, Query, QueryDefault, Rule, Stage,
+};
 use crate::vocabulary::{StateClass, Type};
 
 /// The framework that the text describes, or everything that is wrong with it.
@@ -217,16 +219,7 @@ impl Reader<'_> {
         let opened = self.parser.expect_sign("{")?;
         while !self.parser.is_sign("}") && !self.parser.is_end() {
             let at = self.parser.token.at;
-            let word = self.parser.word();
-            let Some(feature) = Feature::ALL.into_iter().find(|feature| Some(feature.word()) == word) else {
-                let known = Feature::ALL.map(|feature| format!("`{}`", feature.word())).join(", ");
-                let unknown = self
-                    .parser
-                    .unexpected("an optional part of the language")
-                    .note(format!("this version has these: {known}"));
-                return Err(self.parser.report(unknown));
-            };
-            self.parser.advance();
+            let feature = self.feature()?;
             self.parser.expect_semicolon()?;
             if !self.draft.features.insert(feature) {
                 self.parser.report(Diagnostic::error(
@@ -238,6 +231,20 @@ impl Reader<'_> {
             }
         }
         self.parser.expect_close(opened, "the dialect")
+    }
+
+    fn feature(&mut self) -> Parse<Feature> {
+        let word = self.parser.word();
+        let Some(feature) = Feature::ALL.into_iter().find(|feature| Some(feature.word()) == word) else {
+            let known = Feature::ALL.map(|feature| format!("`{}`", feature.word())).join(", ");
+            let unknown = self
+                .parser
+                .unexpected("an optional part of the language")
+                .note(format!("this version has these: {known}"));
+            return Err(self.parser.report(unknown));
+        };
+        self.parser.advance();
+        Ok(feature)
     }
 
     // Production: item.
@@ -491,9 +498,11 @@ impl Reader<'_> {
         let output = self.pattern_text("the name of the file built, as a string", &["policy"])?;
         let opened = self.parser.expect_sign("{")?;
         let known = ["source", "output", "framework", "shared"];
-        let mut command = vec![self.pattern_text("the command, as a string", &known)?];
+        let text = self.pattern_text("the command, as a string", &known)?;
+        let mut command = vec![Argument { text, only: None }];
         while self.parser.eat_sign(",") {
-            command.push(self.pattern_text("an argument, as a string", &known)?);
+            let text = self.pattern_text("an argument, as a string", &known)?;
+            command.push(Argument { text, only: self.only()? });
         }
         self.parser.expect_close(opened, "the command")?;
         if self.draft.builds.iter().any(|build| build.name == name.text) {
@@ -507,6 +516,16 @@ impl Reader<'_> {
         }
         self.draft.builds.push(Build { name: name.text, output, command });
         Ok(())
+    }
+
+    /// Which policies an argument is for.
+    fn only(&mut self) -> Parse<Option<(Feature, bool)>> {
+        let with = self.parser.is_word("if");
+        if !with && !self.parser.is_word("unless") {
+            return Ok(None);
+        }
+        self.parser.advance();
+        self.feature().map(|feature| Some((feature, with)))
     }
 
     // Production: item.

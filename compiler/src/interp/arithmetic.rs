@@ -1,12 +1,19 @@
 //! The operators. Everything wraps at the width of `int`; nothing stops.
 
-use crate::policy::{BinaryOperator, UnaryOperator, Value};
+use crate::policy::{BinaryOperator, Float, UnaryOperator, Value};
 
-/// A value as a number: an int, the nanoseconds of a time; a bool comes here only as a sort key: `true` is the higher one.
+/// A value as a number that is the higher the higher the value is: an int, the nanoseconds of a time; a bool or a float comes
+/// here only as a sort key.
 pub(super) fn number(value: Value) -> i64 {
     match value {
         Value::Int(number) | Value::Time(number) => number,
         Value::Bool(truth) => i64::from(truth),
+        // Both zeros are equal. Without the sign the bits of floats are in order; those of negative ones the other way round.
+        Value::Float(float) if float.get() == 0.0 => 0,
+        Value::Float(float) => {
+            let bits = float.get().to_bits().cast_signed();
+            if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }
+        }
     }
 }
 
@@ -15,6 +22,7 @@ pub(super) fn truth(value: Value) -> bool {
     match value {
         Value::Int(number) | Value::Time(number) => number != 0,
         Value::Bool(truth) => truth,
+        Value::Float(float) => float.get() != 0.0,
     }
 }
 
@@ -28,6 +36,7 @@ pub(super) fn unary(operator: UnaryOperator, operand: Value, bits: u8) -> Value 
     match operator {
         UnaryOperator::Negate => match operand {
             Value::Time(time) => Value::Time(time.wrapping_neg()),
+            Value::Float(float) => Value::Float(Float::new(-float.get())),
             Value::Int(_) | Value::Bool(_) => Value::Int(wrap(number(operand).wrapping_neg(), bits)),
         },
         UnaryOperator::Not => Value::Bool(!truth(operand)),
@@ -45,6 +54,9 @@ pub(super) fn decided(operator: BinaryOperator, left: Value) -> Option<Value> {
 
 /// Two operands, one value.
 pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: u8) -> Value {
+    if let (Value::Float(left), Value::Float(right)) = (left, right) {
+        return floats(operator, left.get(), right.get());
+    }
     let (a, b) = (number(left), number(right));
     let times = (matches!(left, Value::Time(_)), matches!(right, Value::Time(_)));
     // A time is 64 bits wide whatever the width of an int.
@@ -69,6 +81,36 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: 
         BinaryOperator::GreaterOrEqual => Value::Bool(a >= b),
         BinaryOperator::And => Value::Bool(truth(left) && truth(right)),
         BinaryOperator::Or => Value::Bool(truth(left) || truth(right)),
+    }
+}
+
+/// What would be no number is 0.
+fn floats(operator: BinaryOperator, a: f64, b: f64) -> Value {
+    let made = |value| Value::Float(Float::new(value));
+    match operator {
+        BinaryOperator::Add => made(a + b),
+        BinaryOperator::Subtract => made(a - b),
+        BinaryOperator::Multiply => made(a * b),
+        BinaryOperator::Divide => made(a / b),
+        BinaryOperator::Equal => Value::Bool(a == b),
+        BinaryOperator::NotEqual => Value::Bool(a != b),
+        BinaryOperator::Less => Value::Bool(a < b),
+        BinaryOperator::LessOrEqual => Value::Bool(a <= b),
+        BinaryOperator::Greater => Value::Bool(a > b),
+        BinaryOperator::GreaterOrEqual => Value::Bool(a >= b),
+        // None of these joins floats.
+        BinaryOperator::Remainder | BinaryOperator::And | BinaryOperator::Or => made(0.0),
+    }
+}
+
+/// `float(x)`, `int(x)`
+pub(super) fn convert(operand: Value, bits: u8) -> Value {
+    match operand {
+        Value::Float(float) => {
+            let highest = i64::MAX >> (64 - bits);
+            Value::Int((float.get() as i64).clamp(-highest - 1, highest))
+        }
+        Value::Int(_) | Value::Bool(_) | Value::Time(_) => Value::Float(Float::new(number(operand) as f64)),
     }
 }
 
@@ -114,6 +156,24 @@ mod tests {
         assert_eq!(binary(BinaryOperator::Divide, Value::Time(i64::MIN), Value::Int(-1), 16), Value::Time(i64::MIN));
         assert_eq!(binary(BinaryOperator::Remainder, second, Value::Time(0), 16), Value::Time(0));
         assert_eq!(unary(UnaryOperator::Negate, second, 16), Value::Time(-1_000_000_000));
+    }
+
+    #[test]
+    fn floats_are_total_and_in_order() {
+        let float = |value| Value::Float(Float::new(value));
+        let (zero, infinite) = (float(0.0), float(f64::INFINITY));
+        assert_eq!(binary(BinaryOperator::Divide, zero, zero, 64), zero);
+        assert_eq!(binary(BinaryOperator::Subtract, infinite, infinite, 64), zero);
+        assert_eq!(binary(BinaryOperator::Multiply, zero, infinite, 64), zero);
+        assert_eq!(float(f64::NAN), zero);
+        assert_eq!(convert(float(-2.9), 64), Value::Int(-2));
+        assert_eq!(convert(float(1e300), 64), Value::Int(i64::MAX));
+        assert_eq!(convert(float(40_000.0), 16), Value::Int(32_767));
+        assert_eq!(convert(float(-40_000.0), 16), Value::Int(-32_768));
+        let rising =
+            [f64::NEG_INFINITY, -2.5, -1e-300, 0.0, 1e-300, 1.0, f64::INFINITY].map(|value| number(float(value)));
+        assert!(rising.is_sorted_by(|a, b| a < b), "{rising:?}");
+        assert_eq!(number(float(-0.0)), number(float(0.0)));
     }
 
     #[test]

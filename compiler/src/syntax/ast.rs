@@ -298,6 +298,10 @@ pub enum ExpressionKind {
     Duration(u64),
     /// `now`
     Now,
+    /// `1.5`; infinite if it is too high.
+    Float(f64),
+    /// `float(x)`, `int(x)`
+    Convert(Type, Box<Expression>),
     /// `true`, `false`
     Bool(bool),
     /// `x`, `t.x`

@@ -13,7 +13,7 @@ use super::words::{ARRAYS, RESERVED, nearest};
 const PARTS: [&str; 8] = ["thread", "threadimports", "imports", "data", "event", "query", "function", "verbatim"];
 
 /// For messages.
-const A_TYPE: &str = "a type (`int`, `bool` or `time`)";
+const A_TYPE: &str = "a type (`int`, `bool`, `time` or `float`)";
 
 impl Parser<'_> {
     // Production: scheduler.
@@ -222,11 +222,12 @@ impl Parser<'_> {
             Some("pstack") => ContainerKind::Pstack,
             Some(word) => {
                 let unexpected = self.unexpected("a declaration");
-                let types = ["int", "bool", "time", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
+                let types =
+                    ["int", "bool", "time", "float", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
                 let advice = match nearest(word, types) {
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => {
-                        "declare an `int`, `bool`, `time`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`"
+                        "declare an `int`, `bool`, `time`, `float`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`"
                             .to_owned()
                     }
                 };
@@ -403,12 +404,15 @@ impl Parser<'_> {
     }
 
     /// Reports a type that this framework does not have.
-    fn demand_type(&mut self, ty: Type) {
+    pub(super) fn demand_type(&mut self, ty: Type) {
         match ty {
             Type::Int | Type::Bool => {}
             Type::Time => {
                 // It is read all the same, so that what follows is understood.
                 self.demand(Feature::Time, "type `time`", self.token.at);
+            }
+            Type::Float => {
+                self.demand(Feature::Floats, "type `float`", self.token.at);
             }
         }
     }

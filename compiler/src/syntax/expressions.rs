@@ -76,6 +76,7 @@ impl Parser<'_> {
             TokenKind::Word
             | TokenKind::Number(_)
             | TokenKind::Duration(_)
+            | TokenKind::Float(_)
             | TokenKind::Text
             | TokenKind::Sign(_)
             | TokenKind::Bad(_)
@@ -106,6 +107,24 @@ impl Parser<'_> {
                 self.demand(Feature::Time, "durations", start);
                 self.advance();
                 ExpressionKind::Duration(nanoseconds)
+            }
+            TokenKind::Float(value) => {
+                self.demand(Feature::Floats, "numbers with a fraction", start);
+                self.advance();
+                ExpressionKind::Float(value)
+            }
+            TokenKind::Word
+                if let Some(ty) = self.type_word()
+                    && self.follows_sign("(") =>
+            {
+                self.demand_type(ty);
+                self.demand(Feature::Floats, "conversions", start);
+                self.advance();
+                self.advance();
+                let inner = self.deeper(|parser| parser.binary(0))?;
+                self.close_parenthesis()?;
+                let kind = ExpressionKind::Convert(ty, Box::new(inner.expression));
+                return Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: inner.depth + 1 });
             }
             TokenKind::Sign("(") => {
                 self.advance();
@@ -176,6 +195,7 @@ impl Parser<'_> {
             TokenKind::Word
             | TokenKind::Number(_)
             | TokenKind::Duration(_)
+            | TokenKind::Float(_)
             | TokenKind::Text
             | TokenKind::Sign(_)
             | TokenKind::Bad(_)

@@ -20,6 +20,8 @@ pub(crate) enum TokenKind {
     Number(u64),
     /// `25ms`, in nanoseconds; saturated at `u64::MAX`.
     Duration(u64),
+    /// `1.5`, `2e3`; infinite if it is too high.
+    Float(f64),
     /// With its quotes; see [`unescape`].
     Text,
     /// Brackets, punctuation and operators. `||` is two of `|`: `|a|||b|` could not be told apart here.
@@ -41,8 +43,8 @@ pub(crate) enum Bad {
     Text,
     /// `0x`, `08`, `12ab`.
     Number,
-    /// `1.5`
-    Float,
+    /// `1.5ms`, `1.5x`
+    Fraction,
 }
 
 /// Longer signs first.
@@ -147,12 +149,15 @@ impl<'a> Lexer<'a> {
 
     fn number(&mut self, rest: &str) -> TokenKind {
         let written = &rest[..rest.find(|c| !is_letter_or_digit(c)).unwrap_or(rest.len())];
+        let start = self.offset;
         self.offset += written.len();
-        let mut after = rest[written.len()..].chars();
-        if after.next() == Some('.') && after.next().is_some_and(|c| c.is_ascii_digit()) {
-            let fraction = &rest[written.len() + 1..];
-            self.offset += 1 + fraction.find(|c| !is_letter_or_digit(c)).unwrap_or(fraction.len());
-            return TokenKind::Bad(Bad::Float);
+        if let Some(end) = fraction_end(rest) {
+            let more = rest[end..].find(|c| !is_letter_or_digit(c)).unwrap_or(rest.len() - end);
+            self.offset = start + end + more;
+            return match rest[..end].parse() {
+                Ok(float) if more == 0 && !(rest.starts_with('0') && digits(rest) > 1) => TokenKind::Float(float),
+                Ok(_) | Err(_) => TokenKind::Bad(Bad::Fraction),
+            };
         }
         let (digits, radix) = match written.strip_prefix("0x").or_else(|| written.strip_prefix("0X")) {
             Some(digits) => (digits, 16),
@@ -191,6 +196,27 @@ impl<'a> Lexer<'a> {
         self.offset = self.text.len();
         TokenKind::Bad(Bad::Text)
     }
+}
+
+/// Where the number that starts here ends, if it has a fraction or an exponent.
+fn fraction_end(text: &str) -> Option<usize> {
+    let mut end = digits(text);
+    if let Some(fraction) = text[end..].strip_prefix('.')
+        && digits(fraction) > 0
+    {
+        end += 1 + digits(fraction);
+    }
+    if let Some(exponent) = text[end..].strip_prefix(['e', 'E']) {
+        let sign = usize::from(exponent.starts_with(['+', '-']));
+        let length = digits(&exponent[sign..]);
+        end += if length > 0 { 1 + sign + length } else { 0 };
+    }
+    (end > digits(text)).then_some(end)
+}
+
+/// How many digits a text starts with.
+fn digits(text: &str) -> usize {
+    text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())
 }
 
 /// What a string means: without quotes, `\"` for a quote, `\\` for a backslash.
@@ -248,6 +274,9 @@ mod tests {
     fn numbers() {
         assert_eq!(kinds("0 42 0x2A"), [TokenKind::Number(0), TokenKind::Number(42), TokenKind::Number(42)]);
         assert_eq!(kinds("99999999999999999999"), [TokenKind::Number(u64::MAX)]);
+        assert_eq!(kinds("1.5 2e3 1E-3"), [TokenKind::Float(1.5), TokenKind::Float(2000.0), TokenKind::Float(0.001)]);
+        let point = TokenKind::Sign(".");
+        assert_eq!(kinds("1. 2.x"), [TokenKind::Number(1), point, TokenKind::Number(2), point, TokenKind::Word]);
         assert_eq!(kinds("25ms 0ns"), [TokenKind::Duration(25_000_000), TokenKind::Duration(0)]);
         assert_eq!(kinds("99999999999999999999s"), [TokenKind::Duration(u64::MAX)]);
         let bad = [
@@ -256,7 +285,9 @@ mod tests {
             ("1a", Bad::Number),
             ("025ms", Bad::Number),
             ("25min", Bad::Number),
-            ("1.5", Bad::Float),
+            ("1.5ms", Bad::Fraction),
+            ("01.5", Bad::Fraction),
+            ("1e5x", Bad::Fraction),
         ];
         for (text, why) in bad {
             assert_eq!(kinds(text), [TokenKind::Bad(why)], "{text}");

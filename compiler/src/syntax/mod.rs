@@ -48,11 +48,13 @@ pub enum Feature {
     Time,
     /// `verbatim c { … }`: text in the language that policies are translated into.
     Verbatim,
+    /// The type `float`, numbers with a fraction, and their conversions.
+    Floats,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 4] = [Feature::Failure, Feature::Loops, Feature::Time, Feature::Verbatim];
+    pub const ALL: [Feature; 5] = [Feature::Failure, Feature::Loops, Feature::Time, Feature::Verbatim, Feature::Floats];
 
     /// As a framework description writes it.
     pub fn word(self) -> &'static str {
@@ -61,6 +63,7 @@ impl Feature {
             Feature::Loops => "loops",
             Feature::Time => "time",
             Feature::Verbatim => "verbatim",
+            Feature::Floats => "floats",
         }
     }
 
@@ -71,6 +74,7 @@ impl Feature {
             Feature::Loops => "every handler must be seen to end",
             Feature::Time => "policies have no clock",
             Feature::Verbatim => "nobody writes text in another language",
+            Feature::Floats => "policies compute with whole numbers alone",
         }
     }
 
@@ -79,6 +83,7 @@ impl Feature {
         match self {
             Feature::Failure => None,
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
+            Feature::Floats => Some("scale the value and use an `int`"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
             Feature::Verbatim => Some("import a variable of the application that says the same"),
         }

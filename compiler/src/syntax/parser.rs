@@ -5,7 +5,7 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Source;
-use crate::vocabulary::At;
+use crate::vocabulary::{At, UNITS};
 
 use super::ast::{Lost, Name};
 use super::lexer::{Bad, Lexer, Token, TokenKind};
@@ -167,7 +167,11 @@ impl<'a> Parser<'a> {
             TokenKind::End => "the end of the file".to_owned(),
             TokenKind::Text => "a string".to_owned(),
             TokenKind::Word if RESERVED.contains(&self.written(at)) => format!("the word `{}`", self.written(at)),
-            TokenKind::Word | TokenKind::Number(_) | TokenKind::Duration(_) | TokenKind::Sign(_) => {
+            TokenKind::Word
+            | TokenKind::Number(_)
+            | TokenKind::Duration(_)
+            | TokenKind::Float(_)
+            | TokenKind::Sign(_) => {
                 format!("`{}`", self.written(at))
             }
             TokenKind::Bad(bad) => return self.bad(bad),
@@ -200,7 +204,14 @@ impl<'a> Parser<'a> {
             }
             Bad::Number => wrong(format!("`{written}` is neither a number nor a name"), "not a number of the language")
                 .help("a number is decimal (`10`) or hexadecimal (`0x0a`), a duration is decimal with `s`, `ms`, `us` or `ns` (`10ms`); a name starts with a letter or `_`"),
-            Bad::Float => not_supported(words::FRACTIONS, at),
+            Bad::Fraction => {
+                let fraction = wrong(format!("`{written}` is not a number"), "not a number of the language");
+                if UNITS.into_iter().any(|(unit, _)| written.ends_with(unit)) {
+                    fraction.help("a duration is a whole number of its unit: write it in a shorter one, `1500us`")
+                } else {
+                    fraction.help("a number with a fraction is decimal (`1.5`, `2e-3`)")
+                }
+            }
         }
     }
 
@@ -404,6 +415,7 @@ impl<'a> Parser<'a> {
                 }
                 TokenKind::Number(_)
                 | TokenKind::Duration(_)
+                | TokenKind::Float(_)
                 | TokenKind::Text
                 | TokenKind::Sign(_)
                 | TokenKind::Bad(_) => {}

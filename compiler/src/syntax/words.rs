@@ -1,7 +1,7 @@
 //! The words of the language, and those that it does not have yet.
 
 /// No name of a policy can be one of these.
-pub(crate) const RESERVED: [&str; 35] = [
+pub(crate) const RESERVED: [&str; 36] = [
     "scheduler",
     "thread",
     "threadimports",
@@ -14,6 +14,7 @@ pub(crate) const RESERVED: [&str; 35] = [
     "bool",
     "time",
     "now",
+    "float",
     "threadref",
     "queue",
     "stack",
@@ -40,8 +41,7 @@ pub(crate) const RESERVED: [&str; 35] = [
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
-const UNSUPPORTED: [(&str, Unsupported); 9] = [
-    ("float", Unsupported("the type `float` is", "scale the value and use an `int`")),
+const UNSUPPORTED: [(&str, Unsupported); 8] = [
     ("nodefamilies", Unsupported("node families are", ONE_NODE)),
     ("nodecollections", Unsupported("node collections are", ONE_NODE)),
     ("node", Unsupported("nodes are", ONE_NODE)),
@@ -61,8 +61,6 @@ const ONE_NODE: &str = "leave it out: a policy schedules one node";
 pub(crate) struct Unsupported(pub(crate) &'static str, pub(crate) &'static str);
 
 pub(crate) const ARRAYS: Unsupported = Unsupported("arrays are", "declare a variable or container for each element");
-pub(crate) const FRACTIONS: Unsupported =
-    Unsupported("numbers with a fraction are", "scale the value and use an `int`");
 
 /// The construct that a word starts, if this version does not have it.
 pub(crate) fn unsupported(word: &str) -> Option<Unsupported> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::state::{Spot, State, Why};
 use super::values::{Range, evaluate, highest, index};
-use crate::policy::{At, BinaryOperator, ContainerId, Expression, LocalId, Policy, Thread, UnaryOperator, Value};
+use crate::policy::{At, BinaryOperator, ContainerId, Expression, LocalId, Policy, Thread, Type, UnaryOperator, Value};
 
 /// The state after `condition` was found to be `outcome`. `None`: it cannot be.
 pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
@@ -33,6 +33,7 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
         Expression::Literal(_)
         | Expression::Constant(_)
         | Expression::Now
+        | Expression::Convert(..)
         | Expression::Size(_)
         | Expression::Unary(UnaryOperator::Negate, _)
         | Expression::Verbatim { .. } => Some(state),
@@ -71,10 +72,16 @@ fn compare(policy: &Policy, state: State, (operator, left, right): Comparison, o
     match (constant(policy, left), constant(policy, right)) {
         (_, Some(Value::Bool(value))) => return equal(policy, state, left, operator, value, outcome, at),
         (Some(Value::Bool(value)), _) => return equal(policy, state, right, operator, value, outcome, at),
-        (Some(Value::Int(_) | Value::Time(_)) | None, Some(Value::Int(_) | Value::Time(_)) | None) => {}
+        (
+            Some(Value::Int(_) | Value::Time(_) | Value::Float(_)) | None,
+            Some(Value::Int(_) | Value::Time(_) | Value::Float(_)) | None,
+        ) => {}
     }
     let Some(operator) = (if outcome { Some(operator) } else { negated(operator) }) else { return Some(state) };
     let bound = evaluate(policy, &state, right);
+    if bound.ty == Type::Float {
+        return Some(state);
+    }
     let state = narrowed(policy, state, left, operator, bound, at)?;
     let bound = evaluate(policy, &state, left);
     narrowed(policy, state, right, mirrored(operator), bound, at)
@@ -172,6 +179,7 @@ pub(super) fn sizes(expression: &Expression, containers: &mut Vec<ContainerId>) 
         | Expression::Constant(_)
         | Expression::Read(_)
         | Expression::Now
+        | Expression::Convert(..)
         | Expression::In(..)
         | Expression::Unary(..)
         | Expression::NotZero(_)
@@ -188,18 +196,19 @@ pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value
             // The smallest int has no opposite; it wraps.
             Value::Int(int) if int > i64::MIN >> (64 - policy.int_bits) => Some(Value::Int(-int)),
             Value::Time(time) => time.checked_neg().map(Value::Time),
-            Value::Int(_) | Value::Bool(_) => None,
+            Value::Int(_) | Value::Bool(_) | Value::Float(_) => None,
         },
         Expression::Unary(UnaryOperator::Not, operand) => match constant(policy, operand)? {
             Value::Bool(truth) => Some(Value::Bool(!truth)),
-            Value::Int(_) | Value::Time(_) => None,
+            Value::Int(_) | Value::Time(_) | Value::Float(_) => None,
         },
         Expression::NotZero(operand) => match constant(policy, operand)? {
             Value::Int(int) => Some(Value::Bool(int != 0)),
-            Value::Bool(_) | Value::Time(_) => None,
+            Value::Bool(_) | Value::Time(_) | Value::Float(_) => None,
         },
         Expression::Read(_)
         | Expression::Now
+        | Expression::Convert(..)
         | Expression::Size(_)
         | Expression::In(..)
         | Expression::Binary(..)

@@ -85,6 +85,7 @@ impl Reader<'_, '_> {
             | Expression::Constant(_)
             | Expression::Read(_)
             | Expression::Now
+            | Expression::Convert(..)
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Unary(UnaryOperator::Negate, _)
@@ -151,7 +152,7 @@ impl Reader<'_, '_> {
                     (false, false) => return diagnostic,
                 }
             }
-            (Type::Time, _) | (Type::Bool, None) => return diagnostic,
+            (Type::Time | Type::Float, _) | (Type::Bool, None) => return diagnostic,
         };
         match range.why {
             Why::Unknown => diagnostic.note(fact),
@@ -169,7 +170,9 @@ fn is_switch(test: &Expression) -> bool {
         | Expression::Size(_)
         | Expression::In(..)
         | Expression::Verbatim { .. } => false,
-        Expression::Unary(_, operand) | Expression::NotZero(operand) => is_switch(operand),
+        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+            is_switch(operand)
+        }
         Expression::Binary(_, left, right) => is_switch(left) && is_switch(right),
     }
 }
@@ -188,7 +191,9 @@ fn followed<'e>(test: &'e Expression, parts: &mut Vec<&'e Expression>) {
         | Expression::Now
         | Expression::Verbatim { .. }
         | Expression::In(Thread::Local(_) | Thread::Slot(_), _) => {}
-        Expression::Unary(_, operand) | Expression::NotZero(operand) => followed(operand, parts),
+        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+            followed(operand, parts);
+        }
         Expression::Binary(_, left, right) => {
             followed(left, parts);
             followed(right, parts);

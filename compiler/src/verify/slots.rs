@@ -47,7 +47,9 @@ impl Reader<'_, '_> {
             Expression::Literal(_) | Expression::Constant(_) | Expression::Now | Expression::Size(_) => {}
             Expression::Read(place) => self.place(*place, state),
             Expression::In(thread, _) => self.thread(*thread, state),
-            Expression::Unary(_, operand) | Expression::NotZero(operand) => self.expression(operand, state),
+            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+                self.expression(operand, state);
+            }
             Expression::Binary(operator, left, right) => {
                 self.expression(left, state);
                 match operator {

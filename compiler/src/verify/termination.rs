@@ -104,7 +104,7 @@ fn nears(
         Some(Value::Int(bound)) => fits(bound, i64::MAX >> (64 - policy.int_bits)),
         Some(Value::Time(bound)) => fits(bound, i64::MAX),
         // Strictly below any bound there is room for one more.
-        Some(Value::Bool(_)) | None => stride == 1 && !equal && is_steady(bound, body, step),
+        Some(Value::Bool(_) | Value::Float(_)) | None => stride == 1 && !equal && is_steady(bound, body, step),
     }
 }
 
@@ -157,7 +157,7 @@ fn is_steady(bound: &Expression, body: &Block, step: &Block) -> bool {
     match bound {
         Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) => true,
         Expression::Read(place @ (Place::Local(_) | Place::Variable(_))) => assignments(body, step, *place) == 0,
-        Expression::Unary(_, operand) => is_steady(operand, body, step),
+        Expression::Unary(_, operand) | Expression::Convert(_, operand) => is_steady(operand, body, step),
         Expression::Binary(_, left, right) => is_steady(left, body, step) && is_steady(right, body, step),
         // The application changes imports, and another name can stand for the thread of an attribute.
         Expression::Read(Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..))

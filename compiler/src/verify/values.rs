@@ -1,4 +1,4 @@
-//! What is known of values: of each int, bool and time a range, and the range of an expression made of them.
+//! What is known of values: of each int, bool and time a range, and the range of an expression made of them. Of floats nothing.
 //!
 //! Only what nobody but the handler changes is followed: its locals, and the variables of the policy. Two reads of an import
 //! differ, and another name can stand for the thread of an attribute.
@@ -32,7 +32,8 @@ impl Range {
         match ty {
             Type::Int => Range::between(ty, i64::MIN >> unused(policy), highest(policy)),
             Type::Bool => Range::between(ty, 0, 1),
-            Type::Time => Range::between(ty, i64::MIN, i64::MAX),
+            // Of floats nothing is known: their range is always this.
+            Type::Time | Type::Float => Range::between(ty, i64::MIN, i64::MAX),
         }
     }
 
@@ -41,6 +42,7 @@ impl Range {
         let number = match value {
             Value::Int(number) | Value::Time(number) => number,
             Value::Bool(truth) => i64::from(truth),
+            Value::Float(_) => return Range::between(Type::Float, i64::MIN, i64::MAX),
         };
         Range::between(value.ty(), number, number)
     }
@@ -130,6 +132,7 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
         Expression::Read(_) | Expression::Now | Expression::Verbatim { .. } => {
             Range::any(policy, policy.type_of(&[], expression).unwrap_or(Type::Int))
         }
+        Expression::Convert(ty, _) => Range::any(policy, *ty),
         Expression::Constant(constant) => {
             policy.constants.get(constant.0).map_or(Range::any(policy, Type::Int), |constant| Range::of(constant.value))
         }
@@ -147,6 +150,9 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
         },
         Expression::Unary(UnaryOperator::Negate, operand) => {
             let range = evaluate(policy, state, operand);
+            if range.ty == Type::Float {
+                return range;
+            }
             exact(policy, range.ty, -i128::from(range.most), -i128::from(range.least))
         }
         Expression::Unary(UnaryOperator::Not, operand) => {
@@ -180,6 +186,9 @@ fn truth(can_be_false: bool, can_be_true: bool) -> Range {
 fn binary(policy: &Policy, operator: BinaryOperator, a: Range, b: Range) -> Range {
     // A policy that comes as text may join what does not go together: nothing is known of that.
     let Some(ty) = operator.joins(a.ty, b.ty) else { return Range::between(a.ty, i64::MIN, i64::MAX) };
+    if a.ty == Type::Float {
+        return Range::any(policy, ty);
+    }
     let corners = |of: &dyn Fn(i128, i128) -> i128| {
         let ends = |range: Range| [i128::from(range.least), i128::from(range.most)];
         let all = ends(a).into_iter().flat_map(|a| ends(b).map(|b| of(a, b)));
@@ -263,14 +272,16 @@ fn of_block(block: &Block, steps: &mut Vec<i64>) {
 fn of_expression(expression: &Expression, steps: &mut Vec<i64>) {
     match expression {
         Expression::Literal(Value::Int(number) | Value::Time(number)) => steps.push(*number),
-        Expression::Literal(Value::Bool(_))
+        Expression::Literal(Value::Bool(_) | Value::Float(_))
         | Expression::Constant(_)
         | Expression::Read(_)
         | Expression::Now
         | Expression::Verbatim { .. }
         | Expression::Size(_)
         | Expression::In(..) => {}
-        Expression::Unary(_, operand) | Expression::NotZero(operand) => of_expression(operand, steps),
+        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+            of_expression(operand, steps);
+        }
         Expression::Binary(_, left, right) => {
             of_expression(left, steps);
             of_expression(right, steps);

@@ -32,7 +32,9 @@ pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
     match expression {
         Expression::Verbatim { otherwise: None, .. } => true,
         Expression::Verbatim { otherwise: Some(otherwise), .. } => !alone || has_verbatim(otherwise, alone),
-        Expression::Unary(_, operand) | Expression::NotZero(operand) => has_verbatim(operand, alone),
+        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+            has_verbatim(operand, alone)
+        }
         Expression::Binary(_, left, right) => has_verbatim(left, alone) || has_verbatim(right, alone),
         Expression::Literal(_)
         | Expression::Constant(_)

@@ -81,6 +81,7 @@ void catapults_sleep(int64_t nanoseconds);
 int catapults_schedvar_register(const char *name, catapults_int *variable);
 int catapults_schedvar_register_bool(const char *name, bool *variable);
 int catapults_schedvar_register_time(const char *name, catapults_time *nanoseconds);
+int catapults_schedvar_register_float(const char *name, double *variable);
 
 /* Links a member of each thread's object with the one of that name in the `threadimports`. For threads with an object
  * now and later; without one the default holds. Use the macros, which check the member's type. */
@@ -92,9 +93,13 @@ int catapults_schedvar_register_time(const char *name, catapults_time *nanosecon
 #define catapults_threadvar_register_time(name, type, member)                                                          \
     catapults_threadvar_register_time_at(name, offsetof(type, member) +                                                \
                                                    0 * sizeof(&((type *)0)->member == (catapults_time *)0))
+#define catapults_threadvar_register_float(name, type, member)                                                         \
+    catapults_threadvar_register_float_at(name,                                                                        \
+                                          offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (double *)0))
 int catapults_threadvar_register_at(const char *name, size_t offset);
 int catapults_threadvar_register_bool_at(const char *name, size_t offset);
 int catapults_threadvar_register_time_at(const char *name, size_t offset);
+int catapults_threadvar_register_float_at(const char *name, size_t offset);
 void catapults_set_object(catapults_t thread, void *object); /* NULL: none, the defaults hold */
 
 /* ---- What the policy answers ------------------------------------------------------------------------------------- */

@@ -72,6 +72,10 @@ int catapults_schedvar_register_time(const char *name, catapults_time *nanosecon
     return register_global(name, CATAPULTS_IMPORT_TIME, nanoseconds);
 }
 
+int catapults_schedvar_register_float(const char *name, double *variable) {
+    return register_global(name, CATAPULTS_IMPORT_FLOAT, variable);
+}
+
 int catapults_threadvar_register_at(const char *name, size_t offset) {
     return register_member(name, CATAPULTS_IMPORT_INT, offset);
 }
@@ -82,6 +86,10 @@ int catapults_threadvar_register_bool_at(const char *name, size_t offset) {
 
 int catapults_threadvar_register_time_at(const char *name, size_t offset) {
     return register_member(name, CATAPULTS_IMPORT_TIME, offset);
+}
+
+int catapults_threadvar_register_float_at(const char *name, size_t offset) {
+    return register_member(name, CATAPULTS_IMPORT_FLOAT, offset);
 }
 
 void catapults_set_object(catapults_t thread, void *object) {
@@ -105,8 +113,10 @@ static void link_one(struct catapults_handle *thread, const struct linked *one) 
 /* NULL: not to be linked, for the reason in *error. */
 static const struct catapults_import *find(const struct catapults_import *imports, uint32_t count, const char *name,
                                            int type, int *error) {
-    static const char *const types[] = {
-        [CATAPULTS_IMPORT_INT] = "int", [CATAPULTS_IMPORT_BOOL] = "bool", [CATAPULTS_IMPORT_TIME] = "time"};
+    static const char *const types[] = {[CATAPULTS_IMPORT_INT] = "int",
+                                        [CATAPULTS_IMPORT_BOOL] = "bool",
+                                        [CATAPULTS_IMPORT_TIME] = "time",
+                                        [CATAPULTS_IMPORT_FLOAT] = "float"};
     const struct catapults_policy *policy = runtime.imports.policy;
     *error = 0;
     for (uint32_t i = 0; i < count; i++) {

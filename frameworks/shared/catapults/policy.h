@@ -1,6 +1,7 @@
 /*
  * What generated code and its host share: the thread as a policy sees it, the description of a policy, and how a
- * handler says that it stopped. Nothing here or below calls libc, allocates, or touches a vector register.
+ * handler says that it stopped. Nothing here or below calls libc, allocates, or touches a vector register, but
+ * for floats.h.
  */
 #ifndef CATAPULTS_POLICY_H
 #define CATAPULTS_POLICY_H
@@ -55,7 +56,7 @@ typedef int64_t catapults_time;
 /* A variable that the policy imports. */
 struct catapults_import {
     const char *name;
-    enum { CATAPULTS_IMPORT_INT, CATAPULTS_IMPORT_BOOL, CATAPULTS_IMPORT_TIME } type;
+    enum { CATAPULTS_IMPORT_INT, CATAPULTS_IMPORT_BOOL, CATAPULTS_IMPORT_TIME, CATAPULTS_IMPORT_FLOAT } type;
     /*
      * Both in bytes from the start of the policy's instance (global) or of the thread (per thread): of the pointer that
      * the host sets to the application's variable, and of the variable that holds the default until then. Generated

@@ -65,7 +65,7 @@ fn mention(value: Value, durations: &mut BTreeSet<i64>) {
         Value::Time(duration) if duration != 0 && duration != i64::MIN => {
             durations.insert(duration.abs());
         }
-        Value::Time(_) | Value::Int(_) | Value::Bool(_) => {}
+        Value::Time(_) | Value::Int(_) | Value::Bool(_) | Value::Float(_) => {}
     }
 }
 
@@ -93,7 +93,9 @@ fn block(statements: &Block, durations: &mut BTreeSet<i64>) {
 fn expression(of: &Expression, durations: &mut BTreeSet<i64>) {
     match of {
         Expression::Literal(value) => mention(*value, durations),
-        Expression::Unary(_, operand) | Expression::NotZero(operand) => expression(operand, durations),
+        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+            expression(operand, durations)
+        }
         Expression::Binary(_, left, right) => {
             expression(left, durations);
             expression(right, durations);

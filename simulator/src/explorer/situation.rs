@@ -4,7 +4,7 @@
 //! they would leave: situations that differ in the numbers of threads alone are one.
 
 use catapults_compiler::interp::{Saved, SavedThread, ThreadId};
-use catapults_compiler::policy::{Policy, Type, Value};
+use catapults_compiler::policy::{Float, Policy, Type, Value};
 
 /// A situation.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +79,7 @@ fn put_value(bytes: &mut Vec<u8>, value: Value) {
         // The sign in the lowest bit, so that small numbers are short whatever their sign.
         Value::Int(value) | Value::Time(value) => put(bytes, ((value << 1) ^ (value >> 63)) as u64),
         Value::Bool(value) => put(bytes, u64::from(value)),
+        Value::Float(value) => put(bytes, value.get().to_bits()),
     }
 }
 
@@ -105,6 +106,7 @@ fn take_value(bytes: &mut std::slice::Iter<'_, u8>, ty: Type) -> Value {
         Type::Int => Value::Int(number_of(value)),
         Type::Time => Value::Time(number_of(value)),
         Type::Bool => Value::Bool(value != 0),
+        Type::Float => Value::Float(Float::new(f64::from_bits(value))),
     }
 }
 

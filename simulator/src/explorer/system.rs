@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use catapults_compiler::framework::{Event, Framework};
 use catapults_compiler::interp::{Machine, Saved, Stop, ThreadId};
 use catapults_compiler::policy::text::Heads;
-use catapults_compiler::policy::{Handler, Owner, Policy, StateClass, Statement, StatementKind, Value};
+use catapults_compiler::policy::{Float, Handler, Owner, Policy, StateClass, Statement, StatementKind, Value};
 use catapults_compiler::verify::Verified;
 
 use super::Kind;
@@ -301,7 +301,7 @@ impl<'a> System<'a> {
     /// What is said of a value that is not followed.
     fn beyond(&self, name: &str, value: Value) -> String {
         match value {
-            Value::Int(_) | Value::Bool(_) => {
+            Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
                 format!("`{name}` is followed from -{0} to {0} only (--bound)", self.bound)
             }
             Value::Time(_) => {
@@ -337,7 +337,7 @@ impl<'a> System<'a> {
     fn fold(&self, value: &mut Value) {
         match value {
             Value::Int(number) => *number %= self.bound.saturating_add(1),
-            Value::Time(_) | Value::Bool(_) => self.clamp(value),
+            Value::Time(_) | Value::Bool(_) | Value::Float(_) => self.clamp(value),
         }
     }
 
@@ -346,6 +346,10 @@ impl<'a> System<'a> {
         match value {
             Value::Int(number) => *number = (*number).clamp(-self.bound, self.bound),
             Value::Time(time) => *time = (*time).clamp(-self.values.clock.bound, self.values.clock.bound),
+            Value::Float(float) => {
+                let bound = self.bound as f64;
+                *float = Float::new(float.get().clamp(-bound, bound));
+            }
             Value::Bool(_) => {}
         }
     }
@@ -357,7 +361,9 @@ impl<'a> System<'a> {
             (Kept::Counter(most), Value::Int(number)) => *number = (*number).min(most),
             (Kept::Bounded, Value::Int(number)) => return number.unsigned_abs() <= self.bound.unsigned_abs(),
             (Kept::Bounded, Value::Time(time)) => return time.unsigned_abs() <= self.values.clock.bound.unsigned_abs(),
-            (Kept::Counter(_) | Kept::Bounded, Value::Bool(_)) | (Kept::Counter(_), Value::Time(_)) => {}
+            (Kept::Bounded, Value::Float(float)) => return float.get().abs() <= self.bound as f64,
+            (Kept::Counter(_) | Kept::Bounded, Value::Bool(_))
+            | (Kept::Counter(_), Value::Time(_) | Value::Float(_)) => {}
         }
         true
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::clock::Clock;
 use catapults_compiler::policy::{
-    BinaryOperator, Block, ContainerKind, Expression, Import, Place, Policy, StatementKind, Type, Value,
+    BinaryOperator, Block, ContainerKind, Expression, Float, Import, Place, Policy, StatementKind, Type, Value,
 };
 
 /// What is known of the values of a policy.
@@ -45,6 +45,9 @@ pub(super) struct Domain {
     pub whole: bool,
 }
 
+/// More values than this of an imported float take too long.
+const MOST_FLOATS: usize = 4;
+
 /// How a place is used.
 #[derive(Clone, Default)]
 struct Uses {
@@ -67,6 +70,8 @@ struct Survey<'a> {
     thread_imports: Vec<Uses>,
     /// For what is of no interest here.
     local: Uses,
+    /// The floats mentioned, a few of them.
+    floats: Vec<Float>,
 }
 
 impl Values {
@@ -83,7 +88,10 @@ impl Values {
         }
         let clock = Clock::of(policy);
         let domains = |uses: &[Uses], imports: &[Import]| -> Vec<Domain> {
-            uses.iter().zip(imports).map(|(uses, import)| domain(uses, import, policy.int_bits, &clock.steps)).collect()
+            uses.iter()
+                .zip(imports)
+                .map(|(uses, import)| domain(uses, import, policy.int_bits, &clock.steps, &survey.floats))
+                .collect()
         };
         let kept = |uses: &Uses, initial: Value| kept(uses, initial, policy.int_bits);
         let is_counter = |index: &usize| {
@@ -115,17 +123,29 @@ fn kept(uses: &Uses, initial: Value, int_bits: u8) -> Kept {
     let unread = !uses.read_otherwise && uses.splits.is_empty();
     match initial {
         _ if unread => Kept::Unread(initial),
-        Value::Bool(_) | Value::Time(_) => Kept::Bounded,
+        Value::Bool(_) | Value::Time(_) | Value::Float(_) => Kept::Bounded,
         // A narrow counter wraps soon enough to matter.
         Value::Int(_) if uses.read_otherwise || uses.assigned_otherwise || int_bits < 64 => Kept::Bounded,
         Value::Int(_) => Kept::Counter(uses.splits.last().copied().unwrap_or_default()),
     }
 }
 
-fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64]) -> Domain {
+/// The floats that the policy mentions, and two more.
+fn fractions(default: Float, uses: &Uses, mentioned: &[Float]) -> Domain {
+    let mut values = vec![default];
+    for value in mentioned.iter().copied().chain([0.0, 1.0].map(Float::new)) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    Domain { values: values.into_iter().map(Value::Float).collect(), whole: !uses.read_otherwise }
+}
+
+fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64], floats: &[Float]) -> Domain {
     let (default, value): (i64, fn(i64) -> Value) = match import.default {
         Value::Int(default) => (default, Value::Int),
         Value::Time(default) => (default, Value::Time),
+        Value::Float(default) => return fractions(default, uses, floats),
         Value::Bool(_) => return Domain { values: vec![Value::Bool(false), Value::Bool(true)], whole: true },
     };
     let mut values: BTreeSet<i64> = BTreeSet::from([default]);
@@ -133,12 +153,12 @@ fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64]) -> Domain {
     if uses.read_otherwise {
         // Two values suffice for any two threads to stand in either order, or level.
         match import.ty {
-            Type::Int | Type::Bool => values.extend([0, 1]),
+            Type::Int | Type::Bool | Type::Float => values.extend([0, 1]),
             Type::Time => values.extend(steps),
         }
     }
     let highest = match import.ty {
-        Type::Int | Type::Bool => i64::MAX >> (64 - u32::from(int_bits.clamp(1, 64))),
+        Type::Int | Type::Bool | Type::Float => i64::MAX >> (64 - u32::from(int_bits.clamp(1, 64))),
         Type::Time => i64::MAX,
     };
     let fits = |value: &i64| (-highest - 1..=highest).contains(value);
@@ -175,6 +195,7 @@ impl<'a> Survey<'a> {
             imports: vec![Uses::default(); policy.imports.len()],
             thread_imports: vec![Uses::default(); policy.thread_imports.len()],
             local: Uses::default(),
+            floats: Vec::new(),
         }
     }
 
@@ -222,13 +243,13 @@ impl<'a> Survey<'a> {
 
     fn expression(&mut self, expression: &Expression) {
         match expression {
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::Now
-            | Expression::Size(_)
-            | Expression::In(..) => {}
+            Expression::Literal(value) => self.mention(*value),
+            Expression::Constant(constant) => self.mention(self.policy.constants[constant.0].value),
+            Expression::Now | Expression::Size(_) | Expression::In(..) => {}
             Expression::Read(place) => self.uses(*place).read_otherwise = true,
-            Expression::Unary(_, operand) | Expression::Verbatim { otherwise: Some(operand), .. } => {
+            Expression::Unary(_, operand)
+            | Expression::Convert(_, operand)
+            | Expression::Verbatim { otherwise: Some(operand), .. } => {
                 self.expression(operand);
             }
             Expression::Verbatim { otherwise: None, .. } => {}
@@ -249,6 +270,15 @@ impl<'a> Survey<'a> {
                     }
                 }
             }
+        }
+    }
+
+    fn mention(&mut self, value: Value) {
+        match value {
+            Value::Float(float) if self.floats.len() < MOST_FLOATS && !self.floats.contains(&float) => {
+                self.floats.push(float);
+            }
+            Value::Float(_) | Value::Int(_) | Value::Bool(_) | Value::Time(_) => {}
         }
     }
 
@@ -285,6 +315,7 @@ impl<'a> Survey<'a> {
             Expression::Constant(constant) => self.policy.constants[constant.0].value,
             Expression::Read(_)
             | Expression::Now
+            | Expression::Convert(..)
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Unary(..)
@@ -295,6 +326,7 @@ impl<'a> Survey<'a> {
         match value {
             Value::Int(value) | Value::Time(value) => Some(value),
             Value::Bool(value) => Some(i64::from(value)),
+            Value::Float(_) => None,
         }
     }
 

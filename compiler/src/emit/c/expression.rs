@@ -50,6 +50,10 @@ pub(super) fn literal(value: Value) -> String {
         Value::Int(i64::MIN) => "INT64_MIN".to_owned(),
         Value::Int(value) => value.to_string(),
         Value::Bool(value) => value.to_string(),
+        Value::Float(float) if float.get().is_infinite() => {
+            format!("{}__builtin_inf()", if float.get() < 0.0 { "-" } else { "" })
+        }
+        Value::Float(_) => value.to_string(),
         Value::Time(0) => "0".to_owned(),
         Value::Time(i64::MIN) => "INT64_MIN".to_owned(),
         Value::Time(value) => match in_unit(value) {
@@ -63,6 +67,8 @@ pub(super) fn literal(value: Value) -> String {
 fn level(value: Value) -> Level {
     match value {
         Value::Int(value) if value < 0 => Level::Unary,
+        Value::Float(value) if value.get().is_sign_negative() => Level::Unary,
+        Value::Float(_) => Level::Primary,
         Value::Int(_) | Value::Bool(_) | Value::Time(0 | i64::MIN) => Level::Primary,
         Value::Time(value) if in_unit(value).0 == 1 => Level::Primary,
         Value::Time(_) => Level::Product,
@@ -74,6 +80,14 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
         Expression::Literal(value) => Piece { text: literal(*value), level: level(*value) },
         Expression::Constant(id) => Piece::primary(body.names.constants[id.0].clone()),
         Expression::Read(place) => read(body, *place),
+        Expression::Convert(Type::Float, operand) => {
+            let operand = piece(body, operand).at_least(Level::Unary);
+            Piece { text: format!("(double){operand}"), level: Level::Unary }
+        }
+        Expression::Convert(Type::Int | Type::Bool | Type::Time, operand) => {
+            let (operand, bits) = (piece(body, operand).text, body.policy.int_bits);
+            Piece::primary(format!("catapults_truncate({operand}, {bits})"))
+        }
         Expression::Now => Piece::primary(body.member(&body.names.now)),
         Expression::Size(container) => {
             let member = body.container(*container);
@@ -101,6 +115,9 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
         }
         Expression::Verbatim { ty, text, .. } => {
             let text = verbatim::value(body, text);
+            if *ty == Type::Float {
+                return Piece::primary(format!("catapults_number({text})"));
+            }
             Piece { text: format!("({})({text})", super::type_name(*ty)), level: Level::Unary }
         }
     }
@@ -109,6 +126,7 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
 fn read(body: &mut Body, place: Place) -> Piece {
     let text = body.place(place);
     Piece::primary(match place {
+        Place::Import(_) | Place::ThreadImport(..) if body.is_float(place) => format!("catapults_read_float({text})"),
         Place::Import(_) | Place::ThreadImport(..) => format!("CATAPULTS_READ({text})"),
         Place::Variable(_) | Place::Local(_) | Place::Attribute(..) => text,
     })
@@ -135,6 +153,7 @@ fn binary(
         return test;
     }
     let (symbol, level) = match operator {
+        BinaryOperator::Divide if is_float(body, whole) => ("/", Level::Product),
         BinaryOperator::Divide => return division(body, whole, "catapults_divide", " / ", left, right),
         BinaryOperator::Remainder => return division(body, whole, "catapults_remainder", " % ", left, right),
         BinaryOperator::Multiply => ("*", Level::Product),
@@ -161,6 +180,10 @@ fn binary(
     };
     let made = Piece { text: format!("{left} {symbol} {right}"), level };
     match level {
+        // Where no number would come of it, it is 0.
+        Level::Sum | Level::Product if is_float(body, whole) => {
+            Piece::primary(format!("catapults_number({})", made.text))
+        }
         Level::Sum | Level::Product => narrow(body, whole, made),
         Level::Or | Level::And | Level::Equality | Level::Relation | Level::Unary | Level::Primary => made,
     }
@@ -226,14 +249,22 @@ fn division(
 /// Arithmetic is done at C's `int` or wider; at a narrower `int` of the policy the result is cut off, unless it is a time.
 fn narrow(body: &Body, expression: &Expression, value: Piece) -> Piece {
     match (body.policy.int_bits, body.policy.type_of(&body.handler.locals, expression)) {
-        (64, _) | (_, Some(Type::Time)) => value,
+        (64, _) | (_, Some(Type::Time | Type::Float)) => value,
         (_, Some(Type::Int | Type::Bool) | None) => {
             Piece { text: format!("(catapults_int)({})", value.text), level: Level::Unary }
         }
     }
 }
 
+fn is_float(body: &Body, expression: &Expression) -> bool {
+    body.policy.type_of(&body.handler.locals, expression) == Some(Type::Float)
+}
+
 impl Body<'_> {
+    pub(super) fn is_float(&self, place: Place) -> bool {
+        is_float(self, &Expression::Read(place))
+    }
+
     /// A pointer to a thread.
     pub(super) fn thread(&mut self, thread: Thread) -> String {
         match thread {

@@ -323,7 +323,8 @@ impl Body<'_> {
         match place {
             Place::Import(_) | Place::ThreadImport(..) => {
                 let value = expression(self, value);
-                format!("CATAPULTS_WRITE({target}, {value});")
+                let write = if self.is_float(place) { "catapults_write_float" } else { "CATAPULTS_WRITE" };
+                format!("{write}({target}, {value});")
             }
             Place::Variable(_) | Place::Local(_) | Place::Attribute(..) => match self.step(place, value) {
                 Some((operator, operand)) if operand == "1" => format!("{target}{operator}{operator};"),
@@ -354,7 +355,8 @@ impl Body<'_> {
         } else {
             return None;
         };
-        if **left != Expression::Read(place) {
+        // What would be no number is 0: C's `+=` knows nothing of that.
+        if **left != Expression::Read(place) || self.is_float(place) {
             return None;
         }
         Some((operator, expression(self, right)))

@@ -75,6 +75,9 @@ impl Unit<'_> {
         for header in ["list", "slot", "sorted", "values"] {
             self.put(&format!("#include \"catapults/{header}.h\"\n"));
         }
+        if policy.uses(Type::Float) {
+            self.put("#include \"catapults/floats.h\"\n");
+        }
         self.put(&format!(
             "\n_Static_assert(sizeof(catapults_int) * 8 == {}, \"`int` has another width in this host\");\n",
             policy.int_bits
@@ -90,9 +93,9 @@ impl Unit<'_> {
         let (mut small, mut large) = (String::new(), String::new());
         for (constant, name) in self.policy.constants.iter().zip(&self.names.constants) {
             match constant.value {
-                Value::Time(_) => {
-                    let value = expression::literal(constant.value);
-                    let _ = writeln!(large, "static const catapults_time {name} __attribute__((unused)) = {value};");
+                Value::Time(_) | Value::Float(_) => {
+                    let (ty, value) = (type_name(constant.value.ty()), expression::literal(constant.value));
+                    let _ = writeln!(large, "static const {ty} {name} __attribute__((unused)) = {value};");
                 }
                 Value::Int(value) if i32::try_from(value).is_err() => {
                     let value = expression::literal(constant.value);
@@ -376,6 +379,7 @@ fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, 
             Type::Int => "CATAPULTS_IMPORT_INT",
             Type::Bool => "CATAPULTS_IMPORT_BOOL",
             Type::Time => "CATAPULTS_IMPORT_TIME",
+            Type::Float => "CATAPULTS_IMPORT_FLOAT",
         };
         let _ = writeln!(
             text,
@@ -412,12 +416,14 @@ fn type_name(ty: Type) -> &'static str {
         Type::Int => "catapults_int",
         Type::Bool => "bool",
         Type::Time => "catapults_time",
+        Type::Float => "double",
     }
 }
 
 fn zero(ty: Type) -> &'static str {
     match ty {
         Type::Int | Type::Time => "0",
+        Type::Float => "0.0",
         Type::Bool => "false",
     }
 }

@@ -40,7 +40,9 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
 fn within(value: &Expression, local: LocalId) -> bool {
     match value {
         Expression::Read(place) => *place == Place::Local(local),
-        Expression::Unary(_, operand) | Expression::NotZero(operand) => within(operand, local),
+        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+            within(operand, local)
+        }
         Expression::Binary(_, left, right) => within(left, local) || within(right, local),
         Expression::Verbatim { text, .. } => text.places().any(|place| place == Place::Local(local)),
         Expression::Literal(_)

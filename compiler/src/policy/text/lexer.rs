@@ -1,12 +1,14 @@
 //! The words of the text form.
 
 use super::read::ReadError;
+use crate::vocabulary::Float;
 
 /// One word of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
     Number(u64),
+    Float(Float),
     Text(String),
     Symbol(&'static str),
     End,
@@ -36,7 +38,16 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, usize)>, ReadError> {
             found.push((Token::Text(content), line));
             length
         } else if first.is_ascii_digit() {
-            let length = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+            let digits = |text: &str| text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+            let length = digits(rest);
+            if let Some(length) = fraction_end(rest, length, digits) {
+                let Ok(number) = rest[..length].parse::<f64>() else {
+                    return Err(ReadError::new(line, format!("`{}` is no number", &rest[..length])));
+                };
+                found.push((Token::Float(Float::new(number)), line));
+                rest = &rest[length..];
+                continue;
+            }
             let Ok(number) = rest[..length].parse() else {
                 return Err(ReadError::new(line, format!("the number `{}` is too big", &rest[..length])));
             };
@@ -58,6 +69,20 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, usize)>, ReadError> {
     }
     found.push((Token::End, line));
     Ok(found)
+}
+
+/// Where a number that starts with so many digits ends, if it has a fraction or an exponent.
+fn fraction_end(text: &str, digits: usize, count: impl Fn(&str) -> usize) -> Option<usize> {
+    let mut end = digits;
+    if let Some(fraction) = text[end..].strip_prefix('.') {
+        end += if count(fraction) > 0 { 1 + count(fraction) } else { 0 };
+    }
+    if let Some(exponent) = text[end..].strip_prefix('e') {
+        let sign = usize::from(exponent.starts_with(['+', '-']));
+        let length = count(&exponent[sign..]);
+        end += if length > 0 { 1 + sign + length } else { 0 };
+    }
+    (end > digits).then_some(end)
 }
 
 /// The content of the quoted text at the start of `rest`, and its length with the quotes.
@@ -97,6 +122,7 @@ impl Token {
         match self {
             Token::Word(word) => format!("`{word}`"),
             Token::Number(number) => format!("`{number}`"),
+            Token::Float(number) => format!("`{number:?}`"),
             Token::Text(_) => "a quoted text".to_owned(),
             Token::Symbol(symbol) => format!("`{symbol}`"),
             Token::End => "the end of the text".to_owned(),

@@ -86,6 +86,7 @@ pub fn expression(policy: &Policy, handler: &Handler, expression: &Expression) -
         | Expression::Constant(_)
         | Expression::Read(_)
         | Expression::Now
+        | Expression::Convert(..)
         | Expression::Size(_)
         | Expression::Unary(..)
         | Expression::NotZero(_)
@@ -261,6 +262,7 @@ impl Printer<'_> {
             Expression::In(thread, container) => {
                 format!("({} in {})", self.thread(*thread), name(&self.names.containers, container.0))
             }
+            Expression::Convert(ty, operand) => format!("{}({})", ty.word(), self.expression(operand)),
             Expression::Unary(UnaryOperator::Negate, operand) => format!("-({})", self.expression(operand)),
             Expression::Unary(UnaryOperator::Not, operand) => format!("!({})", self.expression(operand)),
             Expression::Binary(operator, left, right) => {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::lexer::{Token, tokens};
 use crate::policy::{
     At, Attribute, AttributeId, BinaryOperator, Block, Constant, ConstantId, Container, ContainerId, ContainerKind,
-    Expression, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Piece, Place, Policy, Preamble, SortKey,
-    Source, StateClass, Statement, StatementId, StatementKind, Test, Thread, ThreadImportId, Type, UnaryOperator,
-    Value, Variable, VariableId, Verbatim,
+    Expression, Float, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Piece, Place, Policy, Preamble,
+    SortKey, Source, StateClass, Statement, StatementId, StatementKind, Test, Thread, ThreadImportId, Type,
+    UnaryOperator, Value, Variable, VariableId, Verbatim,
 };
 use crate::vocabulary::UNITS;
 
@@ -149,7 +149,7 @@ impl Reader {
                 self.advance();
                 Ok(word)
             }
-            Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => self.expected(what),
+            Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::Symbol(_) | Token::End => self.expected(what),
         }
     }
 
@@ -204,9 +204,9 @@ impl Reader {
     fn ty(&mut self) -> Read<Type> {
         let ty = match self.peek() {
             Token::Word(word) => Type::from_word(word),
-            Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => None,
+            Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::Symbol(_) | Token::End => None,
         };
-        let Some(ty) = ty else { return self.expected("`int`, `bool` or `time`") };
+        let Some(ty) = ty else { return self.expected("`int`, `bool`, `time` or `float`") };
         self.advance();
         Ok(ty)
     }
@@ -220,11 +220,15 @@ impl Reader {
             return Ok(Value::Bool(false));
         }
         let negative = self.accept("-");
+        if let Token::Float(float) = *self.peek() {
+            self.advance();
+            return Ok(Value::Float(if negative { Float::new(-float.get()) } else { float }));
+        }
         let magnitude = i128::from(self.number::<u64>("a value")?);
         let value = if negative { -magnitude } else { magnitude };
         let unit = match self.peek() {
             Token::Word(word) => UNITS.into_iter().find(|(unit, _)| unit == word),
-            Token::Number(_) | Token::Text(_) | Token::Symbol(_) | Token::End => None,
+            Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::Symbol(_) | Token::End => None,
         };
         if let Some((unit, length)) = unit {
             self.advance();
@@ -572,6 +576,7 @@ impl HandlerReader {
             Expression::Constant(constant) => Ok(Piece::Constant(constant)),
             Expression::Read(place) => Ok(Piece::Place(place)),
             Expression::Literal(_)
+            | Expression::Convert(..)
             | Expression::Now
             | Expression::Size(_)
             | Expression::In(..)
@@ -742,6 +747,14 @@ impl HandlerReader {
             let operand = self.in_parentheses(Type::Int, reader)?;
             return Ok((Expression::NotZero(Box::new(operand)), Type::Bool));
         }
+        if let Token::Word(word) = reader.peek()
+            && let Some(ty @ (Type::Int | Type::Float)) = Type::from_word(word)
+            && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _)))
+        {
+            reader.advance();
+            let operand = self.in_parentheses(if ty == Type::Int { Type::Float } else { Type::Int }, reader)?;
+            return Ok((Expression::Convert(ty, Box::new(operand)), ty));
+        }
         if reader.accept_word("now") {
             return Ok((Expression::Now, Type::Time));
         }
@@ -755,7 +768,7 @@ impl HandlerReader {
             return Ok((Expression::Verbatim { ty, text, otherwise }, ty));
         }
         let literal = match reader.peek() {
-            Token::Number(_) | Token::Symbol("-") => true,
+            Token::Number(_) | Token::Float(_) | Token::Symbol("-") => true,
             Token::Word(word) => word == "true" || word == "false",
             Token::Symbol(_) | Token::Text(_) | Token::End => false,
         };
@@ -795,7 +808,7 @@ impl HandlerReader {
         let (left, ty) = self.expression(reader)?;
         let operator = match reader.peek() {
             Token::Symbol(symbol) => BinaryOperator::from_word(symbol),
-            Token::Word(_) | Token::Number(_) | Token::Text(_) | Token::End => None,
+            Token::Word(_) | Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::End => None,
         };
         let Some(operator) = operator else { return reader.expected("an operator") };
         reader.advance();
@@ -851,7 +864,7 @@ fn starts_name(reader: &Reader) -> bool {
     let name_follows = match follows {
         Some(Token::Symbol(symbol)) => ["#", ".", "=", "=>"].contains(symbol),
         Some(Token::Word(word)) => word == "in",
-        Some(Token::Number(_) | Token::Text(_) | Token::End) | None => false,
+        Some(Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::End) | None => false,
     };
     matches!(reader.peek(), Token::Word(_)) && name_follows
 }
