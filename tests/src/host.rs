@@ -1,10 +1,11 @@
 //! A host that raises events that are legal, in any order, and holds the policy to what the event types promise.
 
 use catapults_compiler::framework::Framework;
+use catapults_compiler::framework::automaton::Order;
 use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
 use catapults_compiler::policy::{Float, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
-use catapults_simulator::event_types::{Classes, EventTypes};
+use catapults_simulator::event_types::{Classes, EventTypes, Legal};
 
 use crate::choices::Choices;
 use crate::replay::{Step, parse, perform, replay};
@@ -38,6 +39,9 @@ pub fn drive(verified: &Verified<Policy>, framework: &Framework, steps: usize, e
 pub struct Host<'a> {
     framework: &'a Framework,
     types: EventTypes<'a>,
+    order: Order,
+    /// How far the framework's sequences have come.
+    come: Vec<u64>,
     policy: &'a Policy,
     machine: Machine<'a>,
     application: Variables,
@@ -60,7 +64,10 @@ impl<'a> Host<'a> {
     /// # Errors
     /// What the policy did that it must not.
     pub fn new(verified: &'a Verified<Policy>, framework: &'a Framework) -> Result<Self, String> {
+        let order = Order::of(framework);
         let mut host = Host {
+            come: order.first(),
+            order,
             framework,
             types: EventTypes::new(framework, verified.policy()),
             policy: verified.policy(),
@@ -148,6 +155,8 @@ impl<'a> Host<'a> {
     /// A legal event: one whose rule's start is as things are.
     fn event(&mut self, classes: &Classes, choices: &mut Choices) -> Option<Step> {
         let legal = self.types.legal(&self.machine, classes, (classes.len() < MOST_THREADS).then_some(self.next));
+        let in_order = |legal: &Legal| self.order.after(&self.come, &legal.event.name).is_some();
+        let legal: Vec<Legal> = legal.into_iter().filter(in_order).collect();
         if legal.is_empty() {
             return None;
         }
@@ -158,6 +167,9 @@ impl<'a> Host<'a> {
             Some(_) | None => choices.one_of(&legal),
         };
         let threads: Vec<ThreadId> = chosen.candidates.iter().map(|candidates| choices.one_of(candidates)).collect();
+        if let Some(come) = self.order.after(&self.come, &chosen.event.name) {
+            self.come = come;
+        }
         if threads.contains(&self.next) {
             self.next.0 += 1;
         }

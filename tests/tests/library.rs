@@ -93,7 +93,7 @@ fn each_is_shorter_than_in_bossa() {
 fn exploration_finds_what_the_header_states() {
     let mut wrong = Vec::new();
     for entry in library() {
-        let options = Options { threads: 3, states: 6_000, ..Options::default() };
+        let options = Options { threads: 3, states: 12_000, ..Options::default() };
         let report = explore(&entry.verified, &native(), &options, &mut |_, _| {}).unwrap();
         let path = format!("policies/{}.sched", entry.name);
         if let Some(found) = &report.counterexample {

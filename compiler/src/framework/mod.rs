@@ -3,6 +3,7 @@
 //! [`read`] turns the text of a `NAME.framework` file into a [`Framework`]. No event, container, language or target is
 //! known to the compiler except through it.
 
+pub mod automaton;
 mod reader;
 mod resolve;
 

@@ -4,20 +4,27 @@
 //! holds, holds whenever an event is raised. It is found by following all handlers again and again until no end of any tells
 //! anything new. When a guard fails the policy is out, and when a request is refused nothing has changed.
 
-use super::flow::{self, Course, EndKind};
+use std::collections::BTreeMap;
+
+use super::flow::{self, Course};
 use super::situation;
 use super::state::State;
 use super::{paths, walk};
+use crate::framework::automaton::Order;
 use crate::framework::{Event, Framework, Pattern};
 use crate::policy::{Handler, Policy};
 
 /// What holds between events.
 pub(super) struct Between {
+    order: Order,
     /// Before the first event.
     loaded: State,
-    /// At any time.
-    always: State,
+    /// At any time, by how far the framework's sequences have come.
+    always: BTreeMap<Vec<u64>, State>,
 }
+
+/// Sequences that can come so far in more ways than this are not followed.
+const MOST_WAYS: usize = 32;
 
 /// Rounds through all handlers in which what they leave is joined as it is; after that, what still changes is given up by steps.
 const ROUNDS: usize = 3;
@@ -35,7 +42,7 @@ impl Between {
     /// Nothing is known.
     pub fn nothing(policy: &Policy) -> Self {
         let nothing = State::nothing(policy);
-        Between { loaded: nothing.clone(), always: nothing }
+        Between { order: Order::default(), loaded: nothing.clone(), always: BTreeMap::from([(Vec::new(), nothing)]) }
     }
 
     /// What the handlers of a policy keep up together.
@@ -43,53 +50,84 @@ impl Between {
         if walk::count(policy) > MOST_STATEMENTS {
             return Between::nothing(policy);
         }
+        let ordered = Between::ordered(policy, framework, steps, Order::of(framework));
+        let any = || Between::ordered(policy, framework, steps, Order::default());
+        ordered.or_else(any).unwrap_or_else(|| Between::nothing(policy))
+    }
+
+    /// The same in this order of events; `None` if that is too much work.
+    fn ordered(policy: &Policy, framework: &Framework, steps: &[i64], order: Order) -> Option<Self> {
         let loaded = State::loaded(policy);
         let nothing = State::nothing(policy);
-        let mut between = Between { always: loaded.clone(), loaded };
-        let mut starts: Vec<Vec<State>> = policy.events.iter().map(|_| Vec::new()).collect();
-        for round in 0.. {
+        let always = BTreeMap::from([(order.first(), loaded.clone())]);
+        let mut between = Between { order, loaded, always };
+        let mut starts: BTreeMap<(usize, Vec<u64>), Vec<State>> = BTreeMap::new();
+        for round in 0..LAST_ROUND {
             let mut rest = true;
-            for (handler, starts) in policy.events.iter().zip(&mut starts) {
+            for (index, handler) in policy.events.iter().enumerate() {
                 let event = framework.events.iter().find(|event| event.name == handler.name);
                 let course = Course { policy, handler, steps };
-                let situations = situation::situations(policy, framework, handler, event, &between);
-                let new: Vec<State> = situations.into_iter().map(|situation| situation.start).collect();
-                if new == *starts {
-                    continue;
-                }
-                *starts = new;
-                for start in starts.iter() {
-                    for end in flow::ends(course, start.clone(), paths(handler)) {
-                        if end.kind == EndKind::Fail {
-                            continue;
+                for (way, known) in between.ways(framework, handler, event) {
+                    let known = known.entering(policy, handler);
+                    let situations = situation::from(policy, handler, event, &known);
+                    let new: Vec<State> = situations.into_iter().map(|situation| situation.start).collect();
+                    let old = starts.insert((index, way.clone()), new.clone());
+                    if old.is_some_and(|old| old == new) {
+                        continue;
+                    }
+                    let Some(way) = between.order.after(&way, &handler.name) else { continue };
+                    for start in new {
+                        for end in flow::ends(course, start, paths(handler)) {
+                            let after = end.state.between(policy);
+                            let Some(before) = between.always.get(&way).cloned() else {
+                                between.always.insert(way.clone(), after);
+                                rest = false;
+                                continue;
+                            };
+                            let next = if round < ROUNDS {
+                                before.clone().join(after)
+                            } else if round < MOST_ROUNDS {
+                                before.clone().widen(after, &nothing, steps)
+                            } else {
+                                before.clone().widen(after, &nothing, &[]).with_values_of(&nothing)
+                            };
+                            rest &= next == before;
+                            between.always.insert(way.clone(), next);
                         }
-                        let after = end.state.between(policy);
-                        let next = if round < ROUNDS {
-                            between.always.clone().join(after)
-                        } else if round < MOST_ROUNDS {
-                            between.always.clone().widen(after, &nothing, steps)
-                        } else {
-                            between.always.clone().widen(after, &nothing, &[]).with_values_of(&nothing)
-                        };
-                        rest &= next == between.always;
-                        between.always = next;
                     }
                 }
             }
-            if rest {
-                return between;
+            if between.always.len() > MOST_WAYS {
+                return None;
             }
-            if round == LAST_ROUND {
-                break;
+            if rest {
+                return Some(between);
             }
         }
-        Between::nothing(policy)
+        None
     }
 
-    /// What is known when this handler starts.
-    pub fn before(&self, policy: &Policy, framework: &Framework, handler: &Handler, event: Option<&Event>) -> State {
-        let first = event.is_some_and(|event| is_first(framework, event));
-        if first { &self.loaded } else { &self.always }.entering(policy, handler)
+    /// What is known when this handler starts; `None` if no order of events comes to it.
+    pub fn before(
+        &self,
+        policy: &Policy,
+        framework: &Framework,
+        handler: &Handler,
+        event: Option<&Event>,
+    ) -> Option<State> {
+        let known = self.ways(framework, handler, event).into_iter().map(|(_, state)| state);
+        known.reduce(State::join).map(|state| state.entering(policy, handler))
+    }
+
+    /// What is known when this handler starts, by how far the sequences have come then.
+    fn ways(&self, framework: &Framework, handler: &Handler, event: Option<&Event>) -> Vec<(Vec<u64>, State)> {
+        if event.is_some_and(|event| is_first(framework, event)) {
+            return vec![(self.order.first(), self.loaded.clone())];
+        }
+        // A query is asked at any time.
+        let can_come = |way: &Vec<u64>| handler.returns.is_some() || self.order.after(way, &handler.name).is_some();
+        let ways = self.always.iter().filter(|(way, _)| can_come(way));
+        ways.map(|(way, state)| (way.clone(), state.clone())).collect()
     }
 }
 

@@ -395,7 +395,7 @@ fn paths(handler: &Handler) -> Paths {
 fn known_from(diagnostic: Diagnostic, why: Why, fact: &str) -> Diagnostic {
     match why {
         Why::Unknown => diagnostic,
-        Why::Between => diagnostic.note(format!("{fact} whenever an event is raised: no handler leaves it otherwise")),
+        Why::Between => diagnostic.note(format!("{fact} whenever this event is raised, whatever has happened before")),
         Why::Given => diagnostic.note(format!("{fact} whenever this event is raised")),
         Why::Tested(at) => diagnostic.related(at, format!("{fact} after this test")),
         Why::Moved(at) => diagnostic.related(at, format!("{fact} after this")),

@@ -30,9 +30,19 @@ pub(super) fn situations<'a>(
     between: &Between,
 ) -> Vec<Situation<'a>> {
     let known = between.before(policy, framework, handler, event);
+    known.map_or_else(Vec::new, |known| from(policy, handler, event, &known))
+}
+
+/// The same, from what is known besides the type of the event.
+pub(super) fn from<'a>(
+    policy: &Policy,
+    handler: &Handler,
+    event: Option<&'a Event>,
+    known: &State,
+) -> Vec<Situation<'a>> {
     let rules = event.map_or(&[][..], |event| &event.rules);
     if rules.is_empty() {
-        return vec![Situation { start: known, rules: Vec::new(), paths: OnceCell::new() }];
+        return vec![Situation { start: known.clone(), rules: Vec::new(), paths: OnceCell::new() }];
     }
     let situation = |rule: &Rule| {
         let start = start(policy, handler, rule, known.clone())?;

@@ -11,6 +11,8 @@ use catapults_compiler::policy::{Float, Policy, Type, Value};
 pub(super) struct Situation {
     /// How many of the events that come before all others have been raised.
     pub begun: usize,
+    /// How far the framework's sequences for all threads together have come.
+    pub order: Vec<u64>,
     /// Variables and threads.
     pub saved: Saved,
     /// How far each thread has come in its life, in the order of the numbers.
@@ -27,6 +29,8 @@ impl Situation {
     pub fn encode(&self) -> Box<[u8]> {
         let mut bytes = Vec::with_capacity(32);
         put(&mut bytes, self.begun as u64);
+        put(&mut bytes, self.order.len() as u64);
+        self.order.iter().for_each(|state| put(&mut bytes, *state));
         put_value(&mut bytes, Value::Time(self.saved.now));
         self.saved.variables.iter().for_each(|value| put_value(&mut bytes, *value));
         let mut lives = self.lives.iter();
@@ -44,6 +48,7 @@ impl Situation {
     pub fn decode(policy: &Policy, bytes: &[u8]) -> Self {
         let mut bytes = bytes.iter();
         let begun = usize::try_from(take(&mut bytes)).unwrap_or_default();
+        let order = (0..take(&mut bytes)).map(|_| take(&mut bytes)).collect();
         let now = number_of(take(&mut bytes));
         let variables = policy.variables.iter().map(|variable| take_value(&mut bytes, variable.ty)).collect();
         let (mut containers, mut lives) = (Vec::with_capacity(policy.containers.len()), Vec::new());
@@ -56,7 +61,7 @@ impl Situation {
             });
             containers.push(threads.collect());
         }
-        Situation { begun, saved: Saved { variables, containers, now }, lives }
+        Situation { begun, order, saved: Saved { variables, containers, now }, lives }
     }
 }
 

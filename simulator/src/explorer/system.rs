@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use catapults_compiler::framework::automaton::Order;
 use catapults_compiler::framework::{Event, Framework};
 use catapults_compiler::interp::{Machine, Saved, Stop, ThreadId};
 use catapults_compiler::policy::text::Heads;
@@ -14,7 +15,7 @@ use super::life::{Lives, UNTOLD};
 use super::oracle::{Imported, Oracle};
 use super::situation::{Situation, number};
 use super::values::{Kept, Values};
-use crate::event_types::{Classes, EventTypes, Violation};
+use crate::event_types::{Classes, EventTypes, Legal, Violation};
 use crate::script::Step;
 
 /// A policy under its framework.
@@ -24,6 +25,7 @@ pub(super) struct System<'a> {
     verified: &'a Verified<Policy>,
     types: EventTypes<'a>,
     lives: Lives,
+    order: Order,
     /// The events that come before all others.
     first: Vec<&'a Event>,
     /// Events that do what an earlier one does, and can come whenever it can.
@@ -79,15 +81,16 @@ impl<'a> System<'a> {
     ) -> Self {
         let policy = verified.policy();
         let types = EventTypes::new(framework, policy);
-        let lives = Lives::of(framework);
+        let (lives, order) = (Lives::of(framework), Order::of(framework));
         System {
             policy,
-            alike: alike(policy, framework, &lives),
+            alike: alike(policy, framework, &lives, &order),
             values: Values::of(policy),
             verified,
             first: types.first(&Machine::new(verified)),
             types,
             lives,
+            order,
             threads,
             bound,
             loose,
@@ -103,7 +106,7 @@ impl<'a> System<'a> {
     pub fn start(&self) -> Situation {
         let mut saved = self.machine().save();
         let _ = self.keep(&mut saved);
-        Situation { begun: 0, saved, lives: Vec::new() }
+        Situation { begun: 0, order: self.order.first(), saved, lives: Vec::new() }
     }
 
     /// How many threads live at once.
@@ -142,7 +145,9 @@ impl<'a> System<'a> {
         let new = (situation.threads() < self.threads).then(|| number(situation.threads() + 1));
         let mut done = BTreeSet::new();
         let legal = self.types.legal(machine, &before, new);
-        for legal in legal.iter().filter(|legal| !self.alike.contains(legal.event.name.as_str())) {
+        let new_one = |legal: &&Legal| !self.alike.contains(legal.event.name.as_str());
+        let in_order = |legal: &&Legal| self.order.after(&situation.order, &legal.event.name).is_some();
+        for legal in legal.iter().filter(new_one).filter(in_order) {
             for threads in combinations(&legal.candidates) {
                 let possible = threads.iter().all(|thread| self.life(situation, *thread, &legal.event.name).is_some());
                 if possible && done.insert((legal.event.name.as_str(), threads.clone())) {
@@ -272,6 +277,7 @@ impl<'a> System<'a> {
             return Outcome::Beyond(said.clone());
         }
         let mut moved = vec![0; situation.threads().max(threads.iter().map(|one| one.0 as usize).max().unwrap_or(0))];
+        let order = self.order.after(&situation.order, &event.name).unwrap_or_else(|| situation.order.clone());
         let mut lives = Vec::with_capacity(moved.len());
         for thread in saved.containers.iter_mut().flatten() {
             let life = if threads.contains(&thread.id) || dispatched == Some(thread.id) {
@@ -286,7 +292,7 @@ impl<'a> System<'a> {
         }
         let begun = situation.begun + usize::from(situation.begun < self.first.len());
         Outcome::Next(Next {
-            situation: Situation { begun, saved, lives },
+            situation: Situation { begun, order, saved, lives },
             moved,
             dispatches: dispatched.is_some(),
             strayed,
@@ -370,7 +376,7 @@ impl<'a> System<'a> {
 }
 
 /// Events whose type, place in a life and handler are those of an earlier one.
-fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives) -> BTreeSet<&'a str> {
+fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives, order: &Order) -> BTreeSet<&'a str> {
     let handled = |event: &&Event| policy.events.iter().any(|handler| handler.name == event.name);
     let events: Vec<&Event> = framework.events.iter().filter(handled).collect();
     let text = |event: &Event| {
@@ -392,6 +398,7 @@ fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives) -> BTr
         one.rules == other.rules
             && one.may_fail == other.may_fail
             && lives.alike(&one.name, &other.name)
+            && order.alike(&one.name, &other.name)
             && text(one).is_some_and(|text_of_one| Some(text_of_one) == text(other))
     };
     let later = events.iter().enumerate().filter(|(index, event)| events[..*index].iter().any(|one| same(one, event)));
