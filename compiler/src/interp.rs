@@ -32,6 +32,17 @@ pub enum Position {
     In(ContainerId),
 }
 
+/// An armed timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeout<'a> {
+    /// When it expires.
+    pub instant: i64,
+    /// Whose it is.
+    pub thread: ThreadId,
+    /// What is raised then.
+    pub event: &'a str,
+}
+
 /// Why a handler ended before its end. It has changed nothing since the statement that stopped it began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -179,6 +190,34 @@ impl<'a> Machine<'a> {
     /// tells it before it raises an event; its clock never goes back.
     pub fn set_now(&mut self, nanoseconds: i64) {
         self.now = nanoseconds;
+    }
+
+    /// The timer that expires next. A host raises its event with its thread once that instant has come, and not before the others
+    /// are done.
+    pub fn next_timeout(&self) -> Option<Timeout<'a>> {
+        self.armed().into_iter().next()
+    }
+
+    /// The timers that are armed, in the order in which they expire: by their instants, then by the numbers of their threads, then
+    /// as they are declared.
+    pub fn armed(&self) -> Vec<Timeout<'a>> {
+        let policy = self.verified.policy();
+        let timers = policy.attributes.iter().enumerate();
+        let timers = timers.filter_map(|(index, attribute)| Some((index, attribute.timer.as_deref()?)));
+        let armed = timers.flat_map(|(index, event)| {
+            self.numbers.iter().filter_map(move |(thread, slot)| match self.threads[*slot].attributes[index] {
+                Value::Time(instant) if instant != 0 => Some((Timeout { instant, thread: *thread, event }, index)),
+                Value::Time(_) | Value::Int(_) | Value::Bool(_) | Value::Float(_) => None,
+            })
+        });
+        let mut armed: Vec<(Timeout, usize)> = armed.collect();
+        armed.sort_by_key(|(timeout, index)| (timeout.instant, timeout.thread, *index));
+        armed.into_iter().map(|(timeout, _)| timeout).collect()
+    }
+
+    /// What time it is: what [`Machine::set_now`] told last.
+    pub fn now(&self) -> i64 {
+        self.now
     }
 
     /// Whether the policy has a handler for this event.

@@ -76,6 +76,11 @@ impl Policy {
             || handlers.any(|handler| within_block(&handler.body, &|it| self.type_of(&handler.locals, it) == Some(ty)))
     }
 
+    /// The names of the timers that threads have, in the order of the attributes.
+    pub fn timers(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().filter(|attribute| attribute.timer.is_some()).map(|attribute| attribute.name.as_str())
+    }
+
     /// Whether a handler asks what time it is: the host tells it then.
     pub fn uses_now(&self) -> bool {
         self.has(&|it| *it == Expression::Now)
@@ -171,6 +176,8 @@ pub struct Attribute {
     pub ty: Type,
     /// What a new thread starts with: the initialiser, else 0 or `false`.
     pub initial: Value,
+    /// Of a timer: the event that the host raises when the instant that it holds has come. It is a `time`; 0: not armed.
+    pub timer: Option<String>,
 }
 
 /// A line of the `imports` or `threadimports` section.

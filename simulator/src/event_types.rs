@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use catapults_compiler::framework::{Condition, Event, Framework, Move, Rule, Stage};
-use catapults_compiler::interp::{Machine, Position, ThreadId};
+use catapults_compiler::interp::{Machine, Position, ThreadId, Timeout};
 use catapults_compiler::policy::{ContainerId, Policy, StateClass};
 
 /// The living threads, each with the class of the container that holds it.
@@ -78,14 +78,34 @@ impl<'a> EventTypes<'a> {
     /// new thread, if there may be one more.
     pub fn legal(&self, machine: &Machine, classes: &Classes, new: Option<ThreadId>) -> Vec<Legal<'a>> {
         let mut legal = Vec::new();
+        let due = machine.next_timeout().filter(|timeout| timeout.instant <= machine.now());
         for event in self.framework.events.iter().filter(|event| machine.handles(&event.name)) {
+            // Of timers only the one whose turn it is expires, of the thread that it belongs to.
+            let expires = |thread: &ThreadId| {
+                event.timer.is_none() || due.is_some_and(|due| due.event == event.name && due.thread == *thread)
+            };
             for rule in &event.rules {
-                if let Some(candidates) = candidates(event, rule, classes, new) {
+                let Some(mut candidates) = candidates(event, rule, classes, new) else { continue };
+                candidates.iter_mut().for_each(|threads| threads.retain(expires));
+                if candidates.iter().all(|threads| !threads.is_empty()) {
                     legal.push(Legal { event, candidates });
                 }
             }
         }
         legal
+    }
+
+    /// The timers that can be the next to expire, as soon as their instant has come, each with its event: of several of one instant
+    /// any, since the numbers of threads decide.
+    pub fn timeouts<'m>(&self, machine: &Machine<'m>) -> Vec<(&'a Event, Timeout<'m>)> {
+        let armed = machine.armed();
+        let earliest = armed.first().map(|timeout| timeout.instant);
+        let next = armed.into_iter().take_while(|timeout| Some(timeout.instant) == earliest);
+        let with_event = |timeout: Timeout<'m>| {
+            let event = self.framework.events.iter().find(|event| event.name == timeout.event)?;
+            Some((event, timeout))
+        };
+        next.filter_map(with_event).collect()
     }
 
     /// Judges what became of an event.

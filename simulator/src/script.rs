@@ -3,6 +3,7 @@
 //! ```text
 //! newthread 1
 //! at 20ms
+//! expire
 //! set_import connections 5
 //! set_thread_import 1 bytesleft 100
 //! schedule
@@ -29,6 +30,8 @@ pub enum Step {
     Ask(String, Vec<ThreadId>),
     /// `at 20ms`: so late it is from here on. It starts at 0; a host's clock never goes back.
     At(i64),
+    /// `expire`: the timer that expires next does, if its instant has come; `expire -> timeout.slice 1` or `expire -> nothing`.
+    Expire,
     /// `set_import connections 5`: the application assigns a variable.
     SetImport(String, Value),
     /// `set_thread_import 1 bytesleft 100`: the application assigns a variable of a thread.
@@ -66,6 +69,12 @@ pub fn perform(
             machine.set_now(*nanoseconds);
             Ok(None)
         }
+        Step::Expire => {
+            let due = machine.next_timeout().filter(|timeout| timeout.instant <= machine.now());
+            let Some(due) = due else { return Ok(Some(format!("{step} -> nothing"))) };
+            machine.raise(due.event, &[due.thread], application)?;
+            Ok(Some(format!("{step} -> {} {}", due.event, due.thread.0)))
+        }
         Step::SetImport(name, value) => application.set(policy, name, *value).map(|()| None).map_err(Stop::Misuse),
         Step::SetThreadImport(thread, name, value) => {
             application.set_of_thread(policy, *thread, name, *value).map(|()| None).map_err(Stop::Misuse)
@@ -100,7 +109,8 @@ impl FromStr for Step {
                 Some(Value::Int(_) | Value::Bool(_) | Value::Float(_)) | None => Err(wrong()),
             },
             ["ask", query, threads @ ..] => Ok(Step::Ask((*query).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
-            ["set_import" | "set_thread_import" | "ask" | "at", ..] | [] => Err(wrong()),
+            ["expire"] => Ok(Step::Expire),
+            ["set_import" | "set_thread_import" | "ask" | "at" | "expire", ..] | [] => Err(wrong()),
             [event, threads @ ..] => Ok(Step::Raise((*event).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
         }
     }
@@ -120,6 +130,7 @@ impl fmt::Display for Step {
             Step::Raise(event, threads) => (event.clone(), threads.as_slice()),
             Step::Ask(query, threads) => (format!("ask {query}"), threads.as_slice()),
             Step::At(nanoseconds) => (format!("at {}", Value::Time(*nanoseconds)), &[][..]),
+            Step::Expire => ("expire".to_owned(), &[][..]),
             Step::SetImport(name, value) => (format!("set_import {name} {value}"), &[][..]),
             Step::SetThreadImport(thread, name, value) => {
                 (format!("set_thread_import {} {name} {value}", thread.0), &[][..])

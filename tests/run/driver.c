@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include HEADER
+#include "catapults/timers.h"
 
 struct entry {
     const char *name;
@@ -50,6 +51,7 @@ static const struct catapults_policy *policy;
 static void *instance;
 static struct catapults_thread *threads[THREADS];
 static bool out;
+static catapults_time clock_now;
 
 /* What the application has registered: for each import a cell, in the order of the policy's table. Those of a thread
  * are there before it, and outlive it. */
@@ -98,6 +100,7 @@ static void restart(void) {
     instance = dirty(policy->instance_size);
     cells = calloc(policy->imports_count + 1, sizeof(*cells));
     out = false;
+    clock_now = 0;
     policy->start(instance);
 }
 
@@ -149,8 +152,8 @@ static void link_variable(void *object, const struct catapults_import *import, s
 static void create(unsigned number) {
     struct catapults_thread *t = dirty(policy->thread_size);
     threads[number] = t;
-    policy->adopt(instance, t);
     t->number = number;
+    policy->adopt(instance, t);
     for (uint32_t i = 0; thread_cells[number] && i < policy->thread_imports_count; i++)
         if (thread_cells[number][i].registered)
             link_variable(t, &policy->thread_imports[i], &thread_cells[number][i]);
@@ -183,6 +186,37 @@ static void raise_event(const struct entry *entry, const char *word) {
     }
 }
 
+/* Raises the event of a timer, which says nothing of itself. */
+static void time_out(const struct catapults_timeout *timeout, struct catapults_thread *t, const char *what) {
+    unsigned number = t->number;
+    if (!stopped(timeout->raise(instance, t)))
+        puts(what);
+    if (t->container == 0)
+        forget(number);
+}
+
+/* The timer that expires next does, if its instant has come. */
+static void expire(void) {
+    struct catapults_timer *first = NULL;
+    if (policy->timers)
+        first = ((struct catapults_timers *)((char *)instance + policy->timers))->first;
+    if (!first || first->instant > clock_now) {
+        puts("nothing");
+        return;
+    }
+    const struct catapults_timeout *timeout = &policy->timeouts[first->timeout];
+    char what[128];
+    snprintf(what, sizeof(what), "%s %" PRIu32, timeout->name, first->thread->number);
+    time_out(timeout, first->thread, what);
+}
+
+static const struct catapults_timeout *timeout_of(const char *name) {
+    for (uint32_t i = 0; i < policy->timeouts_count; i++)
+        if (strcmp(policy->timeouts[i].name, name) == 0)
+            return &policy->timeouts[i];
+    return NULL;
+}
+
 static void ask(const struct entry *entry, const char *word) {
     void *function = handler(entry);
     bool one = entry->parameters == 1;
@@ -210,9 +244,9 @@ static catapults_time time_of(const char *word) {
 
 /* What time it is from here on. */
 static void tell(const char *word) {
-    catapults_time now = time_of(word);
+    clock_now = time_of(word);
     if (policy->now)
-        memcpy((char *)instance + policy->now, &now, sizeof(now));
+        memcpy((char *)instance + policy->now, &clock_now, sizeof(clock_now));
     puts("");
 }
 
@@ -280,6 +314,10 @@ int main(int count, char **arguments) {
             fatal("the policy is out", words[0]);
         else if (strcmp(words[0], "at") == 0)
             tell(words[1]);
+        else if (strcmp(words[0], "expire") == 0)
+            expire();
+        else if (timeout_of(words[0]))
+            time_out(timeout_of(words[0]), thread_of(words[1]), "");
         else if (strcmp(words[0], "ask") == 0)
             ask(find(queries, sizeof(queries) / sizeof(*queries), words[1]), words[2]);
         else if (strcmp(words[0], "set_import") == 0)

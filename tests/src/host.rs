@@ -16,7 +16,8 @@ use crate::replay::{Step, parse, perform, replay};
 /// What the policy did that it must not, and after which steps.
 pub fn drive(verified: &Verified<Policy>, framework: &Framework, steps: usize, events: &[u8]) -> Result<(), String> {
     let mut choices = Choices::new(events);
-    let mut host = Host::new(verified, framework)?;
+    let framework = framework.with_timers(verified.policy().timers());
+    let mut host = Host::new(verified, &framework)?;
     for _ in 0..steps {
         if host.out || !choices.any_left() {
             break;
@@ -59,7 +60,7 @@ pub struct Host<'a> {
 const MOST_THREADS: usize = 6;
 
 impl<'a> Host<'a> {
-    /// A host that has just loaded a policy. It has raised the events that come before all others.
+    /// A host that has just loaded a policy; the framework has the events of its timers. It has raised the events that come before all others.
     ///
     /// # Errors
     /// What the policy did that it must not.
@@ -109,10 +110,13 @@ impl<'a> Host<'a> {
     /// What the policy did that it must not.
     pub fn step(&mut self, step: Step) -> Result<(), String> {
         let before = self.classes()?;
+        let due = self.machine.next_timeout().filter(|due| step == Step::Expire && due.instant <= self.machine.now());
+        // What is judged is the event that the timer raises.
+        let raised = due.map_or_else(|| step.clone(), |due| Step::Raise(due.event.to_owned(), vec![due.thread]));
         self.script.push(step.clone());
         match perform(&mut self.machine, &mut self.application, self.policy, &step) {
             Ok(decision) => {
-                self.judge(&step, &before, decision.as_deref()).map_err(|wrong| format!("{step}: {wrong}"))?;
+                self.judge(&raised, &before, decision.as_deref()).map_err(|wrong| format!("{step}: {wrong}"))?;
                 self.decisions.extend(decision);
                 Ok(())
             }
@@ -148,7 +152,8 @@ impl<'a> Host<'a> {
         let Some(event) = self.framework.events.iter().find(|event| event.name == *name) else {
             return Err("there is no such event".to_owned());
         };
-        let dispatched = decision.and_then(|text| text.rsplit(' ').next()?.parse().ok()).map(ThreadId);
+        let dispatched = decision.filter(|_| event.dispatches());
+        let dispatched = dispatched.and_then(|text| text.rsplit(' ').next()?.parse().ok()).map(ThreadId);
         self.types.judge(event, threads, before, &after, dispatched).map_err(|violation| violation.to_string())
     }
 
@@ -173,7 +178,10 @@ impl<'a> Host<'a> {
         if threads.contains(&self.next) {
             self.next.0 += 1;
         }
-        Some(Step::Raise(chosen.event.name.clone(), threads))
+        Some(match chosen.event.timer {
+            Some(_) => Step::Expire,
+            None => Step::Raise(chosen.event.name.clone(), threads),
+        })
     }
 
     fn assignment(&self, classes: &Classes, choices: &mut Choices) -> Option<Step> {

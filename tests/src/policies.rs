@@ -13,6 +13,7 @@ pub fn random(bytes: &[u8]) -> String {
         blocked: Vec::new(),
         out: String::new(),
         fresh: 0,
+        timers: false,
         choices: &mut choices,
     };
     writer.scheduler();
@@ -26,6 +27,8 @@ struct Writer<'a, 'b> {
     blocked: Vec<String>,
     out: String,
     fresh: usize,
+    /// Threads have timers, `e` and `g`.
+    timers: bool,
 }
 
 /// What can be said at a point of a handler.
@@ -48,6 +51,10 @@ impl Writer<'_, '_> {
         self.line(
             "  threadimports { int ti default 0; bool tb default false; time tt default 2ms; float tf default 1.0; }",
         );
+        self.timers = self.choices.chance(40);
+        if self.timers {
+            self.line("  thread { timer e, g; }");
+        }
         self.line("  function int smaller(int x, int y) { if (x < y) return x; int z = y; return z; }");
         self.line("  function bool old(t, int least) { if (t.a > least) { t.b++; return true; } else if (gb) return t.c; return t.ti > t.b; }");
         self.line(
@@ -109,6 +116,14 @@ impl Writer<'_, '_> {
         self.handler("event event_raised(t)", given("t"), Some("READY"));
         if self.choices.chance(40) {
             self.handler("event set_next_thread(t)", given("t"), Some("READY"));
+        }
+        if self.timers {
+            let (running, ready) = (self.choices.one_of(&self.running.clone()), self.ready[0].0.clone());
+            self.line("  event timeout.e(t) {");
+            self.line(&format!("    if (t in {running}) t => {ready};"));
+            self.line("    t.g = now + 1ms;");
+            self.rest(Scope::default(), None);
+            self.line("  event timeout.*(t) { if (t.e == 0ns && t.g == 0ns) t.e = now; v++; }");
         }
         if !self.blocked.is_empty() && self.choices.chance(50) {
             self.handler("event block.*(t)", given("t"), Some("BLOCKED"));
@@ -189,13 +204,14 @@ impl Writer<'_, '_> {
 
     fn statement(&mut self, scope: &Scope) {
         let inner = Scope { depth: scope.depth + 1, ..scope.clone() };
-        match self.choices.below(19) {
+        match self.choices.below(20) {
             0 => self.assignment(scope),
             10 | 11 => self.probe(scope),
             12 if scope.cursor.is_none() => self.emptying(),
             13 if scope.cursor.is_none() && scope.depth < 3 => self.sum(&inner),
             17 => self.call(scope),
             18 => self.verbatim(scope),
+            19 if self.timers => self.arm(scope),
             14 if scope.depth < 3 => self.counting(scope, &inner),
             15 if scope.cursor.is_none() && scope.depth < 3 => self.draining(&inner),
             16 if scope.depth < 3 => self.at_least_once(scope, &inner),
@@ -280,6 +296,23 @@ impl Writer<'_, '_> {
         self.line(&format!("    foreach {cursor} in {from} {{ if ({condition}) {cursor} => {to}; }}"));
         self.line(&format!("    {probed} => {probed};"));
         self.line("    }");
+    }
+
+    /// A timer, armed for an instant to come, armed anew or disarmed.
+    fn arm(&mut self, scope: &Scope) {
+        if let Some(thread) = self.thread(scope) {
+            let timer = self.choices.one_of(&["e", "g"]);
+            let set = self.choices.one_of(&[
+                "= now + 5ms",
+                "= now + 1ms",
+                "= now",
+                "-= 1ms",
+                "+= 5ms",
+                "= 0ns",
+                "= now - 1ms",
+            ]);
+            self.line(&format!("    {thread}.{timer} {set};"));
+        }
     }
 
     /// Text in C that does what its `else` does.

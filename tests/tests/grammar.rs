@@ -45,9 +45,18 @@ impl Language {
         let queries: Vec<&str> = self.framework.queries.iter().map(|query| query.name.as_str()).collect();
         let unknown = tree.handlers.iter().find(|handler| {
             let known = if handler.kind == HandlerKind::Event { &events } else { &queries };
-            !known.iter().any(|name| covers(&handler.name.text, name))
+            let timed = handler.kind == HandlerKind::Event && self.of_a_timer(&handler.name.text);
+            !timed && !known.iter().any(|name| covers(&handler.name.text, name))
         });
         unknown.map(|handler| format!("there is no {:?} `{}`", handler.kind, handler.name.text))
+    }
+
+    /// Whether a policy could have the timer whose event this is.
+    fn of_a_timer(&self, event: &str) -> bool {
+        let Some(family) = &self.framework.timer else { return false };
+        let Some(timer) = event.strip_prefix(&format!("{}.", family.name)) else { return false };
+        let is_name = || self.refused(&format!("scheduler {timer} {{ }}")).is_none();
+        timer == "*" || !timer.contains('.') && is_name()
     }
 
     /// Both say the same; whether they accept the text.

@@ -245,11 +245,12 @@ fn agree(
     rng: &mut Rng,
     keep: &dyn Fn() -> Result<String, Failed>,
 ) -> Result<(), Failed> {
+    let framework = bench.framework.with_timers(policy.policy().timers());
     let (mut scripts, mut decisions) = (Vec::new(), Vec::new());
     for _ in 0..HOSTS * number("CATAPULTS_ROUNDS", 1) {
         let bytes = bytes(rng, STEPS * 6);
         let mut choices = Choices::new(&bytes);
-        let mut host = Host::new(policy, bench.framework)?;
+        let mut host = Host::new(policy, &framework)?;
         for _ in 0..STEPS {
             if !host.out {
                 host.anything(&mut choices)?;

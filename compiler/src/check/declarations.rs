@@ -38,7 +38,14 @@ pub(super) fn declare<'a>(
     for (index, attribute) in tree.attributes.iter().enumerate() {
         symbols.declare_member(&attribute.name, Member::Attribute(AttributeId(index)), diagnostics);
         let (name, ty) = (attribute.name.text.clone(), attribute.ty);
-        policy.attributes.push(Attribute { name, ty, initial: Value::zero(ty) });
+        policy.attributes.push(Attribute { name, ty, initial: Value::zero(ty), timer: None });
+    }
+    for timer in &tree.timers {
+        let id = AttributeId(policy.attributes.len());
+        symbols.declare_member(&timer.name, Member::Attribute(id), diagnostics);
+        let (name, ty) = (timer.name.text.clone(), timer.ty);
+        let event = framework.timer.as_ref().map(|family| format!("{}.{name}", family.name));
+        policy.attributes.push(Attribute { name, ty, initial: Value::zero(ty), timer: event });
     }
     for (index, import) in tree.thread_imports.iter().enumerate() {
         symbols.declare_member(&import.name, Member::Import(ThreadImportId(index)), diagnostics);
@@ -155,6 +162,14 @@ fn keys(
     for key in &container.keys {
         let name = &key.attribute;
         match symbols.find_member(&name.text) {
+            Some((Member::Attribute(attribute), at)) if attribute.0 >= tree.attributes.len() => {
+                let title = format!("`{}` is a timer and cannot be a sort key", name.text);
+                let timer = Diagnostic::error("E0318", title, name.at, "not a plain attribute")
+                    .related(at, "declared here")
+                    .note("it changes when it expires, and the threads would no longer be in order");
+                diagnostics
+                    .push(timer.help("keep the instant in an attribute of type `time` as well, and sort on that"));
+            }
             Some((Member::Attribute(attribute), _)) => {
                 if !seen.insert(attribute) {
                     let title = format!("`{}` is already a sort key of `{}`", name.text, container.name.text);

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{self, Absent, Event, Framework, Move, Query, QueryDefault, Stage};
 use crate::policy::{
-    BinaryOperator, Block, Container, ContainerId, ContainerKind, Expression, Handler, Local, LocalId, LocalKind,
-    Owner, Policy, Source, Statement, StatementId, StatementKind, Thread,
+    AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, Expression, Handler, Local, LocalId,
+    LocalKind, Owner, Place, Policy, Source, Statement, StatementId, StatementKind, Thread,
 };
 use crate::syntax::ast::{self, HandlerKind};
 use crate::syntax::words::nearest;
@@ -75,13 +75,25 @@ pub(super) fn handle(
             Model::Default(body) => Some(default_handler(event, body, policy)),
             Model::Nothing => None,
         };
-        policy.events.extend(handler.map(|handler| Handler { name: event.name.clone(), ..handler }));
+        policy.events.extend(handler.map(|mut handler| {
+            handler.body.splice(..0, expired(event, &handler, policy));
+            Handler { name: event.name.clone(), ..handler }
+        }));
     }
     for query in &framework.queries {
         let handler = most_specific(&query.name, &queries).and_then(|written| written.handler.as_ref());
         policy.queries.extend(handler.map(|handler| Handler { name: query.name.clone(), ..handler.clone() }));
     }
     if tree.lost.handlers { None } else { missing(tree, framework, &events, &queries) }
+}
+
+/// A timer that has expired is armed no more, before anything else is done about it.
+fn expired(event: &Event, handler: &Handler, policy: &Policy) -> Option<Statement> {
+    event.timer.as_ref()?;
+    let id = policy.attributes.iter().position(|attribute| attribute.timer.as_ref() == Some(&event.name))?;
+    let place = Place::Attribute(Thread::Local(LocalId(0)), AttributeId(id));
+    let value = Expression::Literal(Value::zero(Type::Time));
+    Some(Statement { id: StatementId(0), kind: StatementKind::Set { place, value }, at: handler.at })
 }
 
 /// Answers the queries that the policy does not answer. The state classes of its containers are known.
@@ -263,6 +275,13 @@ fn known_name(handler: &ast::Handler, framework: &Framework, diagnostics: &mut D
     }
     let families = families(&known);
     let meant = nearest(&name.text, known.iter().copied().chain(families.iter().map(String::as_str)));
+    let of_timer = framework.timer.as_ref().and_then(|timer| name.text.strip_prefix(&format!("{}.", timer.name)));
+    if let Some(timer) = of_timer.filter(|_| kind == "event") {
+        let wanted = if timer == "*" { "NAME" } else { timer };
+        let undeclared = diagnostic.note("such an event is raised when a timer expires");
+        diagnostics.push(undeclared.help(format!("declare the timer: `thread {{ timer {wanted}; }}`")));
+        return name.text.clone();
+    }
     let plural = if kind == "query" { "queries" } else { "events" };
     diagnostics.push(match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
@@ -313,6 +332,11 @@ fn missing(
 /// `event newthread(t) { t => /* a READY container */; }`
 fn event_skeleton(event: &Event, tree: &ast::Scheduler) -> String {
     let header = format!("event {}{}", event.name, in_parentheses(&event.parameters));
+    if let (Some(_), Some(parameter)) = (&event.timer, event.parameters.first()) {
+        let slot = tree.containers.iter().find(|container| container.kind == ast::ContainerKind::Threadref);
+        let slot = slot.map_or("current", |container| container.name.text.as_str());
+        return format!("{header} {{ if ({parameter} in {slot}) {parameter} => /* a READY container */; }}");
+    }
     if event.dispatches() {
         let slot = tree.containers.iter().find(|container| container.kind == ast::ContainerKind::Threadref);
         let slot = slot.map_or("current", |container| container.name.text.as_str());

@@ -28,6 +28,7 @@ pub fn check(
     framework: &Framework,
     diagnostics: &mut Diagnostics,
 ) -> Option<Policy> {
+    let framework = &framework.with_timers(tree.timers.iter().map(|timer| timer.name.text.as_str()));
     let mut policy = Policy {
         name: tree.name.text.clone(),
         framework: framework.name.clone(),

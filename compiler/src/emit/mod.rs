@@ -53,6 +53,7 @@ fn uses(policy: &Policy, feature: Feature) -> bool {
         Feature::Failure => any(&|kind| matches!(kind, StatementKind::Fail { .. })),
         Feature::Loops => any(&|kind| matches!(kind, StatementKind::Loop { .. })),
         Feature::Time => policy.uses(Type::Time),
+        Feature::Timers => policy.timers().next().is_some(),
         Feature::Verbatim => {
             !policy.preamble.is_empty()
                 || any(&|kind| matches!(kind, StatementKind::Verbatim { .. }))

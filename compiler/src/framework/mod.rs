@@ -33,6 +33,8 @@ pub struct Framework {
     pub containers: Vec<FrameworkContainer>,
     /// In source order.
     pub events: Vec<Event>,
+    /// `timer event timeout(t) { … }`: what is raised when a timer expires, as `timeout.NAME`. See [`Framework::with_timers`].
+    pub timer: Option<Event>,
     /// In source order.
     pub queries: Vec<Query>,
     /// Which events can follow which.
@@ -46,7 +48,9 @@ pub struct Framework {
 impl Framework {
     /// The grammar of its policies: of its dialect, with its events and queries.
     pub fn grammar(&self) -> Grammar {
-        let events: Vec<&str> = self.events.iter().map(|event| event.name.as_str()).collect();
+        let timers = self.timer.as_ref().map(|family| format!("{}.NAME", family.name));
+        let events = self.events.iter().map(|event| event.name.as_str()).chain(timers.as_deref());
+        let events: Vec<&str> = events.collect();
         let queries: Vec<&str> = self.queries.iter().map(|query| query.name.as_str()).collect();
         grammar::for_policies(&self.dialect, &events, &queries)
     }
@@ -76,6 +80,8 @@ pub struct Event {
     pub absent: Absent,
     /// The event type: alternatives, of which the host's situation and the handler's effect match at least one.
     pub rules: Vec<Rule>,
+    /// The timer of a policy that raises it when it expires. No event of a description itself has one.
+    pub timer: Option<String>,
     /// The declaration, in the framework description.
     pub at: At,
 }
@@ -149,6 +155,21 @@ impl Rule {
         });
         let (given, moves) = (given.collect::<Vec<_>>().join(", "), moves.collect::<Vec<_>>().join(", "));
         if given.is_empty() { moves } else { format!("{given}: {moves}") }
+    }
+}
+
+impl Framework {
+    /// The framework as a policy with these timers meets it: with an event for each.
+    pub fn with_timers<'a>(&self, timers: impl IntoIterator<Item = &'a str>) -> Framework {
+        let mut framework = self.clone();
+        let Some(family) = &self.timer else { return framework };
+        for timer in timers {
+            let name = format!("{}.{timer}", family.name);
+            if framework.events.iter().all(|event| event.name != name) {
+                framework.events.push(Event { name, timer: Some(timer.to_owned()), ..family.clone() });
+            }
+        }
+        framework
     }
 }
 

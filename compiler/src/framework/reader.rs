@@ -46,6 +46,7 @@ pub(super) struct Draft {
     pub(super) features: BTreeSet<Feature>,
     pub(super) containers: Vec<FrameworkContainer>,
     pub(super) events: Vec<(Name, Event)>,
+    pub(super) timer: Option<(Name, Event)>,
     /// The place of the name in `default like NAME`, by index into `events`.
     pub(super) like: Vec<(usize, Name)>,
     pub(super) queries: Vec<(Name, Query)>,
@@ -61,7 +62,7 @@ impl Draft {
 }
 
 /// The words that start an item.
-const ITEMS: [&str; 12] = [
+const ITEMS: [&str; 13] = [
     "abi",
     "language",
     "int",
@@ -70,6 +71,7 @@ const ITEMS: [&str; 12] = [
     "container",
     "optional",
     "event",
+    "timer",
     "query",
     "sequence",
     "build",
@@ -152,13 +154,14 @@ impl Reader<'_> {
                 self.event(true)
             }
             Some("event") => self.event(false),
+            Some("timer") => self.timer_event(),
             Some("query") => self.query(),
             Some("sequence") => self.sequence(),
             Some("build") => self.build(),
             Some("run") => self.run(),
             Some(_) | None => {
                 let unexpected = self.parser.unexpected("a line of a framework description").note(
-                    "these are `abi`, `language`, `int`, `header`, `dialect`, `container`, `event`, `optional event`, `query`, `sequence`, `build`, `run`",
+                    "these are `abi`, `language`, `int`, `header`, `dialect`, `container`, `event`, `optional event`, `timer event`, `query`, `sequence`, `build`, `run`",
                 );
                 Err(self.parser.report(unexpected))
             }
@@ -292,8 +295,34 @@ impl Reader<'_> {
         if !closed {
             self.parser.expect_semicolon()?;
         }
-        let event = Event { name: name.text.clone(), parameters, may_fail, absent, rules, at };
+        let event = Event { name: name.text.clone(), parameters, may_fail, absent, rules, timer: None, at };
         self.draft.events.push((name, event));
+        Ok(())
+    }
+
+    // Production: timer_event.
+    fn timer_event(&mut self) -> Parse<()> {
+        self.parser.advance();
+        self.event(false)?;
+        // What was read is no event itself.
+        let Some((name, event)) = self.draft.events.pop() else { return Ok(()) };
+        self.draft.like.retain(|(index, _)| *index < self.draft.events.len());
+        let plain = matches!(event.absent, Absent::Required) && !event.may_fail;
+        if event.parameters.len() != 1 || !plain || name.text.contains('.') {
+            let title = "a timer event has a plain name and one parameter, and neither fails nor has a default";
+            let wrong = Diagnostic::error("E0201", title, event.at, "");
+            return Err(self.parser.report(wrong.help("write `timer event timeout(t) { … }`")));
+        }
+        if event.dispatches() {
+            let title = "a timer event dispatches no thread";
+            let wrong = Diagnostic::error("E0205", title, event.at, "");
+            return Err(self.parser.report(wrong.help("let it make the thread READY: `schedule` follows")));
+        }
+        if let Some((first, _)) = &self.draft.timer {
+            let twice = Diagnostic::error("E0203", "the timer event is described twice", name.at, "the second time");
+            return Err(self.parser.report(twice.related(first.at, "the first time")));
+        }
+        self.draft.timer = Some((name, event));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::syntax::Feature;
 use crate::syntax::ast::{Block, Name, StatementKind};
 use crate::syntax::words::nearest;
 use crate::vocabulary::At;
@@ -28,6 +29,7 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
             default_body(body, event, &draft, diagnostics);
         }
     }
+    timers(&draft, diagnostics);
     let sequences = sequences(&draft, diagnostics);
     let dialect = draft.dialect();
     let missing: Vec<&str> = [
@@ -53,11 +55,37 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         dialect,
         containers: draft.containers,
         events: draft.events.into_iter().map(|(_, event)| event).collect(),
+        timer: draft.timer.map(|(_, event)| event),
         queries: draft.queries.into_iter().map(|(_, query)| query).collect(),
         sequences,
         builds: draft.builds,
         run_environment: draft.run_environment,
     })
+}
+
+/// Timers need the type `time` and an event, and the event needs timers; no other event has a name of the family.
+fn timers(draft: &Draft, diagnostics: &mut Diagnostics) {
+    let listed = |feature: Feature| draft.features.contains(&feature);
+    let lacks = match &draft.timer {
+        None if listed(Feature::Timers) => Some("a `timer event`, which `timers` in its dialect asks for"),
+        Some(_) if !listed(Feature::Timers) => Some("`timers` in its dialect, which its timer event asks for"),
+        _ if listed(Feature::Timers) && !listed(Feature::Time) => {
+            Some("`time` in its dialect, which `timers` asks for")
+        }
+        Some(_) | None => None,
+    };
+    if let Some(lacks) = lacks {
+        let title = format!("the description of `{}` lacks {lacks}", draft.name.text);
+        diagnostics.push(Diagnostic::error("E0204", title, draft.name.at, ""));
+    }
+    let Some((family, _)) = &draft.timer else { return };
+    for (name, _) in &draft.events {
+        if name.text == family.text || super::covers(&format!("{}.*", family.text), &name.text) {
+            let title = format!("`{}` could be the event of a timer", name.text);
+            let taken = Diagnostic::error("E0203", title, name.at, "").related(family.at, "the timer event");
+            diagnostics.push(taken.help("choose another name"));
+        }
+    }
 }
 
 /// Events, queries, sequences and containers: each name once. Events and queries share their names.

@@ -11,6 +11,8 @@ pub struct Scheduler {
     pub name: Name,
     /// The lines of `thread`.
     pub attributes: Vec<Variable>,
+    /// The timers of `thread`, each a `time` without initialiser.
+    pub timers: Vec<Variable>,
     /// The lines of `threadimports`.
     pub thread_imports: Vec<Variable>,
     /// The lines of `imports`.

@@ -88,6 +88,9 @@ impl Parser<'_> {
             let start = self.token.at;
             let part = match self.word() {
                 Some("thread") => self.section("the `thread` section", |parser| {
+                    if parser.is_word("timer") {
+                        return parser.timers().map(|timers| scheduler.timers.extend(timers));
+                    }
                     parser.typed("=", false).map(|variables| scheduler.attributes.extend(variables))
                 }),
                 Some("threadimports") => self.section("the `threadimports` section", |parser| {
@@ -150,6 +153,29 @@ impl Parser<'_> {
         Ok(())
     }
 
+    // Production: timers.
+    fn timers(&mut self) -> Parse<Vec<Variable>> {
+        let start = self.token.at;
+        let refused = self.demand(Feature::Timers, "timers", start);
+        self.advance();
+        let mut timers = Vec::new();
+        loop {
+            let name = self.name("a name for the timer")?;
+            if self.is_sign("=") {
+                let set = self.unexpected("`;`").note("a timer of a new thread is not armed");
+                return Err(self.report(set.help("arm it in the handler of an event: `t.slice = now + 10ms;`")));
+            }
+            timers.push(Variable { ty: Type::Time, name, initial: None });
+            if !self.eat_sign(",") {
+                if refused {
+                    self.lose(start);
+                    timers.clear();
+                }
+                return Ok(timers);
+            }
+        }
+    }
+
     /// A declaration of the `thread`, `threadimports` or `imports` section.
     fn typed(&mut self, initial: &str, required: bool) -> Parse<Vec<Variable>> {
         if let Some(construct) = self.unsupported_here() {
@@ -157,12 +183,19 @@ impl Parser<'_> {
         }
         match self.word() {
             Some(_) if let Some(ty) = self.type_word() => self.variables(ty, initial, required),
+            Some("timer") => Err(self.misplaced_timer()),
             Some("const" | "queue" | "stack" | "pqueue" | "pstack" | "threadref") => {
                 let misplaced = self.unexpected(A_TYPE).help("constants and containers are declared in `data { … }`");
                 Err(self.report(misplaced))
             }
             Some(_) | None => Err(self.expected(A_TYPE)),
         }
+    }
+
+    fn misplaced_timer(&mut self) -> Reported {
+        let title = "timers are kept for threads";
+        let outside = Diagnostic::error("E0101", title, self.token.at, "not in the `thread` section");
+        self.report(outside.help("put it into `thread { … }`"))
     }
 
     // Productions: variables, variable, imports, import, constant.
@@ -215,6 +248,7 @@ impl Parser<'_> {
             Some(_) if let Some(ty) = self.type_word() => {
                 return self.variables(ty, "=", false).map(|variables| scheduler.variables.extend(variables));
             }
+            Some("timer") => return Err(self.misplaced_timer()),
             Some("threadref") => ContainerKind::Threadref,
             Some("queue") => ContainerKind::Queue,
             Some("stack") => ContainerKind::Stack,

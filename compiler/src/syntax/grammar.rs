@@ -193,14 +193,14 @@ fn named(kind: &str, comment: &str, names: &[&str]) -> Section {
     Section { comment: comment.to_owned(), productions }
 }
 
-/// `"block" "." "io"` for `block.io`.
+/// `"block" "." "io"` for `block.io`, `"timeout" "." NAME` for `timeout.NAME`.
 fn dotted(name: &str) -> Form {
     let mut parts = Vec::new();
     for word in name.split('.') {
         if !parts.is_empty() {
             parts.push(Form::Text(".".to_owned()));
         }
-        parts.push(Form::Text(word.to_owned()));
+        parts.push(if word == "NAME" { Form::Name(word.to_owned()) } else { Form::Text(word.to_owned()) });
     }
     Form::Then(parts)
 }

@@ -46,6 +46,8 @@ pub enum Feature {
     Loops,
     /// The type `time`, durations (`25ms`) and `now`.
     Time,
+    /// `timer slice;`: instants at which the host raises an event.
+    Timers,
     /// `verbatim c { … }`: text in the language that policies are translated into.
     Verbatim,
     /// The type `float`, numbers with a fraction, and their conversions.
@@ -54,7 +56,8 @@ pub enum Feature {
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 5] = [Feature::Failure, Feature::Loops, Feature::Time, Feature::Verbatim, Feature::Floats];
+    pub const ALL: [Feature; 6] =
+        [Feature::Failure, Feature::Loops, Feature::Time, Feature::Timers, Feature::Verbatim, Feature::Floats];
 
     /// As a framework description writes it.
     pub fn word(self) -> &'static str {
@@ -62,6 +65,7 @@ impl Feature {
             Feature::Failure => "failure",
             Feature::Loops => "loops",
             Feature::Time => "time",
+            Feature::Timers => "timers",
             Feature::Verbatim => "verbatim",
             Feature::Floats => "floats",
         }
@@ -73,6 +77,7 @@ impl Feature {
             Feature::Failure => "the application's calls cannot be refused",
             Feature::Loops => "every handler must be seen to end",
             Feature::Time => "policies have no clock",
+            Feature::Timers => "no event tells that an instant has come",
             Feature::Verbatim => "nobody writes text in another language",
             Feature::Floats => "policies compute with whole numbers alone",
         }
@@ -85,6 +90,7 @@ impl Feature {
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Floats => Some("scale the value and use an `int`"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
+            Feature::Timers => Some("compare instants in the handlers of other events"),
             Feature::Verbatim => Some("import a variable of the application that says the same"),
         }
     }

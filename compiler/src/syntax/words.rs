@@ -1,7 +1,7 @@
 //! The words of the language, and those that it does not have yet.
 
 /// No name of a policy can be one of these.
-pub(crate) const RESERVED: [&str; 36] = [
+pub(crate) const RESERVED: [&str; 37] = [
     "scheduler",
     "thread",
     "threadimports",
@@ -38,6 +38,7 @@ pub(crate) const RESERVED: [&str; 36] = [
     "while",
     "do",
     "verbatim",
+    "timer",
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.

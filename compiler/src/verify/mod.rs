@@ -178,6 +178,7 @@ pub struct Share {
 
 /// Judges a policy. `None` if any property refuses it; the reasons are in `diagnostics`.
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
+    let framework = &framework.with_timers(policy.timers());
     let steps = values::steps(&policy);
     let judgement = |between: Between| {
         let nothing = Between::nothing(&policy);

@@ -1,5 +1,6 @@
 /*
- * What a policy is told of time: what time it is (`now`), and how long each thread has run (the import `consumed`). A
+ * What a policy is told of time: what time it is (`now`), and how long each thread has run (the import `consumed`); and
+ * where its timers are, for idle.c. A
  * policy that looks at neither is told nothing, and the clock is not read.
  *
  * A thread is charged from the moment at which it goes on until the event by which it stops. What lies between two
@@ -18,6 +19,8 @@ static bool is_consumed(const struct catapults_import *import) {
 void dispatcher_clock_start(void) {
     const struct catapults_policy *policy = dispatcher.policy;
     dispatcher.now = policy->now ? (catapults_time *)((char *)dispatcher.instance + policy->now) : NULL;
+    dispatcher.timeouts =
+        policy->timers ? (struct catapults_timers *)((char *)dispatcher.instance + policy->timers) : NULL;
     dispatcher.consumed = NULL;
     for (uint32_t i = 0; i < policy->thread_imports_count; i++)
         if (is_consumed(&policy->thread_imports[i]))

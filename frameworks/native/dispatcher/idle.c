@@ -13,6 +13,11 @@ enum {
 };
 
 static void run_out(int64_t now);
+static void expire(int64_t now);
+
+/* More timers than this do not expire in a row: one that is armed anew for an instant that is past would never let the
+ * threads run. */
+enum { MOST_EXPIRED = 64 };
 
 void dispatcher_attend(void) {
     int64_t now = dispatcher.host->now(), passed = now - dispatcher.attended;
@@ -25,22 +30,42 @@ void dispatcher_attend(void) {
     dispatcher.attended = now;
     dispatcher.polling = true;
     run_out(now);
+    expire(now);
     if (dispatcher.driver && dispatcher.driver->busy())
         dispatcher.driver->poll(0);
     dispatcher.polling = false;
 }
 
 bool dispatcher_wait(void) {
+    /* The policy's own timers make no thread RUNNABLE. */
     if (!dispatcher.timers && !dispatcher.driver->busy())
         return false;
     if (__builtin_expect(dispatcher_trace != NULL, 0))
         dispatcher_record(TRACE_IDLE, 0, 0);
     dispatcher.polling = true;
-    dispatcher.driver->poll(dispatcher.timers ? dispatcher.timers->instant : DISPATCHER_FOREVER);
+    int64_t instant = dispatcher.timers ? dispatcher.timers->instant : DISPATCHER_FOREVER;
+    if (dispatcher.timeouts && dispatcher.timeouts->first && dispatcher.timeouts->first->instant < instant)
+        instant = dispatcher.timeouts->first->instant;
+    dispatcher.driver->poll(instant);
     dispatcher.attended = dispatcher.host->now();
     run_out(dispatcher.attended);
+    expire(dispatcher.attended);
     dispatcher.polling = false;
     return true;
+}
+
+/* Raises the events of the policy's timers whose instant has come. */
+static void expire(int64_t now) {
+    for (int i = 0; dispatcher.timeouts && i < MOST_EXPIRED; i++) {
+        struct catapults_timer *first = dispatcher.timeouts->first;
+        if (!first || first->instant > now)
+            return;
+        const struct catapults_timeout *timeout = &dispatcher.policy->timeouts[first->timeout];
+        tell(false);
+        const struct catapults_stop *stop = timeout->raise(dispatcher.instance, first->thread);
+        if (UNLIKELY(stop))
+            dispatcher_contain(timeout->name, stop, NULL, NULL);
+    }
 }
 
 static void run_out(int64_t now) {

@@ -8,6 +8,8 @@
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/record.h"
 
+#include "catapults/timers.h"
+
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -24,6 +26,7 @@ struct dispatcher {
     int *error_number;                 /* of the host */
     struct dispatcher_exceptions *exceptions;
 
+    struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */
     catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */
     const struct catapults_import *consumed; /* NULL: the policy does not ask how long threads run */
     int64_t told;                            /* when the clock was read last for the policy */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 2u
+#define CATAPULTS_CONTRACT 3u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -68,6 +68,13 @@ struct catapults_import {
 /* The state class of a container (Bossa 2005, §3): what its threads can do, for the host. */
 enum catapults_class { CATAPULTS_IN_HAND, CATAPULTS_RUNNING, CATAPULTS_READY, CATAPULTS_BLOCKED, CATAPULTS_TERMINATED };
 
+/* The event of a timer of the policy. */
+struct catapults_timeout {
+    const char *name; /* "timeout.slice" */
+    /* Disarms the timer of the thread, before all else; it may arm it anew. */
+    const struct catapults_stop *(*raise)(void *instance, struct catapults_thread *t);
+};
+
 /* A policy, as it stands in a shared object under the name `catapults_policy`. Constant data. */
 struct catapults_policy {
     uint32_t magic;         /* CATAPULTS_MAGIC */
@@ -84,6 +91,11 @@ struct catapults_policy {
     /* Of the catapults_time in the instance that is `now` to the policy, in bytes from its start; the host writes the
      * instant there before it calls a handler. 0: the policy does not ask. */
     uint32_t now;
+    /* Of the struct catapults_timers in the instance, in bytes from its start (catapults/timers.h); 0: the policy has no
+     * timers. When the instant of its `first` has come, the host raises timeouts[first->timeout] for its thread. */
+    uint32_t timers;
+    uint32_t timeouts_count;
+    const struct catapults_timeout *timeouts;
     void (*start)(void *instance);                                  /* sets up containers, variables, defaults */
     void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is in hand then */
     const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */

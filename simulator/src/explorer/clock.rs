@@ -47,7 +47,12 @@ impl Clock {
         }
         let end = longest.saturating_mul(LONGEST_STEPS);
         steps.insert(0, 0);
-        Clock { ticks: policy.uses_now(), steps, end, bound: end.saturating_mul(LONGEST_STEPS) }
+        Clock {
+            ticks: policy.uses_now() || policy.timers().next().is_some(),
+            steps,
+            end,
+            bound: end.saturating_mul(LONGEST_STEPS),
+        }
     }
 
     /// What time it can be at the next event.
@@ -57,6 +62,18 @@ impl Clock {
         }
         let later = self.steps.iter().map(|step| now.saturating_add(*step));
         later.filter(|instant| *instant <= self.end).collect()
+    }
+}
+
+impl Clock {
+    /// The same for an event that comes at an instant at the earliest: that instant is looked at, too.
+    pub fn not_before(&self, now: i64, earliest: i64) -> Vec<i64> {
+        let mut instants = self.after(now);
+        instants.retain(|instant| *instant >= earliest);
+        if earliest > now && earliest <= self.end && !instants.contains(&earliest) {
+            instants.push(earliest);
+        }
+        instants
     }
 }
 

@@ -136,6 +136,7 @@ pub fn explore(
     options: &Options,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Report, String> {
+    let framework = &framework.with_timers(verified.policy().timers());
     let threads = options.threads.clamp(1, Options::MOST_THREADS);
     let loose = System::new(verified, framework, threads, options.bound, true);
     let mut run = Run::of(&loose, options, options.states, progress);

@@ -196,7 +196,7 @@ impl Walk<'_, '_, '_> {
         let step = match &transition.step {
             Step::Raise(event, threads) => Step::Raise(event.clone(), threads.iter().map(real).collect()),
             Step::Ask(query, threads) => Step::Ask(query.clone(), threads.iter().map(real).collect()),
-            other @ (Step::At(_) | Step::SetImport(..) | Step::SetThreadImport(..)) => other.clone(),
+            other @ (Step::At(_) | Step::Expire | Step::SetImport(..) | Step::SetThreadImport(..)) => other.clone(),
         };
         if transition.now != self.now {
             self.now = transition.now;

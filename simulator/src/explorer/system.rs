@@ -140,20 +140,26 @@ impl<'a> System<'a> {
             Err(_) => return ControlFlow::Continue(()),
         };
         if let Some(event) = self.first.get(situation.begun) {
-            return self.loosely(machine, situation, &before, event, &[], visit);
+            return self.loosely(machine, situation, &before, (event, i64::MIN), &[], visit);
         }
         let new = (situation.threads() < self.threads).then(|| number(situation.threads() + 1));
         let mut done = BTreeSet::new();
         let legal = self.types.legal(machine, &before, new);
+        let timeouts = self.types.timeouts(machine);
         let new_one = |legal: &&Legal| !self.alike.contains(legal.event.name.as_str());
         let in_order = |legal: &&Legal| self.order.after(&situation.order, &legal.event.name).is_some();
-        for legal in legal.iter().filter(new_one).filter(in_order) {
+        let others = legal.iter().filter(|legal| legal.event.timer.is_none());
+        for legal in others.filter(new_one).filter(in_order) {
             for threads in combinations(&legal.candidates) {
                 let possible = threads.iter().all(|thread| self.life(situation, *thread, &legal.event.name).is_some());
                 if possible && done.insert((legal.event.name.as_str(), threads.clone())) {
-                    self.loosely(machine, situation, &before, legal.event, &threads, visit)?;
+                    self.loosely(machine, situation, &before, (legal.event, i64::MIN), &threads, visit)?;
                 }
             }
+        }
+        let in_order = |event: &Event| self.order.after(&situation.order, &event.name).is_some();
+        for (event, timeout) in timeouts.into_iter().filter(|(event, _)| in_order(event)) {
+            self.loosely(machine, situation, &before, (event, timeout.instant), &[timeout.thread], visit)?;
         }
         for query in self.policy.queries.iter().filter(|query| query.owner == Owner::Policy) {
             let all: Vec<ThreadId> = before.keys().copied().collect();
@@ -164,13 +170,13 @@ impl<'a> System<'a> {
         ControlFlow::Continue(())
     }
 
-    /// An event, at every instant at which it can come, with every value of the counters that it reads.
+    /// An event, at every instant at which it can come, not before the `earliest`, with every value of the counters that it reads.
     fn loosely(
         &self,
         machine: &mut Machine<'a>,
         situation: &Situation,
         before: &Classes,
-        event: &Event,
+        (event, earliest): (&Event, i64),
         threads: &[ThreadId],
         visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
@@ -179,7 +185,7 @@ impl<'a> System<'a> {
             Some(handler) if self.loose => self.values.counters[handler].as_slice(),
             Some(_) | None => &[],
         };
-        let instants = self.values.clock.after(situation.saved.now);
+        let instants = self.values.clock.not_before(situation.saved.now, earliest);
         if counters.is_empty() && instants == [situation.saved.now] {
             return self.event(machine, situation, before, event, threads, visit);
         }
@@ -395,7 +401,8 @@ fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives, order:
         }
     };
     let same = |one: &Event, other: &Event| {
-        one.rules == other.rules
+        one.timer == other.timer
+            && one.rules == other.rules
             && one.may_fail == other.may_fail
             && lives.alike(&one.name, &other.name)
             && order.alike(&one.name, &other.name)

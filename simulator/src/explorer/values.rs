@@ -83,6 +83,10 @@ impl Values {
                 keys.iter().for_each(|key| survey.attributes[key.attribute.0].read_otherwise = true);
             }
         }
+        for (uses, attribute) in survey.attributes.iter_mut().zip(&policy.attributes) {
+            // The host reads it.
+            uses.read_otherwise |= attribute.timer.is_some();
+        }
         for handler in policy.events.iter().chain(&policy.queries) {
             survey.block(&handler.body);
         }

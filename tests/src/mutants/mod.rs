@@ -215,7 +215,8 @@ fn driven(verified: &Verified<Policy>, framework: &Framework, seed: u64) -> Resu
     let mut bytes = vec![0; STEPS * 6];
     rng.fill(&mut bytes);
     let mut choices = Choices::new(&bytes);
-    let mut host = Host::new(verified, framework)?;
+    let framework = framework.with_timers(verified.policy().timers());
+    let mut host = Host::new(verified, &framework)?;
     for _ in 0..STEPS {
         if !host.out {
             host.anything(&mut choices)?;

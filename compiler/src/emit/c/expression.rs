@@ -2,7 +2,9 @@
 
 use super::handler::Body;
 use super::verbatim;
-use crate::policy::{BinaryOperator, ContainerKind, Expression, Place, Thread, Type, UnaryOperator, Value};
+use crate::policy::{
+    AttributeId, BinaryOperator, ContainerKind, Expression, Place, Thread, Type, UnaryOperator, Value,
+};
 use crate::vocabulary::in_unit;
 
 /// How tightly an operator binds; the higher, the tighter.
@@ -273,6 +275,11 @@ impl Body<'_> {
         }
     }
 
+    /// Whether an attribute is a timer.
+    pub(super) fn is_timer(&self, attribute: AttributeId) -> bool {
+        self.policy.attributes[attribute.0].timer.is_some()
+    }
+
     /// What holds the value; for imports, the pointer to it.
     pub(super) fn place(&mut self, place: Place) -> String {
         match place {
@@ -281,7 +288,9 @@ impl Body<'_> {
             Place::Import(id) => self.member(&self.names.imports[id.0].0),
             Place::Attribute(thread, id) => {
                 let thread = self.thread(thread);
-                format!("{}({thread})->{}", self.names.thread, self.names.attributes[id.0])
+                // Of a timer, the instant.
+                let instant = if self.is_timer(id) { ".instant" } else { "" };
+                format!("{}({thread})->{}{instant}", self.names.thread, self.names.attributes[id.0])
             }
             Place::ThreadImport(thread, id) => {
                 let thread = self.thread(thread);

@@ -23,12 +23,15 @@ struct Function<'a> {
     uses_take: bool,
 }
 
-/// Translates every handler; also returns the table, (member, function) each.
+/// A name, and the function that serves it.
+pub(super) type Entry = (String, String);
+
+/// Translates every handler; also returns the table, (member, function) each, and the events of timers, (event, function) each.
 pub(super) fn functions(
     verified: &Verified<Policy>,
     framework: &Framework,
     names: &mut Names,
-) -> (Functions, Vec<(String, String)>) {
+) -> (Functions, Vec<Entry>, Vec<Entry>) {
     let policy = verified.policy();
     let source = comment(policy.source.rsplit('/').next().unwrap_or(&policy.source));
     let mut list: Vec<Function> = Vec::new();
@@ -52,10 +55,12 @@ pub(super) fn functions(
     }
     let in_order = policy.events.iter().chain(&policy.queries).filter_map(|handler| {
         let (_, function) = served.iter().find(|(name, _)| *name == handler.name)?;
-        Some((handler.name.replace('.', "_"), function.clone()))
+        Some((handler.name.clone(), function.clone()))
     });
-    let table = in_order.collect();
-    (result, table)
+    let timed = |name: &str| framework.events.iter().any(|event| event.timer.is_some() && event.name == name);
+    let (timeouts, table): (Vec<_>, Vec<_>) = in_order.partition(|(name, _)| timed(name));
+    let table = table.into_iter().map(|(name, function)| (name.replace('.', "_"), function)).collect();
+    (result, table, timeouts)
 }
 
 fn shape(handler: &Handler, framework: &Framework) -> Shape {

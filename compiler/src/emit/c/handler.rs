@@ -7,8 +7,8 @@ use super::names::{Names, Scope};
 use super::{values, verbatim};
 use crate::policy::text::Heads;
 use crate::policy::{
-    BinaryOperator, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, LocalKind, Place, Policy, Source,
-    Statement, StatementId, StatementKind, Test, Thread,
+    AttributeId, BinaryOperator, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, LocalKind, Place,
+    Policy, Source, Statement, StatementId, StatementKind, Test, Thread,
 };
 use crate::verify::{Guard, Verified};
 
@@ -321,6 +321,11 @@ impl Body<'_> {
     fn assignment(&mut self, place: Place, value: &Expression) -> String {
         let target = self.target(place);
         match place {
+            Place::Attribute(thread, id) if self.is_timer(id) => {
+                let value = expression(self, value);
+                let thread = self.thread(thread);
+                self.arm(&thread, id, &value)
+            }
             Place::Import(_) | Place::ThreadImport(..) => {
                 let value = expression(self, value);
                 let write = if self.is_float(place) { "catapults_write_float" } else { "CATAPULTS_WRITE" };
@@ -335,6 +340,12 @@ impl Body<'_> {
                 }
             },
         }
+    }
+
+    fn arm(&mut self, thread: &str, timer: AttributeId, instant: &str) -> String {
+        let timers = self.member(&self.names.timers);
+        let member = &self.names.attributes[timer.0];
+        format!("catapults_timers_set(&{timers}, &{}({thread})->{member}, {instant});", self.names.thread)
     }
 
     /// What is assigned; being assigned is not being read.
@@ -404,7 +415,25 @@ impl Body<'_> {
                 self.local(local)
             }
         };
-        self.from(statement, &format!("{thread}->container = 0;"));
+        let timers: Vec<AttributeId> =
+            (0..self.policy.attributes.len()).map(AttributeId).filter(|id| self.is_timer(*id)).collect();
+        if timers.is_empty() {
+            return self.from(statement, &format!("{thread}->container = 0;"));
+        }
+        // Its record may be used anew: no timer is to find it.
+        let scope = self.scope.clone();
+        let gone = self.scope.take("gone");
+        self.from(statement, "{");
+        self.depth += 1;
+        self.line(&format!("struct catapults_thread *{gone} = {thread};"));
+        self.line(&format!("{gone}->container = 0;"));
+        for timer in timers {
+            let disarmed = self.arm(&gone, timer, "0");
+            self.line(&disarmed);
+        }
+        self.depth -= 1;
+        self.line("}");
+        self.scope = scope;
     }
 
     fn pop(&mut self, container: ContainerId) -> String {

@@ -28,6 +28,7 @@ use std::fmt::Write;
 
 /// One translation unit.
 pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework) -> File {
+    let framework = &framework.with_timers(verified.policy().timers());
     let mut unit = Unit {
         verified,
         policy: verified.policy(),
@@ -35,7 +36,7 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework) -> File {
         names: Names::new(verified.policy()),
         text: String::new(),
     };
-    let (functions, table) = functions::functions(verified, framework, &mut unit.names);
+    let (functions, table, timeouts) = functions::functions(verified, framework, &mut unit.names);
     unit.head();
     unit.constants();
     unit.instance();
@@ -47,7 +48,7 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework) -> File {
     unit.text.push_str(&functions.text);
     let start = unit.start();
     let adopt = unit.adopt();
-    unit.tail(&table, &start, &adopt);
+    unit.tail(&table, &timeouts, &start, &adopt);
     File { name: format!("{}.c", unit.policy.name), text: unit.text }
 }
 
@@ -77,6 +78,9 @@ impl Unit<'_> {
         }
         if policy.uses(Type::Float) {
             self.put("#include \"catapults/floats.h\"\n");
+        }
+        if self.policy.timers().next().is_some() {
+            self.put("#include \"catapults/timers.h\"\n");
         }
         self.put(&format!(
             "\n_Static_assert(sizeof(catapults_int) * 8 == {}, \"`int` has another width in this host\");\n",
@@ -139,6 +143,9 @@ impl Unit<'_> {
             let note = "the instant of the event that is handled; the host writes it".to_owned();
             rows.push((format!("catapults_time {};", names.now), note));
         }
+        if policy.timers().next().is_some() {
+            rows.push((format!("struct catapults_timers {};", names.timers), "armed".to_owned()));
+        }
         let mut text = String::from("\n/* Where threads are: catapults_thread.container. 0: in hand. */\nenum {\n");
         for (index, number) in names.numbers.iter().enumerate() {
             let _ = writeln!(text, "    {number} = {},", index + 1);
@@ -153,7 +160,8 @@ impl Unit<'_> {
         let thread = &names.thread;
         let mut rows = vec![("struct catapults_thread base;".to_owned(), String::new())];
         for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
-            rows.push((format!("{} {name};", type_name(attribute.ty)), String::new()));
+            let ty = if attribute.timer.is_some() { "struct catapults_timer" } else { type_name(attribute.ty) };
+            rows.push((format!("{ty} {name};"), String::new()));
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
             rows.push((format!("{} *{}, {};", type_name(import.ty), name.0, name.1), "imported".to_owned()));
@@ -231,6 +239,9 @@ impl Unit<'_> {
         if policy.uses_now() {
             let _ = writeln!(text, "    self->{} = 0;", names.now);
         }
+        if policy.timers().next().is_some() {
+            let _ = writeln!(text, "    catapults_timers_init(&self->{});", names.timers);
+        }
         text.push_str("}\n");
         self.put(&text);
         name
@@ -246,8 +257,14 @@ impl Unit<'_> {
             names.thread
         );
         text.push_str("    t->base.container = 0;\n");
+        let mut timers = 0;
         for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
-            let _ = writeln!(text, "    t->{name} = {};", expression::literal(attribute.initial));
+            if attribute.timer.is_some() {
+                let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {timers});");
+                timers += 1;
+            } else {
+                let _ = writeln!(text, "    t->{name} = {};", expression::literal(attribute.initial));
+            }
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
             text.push_str(&defaults("t", import, name));
@@ -258,13 +275,14 @@ impl Unit<'_> {
     }
 
     /// The tables, and the policy itself.
-    fn tail(&mut self, table: &[(String, String)], start: &str, adopt: &str) {
+    fn tail(&mut self, table: &[(String, String)], timeouts: &[(String, String)], start: &str, adopt: &str) {
         let prefix = self.names.policy.clone();
         let of = |part: &str| format!("{prefix}_{part}");
         let (handlers, imports, thread_imports) = (of("handlers"), of("imports"), of("thread_imports"));
         let (handlers, imports) = (self.names.file.take(&handlers), self.names.file.take(&imports));
         let thread_imports = self.names.file.take(&thread_imports);
         let classes = self.names.file.take(&of("classes"));
+        let timeout_table = self.names.file.take(&of("timeouts"));
         let (policy, names) = (self.policy, &self.names);
 
         let mut text = format!("\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
@@ -279,6 +297,15 @@ impl Unit<'_> {
         text.push_str("};\n");
         text.push_str(&import_table(&imports, &names.policy, &policy.imports, &names.imports));
         text.push_str(&import_table(&thread_imports, &names.thread, &policy.thread_imports, &names.thread_imports));
+        if !timeouts.is_empty() {
+            let _ = writeln!(text, "\nstatic const struct catapults_timeout {timeout_table}[] = {{");
+            // In the order of the numbers that threads give their timers.
+            for event in policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()) {
+                let function = timeouts.iter().find(|(name, _)| name == event).map_or("NULL", |(_, function)| function);
+                let _ = writeln!(text, "    {{{}, {function}}},", string(event));
+            }
+            text.push_str("};\n");
+        }
         let table_or_null =
             |name: &str, list: &[Import]| if list.is_empty() { "NULL".to_owned() } else { name.to_owned() };
         let _ = write!(
@@ -298,7 +325,7 @@ impl Unit<'_> {
              \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
-             {now}\
+             {now}{timers}\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\
@@ -319,6 +346,14 @@ impl Unit<'_> {
                 format!("    .now = offsetof(struct {}, {}),\n", names.policy, names.now)
             } else {
                 String::new()
+            },
+            timers = if timeouts.is_empty() {
+                String::new()
+            } else {
+                let (policy, member, count) = (&names.policy, &names.timers, timeouts.len());
+                format!(
+                    "    .timers = offsetof(struct {policy}, {member}),\n    .timeouts_count = {count},\n    .timeouts = {timeout_table},\n"
+                )
             },
             imports = table_or_null(&imports, &policy.imports),
             thread_imports = table_or_null(&thread_imports, &policy.thread_imports),

@@ -119,6 +119,8 @@ pub(super) struct Names {
     pub orders: Vec<String>,
     /// Member of the instance: the instant of the event that is handled, if the policy asks for it.
     pub now: String,
+    /// A member of the instance: the armed timers.
+    pub timers: String,
     /// Members of the instance.
     pub variables: Vec<String>,
     /// Members of the instance: the pointer, and the default that it points at until the application registers a variable.
@@ -150,6 +152,8 @@ impl Names {
         let import = |scope: &mut Scope, name: &str| (scope.take(name), scope.take(&format!("{name}_default")));
         let imports = policy.imports.iter().map(|variable| import(&mut instance, &variable.name)).collect();
 
+        let timers = instance.take("timers");
+
         let mut members = Scope::default();
         members.take("base");
         let attributes = policy.attributes.iter().map(|attribute| members.take(&attribute.name)).collect();
@@ -164,6 +168,7 @@ impl Names {
             numbers,
             orders,
             now,
+            timers,
             variables,
             imports,
             attributes,

@@ -1,7 +1,7 @@
 //! Verbatim text: copied, with the policy's names replaced by what they are in C.
 //!
-//! What a statement may change is an lvalue there. Everything else is a value: constants and imports, a sort key, since a thread would
-//! have to be filed anew, and all that an expression names, since an expression changes nothing.
+//! What a statement may change is an lvalue there. Everything else is a value: constants and imports, a sort key or a timer, which are
+//! filed, and all that an expression names, since an expression changes nothing.
 
 use super::handler::{Body, Shape};
 use crate::policy::{AttributeId, ContainerKind, Expression, LocalKind, Piece, Place, Type, Verbatim};
@@ -59,7 +59,7 @@ fn copied(body: &mut Body, text: &Verbatim, writable: bool) -> String {
 fn can_change(body: &Body, place: Place) -> bool {
     match place {
         Place::Variable(_) | Place::Local(_) => true,
-        Place::Attribute(_, attribute) => !is_sort_key(body, attribute),
+        Place::Attribute(_, attribute) => !is_sort_key(body, attribute) && !body.is_timer(attribute),
         Place::Import(_) | Place::ThreadImport(..) => false,
     }
 }

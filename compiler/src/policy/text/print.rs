@@ -26,6 +26,10 @@ pub fn print(policy: &Policy) -> String {
         line(&mut out, format_args!("const {} = {}", constants.name, value(constants.value)));
     }
     for attribute in in_section(&policy.attributes, &mut out) {
+        if let Some(event) = &attribute.timer {
+            line(&mut out, format_args!("timer {} raises {event}", attribute.name));
+            continue;
+        }
         let initial = value(attribute.initial);
         line(&mut out, format_args!("attribute {}: {} = {initial}", attribute.name, attribute.ty.word()));
     }

@@ -325,12 +325,20 @@ impl Reader {
             self.globals.declare(&name, Name::Constant(ConstantId(policy.constants.len()), value.ty()));
             policy.constants.push(Constant { name, value });
         }
-        while self.accept_word("attribute") {
-            let (name, ty) = self.typed_name()?;
-            self.symbol("=")?;
-            let initial = self.value_of(ty, bits)?;
+        loop {
+            let (name, ty, initial, timer) = if self.accept_word("attribute") {
+                let (name, ty) = self.typed_name()?;
+                self.symbol("=")?;
+                (name, ty, self.value_of(ty, bits)?, None)
+            } else if self.accept_word("timer") {
+                let name = self.word("a name")?;
+                self.keyword("raises")?;
+                (name, Type::Time, Value::Time(0), Some(self.dotted("the name of an event")?))
+            } else {
+                break;
+            };
             self.members.declare(&name, Member::Attribute(AttributeId(policy.attributes.len()), ty));
-            policy.attributes.push(Attribute { name, ty, initial });
+            policy.attributes.push(Attribute { name, ty, initial, timer });
         }
         while self.accept_word("threadimport") {
             let import = self.import(bits)?;

@@ -1,0 +1,96 @@
+/*
+ * The timers of a policy (policies/timeouts.c): they expire while nothing is ready, while threads take turns, and never
+ * once their thread has ended; they keep no program alive.
+ */
+#include <errno.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+enum { MS = 1000000 };
+
+static catapults_int expired;
+static catapults_time latest;
+
+static void begin(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/timeouts.so"}) == 0);
+    require(catapults_schedvar_register("expired", &expired) == 0);
+    require(catapults_schedvar_register_time("latest", &latest) == 0);
+}
+
+/* The processor idles until the earliest instant, and no longer. */
+static void they_end_the_wait(void) {
+    begin();
+    catapults_sleep(105 * MS);
+    require(expired >= 5 && expired <= 10);
+    require(latest >= 0 && latest < 60 * MS);
+}
+
+static void *take_turns(void *argument) {
+    for (int64_t end = catapults_now() + *(int64_t *)argument; catapults_now() < end;)
+        catapults_yield();
+    return NULL;
+}
+
+/* Two threads that leave the processor no rest: the timers of both expire in time. */
+static void they_expire_between_turns(void) {
+    begin();
+    int64_t length = 105 * MS;
+    catapults_t thread;
+    require(catapults_create(&thread, NULL, take_turns, &length) == 0);
+    take_turns(&length);
+    require(expired >= 10 && expired <= 20);
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static void *nothing(void *argument) { return argument; }
+
+/* A thread that has ended has no timers. */
+static void they_end_with_their_thread(void) {
+    begin();
+    for (int i = 0; i < 20; i++) {
+        catapults_t thread;
+        require(catapults_create(&thread, NULL, nothing, NULL) == 0);
+        require(catapults_join(thread, NULL) == 0);
+    }
+    catapults_sleep(25 * MS);
+    require(expired <= 3);
+}
+
+/* A program in which nobody can ever go on is at its end, whatever timers there are. */
+static void they_wake_nobody(void) {
+    begin();
+    catapults_suspend(catapults_self());
+}
+
+static void test_waiting(void **state) {
+    (void)state;
+    assert_int_equal(run_child(they_end_the_wait).status, 0);
+}
+
+static void test_turns(void **state) {
+    (void)state;
+    assert_int_equal(run_child(they_expire_between_turns).status, 0);
+}
+
+static void test_ending(void **state) {
+    (void)state;
+    assert_int_equal(run_child(they_end_with_their_thread).status, 0);
+}
+
+static void test_deadlock(void **state) {
+    (void)state;
+    struct child child = run_child(they_wake_nobody);
+    assert_int_not_equal(child.status, 0);
+    assert_non_null(strstr(child.report, "deadlock"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_ending),
+        cmocka_unit_test(test_deadlock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
