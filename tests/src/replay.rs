@@ -1,7 +1,7 @@
 //! Scripts, run in the interpreter.
 
-use catapults_compiler::interp::{Machine, Stop, Variables};
-use catapults_compiler::policy::Policy;
+use catapults_compiler::interp::{Machine, Position, Stop, ThreadId, Variables};
+use catapults_compiler::policy::{Container, ContainerId, Policy, StateClass};
 use catapults_compiler::verify::Verified;
 pub use catapults_simulator::script::{Step, parse, perform};
 
@@ -31,6 +31,13 @@ impl<'a> Replay<'a> {
     pub fn new(verified: &'a Verified<Policy>) -> Self {
         let (machine, application) = (Machine::new(verified), Variables::default());
         Replay { policy: verified.policy(), machine, application, out: false, decisions: Vec::new() }
+    }
+
+    /// Whether a thread is RUNNING.
+    pub fn runs(&self, thread: ThreadId) -> bool {
+        let running = |(_, container): &(usize, &Container)| container.class == StateClass::Running;
+        let mut containers = self.policy.containers.iter().enumerate().filter(running);
+        containers.any(|(index, _)| self.machine.position(thread) == Some(Position::In(ContainerId(index))))
     }
 
     /// Takes one step, unless the policy is out.

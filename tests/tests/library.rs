@@ -80,8 +80,17 @@ fn each_is_accepted_without_a_warning_and_nearly_without_guards() {
     }
 }
 
+/// Table 1: Linux 2.4, EDF, rate monotonic, deadline monotonic, least laxity, rate monotonic with a polling server, BEST, BVT,
+/// progress-based; virtual fixed priority and proportional.
+const TABLE: [usize; 11] = [201, 162, 154, 159, 168, 262, 160, 238, 234, 94, 102];
+
 #[test]
-fn each_is_shorter_than_in_bossa() {
+fn each_of_bossa_is_here_and_shorter() {
+    let mut claimed: Vec<usize> = library().iter().filter_map(Entry::bossa).collect();
+    let mut table = TABLE.to_vec();
+    claimed.sort_unstable();
+    table.sort_unstable();
+    assert_eq!(claimed, table);
     for entry in library() {
         let (lines, bossa) = (entry.lines(), entry.bossa());
         assert!(bossa.is_none_or(|bossa| lines < bossa), "policies/{}.sched: {lines} lines, {bossa:?}", entry.name);
@@ -93,14 +102,15 @@ fn each_is_shorter_than_in_bossa() {
 fn exploration_finds_what_the_header_states() {
     let mut wrong = Vec::new();
     for entry in library() {
-        let options = Options { threads: 3, states: 12_000, ..Options::default() };
+        let options = Options { threads: 3, states: 2_000, ..Options::default() };
         let report = explore(&entry.verified, &native(), &options, &mut |_, _| {}).unwrap();
         let path = format!("policies/{}.sched", entry.name);
         if let Some(found) = &report.counterexample {
             wrong.push(format!("{path}: {}\n{}", found.what, found.scenario));
         }
-        // Not to look is not to find nothing.
-        let looked = !report.limits.iter().any(|limit| limit.starts_with("starvation was not looked for"));
+        // Not to look, or not everywhere, is not to find nothing.
+        let looked =
+            !report.limits.iter().any(|limit| limit.starts_with("starvation was") || limit.starts_with("only "));
         match (&report.starvation, entry.header.part("Starves")) {
             (Some(found), None) => wrong.push(format!("{path}: a line `// Starves:` is missing\n{}", found.scenario)),
             (None, Some(_)) if looked => wrong.push(format!("{path}: says that it starves, which is not found")),

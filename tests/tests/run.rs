@@ -3,7 +3,7 @@
 //! Each file `tests/run/*.script` is a case. Its first line names the policy, `policy PATH` from the root of the repository;
 //! the others are the steps of a host (`simulator/src/script.rs`), each with what the policy decides: `schedule -> 1`. Lines that
 //! start with `//` are comments. `turns 1000 -> 1: 600, 2: 400` lets whoever `schedule` names run and be switched out, so many times,
-//! and says how often each was named. Both the interpreter and the compiled policy must decide exactly that. `UPDATE=1` writes the
+//! and says how often each was named. With `turns 1000 of 5ms` each runs so long; timers expire, and whoever still runs is switched out. Both the interpreter and the compiled policy must decide exactly that. `UPDATE=1` writes the
 //! interpreter's decisions into the files.
 //!
 //! Besides, the policies of the library, those of `tests/run` and random ones meet random orders of events, the compiled ones
@@ -20,7 +20,7 @@
 use catapults_compiler::compile;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::ThreadId;
-use catapults_compiler::policy::Policy;
+use catapults_compiler::policy::{Policy, Value};
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_tests::choices::Choices;
@@ -31,6 +31,7 @@ use catapults_tests::{native, policies, root};
 use fastrand::Rng;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,8 +98,36 @@ fn verified(framework: &Framework, path: &Path) -> Result<Verified<Policy>, Fail
 enum Line {
     Policy(String),
     Step(Step, Option<String>),
-    Turns(usize, Option<String>),
+    Turns(Turns, Option<String>),
     Comment(String),
+}
+
+/// Many turns.
+#[derive(Clone, Copy)]
+struct Turns {
+    count: usize,
+    /// How long each is, in nanoseconds.
+    length: Option<i64>,
+}
+
+impl Turns {
+    fn read(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no number of turns");
+        let (count, length) = text.split_once(" of ").map_or((text, None), |(count, length)| (count, Some(length)));
+        let length = match length.map(|length| format!("at {length}").parse()) {
+            None => None,
+            Some(Ok(Step::At(length))) => Some(length),
+            Some(_) => return Err(wrong()),
+        };
+        Ok(Turns { count: count.parse().map_err(|_| wrong())?, length })
+    }
+}
+
+impl fmt::Display for Turns {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.count)?;
+        self.length.map_or(Ok(()), |length| write!(out, " of {}", Value::Time(length)))
+    }
 }
 
 fn lines(text: &str) -> Result<Vec<Line>, String> {
@@ -111,9 +140,8 @@ fn lines(text: &str) -> Result<Vec<Line>, String> {
         }
         let step = line.split_once(" -> ").map_or(line, |(step, _)| step);
         let decided = line.contains(" -> ").then(|| line.to_owned());
-        if let Some(count) = step.strip_prefix("turns ") {
-            let count = count.parse().map_err(|_| format!("`{count}` is no number of turns"))?;
-            return Ok(Line::Turns(count, decided));
+        if let Some(turns) = step.strip_prefix("turns ") {
+            return Ok(Line::Turns(Turns::read(turns)?, decided));
         }
         Ok(Line::Step(step.parse()?, decided))
     };
@@ -157,27 +185,40 @@ struct Followed {
 
 fn follow(policy: &Verified<Policy>, lines: &[Line]) -> Followed {
     let (mut replay, mut steps, mut interpreted) = (Replay::new(policy), Vec::new(), Vec::new());
-    let mut take = |step: Step| {
+    let mut take = |replay: &mut Replay, step: Step| {
         let before = replay.decisions.len();
         replay.step(&step);
         steps.push(step);
         replay.decisions[before..].first().cloned()
     };
+    let mut now = 0;
     for line in lines {
         match line {
             Line::Policy(_) | Line::Comment(_) => {}
-            Line::Step(step, _) => interpreted.extend(take(step.clone())),
-            Line::Turns(count, _) => {
+            Line::Step(step, _) => {
+                if let Step::At(instant) = step {
+                    now = *instant;
+                }
+                interpreted.extend(take(&mut replay, step.clone()));
+            }
+            Line::Turns(turns, _) => {
                 let mut shares: BTreeMap<u32, usize> = BTreeMap::new();
-                for _ in 0..*count {
-                    let decision = take(Step::Raise("schedule".to_owned(), Vec::new()));
+                for _ in 0..turns.count {
+                    let decision = take(&mut replay, Step::Raise("schedule".to_owned(), Vec::new()));
                     let named = decision.and_then(|text| text.rsplit(' ').next()?.parse().ok());
                     let Some(named) = named else { break };
                     *shares.entry(named).or_default() += 1;
-                    take(Step::Raise("switch_out".to_owned(), vec![ThreadId(named)]));
+                    if let Some(length) = turns.length {
+                        now += length;
+                        take(&mut replay, Step::At(now));
+                        while take(&mut replay, Step::Expire).is_some_and(|decision| decision != "expire -> nothing") {}
+                    }
+                    if replay.runs(ThreadId(named)) {
+                        take(&mut replay, Step::Raise("switch_out".to_owned(), vec![ThreadId(named)]));
+                    }
                 }
                 let shares: Vec<String> = shares.iter().map(|(thread, count)| format!("{thread}: {count}")).collect();
-                interpreted.push(format!("turns {count} -> {}", shares.join(", ")));
+                interpreted.push(format!("turns {turns} -> {}", shares.join(", ")));
             }
         }
     }
