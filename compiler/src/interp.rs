@@ -14,8 +14,8 @@ pub use saved::{Saved, SavedThread};
 
 use crate::policy::text::Heads;
 use crate::policy::{
-    AttributeId, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement,
-    StatementKind, Test, Thread, Value,
+    AttributeId, Block, ContainerId, ContainerKind, ContainerRef, Element, Expression, Handler, LocalId, Place, Policy,
+    Source, Statement, StatementKind, Test, Thread, Value,
 };
 use crate::verify::{Guard, Verified};
 
@@ -365,28 +365,29 @@ impl Step<'_, '_, '_> {
         match &statement.kind {
             StatementKind::Set { place, value } => {
                 let value = self.value(value, line)?;
-                self.assign(*place, value, statement)?;
+                self.assign(place, value, statement)?;
             }
             StatementKind::Transfer { source, destination } => {
                 self.guards(statement)?;
-                let slot = self.source(*source, statement)?;
-                let occupied = !self.machine.containers[destination.0].is_empty();
-                if occupied && self.kind(*destination) == &ContainerKind::Threadref {
-                    return Err(self.unproved_guard(statement, Guard::Vacant(*destination)));
+                let to = self.container(destination, line)?;
+                let slot = self.source(source, statement)?;
+                let occupied = !self.machine.containers[to.0].is_empty();
+                if occupied && self.kind(to) == &ContainerKind::Threadref {
+                    return Err(self.unproved_guard(statement, &Guard::Vacant(destination.clone())));
                 }
                 self.machine.remove(slot);
-                self.machine.insert(slot, *destination);
+                self.machine.insert(slot, to);
             }
             StatementKind::Destroy { source } => {
                 self.guards(statement)?;
-                let slot = self.source(*source, statement)?;
+                let slot = self.source(source, statement)?;
                 self.machine.remove(slot);
                 self.machine.forget(slot);
             }
             StatementKind::Dispatch { slot } => {
                 self.guards(statement)?;
                 let Some(thread) = self.machine.first(*slot) else {
-                    return Err(self.unproved_guard(statement, Guard::Holds(*slot)));
+                    return Err(self.unproved_guard(statement, &Guard::Holds(ContainerRef::One(*slot))));
                 };
                 return Ok(Flow::Dispatched(self.machine.threads[thread].id));
             }
@@ -395,7 +396,9 @@ impl Step<'_, '_, '_> {
                 return self.block(branch);
             }
             StatementKind::Foreach { cursor, container, body } => {
-                let visited: Vec<Slot> = self.machine.containers[container.0].values().copied().collect();
+                let places = self.containers(container, line)?;
+                let visited: Vec<Slot> =
+                    places.flat_map(|place| self.machine.containers[place].values().copied()).collect();
                 for slot in visited {
                     self.machine.locals[cursor.0] = LocalState::Thread(slot);
                     match self.block(body)? {
@@ -433,14 +436,17 @@ impl Step<'_, '_, '_> {
     }
 
     /// Evaluates what `verify` left to be evaluated here.
-    fn guards(&self, statement: &Statement) -> Result<(), Stop> {
+    fn guards(&mut self, statement: &Statement) -> Result<(), Stop> {
         for guard in &self.machine.verified.facts(statement.id).guards {
+            let (Guard::Holds(container) | Guard::Vacant(container)) = guard;
+            let mut places = self.containers(container, statement.at.line)?;
+            let empty = places.all(|place| self.machine.containers[place].is_empty());
             let holds = match guard {
-                Guard::Holds(container) => !self.machine.containers[container.0].is_empty(),
-                Guard::Vacant(container) => self.machine.containers[container.0].is_empty(),
+                Guard::Holds(_) => !empty,
+                Guard::Vacant(_) => empty,
             };
             if !holds {
-                let text = self.guard_text(statement, *guard);
+                let text = self.guard_text(statement, guard);
                 return Err(Stop::Guard { line: statement.at.line, text });
             }
         }
@@ -448,15 +454,15 @@ impl Step<'_, '_, '_> {
     }
 
     /// The thread that a transfer or a destruction takes.
-    fn source(&self, source: Source, statement: &Statement) -> Result<Slot, Stop> {
+    fn source(&mut self, source: &Source, statement: &Statement) -> Result<Slot, Stop> {
         let line = statement.at.line;
         match source {
             Source::Container(container) => {
-                let first = self.machine.first(container);
-                first.ok_or_else(|| self.unproved_guard(statement, Guard::Holds(container)))
+                let first = self.containers(container, line)?.find_map(|place| self.machine.first(ContainerId(place)));
+                first.ok_or_else(|| self.unproved_guard(statement, &Guard::Holds(container.clone())))
             }
             Source::Thread(local) => {
-                let slot = self.thread(Thread::Local(local), line)?;
+                let slot = self.thread(Thread::Local(*local), line)?;
                 let facts = self.machine.verified.facts(statement.id);
                 let expected = match self.machine.threads[slot].position {
                     Position::Hand => facts.in_hand,
@@ -471,28 +477,38 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    fn assign(&mut self, place: Place, value: Value, statement: &Statement) -> Result<(), Stop> {
+    fn assign(&mut self, place: &Place, value: Value, statement: &Statement) -> Result<(), Stop> {
         let line = statement.at.line;
         match place {
             Place::Variable(variable) => self.machine.variables[variable.0] = value,
+            Place::VariableElement { first, length, index } => {
+                let element = first.0 + self.element(index, *length, line)?;
+                self.machine.variables[element] = value;
+            }
             Place::Local(local) => self.machine.locals[local.0] = LocalState::Value(value),
             Place::Import(import) => {
-                if self.application.import(import).is_some() {
-                    self.application.set_import(import, value);
+                if self.application.import(*import).is_some() {
+                    self.application.set_import(*import, value);
                 } else {
                     self.machine.imports[import.0] = value;
                 }
             }
             Place::Attribute(thread, attribute) => {
-                let slot = self.thread(thread, line)?;
+                let slot = self.thread(*thread, line)?;
                 self.machine.threads[slot].attributes[attribute.0] = value;
-                self.refile(slot, attribute, statement)?;
+                self.refile(slot, *attribute, statement)?;
+            }
+            Place::AttributeElement { thread, first, length, index } => {
+                let element = first.0 + self.element(index, *length, line)?;
+                let slot = self.thread(*thread, line)?;
+                // No container is sorted by elements of an array.
+                self.machine.threads[slot].attributes[element] = value;
             }
             Place::ThreadImport(thread, import) => {
-                let slot = self.thread(thread, line)?;
+                let slot = self.thread(*thread, line)?;
                 let id = self.machine.threads[slot].id;
-                if self.application.thread_import(id, import).is_some() {
-                    self.application.set_thread_import(id, import, value);
+                if self.application.thread_import(id, *import).is_some() {
+                    self.application.set_thread_import(id, *import, value);
                 } else {
                     self.machine.threads[slot].imports[import.0] = value;
                 }
@@ -526,13 +542,21 @@ impl Step<'_, '_, '_> {
         Ok(match expression {
             Expression::Literal(value) => *value,
             Expression::Constant(constant) => self.machine.verified.policy().constants[constant.0].value,
-            Expression::Read(place) => self.read(*place, line)?,
+            Expression::ConstantElement { first, length, index } => {
+                let element = first.0 + self.element(index, *length, line)?;
+                self.machine.verified.policy().constants[element].value
+            }
+            Expression::Read(place) => self.read(place, line)?,
             Expression::Convert(_, operand) => arithmetic::convert(self.value(operand, line)?, bits),
             Expression::Now => Value::Time(self.machine.now),
-            Expression::Size(container) => arithmetic::size(self.machine.containers[container.0].len(), bits),
+            Expression::Size(container) => {
+                let places = self.containers(container, line)?;
+                arithmetic::size(places.map(|place| self.machine.containers[place].len()).sum(), bits)
+            }
             Expression::In(thread, container) => {
                 let slot = self.thread(*thread, line)?;
-                Value::Bool(self.machine.threads[slot].position == Position::In(*container))
+                let mut places = self.containers(container, line)?;
+                Value::Bool(places.any(|place| self.machine.threads[slot].position == Position::In(ContainerId(place))))
             }
             Expression::Unary(operator, operand) => arithmetic::unary(*operator, self.value(operand, line)?, bits),
             Expression::Binary(operator, left, right) => {
@@ -548,17 +572,52 @@ impl Step<'_, '_, '_> {
         })
     }
 
-    fn read(&mut self, place: Place, line: u32) -> Result<Value, Stop> {
+    /// The element that an index names, from 0.
+    fn element(&mut self, index: &Expression, length: usize, line: u32) -> Result<usize, Stop> {
+        Ok(Element::nearest(arithmetic::number(self.value(index, line)?), length))
+    }
+
+    /// The containers that are named, as their numbers: one, or all of an array.
+    fn containers(&mut self, container: &ContainerRef, line: u32) -> Result<std::ops::Range<usize>, Stop> {
+        Ok(match container {
+            ContainerRef::One(only) => only.0..only.0 + 1,
+            ContainerRef::Whole { first, length } => first.0..first.0 + length,
+            ContainerRef::Element { first, length, index } => {
+                let element = first.0 + self.element(index, *length, line)?;
+                element..element + 1
+            }
+        })
+    }
+
+    /// The container of which there is one.
+    fn container(&mut self, container: &ContainerRef, line: u32) -> Result<ContainerId, Stop> {
+        let only = self.containers(container, line)?;
+        if only.len() == 1 {
+            Ok(ContainerId(only.start))
+        } else {
+            Err(unproved(line, "a thread goes to one container"))
+        }
+    }
+
+    fn read(&mut self, place: &Place, line: u32) -> Result<Value, Stop> {
         Ok(match place {
             Place::Variable(variable) => self.machine.variables[variable.0],
-            Place::Local(local) => self.local(local, line)?,
-            Place::Import(import) => self.application.import(import).unwrap_or(self.machine.imports[import.0]),
+            Place::VariableElement { first, length, index } => {
+                let element = first.0 + self.element(index, *length, line)?;
+                self.machine.variables[element]
+            }
+            Place::Local(local) => self.local(*local, line)?,
+            Place::Import(import) => self.application.import(*import).unwrap_or(self.machine.imports[import.0]),
             Place::Attribute(thread, attribute) => {
-                self.machine.threads[self.thread(thread, line)?].attributes[attribute.0]
+                self.machine.threads[self.thread(*thread, line)?].attributes[attribute.0]
+            }
+            Place::AttributeElement { thread, first, length, index } => {
+                let element = first.0 + self.element(index, *length, line)?;
+                self.machine.threads[self.thread(*thread, line)?].attributes[element]
             }
             Place::ThreadImport(thread, import) => {
-                let thread = &self.machine.threads[self.thread(thread, line)?];
-                self.application.thread_import(thread.id, import).unwrap_or(thread.imports[import.0])
+                let thread = &self.machine.threads[self.thread(*thread, line)?];
+                self.application.thread_import(thread.id, *import).unwrap_or(thread.imports[import.0])
             }
         })
     }
@@ -597,12 +656,12 @@ impl Step<'_, '_, '_> {
         &self.machine.verified.policy().containers[container.0].kind
     }
 
-    fn guard_text(&self, statement: &Statement, guard: Guard) -> String {
+    fn guard_text(&self, statement: &Statement, guard: &Guard) -> String {
         let verified = self.machine.verified;
         verified.guard_text(&Heads::of(verified.policy(), self.handler), statement, guard)
     }
 
-    fn unproved_guard(&self, statement: &Statement, guard: Guard) -> Stop {
+    fn unproved_guard(&self, statement: &Statement, guard: &Guard) -> Stop {
         let text = self.guard_text(statement, guard);
         unproved(statement.at.line, format!("it is not so that {text}"))
     }

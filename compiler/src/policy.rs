@@ -44,10 +44,15 @@ impl Policy {
     pub fn type_of(&self, locals: &[Local], expression: &Expression) -> Option<Type> {
         Some(match expression {
             Expression::Literal(value) => value.ty(),
+            Expression::ConstantElement { first, .. } => self.constants.get(first.0)?.value.ty(),
             Expression::Constant(constant) => self.constants.get(constant.0)?.value.ty(),
-            Expression::Read(Place::Variable(variable)) => self.variables.get(variable.0)?.ty,
+            Expression::Read(Place::Variable(variable) | Place::VariableElement { first: variable, .. }) => {
+                self.variables.get(variable.0)?.ty
+            }
             Expression::Read(Place::Import(import)) => self.imports.get(import.0)?.ty,
-            Expression::Read(Place::Attribute(_, attribute)) => self.attributes.get(attribute.0)?.ty,
+            Expression::Read(Place::Attribute(_, attribute) | Place::AttributeElement { first: attribute, .. }) => {
+                self.attributes.get(attribute.0)?.ty
+            }
             Expression::Read(Place::ThreadImport(_, import)) => self.thread_imports.get(import.0)?.ty,
             Expression::Read(Place::Local(local)) => match locals.get(local.0)?.kind {
                 LocalKind::Value(ty) => ty,
@@ -158,11 +163,35 @@ index! {
     StatementId,
 }
 
+/// Where an element stands in its array. The elements of an array stand side by side in the vector of the policy, each under a
+/// name of its own, `ready[0]`, `ready[1]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// From 0.
+    pub index: usize,
+    /// How many elements the array has.
+    pub length: usize,
+}
+
+impl Element {
+    /// The element that an index names: of one out of range, the nearest.
+    pub fn nearest(index: i64, length: usize) -> usize {
+        usize::try_from(index.max(0)).unwrap_or(usize::MAX).min(length.saturating_sub(1))
+    }
+
+    /// The name of the array: `ready` of `ready[0]`.
+    pub fn array(name: &str) -> &str {
+        name.split_once('[').map_or(name, |(array, _)| array)
+    }
+}
+
 /// `const int SENSOR = 1;`: kept by name, so that generated code reads like the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
     /// As declared.
     pub name: String,
+    /// Of an array.
+    pub element: Option<Element>,
     /// Its value, already computed.
     pub value: Value,
 }
@@ -172,6 +201,8 @@ pub struct Constant {
 pub struct Attribute {
     /// As declared.
     pub name: String,
+    /// Of an array.
+    pub element: Option<Element>,
     /// As declared.
     pub ty: Type,
     /// What a new thread starts with: the initialiser, else 0 or `false`.
@@ -196,6 +227,8 @@ pub struct Import {
 pub struct Variable {
     /// As declared.
     pub name: String,
+    /// Of an array.
+    pub element: Option<Element>,
     /// As declared.
     pub ty: Type,
     /// What it holds when the policy is loaded: the initialiser, else 0 or `false`.
@@ -207,6 +240,8 @@ pub struct Variable {
 pub struct Container {
     /// As declared.
     pub name: String,
+    /// Of an array. All elements of an array are of the same kind and class.
+    pub element: Option<Element>,
     /// How threads go in and come out.
     pub kind: ContainerKind,
     /// Declared, or inferred by `check`.
@@ -326,19 +361,30 @@ impl Statement {
 /// Whether an expression within a block, at any depth, is such.
 fn within_block(block: &Block, such: &impl Fn(&Expression) -> bool) -> bool {
     block.iter().any(|statement| {
-        let own = match &statement.kind {
-            StatementKind::Set { value, .. } | StatementKind::Return { value: Some(value) } => value.any(such),
-            StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => condition.any(such),
-            StatementKind::Transfer { .. }
-            | StatementKind::Destroy { .. }
-            | StatementKind::Dispatch { .. }
-            | StatementKind::Foreach { .. }
-            | StatementKind::Verbatim { .. }
-            | StatementKind::Return { value: None }
-            | StatementKind::Fail { .. } => false,
-        };
-        own || statement.blocks().any(|inner| within_block(inner, such))
+        statement.expressions().any(|own| own.any(such)) || statement.blocks().any(|inner| within_block(inner, such))
     })
+}
+
+impl Statement {
+    /// The expressions that it evaluates itself, indices included: its condition or value last.
+    pub fn expressions<'a>(&'a self) -> impl Iterator<Item = &'a Expression> {
+        let of = |source: &'a Source| match source {
+            Source::Container(container) => container.index(),
+            Source::Thread(_) => None,
+        };
+        let (first, second) = match &self.kind {
+            StatementKind::Set { place, value } => (place.index(), Some(value)),
+            StatementKind::Transfer { source, destination } => (of(source), destination.index()),
+            StatementKind::Destroy { source } => (of(source), None),
+            StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => (None, Some(condition)),
+            StatementKind::Foreach { container, .. } => (container.index(), None),
+            StatementKind::Return { value } => (None, value.as_ref()),
+            StatementKind::Dispatch { .. } | StatementKind::Fail { .. } | StatementKind::Verbatim { .. } => {
+                (None, None)
+            }
+        };
+        first.into_iter().chain(second)
+    }
 }
 
 /// What a statement does.
@@ -355,8 +401,8 @@ pub enum StatementKind {
     Transfer {
         /// Where the thread comes from.
         source: Source,
-        /// Where it goes.
-        destination: ContainerId,
+        /// Where it goes: no array as a whole.
+        destination: ContainerRef,
     },
     /// `destroy t;`: the thread leaves the policy for good.
     Destroy {
@@ -382,8 +428,8 @@ pub enum StatementKind {
     Foreach {
         /// The thread visited.
         cursor: LocalId,
-        /// Where the threads are.
-        container: ContainerId,
+        /// Where the threads are; an index is computed once, before the first visit.
+        container: ContainerRef,
         /// Done for each.
         body: Block,
     },
@@ -419,26 +465,69 @@ pub enum StatementKind {
     },
 }
 
+/// How a statement or expression names a container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ContainerRef {
+    /// One that is known before run time: `ready`, or an element with a constant index.
+    One(ContainerId),
+    /// `ready[i]`. An index out of range means the nearest element.
+    Element {
+        /// The first element of the array.
+        first: ContainerId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
+    /// `ready`, an array: its threads are those of all elements, the lowest element first.
+    Whole {
+        /// The first element of the array.
+        first: ContainerId,
+        /// How many there are.
+        length: usize,
+    },
+}
+
 /// What leaves its container in a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The thread next to be removed from a container.
-    Container(ContainerId),
+    Container(ContainerRef),
     /// A thread named by a parameter or cursor, wherever it is.
     Thread(LocalId),
 }
 
 /// What can be assigned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A variable of the policy.
     Variable(VariableId),
+    /// `x[i]`: one of the policy's variables. An index out of range means the nearest element.
+    VariableElement {
+        /// The first element of the array.
+        first: VariableId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
     /// A variable of the handler.
     Local(LocalId),
     /// A variable of the application.
     Import(ImportId),
     /// What the policy keeps for a thread.
     Attribute(Thread, AttributeId),
+    /// `t.x[i]`: the same of an array.
+    AttributeElement {
+        /// Whose.
+        thread: Thread,
+        /// The first element of the array.
+        first: AttributeId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
     /// What the application keeps for a thread.
     ThreadImport(Thread, ThreadImportId),
 }
@@ -453,20 +542,29 @@ pub enum Thread {
 }
 
 /// A computation without side effects. Types are explicit: see [`Expression::NotZero`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// A literal.
     Literal(Value),
     /// A named constant.
     Constant(ConstantId),
+    /// `W[i]`: one of the constants of an array. An index out of range means the nearest element.
+    ConstantElement {
+        /// The first element of the array.
+        first: ConstantId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
     /// A readable place. Two reads of an import may differ: the application changes it at any time.
     Read(Place),
     /// `now`, a time: the instant at which the event was raised or the query asked, the same throughout the handler.
     Now,
     /// `|c|`, an int.
-    Size(ContainerId),
+    Size(ContainerRef),
     /// `t in c`, a bool.
-    In(Thread, ContainerId),
+    In(Thread, ContainerRef),
     /// `float(x)` of an int, the nearest float; `int(x)` of a float, towards zero, the highest or lowest int where none is so high
     /// or low. The type is that of the result.
     Convert(Type, Box<Expression>),
@@ -488,7 +586,7 @@ pub enum Expression {
 }
 
 /// Text of the language that the policy is translated into, with names of the policy in it (CATAPULTS 2005, §5.3).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verbatim {
     /// The language.
     pub language: String,
@@ -498,9 +596,9 @@ pub struct Verbatim {
 
 impl Verbatim {
     /// What it names that holds a value.
-    pub fn places(&self) -> impl Iterator<Item = Place> {
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Place(place) => Some(*place),
+            Piece::Place(place) => Some(place),
             Piece::Text(_) | Piece::Constant(_) | Piece::Thread(_) => None,
         })
     }
@@ -508,18 +606,15 @@ impl Verbatim {
     /// The threads that it names, by themselves or for something that is kept of them.
     pub fn threads(&self) -> impl Iterator<Item = Thread> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Place(Place::Attribute(thread, _) | Place::ThreadImport(thread, _)) | Piece::Thread(thread) => {
-                Some(*thread)
-            }
-            Piece::Place(Place::Variable(_) | Place::Local(_) | Place::Import(_))
-            | Piece::Text(_)
-            | Piece::Constant(_) => None,
+            Piece::Place(place) => place.thread(),
+            Piece::Thread(thread) => Some(*thread),
+            Piece::Text(_) | Piece::Constant(_) => None,
         })
     }
 }
 
 /// A part of verbatim text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// To be copied.
     Text(String),
@@ -545,19 +640,104 @@ pub struct Preamble {
 impl Expression {
     /// Whether it, or an expression within it, is such.
     fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
-        such(self)
-            || match self {
-                Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-                    operand.any(such)
-                }
-                Expression::Binary(_, left, right) => left.any(such) || right.any(such),
-                Expression::Verbatim { otherwise, .. } => otherwise.as_ref().is_some_and(|other| other.any(such)),
-                Expression::Literal(_)
-                | Expression::Constant(_)
-                | Expression::Read(_)
-                | Expression::Now
-                | Expression::Size(_)
-                | Expression::In(..) => false,
+        such(self) || self.parts().any(|part| part.any(such))
+    }
+}
+
+impl ContainerRef {
+    /// The containers that it can name.
+    pub fn candidates(&self) -> impl DoubleEndedIterator<Item = ContainerId> + Clone + use<> {
+        let (first, length) = match self {
+            ContainerRef::One(only) => (*only, 1),
+            ContainerRef::Element { first, length, .. } | ContainerRef::Whole { first, length } => (*first, *length),
+        };
+        (first.0..first.0 + length).map(ContainerId)
+    }
+
+    /// Whether it can name this container.
+    pub fn may_be(&self, container: ContainerId) -> bool {
+        self.candidates().any(|candidate| candidate == container)
+    }
+
+    /// The index, where it is computed at run time.
+    pub fn index(&self) -> Option<&Expression> {
+        match self {
+            ContainerRef::Element { index, .. } => Some(index),
+            ContainerRef::One(_) | ContainerRef::Whole { .. } => None,
+        }
+    }
+}
+
+impl From<ContainerId> for ContainerRef {
+    fn from(container: ContainerId) -> Self {
+        ContainerRef::One(container)
+    }
+}
+
+impl Place {
+    /// The index, where it is computed at run time.
+    pub fn index(&self) -> Option<&Expression> {
+        match self {
+            Place::VariableElement { index, .. } | Place::AttributeElement { index, .. } => Some(index),
+            Place::Variable(_)
+            | Place::Local(_)
+            | Place::Import(_)
+            | Place::Attribute(..)
+            | Place::ThreadImport(..) => None,
+        }
+    }
+
+    /// The thread that it belongs to, if it belongs to one.
+    pub fn thread(&self) -> Option<Thread> {
+        match self {
+            Place::Attribute(thread, _) | Place::ThreadImport(thread, _) | Place::AttributeElement { thread, .. } => {
+                Some(*thread)
             }
+            Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::Import(_) => None,
+        }
+    }
+
+    /// The attributes of the thread that it can be; of all other places, none.
+    pub fn attributes(&self) -> std::ops::Range<usize> {
+        match self {
+            Place::Attribute(_, attribute) => attribute.0..attribute.0 + 1,
+            Place::AttributeElement { first, length, .. } => first.0..first.0 + length,
+            Place::Variable(_)
+            | Place::VariableElement { .. }
+            | Place::Local(_)
+            | Place::Import(_)
+            | Place::ThreadImport(..) => 0..0,
+        }
+    }
+
+    /// The variables of the policy that it can be; of all other places, none.
+    pub fn variables(&self) -> std::ops::Range<usize> {
+        match self {
+            Place::Variable(variable) => variable.0..variable.0 + 1,
+            Place::VariableElement { first, length, .. } => first.0..first.0 + length,
+            Place::Attribute(..)
+            | Place::AttributeElement { .. }
+            | Place::Local(_)
+            | Place::Import(_)
+            | Place::ThreadImport(..) => 0..0,
+        }
+    }
+}
+
+impl Expression {
+    /// The expressions directly in it, indices included, from left to right.
+    pub fn parts(&self) -> impl Iterator<Item = &Expression> {
+        let (first, second): (Option<&Expression>, Option<&Expression>) = match self {
+            Expression::Literal(_) | Expression::Constant(_) | Expression::Now => (None, None),
+            Expression::Verbatim { otherwise, .. } => (otherwise.as_deref(), None),
+            Expression::ConstantElement { index, .. } => (Some(index), None),
+            Expression::Read(place) => (place.index(), None),
+            Expression::Size(container) | Expression::In(_, container) => (container.index(), None),
+            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+                (Some(operand), None)
+            }
+            Expression::Binary(_, left, right) => (Some(left), Some(right)),
+        };
+        first.into_iter().chain(second)
     }
 }

@@ -10,6 +10,7 @@ pub fn random(bytes: &[u8]) -> String {
     let mut writer = Writer {
         ready: Vec::new(),
         running: Vec::new(),
+        arrays: Vec::new(),
         blocked: Vec::new(),
         out: String::new(),
         fresh: 0,
@@ -24,6 +25,8 @@ struct Writer<'a, 'b> {
     choices: &'a mut Choices<'b>,
     ready: Vec<(String, bool)>,
     running: Vec<String>,
+    /// Arrays of containers, which are sources as a whole.
+    arrays: Vec<String>,
     blocked: Vec<String>,
     out: String,
     fresh: usize,
@@ -47,7 +50,7 @@ struct Scope {
 impl Writer<'_, '_> {
     fn scheduler(&mut self) {
         self.line("scheduler random {");
-        self.line("  thread { int a = 1; int b; bool c; time d = 1ms; float f = 0.5; }");
+        self.line("  thread { int a = 1; int b; bool c; int h[2]; time d = 1ms; float f = 0.5; }");
         self.line(
             "  threadimports { int ti default 0; bool tb default false; time tt default 2ms; float tf default 1.0; }",
         );
@@ -91,6 +94,11 @@ impl Writer<'_, '_> {
             self.ready.push((name, index > 0 && kind > 6));
             self.line(&format!("    {declaration} : READY;"));
         }
+        self.line("    const int W[3] = { 1, 0, 2 };");
+        self.line("    int arr[3] = { 2, 0, 1 };");
+        if self.choices.chance(60) {
+            self.array();
+        }
         if self.choices.chance(30) {
             self.blocked.push("parked".to_owned());
             self.line("    queue parked : BLOCKED;");
@@ -98,6 +106,29 @@ impl Writer<'_, '_> {
         self.line("  }");
         self.handlers();
         self.line("}");
+    }
+
+    /// An array of containers, with elements that are named by all sorts of indices.
+    fn array(&mut self) {
+        let kind = self.choices.one_of(&["queue", "stack", "pqueue", "pstack", "threadref"]);
+        let keys = if kind.starts_with('p') { " sortable on a" } else { "" };
+        self.line(&format!("    {kind} q[3]{keys} : READY;"));
+        self.arrays.push("q".to_owned());
+        let indices: &[&str] = if kind == "threadref" {
+            &["0", "1", "2"]
+        } else {
+            &["0", "2", "v", "v", "w", "gi", "v + 1", "arr[v]", "W[v]", "|r0|", "arr[0] - v"]
+        };
+        for _ in 0..2 + self.choices.below(3) {
+            let index = self.choices.one_of(indices);
+            self.ready.push((format!("q[{index}]"), kind == "threadref"));
+        }
+    }
+
+    /// What `schedule` looks into: single containers, and arrays as a whole.
+    fn sources(&self) -> Vec<String> {
+        let single = self.ready.iter().map(|(name, _)| name).filter(|name| !name.contains('['));
+        single.chain(&self.arrays).cloned().collect()
     }
 
     fn handlers(&mut self) {
@@ -175,7 +206,7 @@ impl Writer<'_, '_> {
         let scope = Scope { dispatches: true, ..Scope::default() };
         self.block(&scope, 3);
         let target = self.choices.one_of(&self.running.clone());
-        let mut names: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
+        let mut names = self.sources();
         // Any order will do, as long as the last one can be reached by elimination.
         let turn = self.choices.below(names.len());
         names.rotate_left(turn);
@@ -457,6 +488,8 @@ impl Writer<'_, '_> {
                 self.line(&format!("    {thread}.d {operator} {value};"));
             }
             (0, _) => self.line(&format!("    v = {value};")),
+            (1, Some(thread)) if self.choices.chance(30) => self.line(&format!("    {thread}.h[{value} + gi] += w;")),
+            (1, _) if self.choices.chance(40) => self.line(&format!("    arr[{value} + gi] -= w;")),
             (1, _) => self.line("    w++;"),
             (2, Some(thread)) => self.line(&format!("    {thread}.a = {value};")),
             (3, Some(thread)) => self.line(&format!("    {thread}.b -= {value};")),
@@ -482,8 +515,9 @@ impl Writer<'_, '_> {
             (9, _) => format!("int({})", self.float(scope, depth - 1)),
             (8, _) => format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1)),
             (0, _) => self.choices.below(5).to_string(),
-            (1, _) => "v".to_owned(),
+            (1, _) => self.choices.one_of(&["v", "v", "arr[v]", "arr[2]", "W[gi]"]).to_owned(),
             (2, _) => "gi".to_owned(),
+            (3, Some(thread)) if self.choices.chance(30) => format!("{thread}.h[v]"),
             (3, Some(thread)) => format!("{thread}.a"),
             (4, Some(thread)) => format!("{thread}.ti"),
             (5, _) => format!("|{container}|"),

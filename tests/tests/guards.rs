@@ -52,7 +52,7 @@ fn guards(event: &str, body: &str) -> Vec<String> {
     while let Some(statement) = pending.pop() {
         for guard in &verified.facts(statement.id).guards {
             assert!(matches!(guard, Guard::Holds(_) | Guard::Vacant(_)));
-            found.push(verified.guard_text(&heads, statement, *guard));
+            found.push(verified.guard_text(&heads, statement, guard));
         }
         if let If { then, otherwise, .. } = &statement.kind {
             pending.extend(then.iter().chain(otherwise).rev());

@@ -7,14 +7,16 @@
 //!    what goes to a RUNNING container was READY. Anywhere else a thread that is not the event's own keeps its class, except
 //!    that a RUNNING one can become READY (preemption).
 //!
-//! Rule 3 is repeated until it shows nothing new.
+//! Rule 3 is repeated until it shows nothing new. What shows of one element of an array shows of all: they share a class. Here the
+//! first element stands for the array.
 
 use std::collections::VecDeque;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{
-    Block, ContainerId, Expression, LocalId, Owner, Place, Policy, Source, StatementKind, Thread, Verbatim,
+    Block, ContainerId, ContainerRef, Element, Expression, LocalId, Owner, Policy, Source, Statement, StatementKind,
+    Thread, Verbatim,
 };
 use crate::syntax::ast;
 use crate::vocabulary::{At, StateClass};
@@ -28,7 +30,8 @@ pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut P
         policy,
         diagnostics,
     };
-    for (index, declared) in tree.containers.iter().enumerate() {
+    let firsts = inference.policy.containers.iter().enumerate().filter(|(_, container)| is_first(container.element));
+    for ((index, _), declared) in firsts.zip(&tree.containers) {
         if let Some((class, at)) = declared.class {
             inference.known[index] = Some(Evidence { class, at, why: "declared here".to_owned() });
             inference.fixed[index] = true;
@@ -48,13 +51,24 @@ pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut P
         inference.learn(*container, Evidence { class: *class, at: *at, why });
     }
     inference.spread(&uses.moves);
-    let known = inference.known;
+    let (known, named) = (inference.known, uses.named);
     for (index, evidence) in known.into_iter().enumerate() {
-        match evidence {
-            Some(evidence) => policy.containers[index].class = evidence.class,
-            None => report_unknown(policy, ContainerId(index), &uses, diagnostics),
+        match (evidence, policy.containers[index].element) {
+            (Some(evidence), _) => policy.containers[index].class = evidence.class,
+            (None, element) if is_first(element) => report_unknown(policy, ContainerId(index), &named, diagnostics),
+            (None, _) => policy.containers[index].class = policy.containers[first(policy, ContainerId(index)).0].class,
         }
     }
+}
+
+fn is_first(element: Option<Element>) -> bool {
+    element.is_none_or(|element| element.index == 0)
+}
+
+/// What stands for a container: of an element, the first of its array.
+fn first(policy: &Policy, container: ContainerId) -> ContainerId {
+    let element = policy.containers.get(container.0).and_then(|container| container.element);
+    ContainerId(container.0 - element.map_or(0, |element| element.index))
 }
 
 /// What a container's class is, and where that shows.
@@ -75,8 +89,8 @@ struct Step {
 }
 
 /// How the handlers use the containers.
-#[derive(Default)]
-struct Uses {
+struct Uses<'a> {
+    policy: &'a Policy,
     dispatched: Vec<(ContainerId, At)>,
     /// Where an event's own thread goes, what it becomes, and the event.
     given: Vec<(ContainerId, StateClass, At, String)>,
@@ -117,7 +131,7 @@ impl Inference<'_> {
         let Some(known) = &self.known[container.0] else {
             return;
         };
-        let name = &self.policy.containers[container.0].name;
+        let name = Element::array(&self.policy.containers[container.0].name);
         let title =
             format!("`{name}` is used both for {} and for {} threads", known.class.word(), evidence.class.word());
         let diagnostic = Diagnostic::error("E0319", title, evidence.at, evidence.why.as_str())
@@ -156,17 +170,17 @@ impl Inference<'_> {
             (Some(StateClass::Running), None) => (step.to, StateClass::Ready, step.from),
             (Some(class), None) => (step.to, class, step.from),
         };
-        let other = &self.policy.containers[known.0].name;
+        let other = Element::array(&self.policy.containers[known.0].name);
         let why = format!("{} because of `{other}`", class.word());
         self.learn(target, Evidence { class, at: step.at, why });
         Some(target)
     }
 }
 
-fn report_unknown(policy: &mut Policy, id: ContainerId, uses: &Uses, diagnostics: &mut Diagnostics) {
+fn report_unknown(policy: &mut Policy, id: ContainerId, named: &[bool], diagnostics: &mut Diagnostics) {
     let container = &mut policy.containers[id.0];
-    let name = &container.name;
-    if uses.named[id.0] {
+    let name = Element::array(&container.name).to_owned();
+    if named[id.0] {
         let title = format!("the state class of `{name}` can be inferred from nothing");
         let diagnostic = Diagnostic::error("E0320", title, container.at, "RUNNING, READY, BLOCKED or TERMINATED?");
         diagnostics.push(diagnostic.help(format!("declare it: `{name} : READY`")));
@@ -177,9 +191,10 @@ fn report_unknown(policy: &mut Policy, id: ContainerId, uses: &Uses, diagnostics
     }
 }
 
-impl Uses {
-    fn of(policy: &Policy, framework: &Framework) -> Self {
-        let mut uses = Uses { named: vec![false; policy.containers.len()], ..Uses::default() };
+impl<'a> Uses<'a> {
+    fn of(policy: &'a Policy, framework: &Framework) -> Self {
+        let named = vec![false; policy.containers.len()];
+        let mut uses = Uses { policy, dispatched: Vec::new(), given: Vec::new(), moves: Vec::new(), named };
         for handler in &policy.events {
             let event = framework.events.iter().find(|event| event.name == handler.name);
             let mut cursors = vec![None; handler.locals.len()];
@@ -195,118 +210,104 @@ impl Uses {
     /// `cursors` has for each local the container whose threads it visits.
     fn block(&mut self, block: &Block, event: Option<&Event>, parameters: usize, cursors: &mut [Option<ContainerId>]) {
         for statement in block {
+            statement.expressions().for_each(|expression| self.expression(expression));
             match &statement.kind {
-                StatementKind::Set { place, value } => {
-                    self.place(*place);
-                    self.expression(value);
-                }
+                StatementKind::Set { place, .. } => self.thread(place.thread()),
                 StatementKind::Transfer { source, destination } => {
-                    self.named[destination.0] = true;
-                    self.transfer(*source, *destination, statement.at, event, parameters, cursors);
+                    let to = self.name(destination);
+                    self.transfer(source, to, statement, event, parameters, cursors);
                 }
                 StatementKind::Destroy { source } => {
                     if let Source::Container(container) = source {
-                        self.named[container.0] = true;
+                        self.name(container);
                     }
                 }
                 StatementKind::Dispatch { slot } => {
-                    self.named[slot.0] = true;
-                    self.dispatched.push((*slot, statement.at));
+                    let slot = self.name(&ContainerRef::One(*slot));
+                    self.dispatched.push((slot, statement.at));
                 }
-                StatementKind::If { condition, then, otherwise } => {
-                    self.expression(condition);
-                    self.block(then, event, parameters, cursors);
-                    self.block(otherwise, event, parameters, cursors);
-                }
-                StatementKind::Foreach { cursor, container, body } => {
-                    self.named[container.0] = true;
-                    cursors[cursor.0] = Some(*container);
-                    self.block(body, event, parameters, cursors);
-                }
-                StatementKind::Loop { condition, body, step, .. } => {
-                    self.expression(condition);
-                    self.block(body, event, parameters, cursors);
-                    self.block(step, event, parameters, cursors);
-                }
-                StatementKind::Return { value } => {
-                    if let Some(value) = value {
-                        self.expression(value);
-                    }
-                }
-                StatementKind::Verbatim { text, otherwise } => {
-                    self.verbatim(text);
-                    if let Some(otherwise) = otherwise {
-                        self.block(otherwise, event, parameters, cursors);
-                    }
-                }
-                StatementKind::Fail { .. } => {}
+                StatementKind::Foreach { cursor, container, .. } => cursors[cursor.0] = Some(self.name(container)),
+                StatementKind::Verbatim { text, .. } => self.verbatim(text),
+                StatementKind::If { .. }
+                | StatementKind::Loop { .. }
+                | StatementKind::Return { .. }
+                | StatementKind::Fail { .. } => {}
+            }
+            for inner in statement.blocks() {
+                self.block(inner, event, parameters, cursors);
             }
         }
     }
 
     fn verbatim(&mut self, text: &Verbatim) {
         for thread in text.threads() {
-            if let Thread::Slot(slot) = thread {
-                self.named[slot.0] = true;
-            }
+            self.thread(Some(thread));
         }
     }
 
     fn transfer(
         &mut self,
-        source: Source,
+        source: &Source,
         to: ContainerId,
-        at: At,
+        statement: &Statement,
         event: Option<&Event>,
         parameters: usize,
         cursors: &[Option<ContainerId>],
     ) {
-        let Some(event) = event else {
-            return;
-        };
         let from = match source {
-            Source::Container(container) => {
-                self.named[container.0] = true;
-                Some(container)
-            }
+            Source::Container(container) => Some(self.name(container)),
             Source::Thread(local) if local.0 < parameters => {
-                if let Some(class) = becomes(event, local) {
-                    self.given.push((to, class, at, event.name.clone()));
+                if let Some(event) = event
+                    && let Some(class) = becomes(event, *local)
+                {
+                    self.given.push((to, class, statement.at, event.name.clone()));
                 }
                 return;
             }
             Source::Thread(local) => cursors[local.0],
         };
-        if let Some(from) = from {
-            self.moves.push(Step { from, to, dispatching: event.dispatches(), at });
+        if let (Some(event), Some(from)) = (event, from) {
+            self.moves.push(Step { from, to, dispatching: event.dispatches(), at: statement.at });
         }
     }
 
-    fn place(&mut self, place: Place) {
-        if let Place::Attribute(Thread::Slot(slot), _) | Place::ThreadImport(Thread::Slot(slot), _) = place {
-            self.named[slot.0] = true;
+    /// What stands for a container that is named.
+    fn name(&mut self, container: &ContainerRef) -> ContainerId {
+        let named = match container {
+            ContainerRef::One(only) => first(self.policy, *only),
+            ContainerRef::Element { first, .. } | ContainerRef::Whole { first, .. } => *first,
+        };
+        self.named[named.0] = true;
+        named
+    }
+
+    fn thread(&mut self, thread: Option<Thread>) {
+        if let Some(Thread::Slot(slot)) = thread {
+            self.name(&ContainerRef::One(slot));
         }
     }
 
     fn expression(&mut self, expression: &Expression) {
         match expression {
-            Expression::Literal(_) | Expression::Constant(_) | Expression::Now => {}
-            Expression::Read(place) => self.place(*place),
-            Expression::Size(container) | Expression::In(_, container) => self.named[container.0] = true,
-            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-                self.expression(operand);
+            Expression::Read(place) => self.thread(place.thread()),
+            Expression::Size(container) => {
+                self.name(container);
             }
-            Expression::Binary(_, left, right) => {
-                self.expression(left);
-                self.expression(right);
+            Expression::In(thread, container) => {
+                self.thread(Some(*thread));
+                self.name(container);
             }
-            Expression::Verbatim { text, otherwise, .. } => {
-                self.verbatim(text);
-                if let Some(otherwise) = otherwise {
-                    self.expression(otherwise);
-                }
-            }
+            Expression::Verbatim { text, .. } => self.verbatim(text),
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::ConstantElement { .. }
+            | Expression::Now
+            | Expression::Unary(..)
+            | Expression::Convert(..)
+            | Expression::NotZero(_)
+            | Expression::Binary(..) => {}
         }
+        expression.parts().for_each(|part| self.expression(part));
     }
 }
 

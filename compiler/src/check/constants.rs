@@ -2,7 +2,7 @@
 //! run time `int` wraps, but nobody writes a constant that does.
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{BinaryOperator, Constant, Expression, UnaryOperator};
+use crate::policy::{BinaryOperator, Constant, Element, Expression, UnaryOperator};
 use crate::vocabulary::{At, Float, Value};
 
 /// The value of an expression that `check` has typed. `None` if it has none; that is reported.
@@ -41,6 +41,11 @@ pub(super) fn evaluate(
 /// What a `time` holds, for a note.
 pub(super) const LONGEST: &str = "a `time` is at most 9223372036854775807ns, 292 years";
 
+/// The same of an expression that need not have one.
+pub(super) fn known(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Option<Value> {
+    value(expression, int_bits, constants).ok()
+}
+
 /// What an `int` holds, for a note.
 pub(super) fn range(int_bits: u8) -> String {
     let most = most(int_bits);
@@ -71,6 +76,13 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
     match expression {
         Expression::Literal(value) => Ok(*value),
         Expression::Constant(id) => constants.get(id.0).map(|constant| constant.value).ok_or(Why::RunTime),
+        Expression::ConstantElement { first, length, index } => match inner(index)? {
+            Value::Int(index) => {
+                let element = constants.get(first.0 + Element::nearest(index, *length));
+                element.map(|constant| constant.value).ok_or(Why::RunTime)
+            }
+            Value::Bool(_) | Value::Time(_) | Value::Float(_) => Err(Why::RunTime),
+        },
         Expression::Read(_)
         | Expression::Now
         | Expression::Size(_)

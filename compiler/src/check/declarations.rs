@@ -5,20 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{
-    Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Import, ImportId, Owner,
-    Policy, SortKey, ThreadImportId, Variable, VariableId,
+    Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Import, ImportId,
+    Owner, Policy, SortKey, ThreadImportId, Variable, VariableId,
 };
 use crate::syntax::ast;
 use crate::syntax::words::nearest;
-use crate::vocabulary::{StateClass, Value};
+use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::constants;
 use super::expressions::{EMPTY, Lowering};
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
-/// How many containers a policy has at most. A query can ask for the threads in all of them, which makes an expression as deep.
+/// How many containers a policy declares at most, an array counted once. A query can ask for the threads in all of them, which makes an
+/// expression as deep.
 const MOST_CONTAINERS: usize = 100;
+/// How many elements an array has at most, and how many elements all arrays of containers have together, with the single containers:
+/// what is known of each is kept for every statement.
+const MOST_ELEMENTS: usize = 256;
 
 /// Enters all declarations into the policy, and their names into the table that is returned.
 ///
@@ -30,22 +34,28 @@ pub(super) fn declare<'a>(
     policy: &mut Policy,
     diagnostics: &mut Diagnostics,
 ) -> Symbols<'a> {
+    let lengths = Lengths::of(tree, framework, policy);
     let mut symbols = Symbols::new(framework, &tree.lost.names);
-    for (index, constant) in tree.constants.iter().enumerate() {
-        policy.constants.push(Constant { name: constant.name.text.clone(), value: Value::zero(constant.ty) });
-        symbols.declare(&constant.name, Symbol::Constant(ConstantId(index)), diagnostics);
+    for constant in &tree.constants {
+        symbols.declare(&constant.name, Symbol::Constant(ConstantId(policy.constants.len())), diagnostics);
+        for (name, element) in lengths.elements(&constant.name, length(constant)) {
+            policy.constants.push(Constant { name, element, value: Value::zero(constant.ty) });
+        }
     }
-    for (index, attribute) in tree.attributes.iter().enumerate() {
-        symbols.declare_member(&attribute.name, Member::Attribute(AttributeId(index)), diagnostics);
-        let (name, ty) = (attribute.name.text.clone(), attribute.ty);
-        policy.attributes.push(Attribute { name, ty, initial: Value::zero(ty), timer: None });
+    for attribute in &tree.attributes {
+        let id = AttributeId(policy.attributes.len());
+        symbols.declare_member(&attribute.name, Member::Attribute(id), diagnostics);
+        for (name, element) in lengths.elements(&attribute.name, length(attribute)) {
+            let (ty, initial) = (attribute.ty, Value::zero(attribute.ty));
+            policy.attributes.push(Attribute { name, element, ty, initial, timer: None });
+        }
     }
     for timer in &tree.timers {
         let id = AttributeId(policy.attributes.len());
         symbols.declare_member(&timer.name, Member::Attribute(id), diagnostics);
         let (name, ty) = (timer.name.text.clone(), timer.ty);
         let event = framework.timer.as_ref().map(|family| format!("{}.{name}", family.name));
-        policy.attributes.push(Attribute { name, ty, initial: Value::zero(ty), timer: event });
+        policy.attributes.push(Attribute { name, element: None, ty, initial: Value::zero(ty), timer: event });
     }
     for (index, import) in tree.thread_imports.iter().enumerate() {
         symbols.declare_member(&import.name, Member::Import(ThreadImportId(index)), diagnostics);
@@ -55,10 +65,11 @@ pub(super) fn declare<'a>(
         symbols.declare(&import.name, Symbol::Import(ImportId(index)), diagnostics);
         policy.imports.push(undefined(import));
     }
-    for (index, variable) in tree.variables.iter().enumerate() {
-        symbols.declare(&variable.name, Symbol::Variable(VariableId(index)), diagnostics);
-        let (name, ty) = (variable.name.text.clone(), variable.ty);
-        policy.variables.push(Variable { name, ty, initial: Value::zero(ty) });
+    for variable in &tree.variables {
+        symbols.declare(&variable.name, Symbol::Variable(VariableId(policy.variables.len())), diagnostics);
+        for (name, element) in lengths.elements(&variable.name, length(variable)) {
+            policy.variables.push(Variable { name, element, ty: variable.ty, initial: Value::zero(variable.ty) });
+        }
     }
     for (index, function) in tree.functions.iter().enumerate() {
         symbols.declare(&function.name, Symbol::Function(index), diagnostics);
@@ -76,18 +87,23 @@ pub(super) fn declare<'a>(
             many.help("keep threads of several kinds in one container, sorted by an attribute that tells the kind"),
         );
     }
+    let mut too_many = false;
     for container in &tree.containers {
-        let kind = kind(container, &symbols, tree, diagnostics);
+        let kind = kind(container, &symbols, tree, policy, diagnostics);
         let class = container.class.map_or(StateClass::Ready, |(class, _)| class);
-        policy.containers.push(Container {
-            name: container.name.text.clone(),
-            kind,
-            class,
-            owner: Owner::Policy,
-            at: container.at,
-        });
-        symbols.declare(&container.name, Symbol::Container(ContainerId(policy.containers.len() - 1)), diagnostics);
+        symbols.declare(&container.name, Symbol::Container(ContainerId(policy.containers.len())), diagnostics);
+        for (name, element) in lengths.elements(&container.name, container.length.as_ref()) {
+            let kind = kind.clone();
+            policy.containers.push(Container { name, element, kind, class, owner: Owner::Policy, at: container.at });
+        }
+        if policy.containers.len() > MOST_ELEMENTS && !too_many {
+            too_many = true;
+            let title = format!("all arrays of containers together have at most {MOST_ELEMENTS} elements");
+            let many = Diagnostic::error("E0322", title, container.at, "with this one there are more");
+            diagnostics.push(many.help("use shorter arrays, or a `pqueue` that is sorted by what would be the index"));
+        }
     }
+    check_lengths(tree, &lengths, &symbols, policy, diagnostics);
     initialise(tree, &symbols, policy, diagnostics);
     symbols
 }
@@ -96,14 +112,118 @@ fn undefined(import: &ast::Variable) -> Import {
     Import { name: import.name.text.clone(), ty: import.ty, default: Value::zero(import.ty) }
 }
 
+/// The length of an array, as written.
+fn length(variable: &ast::Variable) -> Option<&ast::Expression> {
+    variable.array.as_ref().map(|array| &array.length)
+}
+
+/// How long arrays are: computed from the single constants before anything is numbered.
+struct Lengths<'a> {
+    symbols: Symbols<'a>,
+    /// With the single constants whose value is right.
+    policy: Policy,
+}
+
+impl<'a> Lengths<'a> {
+    fn of(tree: &'a ast::Scheduler, framework: &'a Framework, policy: &Policy) -> Self {
+        let mut lengths = Lengths { symbols: Symbols::new(framework, &tree.lost.names), policy: policy.clone() };
+        for constant in tree.constants.iter().filter(|constant| constant.array.is_none()) {
+            let known = lengths.policy.constants.len();
+            // What is wrong is reported when all names are known.
+            let mut wrong = Diagnostics::new();
+            let value = initial(constant, known, &lengths.symbols, &lengths.policy, &mut wrong);
+            if !wrong.has_errors() {
+                lengths.symbols.declare(&constant.name, Symbol::Constant(ConstantId(known)), &mut wrong);
+                lengths.policy.constants.push(Constant { name: constant.name.text.clone(), element: None, value });
+            }
+        }
+        lengths
+    }
+
+    /// `None`: it is not known, or no length at all.
+    fn value(&self, length: &ast::Expression) -> Option<usize> {
+        let all = &self.policy.constants;
+        let mut wrong = Diagnostics::new();
+        let value = int(length, all.len(), &self.symbols, &self.policy, &mut wrong)?;
+        usize::try_from(value).ok().filter(|value| (1..=MOST_ELEMENTS).contains(value))
+    }
+
+    /// The elements of what is declared; one that stands for all if the length is wrong.
+    fn elements(&self, name: &ast::Name, length: Option<&ast::Expression>) -> Vec<(String, Option<Element>)> {
+        let Some(length) = length else { return vec![(name.text.clone(), None)] };
+        let length = self.value(length).unwrap_or(1);
+        let element = |index| (format!("{}[{index}]", name.text), Some(Element { index, length }));
+        (0..length).map(element).collect()
+    }
+}
+
+/// The value of a constant expression of type `int`.
+fn int(
+    expression: &ast::Expression,
+    known: usize,
+    symbols: &Symbols<'_>,
+    policy: &Policy,
+    diagnostics: &mut Diagnostics,
+) -> Option<i64> {
+    match value(expression, Type::Int, known, symbols, policy, diagnostics)? {
+        Value::Int(value) => Some(value),
+        Value::Bool(_) | Value::Time(_) | Value::Float(_) => None,
+    }
+}
+
+/// Reports the lengths that are none.
+fn check_lengths(
+    tree: &ast::Scheduler,
+    lengths: &Lengths<'_>,
+    symbols: &Symbols<'_>,
+    policy: &Policy,
+    diagnostics: &mut Diagnostics,
+) {
+    let data = tree.constants.iter().chain(&tree.attributes).chain(&tree.variables).filter_map(length);
+    let containers = tree.containers.iter().filter_map(|container| container.length.as_ref());
+    for length in data.chain(containers) {
+        if lengths.value(length).is_some() {
+            continue;
+        }
+        let mut wrong = Diagnostics::new();
+        let single = &lengths.policy;
+        match int(length, single.constants.len(), &lengths.symbols, single, &mut wrong) {
+            Some(value) => {
+                let title = format!("an array has 1 to {MOST_ELEMENTS} elements, not {value}");
+                diagnostics.push(Diagnostic::error("E0326", title, length.at, ""));
+            }
+            // With all names the message is better. What is no constant at all has no value yet.
+            None => {
+                let before = diagnostics.errors();
+                if int(length, 0, symbols, policy, diagnostics).is_some() || diagnostics.errors() == before {
+                    let title = "this is not known before run time";
+                    let diagnostic = Diagnostic::error("E0312", title, length.at, "expected a constant expression");
+                    diagnostics.push(diagnostic.help("the length of an array is made of numbers and single constants"));
+                }
+            }
+        }
+    }
+}
+
 /// Computes what constants are and variables hold at first. A constant can be used in those after it, and in everything else.
 fn initialise(tree: &ast::Scheduler, symbols: &Symbols<'_>, policy: &mut Policy, diagnostics: &mut Diagnostics) {
-    for (index, constant) in tree.constants.iter().enumerate() {
-        policy.constants[index].value = initial(constant, index, symbols, policy, diagnostics);
+    let mut next = 0;
+    for constant in &tree.constants {
+        let length = policy.constants[next].element.map_or(1, |element| element.length);
+        for (element, value) in initials(constant, length, next, symbols, policy, diagnostics).into_iter().enumerate() {
+            policy.constants[next + element].value = value;
+        }
+        next += length;
     }
     let all = policy.constants.len();
-    for (index, attribute) in tree.attributes.iter().enumerate() {
-        policy.attributes[index].initial = initial(attribute, all, symbols, policy, diagnostics);
+    next = 0;
+    for attribute in &tree.attributes {
+        let length = policy.attributes[next].element.map_or(1, |element| element.length);
+        let values = initials(attribute, length, all, symbols, policy, diagnostics);
+        for (attribute, value) in policy.attributes[next..].iter_mut().zip(values) {
+            attribute.initial = value;
+        }
+        next += length;
     }
     for (index, import) in tree.thread_imports.iter().enumerate() {
         policy.thread_imports[index].default = initial(import, all, symbols, policy, diagnostics);
@@ -111,9 +231,54 @@ fn initialise(tree: &ast::Scheduler, symbols: &Symbols<'_>, policy: &mut Policy,
     for (index, import) in tree.imports.iter().enumerate() {
         policy.imports[index].default = initial(import, all, symbols, policy, diagnostics);
     }
-    for (index, variable) in tree.variables.iter().enumerate() {
-        policy.variables[index].initial = initial(variable, all, symbols, policy, diagnostics);
+    next = 0;
+    for variable in &tree.variables {
+        let length = policy.variables[next].element.map_or(1, |element| element.length);
+        let values = initials(variable, length, all, symbols, policy, diagnostics);
+        for (variable, value) in policy.variables[next..].iter_mut().zip(values) {
+            variable.initial = value;
+        }
+        next += length;
     }
+}
+
+/// The values of all elements, or of a single variable.
+fn initials(
+    variable: &ast::Variable,
+    length: usize,
+    known: usize,
+    symbols: &Symbols<'_>,
+    policy: &Policy,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Value> {
+    let Some(array) = &variable.array else { return vec![initial(variable, known, symbols, policy, diagnostics)] };
+    let Some((list, at)) = &array.list else { return vec![Value::zero(variable.ty); length] };
+    let given = list.len();
+    if given != length && !diagnostics_at(diagnostics, array.length.at) {
+        let name = &variable.name.text;
+        let values = if given == 1 { "1 value".to_owned() } else { format!("{given} values") };
+        let elements = if length == 1 { "1 element".to_owned() } else { format!("{length} elements") };
+        let title = format!("`{name}` has {elements}, and {values} to start with");
+        let diagnostic = Diagnostic::error("E0326", title, *at, values).related(array.length.at, elements);
+        let help = if given < length {
+            "write a value for each element; without a list all of them are 0 or `false`"
+        } else {
+            "make the array longer or the list shorter"
+        };
+        diagnostics.push(diagnostic.help(help));
+    }
+    let zero = Value::zero(variable.ty);
+    let mut values: Vec<Value> = list
+        .iter()
+        .map(|expression| value(expression, variable.ty, known, symbols, policy, diagnostics).unwrap_or(zero))
+        .collect();
+    values.resize(length, zero);
+    values
+}
+
+/// Whether something is wrong with what stands there.
+fn diagnostics_at(diagnostics: &Diagnostics, at: At) -> bool {
+    diagnostics.iter().any(|diagnostic| (at.start..at.end).contains(&diagnostic.primary.0.start))
 }
 
 /// The value after `=` or `default`, else 0 or `false`. So many constants are `known`.
@@ -128,26 +293,37 @@ fn initial(
     let Some(expression) = &variable.initial else {
         return zero;
     };
+    value(expression, variable.ty, known, symbols, policy, diagnostics).unwrap_or(zero)
+}
+
+/// The value of a constant expression. `None`: it has none, which is reported.
+fn value(
+    expression: &ast::Expression,
+    ty: Type,
+    known: usize,
+    symbols: &Symbols<'_>,
+    policy: &Policy,
+    diagnostics: &mut Diagnostics,
+) -> Option<Value> {
     let mut scope = Scope::default();
     let mut lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
-    let Some(typed) = lowering.of_type(expression, variable.ty) else {
-        return zero;
-    };
-    constants::evaluate(&typed, expression.at, policy.int_bits, &policy.constants[..known], diagnostics).unwrap_or(zero)
+    let typed = lowering.of_type(expression, ty)?;
+    constants::evaluate(&typed, expression.at, policy.int_bits, &policy.constants[..known], diagnostics)
 }
 
 fn kind(
     container: &ast::Container,
     symbols: &Symbols<'_>,
     tree: &ast::Scheduler,
+    policy: &Policy,
     diagnostics: &mut Diagnostics,
 ) -> ContainerKind {
     match container.kind {
         ast::ContainerKind::Threadref => ContainerKind::Threadref,
         ast::ContainerKind::Queue => ContainerKind::Queue,
         ast::ContainerKind::Stack => ContainerKind::Stack,
-        ast::ContainerKind::Pqueue => ContainerKind::Pqueue(keys(container, symbols, tree, diagnostics)),
-        ast::ContainerKind::Pstack => ContainerKind::Pstack(keys(container, symbols, tree, diagnostics)),
+        ast::ContainerKind::Pqueue => ContainerKind::Pqueue(keys(container, symbols, tree, policy, diagnostics)),
+        ast::ContainerKind::Pstack => ContainerKind::Pstack(keys(container, symbols, tree, policy, diagnostics)),
     }
 }
 
@@ -155,6 +331,7 @@ fn keys(
     container: &ast::Container,
     symbols: &Symbols<'_>,
     tree: &ast::Scheduler,
+    policy: &Policy,
     diagnostics: &mut Diagnostics,
 ) -> Vec<SortKey> {
     let mut keys: Vec<SortKey> = Vec::new();
@@ -162,13 +339,22 @@ fn keys(
     for key in &container.keys {
         let name = &key.attribute;
         match symbols.find_member(&name.text) {
-            Some((Member::Attribute(attribute), at)) if attribute.0 >= tree.attributes.len() => {
+            Some((Member::Attribute(attribute), at)) if policy.attributes[attribute.0].timer.is_some() => {
                 let title = format!("`{}` is a timer and cannot be a sort key", name.text);
                 let timer = Diagnostic::error("E0318", title, name.at, "not a plain attribute")
                     .related(at, "declared here")
                     .note("it changes when it expires, and the threads would no longer be in order");
                 diagnostics
                     .push(timer.help("keep the instant in an attribute of type `time` as well, and sort on that"));
+            }
+            Some((Member::Attribute(attribute), at)) if policy.attributes[attribute.0].element.is_some() => {
+                let title = format!("the sort key `{}` is an array", name.text);
+                let diagnostic = Diagnostic::error("E0318", title, name.at, "expected a single attribute");
+                diagnostics.push(
+                    diagnostic
+                        .related(at, "declared here")
+                        .help("copy the element that decides to an attribute of its own, and sort on that"),
+                );
             }
             Some((Member::Attribute(attribute), _)) => {
                 if !seen.insert(attribute) {

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    BinaryOperator, ContainerId, ContainerKind, Expression, LocalId, Place, Policy, Thread, UnaryOperator,
+    AttributeId, BinaryOperator, ConstantId, ContainerId, ContainerKind, ContainerRef, Element, Expression, LocalId,
+    Place, Policy, Thread, UnaryOperator, VariableId,
 };
-use crate::syntax::ast::{self, ExpressionKind, Name};
+use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::{At, Float, Type, Value};
 
 use super::constants;
@@ -68,9 +69,9 @@ impl Lowering<'_, '_> {
             ExpressionKind::Now => Some((Expression::Now, Type::Time)),
             ExpressionKind::Bool(value) => Some((Expression::Literal(Value::Bool(*value)), Type::Bool)),
             ExpressionKind::Place(place) => self.read(place),
-            ExpressionKind::Size(name) => Some((Expression::Size(self.container(name)?), Type::Int)),
+            ExpressionKind::Size(container) => Some((Expression::Size(self.reference(container)?), Type::Int)),
             ExpressionKind::In(thread, container) => {
-                let (thread, container) = (self.thread(thread), self.container(container));
+                let (thread, container) = (self.thread(thread), self.reference(container));
                 Some((Expression::In(thread?, container?), Type::Bool))
             }
             ExpressionKind::Unary(UnaryOperator::Negate, operand) => {
@@ -113,14 +114,17 @@ impl Lowering<'_, '_> {
 
     /// `empty(c)` is `|c| == 0`.
     fn is_empty(&mut self, call: &ast::Call, at: At) -> Option<(Expression, Type)> {
-        let [ast::Expression { kind: ExpressionKind::Place(ast::Place::Name(name)), .. }] = call.arguments.as_slice()
-        else {
+        let container = match call.arguments.as_slice() {
+            [ast::Expression { kind: ExpressionKind::Place(place), .. }] => named(place),
+            _ => None,
+        };
+        let Some(container) = container else {
             let title = "`empty` is asked of one container";
             let diagnostic = Diagnostic::error("E0306", title, at, "").help("write `empty(c)` for `|c| == 0`");
             self.diagnostics.push(diagnostic);
             return None;
         };
-        let size = Expression::Size(self.container(name)?);
+        let size = Expression::Size(self.reference(&container)?);
         let none = Expression::Literal(Value::Int(0));
         Some((Expression::Binary(BinaryOperator::Equal, Box::new(size), Box::new(none)), Type::Bool))
     }
@@ -225,12 +229,26 @@ impl Lowering<'_, '_> {
     }
 
     pub(super) fn read(&mut self, place: &ast::Place) -> Option<(Expression, Type)> {
-        if let ast::Place::Name(name) = place
+        let (name, index) = match place {
+            ast::Place::Name(name) => (Some(name), None),
+            ast::Place::Element { array, index, .. } => match &**array {
+                ast::Place::Name(name) => (Some(name), Some(&**index)),
+                ast::Place::Member { .. } | ast::Place::Element { .. } => (None, None),
+            },
+            ast::Place::Member { .. } => (None, None),
+        };
+        if let Some(name) = name
             && self.scope.find(&name.text).is_none()
-            && let Some((Symbol::Constant(id), _)) = self.symbols.find(&name.text)
+            && let Some((Symbol::Constant(first), declared)) = self.symbols.find(&name.text)
         {
-            let ty = self.policy.constants.get(id.0)?.value.ty();
-            return Some((Expression::Constant(id), ty));
+            let constant = self.policy.constants.get(first.0)?;
+            let (ty, element) = (constant.value.ty(), constant.element);
+            let expression = match self.element(name, element, index, declared)? {
+                Part::Single => Expression::Constant(first),
+                Part::Constant(index) => Expression::Constant(ConstantId(first.0 + index)),
+                Part::Computed(length, index) => Expression::ConstantElement { first, length, index },
+            };
+            return Some((expression, ty));
         }
         let (place, ty) = self.place(place)?;
         Some((Expression::Read(place), ty))
@@ -239,24 +257,127 @@ impl Lowering<'_, '_> {
     /// A place that holds a value. Constants are not places.
     pub(super) fn place(&mut self, place: &ast::Place) -> Option<(Place, Type)> {
         match place {
-            ast::Place::Name(name) => self.variable(name),
-            ast::Place::Member { thread, member } => {
-                let thread = self.thread(thread);
-                let Some((found, _)) = self.symbols.find_member(&member.text) else {
-                    self.symbols.unknown_member(member, self.diagnostics);
-                    return None;
+            ast::Place::Name(name) => self.variable(name, None),
+            ast::Place::Member { thread, member } => self.member(thread, member, None),
+            ast::Place::Element { array, index, .. } => match &**array {
+                ast::Place::Name(name) => self.variable(name, Some(index)),
+                ast::Place::Member { thread, member } => self.member(thread, member, Some(index)),
+                // The parser makes no element of an element.
+                ast::Place::Element { .. } => None,
+            },
+        }
+    }
+
+    fn member(&mut self, thread: &Reference, member: &Name, index: Option<&ast::Expression>) -> Option<(Place, Type)> {
+        let thread = self.thread(thread);
+        let Some((found, declared)) = self.symbols.find_member(&member.text) else {
+            self.symbols.unknown_member(member, self.diagnostics);
+            return None;
+        };
+        Some(match found {
+            Member::Attribute(first) => {
+                let attribute = self.policy.attributes.get(first.0)?;
+                let (ty, element) = (attribute.ty, attribute.element);
+                let part = self.element(member, element, index, declared)?;
+                let thread = thread?;
+                let place = match part {
+                    Part::Single => Place::Attribute(thread, first),
+                    Part::Constant(index) => Place::Attribute(thread, AttributeId(first.0 + index)),
+                    Part::Computed(length, index) => Place::AttributeElement { thread, first, length, index },
                 };
-                Some(match found {
-                    Member::Attribute(id) => (Place::Attribute(thread?, id), self.policy.attributes.get(id.0)?.ty),
-                    Member::Import(id) => (Place::ThreadImport(thread?, id), self.policy.thread_imports.get(id.0)?.ty),
-                })
+                (place, ty)
+            }
+            Member::Import(id) => {
+                self.element(member, None, index, declared)?;
+                (Place::ThreadImport(thread?, id), self.policy.thread_imports.get(id.0)?.ty)
+            }
+        })
+    }
+
+    /// Which part of what a name stands for is meant: `element` says of which array, if it is one.
+    fn element(
+        &mut self,
+        name: &Name,
+        element: Option<Element>,
+        index: Option<&ast::Expression>,
+        declared: At,
+    ) -> Option<Part> {
+        match (element, index) {
+            (None, None) => Some(Part::Single),
+            (None, Some(index)) => {
+                self.no_array(name, index, Some(declared));
+                None
+            }
+            (Some(Element { length, .. }), None) => {
+                let title = format!("`{}` is an array of {length}", name.text);
+                let help = format!("write which element: `{}[0]`", name.text);
+                let diagnostic = Diagnostic::error("E0327", title, name.at, "expected one element");
+                self.diagnostics.push(diagnostic.related(declared, "declared here").help(help));
+                None
+            }
+            (Some(Element { length, .. }), Some(index)) => self.index(name, length, index, declared),
+        }
+    }
+
+    fn no_array(&mut self, name: &Name, index: &ast::Expression, declared: Option<At>) {
+        let title = format!("`{}` is no array", name.text);
+        let diagnostic = Diagnostic::error("E0327", title, index.at, "has no elements");
+        self.diagnostics.push(match declared {
+            Some(declared) => diagnostic.related(declared, "declared here").help("leave the index out"),
+            None => diagnostic.help("leave the index out"),
+        });
+    }
+
+    /// What stands in the brackets after the name of an array.
+    fn index(&mut self, name: &Name, length: usize, index: &ast::Expression, declared: At) -> Option<Part> {
+        let lowered = self.of_type(index, Type::Int)?;
+        let (bits, constants) = (self.policy.int_bits, &self.policy.constants);
+        match constants::known(&lowered, bits, constants) {
+            Some(Value::Int(value)) => match usize::try_from(value).ok().filter(|value| *value < length) {
+                Some(value) => Some(Part::Constant(value)),
+                None => {
+                    let last = length - 1;
+                    let title = format!("`{}` has no element {value}", name.text);
+                    let label = if last == 0 {
+                        "its only element is 0".to_owned()
+                    } else {
+                        format!("its elements are 0 to {last}")
+                    };
+                    let diagnostic = Diagnostic::error("E0327", title, index.at, label);
+                    self.diagnostics.push(diagnostic.related(declared, "declared here"));
+                    None
+                }
+            },
+            Some(Value::Bool(_) | Value::Time(_) | Value::Float(_)) | None => {
+                Some(Part::Computed(length, Box::new(lowered)))
             }
         }
     }
 
-    fn variable(&mut self, name: &Name) -> Option<(Place, Type)> {
+    /// One container, an element of an array, or an array.
+    pub(super) fn reference(&mut self, reference: &Reference) -> Option<ContainerRef> {
+        let first = self.container(&reference.name)?;
+        let container = self.policy.containers.get(first.0)?;
+        let (element, declared) = (container.element, container.at);
+        if let (Some(Element { length, .. }), None) = (element, &reference.index) {
+            return Some(ContainerRef::Whole { first, length });
+        }
+        Some(match self.element(&reference.name, element, reference.index.as_deref(), declared)? {
+            Part::Single => ContainerRef::One(first),
+            Part::Constant(index) => ContainerRef::One(ContainerId(first.0 + index)),
+            Part::Computed(length, index) => ContainerRef::Element { first, length, index },
+        })
+    }
+
+    fn variable(&mut self, name: &Name, index: Option<&ast::Expression>) -> Option<(Place, Type)> {
         match self.scope.find(&name.text) {
-            Some(Binding::Value(id, ty)) => return Some((Place::Local(id), ty)),
+            Some(Binding::Value(id, ty)) => {
+                if let Some(index) = index {
+                    self.no_array(name, index, None);
+                    return None;
+                }
+                return Some((Place::Local(id), ty));
+            }
             Some(Binding::Thread(_) | Binding::Cursor) => {
                 let title = format!("`{}` is a thread, not a value", name.text);
                 let help = format!("write `{}.ATTRIBUTE` for what is kept of it", name.text);
@@ -266,8 +387,20 @@ impl Lowering<'_, '_> {
             None => {}
         }
         match self.symbols.find(&name.text) {
-            Some((Symbol::Variable(id), _)) => Some((Place::Variable(id), self.policy.variables.get(id.0)?.ty)),
-            Some((Symbol::Import(id), _)) => Some((Place::Import(id), self.policy.imports.get(id.0)?.ty)),
+            Some((Symbol::Variable(first), declared)) => {
+                let variable = self.policy.variables.get(first.0)?;
+                let (ty, element) = (variable.ty, variable.element);
+                let place = match self.element(name, element, index, declared)? {
+                    Part::Single => Place::Variable(first),
+                    Part::Constant(index) => Place::Variable(VariableId(first.0 + index)),
+                    Part::Computed(length, index) => Place::VariableElement { first, length, index },
+                };
+                Some((place, ty))
+            }
+            Some((Symbol::Import(id), declared)) => {
+                self.element(name, None, index, declared)?;
+                Some((Place::Import(id), self.policy.imports.get(id.0)?.ty))
+            }
             Some((Symbol::Container(_), at)) => {
                 let title = format!("`{}` is a container, not a value", name.text);
                 let help = format!("write `|{}|` for the number of threads in it", name.text);
@@ -294,8 +427,15 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A name before `.` or `in`.
-    pub(super) fn thread(&mut self, name: &Name) -> Option<Thread> {
+    /// What stands before `.` or `in`.
+    pub(super) fn thread(&mut self, reference: &Reference) -> Option<Thread> {
+        let name = &reference.name;
+        if let Some(index) = &reference.index
+            && self.scope.find(&name.text).is_some()
+        {
+            self.no_array(name, index, None);
+            return None;
+        }
         match self.scope.find(&name.text) {
             Some(Binding::Thread(id)) => return Some(Thread::Local(id)),
             Some(Binding::Cursor) => {
@@ -312,7 +452,7 @@ impl Lowering<'_, '_> {
         match self.symbols.find(&name.text) {
             Some((Symbol::Container(id), at)) => {
                 if self.policy.containers.get(id.0)?.kind == ContainerKind::Threadref {
-                    return Some(Thread::Slot(id));
+                    return self.slot(reference).map(Thread::Slot);
                 }
                 let title = format!("`{}` holds any number of threads and names none of them", name.text);
                 let diagnostic = Diagnostic::error("E0309", title, name.at, "expected a thread or a threadref")
@@ -332,6 +472,21 @@ impl Lowering<'_, '_> {
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
                 self.symbols.unknown(name, "the thread", self.scope.names(), fits, self.diagnostics);
+                None
+            }
+        }
+    }
+
+    /// A threadref that is known before run time.
+    pub(super) fn slot(&mut self, reference: &Reference) -> Option<ContainerId> {
+        match self.reference(reference)? {
+            ContainerRef::One(slot) => Some(slot),
+            ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
+                let name = &reference.name.text;
+                let title = format!("which threadref of `{name}` is meant is not known before run time");
+                let diagnostic = Diagnostic::error("E0327", title, reference.at, "expected a constant index");
+                let help = format!("write which: `{name}[0]`; or visit the thread: `foreach t in {name}[i]`");
+                self.diagnostics.push(diagnostic.help(help));
                 None
             }
         }
@@ -399,5 +554,27 @@ pub(super) fn converting(diagnostic: Diagnostic, found: Type, expected: Type) ->
         (Type::Int, Type::Int) | (Type::Bool, Type::Bool) | (Type::Time, Type::Time) | (Type::Float, Type::Float) => {
             diagnostic
         }
+    }
+}
+
+/// What is meant of what a name stands for.
+enum Part {
+    /// All of it: it is no array.
+    Single,
+    /// This element.
+    Constant(usize),
+    /// The element of an index that is computed at run time, and the length of the array.
+    Computed(usize, Box<Expression>),
+}
+
+/// A place that could be a container.
+fn named(place: &ast::Place) -> Option<Reference> {
+    match place {
+        ast::Place::Name(name) => Some(Reference::from(name.clone())),
+        ast::Place::Element { array, index, at } => match &**array {
+            ast::Place::Name(name) => Some(Reference { name: name.clone(), index: Some(index.clone()), at: *at }),
+            ast::Place::Member { .. } | ast::Place::Element { .. } => None,
+        },
+        ast::Place::Member { .. } => None,
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Calls<'c> {
 }
 
 /// Who receives the value of a call.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) enum Answer {
     /// The call is a statement.
     Nobody,
@@ -127,9 +127,19 @@ impl Body<'_, '_, '_> {
             if *operator != BinaryOperator::And && *operator != BinaryOperator::Or {
                 self.make_calls(right, block);
             }
+        } else if let ast::ExpressionKind::Place(place) = &expression.kind {
+            self.make_calls_in(place, block);
+        } else if let ast::ExpressionKind::Size(container) = &expression.kind {
+            self.make_calls_of(container, block);
+        } else if let ast::ExpressionKind::In(thread, container) = &expression.kind {
+            self.make_calls_of(thread, block);
+            self.make_calls_of(container, block);
         } else if let Call(call) = &expression.kind
-            && call.name.text != EMPTY
+            && call.name.text == EMPTY
         {
+            // It is no call: what it is given may have an index.
+            call.arguments.iter().for_each(|argument| self.make_calls(argument, block));
+        } else if let Call(call) = &expression.kind {
             let found = self.lowering.symbols.find(&call.name.text);
             let ty = match found {
                 Some((Symbol::Function(index), _)) => self.calls.functions.list.get(index).and_then(|it| it.returns),
@@ -143,6 +153,25 @@ impl Body<'_, '_, '_> {
             let local = self.lowering.scope.unnamed_value(&call.name, ty);
             self.inline(prepared, Answer::Place(Place::Local(local)), block);
             self.lowering.called.insert(expression.at.start, Some((local, ty)));
+        }
+    }
+
+    /// The same of the index of a place.
+    pub(super) fn make_calls_in(&mut self, place: &ast::Place, block: &mut Block) {
+        match place {
+            ast::Place::Name(_) => {}
+            ast::Place::Member { thread, .. } => self.make_calls_of(thread, block),
+            ast::Place::Element { array, index, .. } => {
+                self.make_calls_in(array, block);
+                self.make_calls(index, block);
+            }
+        }
+    }
+
+    /// The same of the index of a container.
+    pub(super) fn make_calls_of(&mut self, reference: &ast::Reference, block: &mut Block) {
+        if let Some(index) = &reference.index {
+            self.make_calls(index, block);
         }
     }
 
@@ -228,7 +257,7 @@ impl Body<'_, '_, '_> {
                 return Some(Argument::Thread(id));
             }
             // Whatever else is wrong with the name is said there.
-            self.lowering.thread(name)?;
+            self.lowering.thread(&ast::Reference::from(name.clone()))?;
         }
         let title = format!("`{}` is a thread that the handler names", parameter.name.text);
         let diagnostic = Diagnostic::error("E0309", title, argument.at, "expected a thread")
@@ -281,7 +310,7 @@ impl Body<'_, '_, '_> {
             self.too_much(format!("a function returns at most {MOST_RETURNS} times"), function.at);
             return;
         }
-        let body = shape(body, answer, self.lowering.diagnostics);
+        let body = shape(body, &answer, self.lowering.diagnostics);
         self.calls.statements += count(&body, &|_| true);
         if self.calls.statements > MOST_STATEMENTS {
             let title = format!(
@@ -307,7 +336,7 @@ impl Body<'_, '_, '_> {
 }
 
 /// The statements of a function without its `return`s.
-fn shape(body: Block, answer: Answer, diagnostics: &mut Diagnostics) -> Block {
+fn shape(body: Block, answer: &Answer, diagnostics: &mut Diagnostics) -> Block {
     let mut shaped = Block::new();
     let mut rest = body.into_iter();
     while let Some(statement) = rest.next() {
@@ -362,10 +391,10 @@ fn shape(body: Block, answer: Answer, diagnostics: &mut Diagnostics) -> Block {
     shaped
 }
 
-fn answered(answer: Answer, value: Option<Expression>, place: At) -> Option<Statement> {
+fn answered(answer: &Answer, value: Option<Expression>, place: At) -> Option<Statement> {
     match (answer, value) {
         (Answer::Caller, value) => Some(at(place, StatementKind::Return { value })),
-        (Answer::Place(target), Some(value)) => Some(at(place, StatementKind::Set { place: target, value })),
+        (Answer::Place(target), Some(value)) => Some(at(place, StatementKind::Set { place: target.clone(), value })),
         (Answer::Place(_), None) | (Answer::Nobody, _) => None,
     }
 }

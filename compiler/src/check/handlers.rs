@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{self, Absent, Event, Framework, Move, Query, QueryDefault, Stage};
 use crate::policy::{
-    AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, Expression, Handler, Local, LocalId,
-    LocalKind, Owner, Place, Policy, Source, Statement, StatementId, StatementKind, Thread,
+    AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, ContainerRef, Element, Expression,
+    Handler, Local, LocalId, LocalKind, Owner, Place, Policy, Source, Statement, StatementId, StatementKind, Thread,
 };
 use crate::syntax::ast::{self, HandlerKind};
 use crate::syntax::words::nearest;
@@ -64,6 +64,7 @@ pub(super) fn handle(
     let kept = framework.containers.iter().filter(|container| used.contains(&container.name.as_str()));
     policy.containers.extend(kept.map(|container| Container {
         name: container.name.clone(),
+        element: None,
         kind: ContainerKind::Queue,
         class: container.class,
         owner: Owner::Framework,
@@ -369,9 +370,9 @@ fn destinations(body: &ast::Block) -> impl Iterator<Item = &str> {
 /// The thread and the destination of a statement of a default body, which the reader has restricted to these.
 fn transfer(statement: &ast::Statement) -> Option<(&str, Option<&str>)> {
     if let ast::StatementKind::Transfer { source, destination } = &statement.kind {
-        Some((&source.text, Some(&destination.text)))
+        Some((&source.name.text, Some(&destination.name.text)))
     } else if let ast::StatementKind::Destroy(thread) = &statement.kind {
-        Some((&thread.text, None))
+        Some((&thread.name.text, None))
     } else {
         None
     }
@@ -385,7 +386,7 @@ fn default_handler(event: &Event, body: &ast::Block, policy: &Policy) -> Handler
         };
         let owned = |container: &Container| container.owner == Owner::Framework && container.name == destination;
         let destination = ContainerId(policy.containers.iter().position(owned)?);
-        Some(statement(StatementKind::Transfer { source, destination }))
+        Some(statement(StatementKind::Transfer { source, destination: destination.into() }))
     };
     let body = body.statements.iter().filter_map(transfer).filter_map(lower).collect();
     framework_handler(&event.name, &event.parameters, None, body)
@@ -408,9 +409,17 @@ fn statement(kind: StatementKind) -> Statement {
     Statement { id: StatementId(0), kind, at: At::default() }
 }
 
-fn of_classes(policy: &Policy, classes: &[StateClass]) -> impl Iterator<Item = ContainerId> {
-    let fits =
-        |(index, container): (usize, &Container)| classes.contains(&container.class).then_some(ContainerId(index));
+/// The containers of these classes, arrays as a whole.
+fn of_classes(policy: &Policy, classes: &[StateClass]) -> impl Iterator<Item = ContainerRef> {
+    let fits = |(index, container): (usize, &Container)| {
+        let id = ContainerId(index);
+        let all = match container.element {
+            None => ContainerRef::One(id),
+            Some(Element { index: 0, length }) => ContainerRef::Whole { first: id, length },
+            Some(_) => return None,
+        };
+        classes.contains(&container.class).then_some(all)
+    };
     policy.containers.iter().enumerate().filter_map(fits)
 }
 

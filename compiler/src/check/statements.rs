@@ -2,9 +2,10 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::policy::{
-    BinaryOperator, Block, ContainerKind, Expression, LocalId, Place, Source, Statement, StatementId, StatementKind,
+    BinaryOperator, Block, ContainerKind, ContainerRef, Expression, LocalId, Place, Source, Statement, StatementId,
+    StatementKind,
 };
-use crate::syntax::ast::{self, Name};
+use crate::syntax::ast::{self, Name, Reference};
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type, Value};
 
@@ -78,16 +79,25 @@ impl Body<'_, '_, '_> {
                 return;
             }
             ast::StatementKind::Lost => return,
-            ast::StatementKind::Transfer { source, destination } => self.transfer(source, destination, statement.at),
-            ast::StatementKind::Destroy(name) => self.destroy(name, statement.at),
-            ast::StatementKind::Dispatch(name) => self.dispatch(name, statement.at),
+            ast::StatementKind::Transfer { source, destination } => {
+                self.make_calls_of(source, block);
+                self.make_calls_of(destination, block);
+                self.transfer(source, destination, statement.at)
+            }
+            ast::StatementKind::Destroy(source) => {
+                self.make_calls_of(source, block);
+                self.destroy(source, statement.at)
+            }
+            ast::StatementKind::Dispatch(slot) => self.dispatch(slot, statement.at),
             ast::StatementKind::Assign {
                 place,
                 operator: None,
                 value: ast::Expression { kind: ast::ExpressionKind::Call(call), at },
             } if call.name.text != EMPTY => {
+                self.make_calls_in(place, block);
                 let place = self.assignable(place);
-                if let Some(inlined) = self.prepared(call, place.map(|(_, ty)| ty), *at, block)
+                let ty = place.as_ref().map(|(_, ty)| *ty);
+                if let Some(inlined) = self.prepared(call, ty, *at, block)
                     && let Some((place, _)) = place
                 {
                     self.inline(inlined, Answer::Place(place), block);
@@ -109,6 +119,7 @@ impl Body<'_, '_, '_> {
                 return;
             }
             ast::StatementKind::Assign { place, operator, value } => {
+                self.make_calls_in(place, block);
                 self.make_calls(value, block);
                 self.assignment(place, *operator, value)
             }
@@ -118,7 +129,10 @@ impl Body<'_, '_, '_> {
                 let (then, otherwise) = (self.block(then), self.block(otherwise));
                 condition.map(|condition| StatementKind::If { condition, then, otherwise })
             }
-            ast::StatementKind::Foreach { cursor, container, body } => self.visit(cursor, container, body),
+            ast::StatementKind::Foreach { cursor, container, body } => {
+                self.make_calls_of(container, block);
+                self.visit(cursor, container, body)
+            }
             ast::StatementKind::Loop { start, condition, test, body, step } => {
                 self.lowering.scope.open();
                 if let Some(start) = start {
@@ -173,26 +187,37 @@ impl Body<'_, '_, '_> {
         block.extend(value.map(|value| at(variable.name.at.to(end), StatementKind::Set { place, value })));
     }
 
-    fn transfer(&mut self, source: &Name, destination: &Name, at: At) -> Option<StatementKind> {
-        let (source, destination) = (self.source(source), self.lowering.container(destination));
+    fn transfer(&mut self, source: &Reference, destination: &Reference, at: At) -> Option<StatementKind> {
+        let (source, target) = (self.source(source), self.lowering.reference(destination));
         let source = source?;
-        self.only_the_visited(source, at);
-        Some(StatementKind::Transfer { source, destination: destination? })
+        self.only_the_visited(&source, at);
+        let target = target?;
+        if matches!(target, ContainerRef::Whole { .. }) {
+            let name = &destination.name.text;
+            let title = format!("a thread cannot go to all elements of `{name}`");
+            let diagnostic = Diagnostic::error("E0327", title, destination.at, "expected one element");
+            self.lowering.diagnostics.push(diagnostic.help(format!("write which: `{name}[0]`")));
+            return None;
+        }
+        Some(StatementKind::Transfer { source, destination: target })
     }
 
-    fn destroy(&mut self, name: &Name, at: At) -> Option<StatementKind> {
-        let source = self.source(name)?;
-        self.only_the_visited(source, at);
+    fn destroy(&mut self, source: &Reference, at: At) -> Option<StatementKind> {
+        let source = self.source(source)?;
+        self.only_the_visited(&source, at);
         Some(StatementKind::Destroy { source })
     }
 
     /// What a thread is taken from: a thread is found wherever it is.
-    fn source(&mut self, name: &Name) -> Option<Source> {
+    fn source(&mut self, reference: &Reference) -> Option<Source> {
+        let name = &reference.name;
         match self.lowering.scope.find(&name.text) {
-            Some(Binding::Thread(id)) => Some(Source::Thread(id)),
-            Some(Binding::Value(..) | Binding::Cursor) => self.lowering.container(name).map(Source::Container),
+            Some(Binding::Thread(id)) if reference.index.is_none() => Some(Source::Thread(id)),
+            Some(Binding::Thread(_) | Binding::Value(..) | Binding::Cursor) => {
+                self.lowering.reference(reference).map(Source::Container)
+            }
             None if self.lowering.symbols.find(&name.text).is_some() => {
-                self.lowering.container(name).map(Source::Container)
+                self.lowering.reference(reference).map(Source::Container)
             }
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
@@ -204,11 +229,11 @@ impl Body<'_, '_, '_> {
     }
 
     /// Within `foreach t in c` nothing but `t` moves, so that the threads still to be visited stay where they are.
-    fn only_the_visited(&mut self, source: Source, at: At) {
+    fn only_the_visited(&mut self, source: &Source, at: At) {
         let Some((cursor, loop_at)) = self.loops.first().copied() else {
             return;
         };
-        if self.loops.len() == 1 && source == Source::Thread(cursor) {
+        if self.loops.len() == 1 && *source == Source::Thread(cursor) {
             return;
         }
         let visited = self.lowering.scope.locals.get(cursor.0).map_or("", |local| local.name.as_str());
@@ -219,7 +244,8 @@ impl Body<'_, '_, '_> {
         self.lowering.diagnostics.push(diagnostic.help("move the others before or after the loop"));
     }
 
-    fn dispatch(&mut self, name: &Name, at: At) -> Option<StatementKind> {
+    fn dispatch(&mut self, reference: &Reference, at: At) -> Option<StatementKind> {
+        let name = &reference.name;
         if let Some(event) = self.rights.no_dispatch {
             let note = match self.rights.dispatching.as_slice() {
                 [] => "no event of this framework dispatches".to_owned(),
@@ -243,7 +269,7 @@ impl Body<'_, '_, '_> {
         let slot = self.lowering.container(name)?;
         let container = self.lowering.policy.containers.get(slot.0)?;
         if container.kind == ContainerKind::Threadref {
-            return Some(StatementKind::Dispatch { slot });
+            return Some(StatementKind::Dispatch { slot: self.lowering.slot(reference)? });
         }
         let diagnostic =
             Diagnostic::error("E0314", "only a threadref can be dispatched", name.at, "holds any number of threads")
@@ -284,12 +310,16 @@ impl Body<'_, '_, '_> {
             self.lowering.diagnostics.push(converting(diagnostic, made, ty));
             return None;
         }
-        let value = Expression::Binary(operator, Box::new(Expression::Read(place)), Box::new(right));
+        let value = Expression::Binary(operator, Box::new(Expression::Read(place.clone())), Box::new(right));
         Some(StatementKind::Set { place, value })
     }
 
     fn assignable(&mut self, place: &ast::Place) -> Option<(Place, Type)> {
-        if let ast::Place::Name(name) = place {
+        let array = match place {
+            ast::Place::Element { array, .. } => array,
+            ast::Place::Name(_) | ast::Place::Member { .. } => place,
+        };
+        if let ast::Place::Name(name) = array {
             let refused = match (self.lowering.scope.find(&name.text), self.lowering.symbols.find(&name.text)) {
                 (Some(Binding::Thread(_) | Binding::Cursor), _) => {
                     Some(("a thread", None, "a thread is moved with `=>`; assign to its attributes: `t.x = …`"))
@@ -318,8 +348,8 @@ impl Body<'_, '_, '_> {
         self.lowering.place(place)
     }
 
-    fn visit(&mut self, cursor: &Name, container: &Name, body: &ast::Block) -> Option<StatementKind> {
-        let container = self.lowering.container(container);
+    fn visit(&mut self, cursor: &Name, container: &Reference, body: &ast::Block) -> Option<StatementKind> {
+        let container = self.lowering.reference(container);
         self.lowering.scope.open();
         let id = self.lowering.scope.visit(cursor, self.lowering.symbols, self.lowering.diagnostics);
         self.loops.push((id, cursor.at));

@@ -159,6 +159,7 @@ impl Lowering<'_, '_> {
                 Expression::Read(place) => Some((Piece::Place(place), false)),
                 Expression::Literal(_)
                 | Expression::Convert(..)
+                | Expression::ConstantElement { .. }
                 | Expression::Now
                 | Expression::Size(_)
                 | Expression::In(..)
@@ -170,10 +171,10 @@ impl Lowering<'_, '_> {
         }
         match member {
             Some(member) => {
-                let (place, _) = self.place(&ast::Place::Member { thread: name.clone(), member })?;
+                let (place, _) = self.place(&ast::Place::Member { thread: name.clone().into(), member })?;
                 Some((Piece::Place(place), true))
             }
-            None => Some((Piece::Thread(self.thread(name)?), false)),
+            None => Some((Piece::Thread(self.thread(&name.clone().into())?), false)),
         }
     }
 }

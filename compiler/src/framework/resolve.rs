@@ -162,13 +162,19 @@ fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Di
                 continue;
             }
         };
-        if !event.parameters.contains(&thread.text) {
-            unknown(thread, event.parameters.iter().map(String::as_str), diagnostics);
+        for reference in [Some(thread), destination].into_iter().flatten() {
+            if reference.index.is_some() {
+                let title = "a framework has no arrays";
+                diagnostics.push(Diagnostic::error("E0206", title, reference.at, "").help("name a container"));
+            }
+        }
+        if !event.parameters.contains(&thread.name.text) {
+            unknown(&thread.name, event.parameters.iter().map(String::as_str), diagnostics);
         }
         if let Some(destination) = destination
-            && !draft.containers.iter().any(|container| container.name == destination.text)
+            && !draft.containers.iter().any(|container| container.name == destination.name.text)
         {
-            unknown(destination, draft.containers.iter().map(|container| container.name.as_str()), diagnostics);
+            unknown(&destination.name, draft.containers.iter().map(|container| container.name.as_str()), diagnostics);
         }
     }
 }

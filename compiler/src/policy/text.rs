@@ -17,7 +17,8 @@
 //! Declarations and statements carry their place in the source, `@line:start..end`; what the framework supplies says
 //! `framework` before it. Binary operators stand in parentheses. A name that is not the first of its kind in scope is
 //! followed by its number there: beside a variable `x`, a local `x` is `x#1`. Scope goes from the outside in, constants,
-//! variables, imports, containers, locals; and for what follows a dot, attributes, thread imports.
+//! variables, imports, containers, locals; and for what follows a dot, attributes, thread imports. An array is declared on one line,
+//! `variable count[2]: int = 0, 7`.
 //!
 //! [`print`] and [`read`] are inverse: a policy that is printed and read is the same policy, statement numbers included.
 
@@ -26,5 +27,5 @@ mod names;
 mod print;
 mod read;
 
-pub use print::{Heads, expression, print};
+pub use print::{Heads, container, expression, print};
 pub use read::{ReadError, read};

@@ -58,8 +58,30 @@ pub struct Variable {
     pub ty: Type,
     /// What is declared.
     pub name: Name,
-    /// After `=` or `default`. A constant or an import always has one.
+    /// Of an array.
+    pub array: Option<Array>,
+    /// After `=` or `default`. A constant or an import always has one; an array has a list instead.
     pub initial: Option<Expression>,
+}
+
+/// `[3]`, `[3] = { 1, 2, 3 }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// In the brackets.
+    pub length: Expression,
+    /// What the elements hold at first, with its place. A constant array always has a list.
+    pub list: Option<(Vec<Expression>, At)>,
+}
+
+/// What names a container or a thread: `ready`, `ready[i]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// The container, array or thread.
+    pub name: Name,
+    /// Of an element.
+    pub index: Option<Box<Expression>>,
+    /// With the brackets.
+    pub at: At,
 }
 
 /// `pqueue ready reverse sortable on left : READY;`
@@ -69,6 +91,8 @@ pub struct Container {
     pub kind: ContainerKind,
     /// What is declared.
     pub name: Name,
+    /// Of an array.
+    pub length: Option<Expression>,
     /// Present exactly for `pqueue` and `pstack`. A `reverse` before the whole clause is already applied to each key.
     pub keys: Vec<SortKey>,
     /// `: READY`
@@ -188,14 +212,14 @@ pub enum StatementKind {
     /// `source => destination;`
     Transfer {
         /// A container, or a thread.
-        source: Name,
+        source: Reference,
         /// A container.
-        destination: Name,
+        destination: Reference,
     },
     /// `destroy t;`
-    Destroy(Name),
+    Destroy(Reference),
     /// `dispatch current;`
-    Dispatch(Name),
+    Dispatch(Reference),
     /// `place = value;`, `place += value;`, `place++;` (which adds 1).
     Assign {
         /// What is assigned.
@@ -219,7 +243,7 @@ pub enum StatementKind {
         /// The thread visited.
         cursor: Name,
         /// Where the threads are.
-        container: Name,
+        container: Reference,
         /// Done for each.
         body: Block,
     },
@@ -276,9 +300,18 @@ pub enum Place {
     /// `t.x`
     Member {
         /// What names the thread.
-        thread: Name,
+        thread: Reference,
         /// An attribute or an import of the thread.
         member: Name,
+    },
+    /// `x[i]`, `t.x[i]`
+    Element {
+        /// The array; no element itself.
+        array: Box<Place>,
+        /// In the brackets.
+        index: Box<Expression>,
+        /// With the brackets.
+        at: At,
     },
 }
 
@@ -309,9 +342,9 @@ pub enum ExpressionKind {
     /// `x`, `t.x`
     Place(Place),
     /// `|c|`
-    Size(Name),
+    Size(Reference),
     /// `t in c`
-    In(Name, Name),
+    In(Reference, Reference),
     /// `level_of(t)`
     Call(Call),
     /// `verbatim c int { … } else 4`
@@ -337,6 +370,13 @@ impl Place {
         match self {
             Place::Name(name) => name.at,
             Place::Member { thread, member } => thread.at.to(member.at),
+            Place::Element { at, .. } => *at,
         }
+    }
+}
+
+impl From<Name> for Reference {
+    fn from(name: Name) -> Self {
+        Reference { at: name.at, name, index: None }
     }
 }

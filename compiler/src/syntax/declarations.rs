@@ -4,10 +4,12 @@ use crate::diagnostics::Diagnostic;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::Feature;
-use super::ast::{Block, Container, ContainerKind, Handler, HandlerKind, Name, Scheduler, SortKey, Variable};
+use super::ast::{
+    Array, Block, Container, ContainerKind, Expression, Handler, HandlerKind, Name, Scheduler, SortKey, Variable,
+};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
-use super::words::{ARRAYS, RESERVED, nearest};
+use super::words::{RESERVED, nearest};
 
 /// The words that start a part of a scheduler.
 const PARTS: [&str; 8] = ["thread", "threadimports", "imports", "data", "event", "query", "function", "verbatim"];
@@ -165,7 +167,7 @@ impl Parser<'_> {
                 let set = self.unexpected("`;`").note("a timer of a new thread is not armed");
                 return Err(self.report(set.help("arm it in the handler of an event: `t.slice = now + 10ms;`")));
             }
-            timers.push(Variable { ty: Type::Time, name, initial: None });
+            timers.push(Variable { ty: Type::Time, name, array: None, initial: None });
             if !self.eat_sign(",") {
                 if refused {
                     self.lose(start);
@@ -205,8 +207,13 @@ impl Parser<'_> {
         let mut variables = Vec::new();
         loop {
             let name = self.name("a name")?;
-            if self.is_sign("[") {
-                return Err(self.not_supported(ARRAYS, self.token.at));
+            if let Some(length) = self.length()? {
+                let array = self.array(length, initial, required)?;
+                variables.push(Variable { ty, name, array: Some(array), initial: None });
+                if self.eat_sign(",") {
+                    continue;
+                }
+                return Ok(variables);
             }
             let present = self.eat_sign(initial) || self.eat_word(initial);
             if !present && required {
@@ -223,11 +230,70 @@ impl Parser<'_> {
                 return Err(self.report(missing));
             }
             let initial = if present { Some(self.expression()?) } else { None };
-            variables.push(Variable { ty, name, initial });
+            variables.push(Variable { ty, name, array: None, initial });
             if !self.eat_sign(",") {
                 return Ok(variables);
             }
         }
+    }
+
+    // Production: list.
+    /// The rest of an array's declaration, after its length.
+    fn array(&mut self, length: Expression, initial: &str, required: bool) -> Parse<Array> {
+        if initial == "default" {
+            let title = "an import is a single variable of the application, not an array";
+            let diagnostic = Diagnostic::error("E0101", title, length.at, "not in an import");
+            return Err(self.report(diagnostic.help("import a variable for each element, under a name of its own")));
+        }
+        if !self.is_sign(initial) {
+            if required {
+                let missing = self.unexpected("`=`").help("write the value of each element: `= { 1, 2, 3 }`");
+                return Err(self.report(missing));
+            }
+            return Ok(Array { length, list: None });
+        }
+        self.advance();
+        let start = self.token.at;
+        if !self.is_sign("{") {
+            let single = self.unexpected("`{`").help("write the value of each element: `= { 1, 2, 3 }`");
+            return Err(self.report(single));
+        }
+        self.advance();
+        let mut elements = Vec::new();
+        loop {
+            elements.push(self.expression()?);
+            if self.eat_sign("}") {
+                return Ok(Array { length, list: Some((elements, self.since(start))) });
+            }
+            if !self.eat_sign(",") {
+                return Err(self.expected("`,` or `}`"));
+            }
+            // A comma after the last is welcome.
+            if self.eat_sign("}") {
+                return Ok(Array { length, list: Some((elements, self.since(start))) });
+            }
+        }
+    }
+
+    // Production: length.
+    /// `[ expression ]` after a name that is declared.
+    fn length(&mut self) -> Parse<Option<Expression>> {
+        if !self.eat_sign("[") {
+            return Ok(None);
+        }
+        if self.is_sign("]") {
+            let missing = self.unexpected("the length of the array").help("write how many elements it has: `[4]`");
+            return Err(self.report(missing));
+        }
+        let length = self.expression()?;
+        self.expect_sign("]")?;
+        if self.is_sign("[") {
+            let second = self.unexpected("the end of the declaration");
+            return Err(self.report(
+                second.note("an array has one dimension").help("compute one index: `a[row * COLUMNS + column]`"),
+            ));
+        }
+        Ok(Some(length))
     }
 
     // Production: datum.
@@ -278,16 +344,14 @@ impl Parser<'_> {
         let sorted = matches!(kind, ContainerKind::Pqueue | ContainerKind::Pstack);
         loop {
             let name = self.name("a name for the container")?;
-            if self.is_sign("[") {
-                return Err(self.not_supported(ARRAYS, self.token.at));
-            }
+            let length = self.length()?;
             let keys = if sorted || self.is_word("sortable") || self.is_word("reverse") {
                 self.sort_keys(sorted)?
             } else {
                 Vec::new()
             };
             let class = if self.eat_sign(":") { Some(self.class()?) } else { None };
-            scheduler.containers.push(Container { kind, name, keys, class, at: self.since(start) });
+            scheduler.containers.push(Container { kind, name, length, keys, class, at: self.since(start) });
             if sorted || !self.eat_sign(",") {
                 return Ok(());
             }

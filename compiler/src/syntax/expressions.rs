@@ -3,10 +3,9 @@
 use crate::vocabulary::{At, BinaryOperator, UnaryOperator};
 
 use super::Feature;
-use super::ast::{Expression, ExpressionKind, Name, Place};
+use super::ast::{Expression, ExpressionKind, Name, Place, Reference};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
-use super::words::ARRAYS;
 
 /// An expression and how deep its tree is.
 struct Deep {
@@ -98,20 +97,20 @@ impl Parser<'_> {
     // Production: primary.
     fn primary(&mut self) -> Parse<Deep> {
         let start = self.token.at;
-        let kind = match self.token.kind {
+        let (kind, depth) = match self.token.kind {
             TokenKind::Number(value) => {
                 self.advance();
-                ExpressionKind::Int(value)
+                (ExpressionKind::Int(value), 1)
             }
             TokenKind::Duration(nanoseconds) => {
                 self.demand(Feature::Time, "durations", start);
                 self.advance();
-                ExpressionKind::Duration(nanoseconds)
+                (ExpressionKind::Duration(nanoseconds), 1)
             }
             TokenKind::Float(value) => {
                 self.demand(Feature::Floats, "numbers with a fraction", start);
                 self.advance();
-                ExpressionKind::Float(value)
+                (ExpressionKind::Float(value), 1)
             }
             TokenKind::Word
                 if let Some(ty) = self.type_word()
@@ -135,9 +134,9 @@ impl Parser<'_> {
             }
             TokenKind::Sign("|") => {
                 self.advance();
-                let container = self.name("the name of a container")?;
+                let (container, depth) = self.reference("the name of a container")?;
                 self.expect_sign("|")?;
-                ExpressionKind::Size(container)
+                (ExpressionKind::Size(container), depth)
             }
             TokenKind::Word if self.is_word("verbatim") => {
                 let (kind, depth) = self.verbatim_expression()?;
@@ -148,41 +147,78 @@ impl Parser<'_> {
                 return Err(self.expected("an expression"));
             }
         };
-        Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: 1 })
+        Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth })
     }
 
-    fn named(&mut self) -> Parse<ExpressionKind> {
+    fn named(&mut self) -> Parse<(ExpressionKind, usize)> {
         if let Some(word @ ("true" | "false")) = self.word() {
             self.advance();
-            return Ok(ExpressionKind::Bool(word == "true"));
+            return Ok((ExpressionKind::Bool(word == "true"), 1));
         }
         if self.is_word("now") {
             self.demand(Feature::Time, "`now`", self.token.at);
             self.advance();
-            return Ok(ExpressionKind::Now);
+            return Ok((ExpressionKind::Now, 1));
         }
         let name = self.name("an expression")?;
         if self.is_sign("(") {
-            return self.call(name).map(ExpressionKind::Call);
+            return Ok((ExpressionKind::Call(self.call(name)?), 1));
         }
+        let (first, depth) = self.element_of(name)?;
         if self.eat_word("in") {
-            return Ok(ExpressionKind::In(name, self.name("the name of a container")?));
+            let (container, other) = self.reference("the name of a container")?;
+            return Ok((ExpressionKind::In(first, container), depth.max(other)));
         }
-        self.place_after(name).map(ExpressionKind::Place)
+        let (place, other) = self.place_after(first)?;
+        Ok((ExpressionKind::Place(place), depth.max(other)))
+    }
+
+    // Production: reference.
+    /// Also, how deep the tree of its index is.
+    pub(crate) fn reference(&mut self, what: &str) -> Parse<(Reference, usize)> {
+        let name = self.name(what)?;
+        self.element_of(name)
+    }
+
+    /// The rest of a reference, after its name.
+    pub(crate) fn element_of(&mut self, name: Name) -> Parse<(Reference, usize)> {
+        let Some((index, depth)) = self.index()? else { return Ok((Reference::from(name), 1)) };
+        let at = self.since(name.at);
+        Ok((Reference { name, index: Some(Box::new(index)), at }, depth))
+    }
+
+    /// `[ expression ]`, and how deep it is.
+    fn index(&mut self) -> Parse<Option<(Expression, usize)>> {
+        if !self.eat_sign("[") {
+            return Ok(None);
+        }
+        let index = self.deeper(|parser| parser.binary(0))?;
+        if !self.eat_sign("]") {
+            return Err(self.expected("`]` or an operator"));
+        }
+        if self.is_sign("[") {
+            let second = self.unexpected("the end of the index").note("an array has one dimension");
+            return Err(self.report(second.help("compute one index: `a[row * COLUMNS + column]`")));
+        }
+        Ok(Some((index.expression, index.depth + 1)))
     }
 
     // Production: place.
-    pub(crate) fn place_after(&mut self, name: Name) -> Parse<Place> {
-        if self.is_sign("[") {
-            return Err(self.not_supported(ARRAYS, self.token.at));
-        }
+    /// The rest of a place, after its first reference; also, how deep the tree of its index is.
+    pub(crate) fn place_after(&mut self, first: Reference) -> Parse<(Place, usize)> {
+        let start = first.at;
         if self.eat_sign(".") {
-            return Ok(Place::Member {
-                thread: name,
-                member: self.name("the name of an attribute or import of the thread")?,
-            });
+            let member = self.name("the name of an attribute or import of the thread")?;
+            let place = Place::Member { thread: first, member };
+            let Some((index, depth)) = self.index()? else { return Ok((place, 1)) };
+            let at = self.since(start);
+            return Ok((Place::Element { array: Box::new(place), index: Box::new(index), at }, depth));
         }
-        Ok(Place::Name(name))
+        let place = Place::Name(first.name);
+        Ok(match first.index {
+            None => (place, 1),
+            Some(index) => (Place::Element { array: Box::new(place), index, at: first.at }, 1),
+        })
     }
 
     /// The `)` after an expression, with advice for the usual slips of C programmers.

@@ -14,7 +14,7 @@ impl Parser<'_> {
         let parenthesis = self.eat_sign("(");
         let cursor = self.name("a name for the thread visited")?;
         self.expect_word("in")?;
-        let container = self.name("the name of a container")?;
+        let (container, _) = self.reference("the name of a container")?;
         if parenthesis {
             self.expect_sign(")")?;
         }
@@ -95,9 +95,7 @@ impl Parser<'_> {
         let start = self.token.at;
         let declares = end == ";";
         let kind = match self.word() {
-            Some(_) if declares && let Some(ty) = self.type_word() => {
-                self.variables(ty, "=", false).map(StatementKind::Declare)?
-            }
+            Some(_) if declares && let Some(ty) = self.type_word() => self.declare(ty)?,
             Some(_) | None => self.change()?,
         };
         if matches!(kind, StatementKind::Transfer { .. } | StatementKind::Call(_)) {

@@ -9,7 +9,7 @@ use crate::vocabulary::{At, UNITS};
 
 use super::ast::{Lost, Name};
 use super::lexer::{Bad, Lexer, Token, TokenKind};
-use super::words::{self, RESERVED, Unsupported, unsupported};
+use super::words::{RESERVED, Unsupported, unsupported};
 use super::{Dialect, Feature};
 
 /// How deep blocks and expressions can be nested; operators in a row (`a + b + c`) and `else if` count too.
@@ -302,9 +302,6 @@ impl<'a> Parser<'a> {
         if self.eat_sign(";") {
             return Ok(());
         }
-        if self.is_sign("[") {
-            return Err(self.not_supported(words::ARRAYS, self.token.at));
-        }
         if matches!(self.token.kind, TokenKind::Bad(_)) {
             return Err(self.expected("`;`"));
         }
@@ -350,6 +347,8 @@ impl<'a> Parser<'a> {
                 open -= 1;
                 if open == 0 {
                     self.advance();
+                    // Of a list of initial values.
+                    self.eat_sign(";");
                     break;
                 }
             } else if open == 0 && self.is_sign(";") {

@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
 use crate::diagnostics::Diagnostic;
-use crate::vocabulary::{At, BinaryOperator};
+use crate::vocabulary::{At, BinaryOperator, Type};
 
 use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Statement, StatementKind};
@@ -19,7 +19,7 @@ const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 6] = [
 ];
 
 impl Parser<'_> {
-    // Productions: block, declaration.
+    // Productions: block, declaration, locals, local.
     pub(crate) fn block(&mut self, what: &str) -> Parse<Block> {
         let opened = self.expect_sign("{")?;
         self.deeper(|parser| {
@@ -80,7 +80,7 @@ impl Parser<'_> {
                     "nothing to be the alternative of",
                 )));
             }
-            Some(_) if let Some(ty) = self.type_word() => self.variables(ty, "=", false).map(StatementKind::Declare)?,
+            Some(_) if let Some(ty) = self.type_word() => self.declare(ty)?,
             Some("const") => return Err(self.misplaced("constants")),
             Some("queue" | "stack" | "pqueue" | "pstack") => return Err(self.misplaced("containers")),
             Some("threadref") => self.cursors()?,
@@ -91,11 +91,11 @@ impl Parser<'_> {
             }
             Some("dispatch") => {
                 self.advance();
-                StatementKind::Dispatch(self.name("the name of a threadref")?)
+                StatementKind::Dispatch(self.reference("the name of a threadref")?.0)
             }
             Some("destroy") => {
                 self.advance();
-                StatementKind::Destroy(self.name("the name of a thread or container")?)
+                StatementKind::Destroy(self.reference("the name of a thread or container")?.0)
             }
             Some("fail") => self.failure()?,
             Some("verbatim") => {
@@ -112,6 +112,20 @@ impl Parser<'_> {
         let at = self.since(start);
         self.expect_semicolon()?;
         Ok(Statement { kind, at })
+    }
+
+    /// `int a, b = 1` in a handler.
+    pub(super) fn declare(&mut self, ty: Type) -> Parse<StatementKind> {
+        let variables = self.variables(ty, "=", false)?;
+        if let Some(array) = variables.iter().find(|variable| variable.array.is_some()) {
+            let title = "arrays are declared in a section, not in a handler";
+            let diagnostic = Diagnostic::error("E0101", title, array.name.at, "not in a handler");
+            self.report(diagnostic.help("move it to `data { … }`, or to `thread { … }` if each thread has one"));
+            let names = variables.iter().map(|variable| variable.name.text.clone());
+            self.lost.names.extend(names);
+        }
+        let single = variables.into_iter().filter(|variable| variable.array.is_none());
+        Ok(StatementKind::Declare(single.collect()))
     }
 
     fn misplaced(&mut self, what: &str) -> Reported {
@@ -183,13 +197,18 @@ impl Parser<'_> {
     pub(super) fn change(&mut self) -> Parse<StatementKind> {
         if let TokenKind::Sign(sign @ ("++" | "--")) = self.token.kind {
             let at = self.advance().at;
-            let name = self.name("the name of a variable")?;
-            let place = self.place_after(name)?;
+            let (first, _) = self.reference("the name of a variable")?;
+            let (place, _) = self.place_after(first)?;
             return Ok(StatementKind::Assign { place, operator: Some(step(sign)), value: one(at) });
         }
-        let source = self.name("a statement")?;
+        let name = self.name("a statement")?;
+        if self.is_sign("(") {
+            return Ok(StatementKind::Call(self.call(name)?));
+        }
+        let name_at = name.at;
+        let (source, _) = self.element_of(name)?;
         if self.eat_sign("=>") {
-            let destination = self.name("the name of a container")?;
+            let (destination, _) = self.reference("the name of a container")?;
             if self.is_sign("=>") {
                 let chained =
                     self.unexpected("`;`").help("a thread moves one step at a time: write a statement for each");
@@ -197,11 +216,7 @@ impl Parser<'_> {
             }
             return Ok(StatementKind::Transfer { source, destination });
         }
-        if self.is_sign("(") {
-            return Ok(StatementKind::Call(self.call(source)?));
-        }
-        let name_at = source.at;
-        let place = self.place_after(source)?;
+        let (place, _) = self.place_after(source)?;
         let TokenKind::Sign(sign) = self.token.kind else {
             let word = self.written(name_at);
             let unexpected = self.unexpected("`=>` or `=`");

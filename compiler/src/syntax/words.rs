@@ -61,8 +61,6 @@ const ONE_NODE: &str = "leave it out: a policy schedules one node";
 #[derive(Clone, Copy)]
 pub(crate) struct Unsupported(pub(crate) &'static str, pub(crate) &'static str);
 
-pub(crate) const ARRAYS: Unsupported = Unsupported("arrays are", "declare a variable or container for each element");
-
 /// The construct that a word starts, if this version does not have it.
 pub(crate) fn unsupported(word: &str) -> Option<Unsupported> {
     UNSUPPORTED.iter().find(|(start, _)| *start == word).map(|(_, construct)| *construct)

@@ -4,7 +4,7 @@ use super::state::Spot;
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Move, Stage};
-use crate::policy::{ContainerId, Source, StateClass, Statement, StatementKind};
+use crate::policy::{ContainerId, Element, Source, StateClass, Statement, StatementKind};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     // A query that moves a thread has been refused already.
@@ -15,22 +15,31 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         if let StatementKind::Transfer { source, destination } = &statement.kind
             && let Some(state) = handling.before(statement.id)
         {
+            // All elements of an array are of one class: the first that is possible stands for the others.
+            let Some(destination) = destination.candidates().next() else { return };
             let sources: Vec<ContainerId> = match source {
-                Source::Container(container) => vec![*container],
+                Source::Container(container) => container.candidates().take(1).collect(),
                 Source::Thread(local) => {
                     if let [first, rest @ ..] = handling.destinations(*local).as_slice() {
-                        ruled(handling, statement, [*first].iter().chain(rest), *destination, diagnostics);
+                        ruled(handling, statement, [*first].iter().chain(rest), destination, diagnostics);
                         return;
                     }
                     let places = state.places(*local).into_iter().flatten();
-                    places.filter_map(|spot: &Spot| spot.container()).collect()
+                    let mut sources: Vec<ContainerId> = places.filter_map(|spot: &Spot| spot.container()).collect();
+                    sources.dedup_by_key(|source| array(handling, *source));
+                    sources
                 }
             };
             for source in sources {
-                free(handling, statement, source, *destination, diagnostics);
+                free(handling, statement, source, destination, diagnostics);
             }
         }
     });
+}
+
+/// The name of the array that it is an element of, or its own.
+fn array<'a>(handling: &Handling<'a>, container: ContainerId) -> &'a str {
+    Element::array(&handling.container(container).name)
 }
 
 /// A thread of which the event type says where it ends: that is another property; but only a dispatch makes it run.
@@ -109,7 +118,8 @@ fn refuse(
     };
     let mut diagnostic = Diagnostic::error("E0409", title, statement.at, label);
     for container in source.into_iter().chain([target]) {
-        diagnostic = diagnostic.related(container.at, format!("`{}` is {}", container.name, container.class.word()));
+        diagnostic = diagnostic
+            .related(container.at, format!("`{}` is {}", Element::array(&container.name), container.class.word()));
     }
     if let Some(rules) = handling.rules() {
         diagnostic = diagnostic.note(rules);

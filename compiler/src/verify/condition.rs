@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::state::{Spot, State, Why};
 use super::values::{Range, evaluate, highest, index};
-use crate::policy::{At, BinaryOperator, ContainerId, Expression, LocalId, Policy, Thread, Type, UnaryOperator, Value};
+use crate::policy::{
+    At, BinaryOperator, ContainerRef, Element, Expression, LocalId, Policy, Thread, Type, UnaryOperator, Value,
+};
 
 /// The state after `condition` was found to be `outcome`. `None`: it cannot be.
 pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
@@ -24,14 +26,19 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
             at,
         ),
         Expression::Binary(operator, left, right) => compare(policy, state, (*operator, left, right), outcome, at),
-        Expression::In(Thread::Local(local), container) => inside(state, *local, *container, outcome),
+        Expression::In(Thread::Local(local), container) => inside(state, *local, container, outcome, at),
         // What a threadref holds is in that threadref and in no other container.
-        Expression::In(Thread::Slot(slot), container) => ((slot == container) == outcome).then_some(state),
+        Expression::In(Thread::Slot(slot), container) => match (container.may_be(*slot), container) {
+            // Of an array it can be another element.
+            (true, ContainerRef::Element { .. }) => Some(state),
+            (inside, _) => (inside == outcome).then_some(state),
+        },
         Expression::Read(_) => {
             narrowed(policy, state, condition, BinaryOperator::Equal, Range::of(Value::Bool(outcome)), at)
         }
         Expression::Literal(_)
         | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
         | Expression::Now
         | Expression::Convert(..)
         | Expression::Size(_)
@@ -62,8 +69,16 @@ fn both(
     }
 }
 
-fn inside(state: State, local: LocalId, container: ContainerId, outcome: bool) -> Option<State> {
-    state.with_places(local, |spot| (spot == Spot::In(container)) == outcome)
+fn inside(state: State, local: LocalId, container: &ContainerRef, outcome: bool, at: At) -> Option<State> {
+    let inside = |spot: Spot| spot.container().is_some_and(|place| container.may_be(place));
+    match container {
+        ContainerRef::One(_) | ContainerRef::Whole { .. } => state.with_places(local, |spot| inside(spot) == outcome),
+        ContainerRef::Element { .. } if outcome => {
+            state.with_places(local, inside)?.with_size_of(container, 1, None, Why::Tested(at))
+        }
+        // It can be in another element.
+        ContainerRef::Element { .. } => Some(state),
+    }
 }
 
 type Comparison<'a> = (BinaryOperator, &'a Expression, &'a Expression);
@@ -139,7 +154,7 @@ fn narrowed(
         return Some(state);
     }
     if let Expression::Read(place) = expression {
-        return Some(match index(policy, *place) {
+        return Some(match index(policy, place) {
             Some(index) => state.with_value(index, narrow),
             None => state,
         });
@@ -153,7 +168,7 @@ fn narrowed(
     let most = if narrow.most < highest(policy) { u64::try_from(narrow.most).ok() } else { None };
     let why = Why::Tested(at);
     if let [container] = containers.as_slice() {
-        return state.with_size(*container, least, most, why);
+        return state.with_size_of(container, least, most, why);
     }
     // In fewer than 64 bits a sum can wrap.
     if policy.int_bits < 64 {
@@ -161,22 +176,26 @@ fn narrowed(
     }
     let mut state = state;
     for container in &containers {
-        state = state.with_size(*container, 0, most, why)?;
+        state = state.with_size_of(container, 0, most, why)?;
     }
-    if least == 0 { Some(state) } else { state.with_some(containers.into_iter().collect::<BTreeSet<_>>()) }
+    if least == 0 {
+        return Some(state);
+    }
+    state.with_some(containers.iter().flat_map(|container| container.candidates()).collect::<BTreeSet<_>>())
 }
 
 /// Whether this is a sum of sizes; the containers are added to the list.
-pub(super) fn sizes(expression: &Expression, containers: &mut Vec<ContainerId>) -> bool {
+pub(super) fn sizes<'a>(expression: &'a Expression, containers: &mut Vec<&'a ContainerRef>) -> bool {
     match expression {
         Expression::Size(container) => {
-            containers.push(*container);
+            containers.push(container);
             true
         }
         Expression::Binary(BinaryOperator::Add, left, right) => sizes(left, containers) && sizes(right, containers),
         Expression::Binary(..)
         | Expression::Literal(_)
         | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
         | Expression::Read(_)
         | Expression::Now
         | Expression::Convert(..)
@@ -192,6 +211,12 @@ pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value
     match expression {
         Expression::Literal(value) => Some(*value),
         Expression::Constant(constant) => policy.constants.get(constant.0).map(|constant| constant.value),
+        Expression::ConstantElement { first, length, index } => match constant(policy, index)? {
+            Value::Int(index) => {
+                policy.constants.get(first.0 + Element::nearest(index, *length)).map(|constant| constant.value)
+            }
+            Value::Bool(_) | Value::Time(_) | Value::Float(_) => None,
+        },
         Expression::Unary(UnaryOperator::Negate, operand) => match constant(policy, operand)? {
             // The smallest int has no opposite; it wraps.
             Value::Int(int) if int > i64::MIN >> (64 - policy.int_bits) => Some(Value::Int(-int)),

@@ -83,6 +83,7 @@ impl Reader<'_, '_> {
             Expression::Unary(UnaryOperator::Not, operand) => self.condition(operand, states),
             Expression::Literal(_)
             | Expression::Constant(_)
+            | Expression::ConstantElement { .. }
             | Expression::Read(_)
             | Expression::Now
             | Expression::Convert(..)
@@ -165,6 +166,7 @@ impl Reader<'_, '_> {
 fn is_switch(test: &Expression) -> bool {
     match test {
         Expression::Literal(_) | Expression::Constant(_) => true,
+        Expression::ConstantElement { index, .. } => is_switch(index),
         Expression::Read(_)
         | Expression::Now
         | Expression::Size(_)
@@ -185,9 +187,16 @@ fn followed<'e>(test: &'e Expression, parts: &mut Vec<&'e Expression>) {
                 parts.push(test);
             }
         }
-        Expression::Read(Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..))
+        Expression::Read(
+            Place::Import(_)
+            | Place::VariableElement { .. }
+            | Place::Attribute(..)
+            | Place::AttributeElement { .. }
+            | Place::ThreadImport(..),
+        )
         | Expression::Literal(_)
         | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
         | Expression::Now
         | Expression::Verbatim { .. }
         | Expression::In(Thread::Local(_) | Thread::Slot(_), _) => {}

@@ -16,7 +16,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         let Some(state) = handling.before(statement.id) else { return };
         let ended = |container: &ContainerId| handling.container(*container).class == StateClass::Terminated;
         let allowed = match source {
-            Source::Container(container) => ended(container),
+            Source::Container(container) => container.candidates().all(|container| ended(&container)),
             Source::Thread(local) => {
                 handling.destinations(*local).contains(&Stage::In(StateClass::Terminated))
                     || state

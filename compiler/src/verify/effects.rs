@@ -33,7 +33,12 @@ fn has_effect(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Set { place, .. } => match place {
             Place::Local(_) => false,
-            Place::Variable(_) | Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..) => true,
+            Place::Variable(_)
+            | Place::VariableElement { .. }
+            | Place::Import(_)
+            | Place::Attribute(..)
+            | Place::AttributeElement { .. }
+            | Place::ThreadImport(..) => true,
         },
         StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }

@@ -1,13 +1,13 @@
 //! The flow of knowledge through a handler: the abstract state before each statement and at each end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::condition::assume;
 use super::state::{Spot, State, Step, Why};
 use super::values;
 use crate::policy::{
-    At, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, Place, Policy, Source, Statement, StatementId,
-    StatementKind, Test,
+    At, Block, ContainerId, ContainerKind, ContainerRef, Expression, Handler, LocalId, Place, Policy, Source,
+    Statement, StatementId, StatementKind, Test, text,
 };
 
 /// What is known throughout a handler.
@@ -89,23 +89,23 @@ fn followed(course: Course, start: State, paths: Paths, records: bool) -> Flow {
 pub(super) fn past_guards(
     policy: &Policy,
     state: State,
-    source: Source,
-    destination: Option<ContainerId>,
+    source: &Source,
+    destination: Option<&ContainerRef>,
     at: At,
 ) -> Option<State> {
     let state = match source {
-        Source::Container(container) => state.with_size(container, 1, None, Why::Tested(at))?,
-        Source::Thread(local) => state.with_places(local, |spot| spot != Spot::Gone)?,
+        Source::Container(container) => state.with_size_of(container, 1, None, Why::Tested(at))?,
+        Source::Thread(local) => state.with_places(*local, |spot| spot != Spot::Gone)?,
     };
     match destination {
-        Some(slot) if is_threadref(policy, slot) => state.with_size(slot, 0, Some(0), Why::Tested(at)),
+        Some(slot) if is_threadref(policy, slot) => state.with_size_of(slot, 0, Some(0), Why::Tested(at)),
         Some(_) | None => Some(state),
     }
 }
 
 /// Whether a container holds one thread at most.
-pub(super) fn is_threadref(policy: &Policy, container: ContainerId) -> bool {
-    policy.containers[container.0].kind == ContainerKind::Threadref
+pub(super) fn is_threadref(policy: &Policy, container: &ContainerRef) -> bool {
+    container.candidates().all(|container| policy.containers[container.0].kind == ContainerKind::Threadref)
 }
 
 struct Engine<'a> {
@@ -168,20 +168,34 @@ impl Engine<'_> {
         match &statement.kind {
             StatementKind::Set { place, value } => {
                 let mut state = state;
-                if let Some(index) = values::index(self.course.policy, *place) {
+                if let Place::VariableElement { .. } = place {
+                    // Any of them can be the one that is assigned.
+                    let range = values::evaluate(self.course.policy, &state, value).because(Why::Moved(at));
+                    for index in place.variables() {
+                        let joined = state.value(index).join(range);
+                        state = state.with_value(index, joined);
+                    }
+                }
+                if let Some(index) = values::index(self.course.policy, place) {
                     let range = values::evaluate(self.course.policy, &state, value);
                     state = state.with_value(index, range.because(Why::Moved(at)));
                 }
                 match place {
                     Place::Local(_) => {}
-                    Place::Variable(_) | Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..) => {
+                    Place::Variable(_)
+                    | Place::VariableElement { .. }
+                    | Place::Import(_)
+                    | Place::Attribute(..)
+                    | Place::AttributeElement { .. }
+                    | Place::ThreadImport(..) => {
                         state.effect = state.effect.or(Some(at));
                     }
                 }
+                state.assigned(place);
                 vec![state]
             }
-            StatementKind::Transfer { source, destination } => self.moved(state, *source, Some(*destination), at),
-            StatementKind::Destroy { source } => self.moved(state, *source, None, at),
+            StatementKind::Transfer { source, destination } => self.moved(state, source, Some(destination), at),
+            StatementKind::Destroy { source } => self.moved(state, source, None, at),
             StatementKind::Dispatch { slot } => {
                 if let Some(state) = state.with_size(*slot, 1, None, Why::Tested(at)) {
                     self.end(EndKind::Dispatch(*slot), at, Some(statement.id), state);
@@ -196,7 +210,7 @@ impl Engine<'_> {
                 self.meet(states)
             }
             StatementKind::Foreach { cursor, container, body } => {
-                self.looping(|engine| engine.rounds(state, *cursor, *container, body, at))
+                self.looping(|engine| engine.rounds(state, *cursor, container, body, at))
             }
             StatementKind::Loop { condition, test, body, step } => {
                 let turn = Turn { condition, test: *test, body, step };
@@ -214,6 +228,7 @@ impl Engine<'_> {
                 // It may have changed every variable.
                 let mut state = state.with_values_of(&self.any);
                 state.effect = state.effect.or(Some(at));
+                state.assigned_anything();
                 states.push(state);
                 self.meet(states)
             }
@@ -224,17 +239,18 @@ impl Engine<'_> {
         }
     }
 
-    fn moved(&self, state: State, source: Source, destination: Option<ContainerId>, at: At) -> Vec<State> {
+    fn moved(&self, state: State, source: &Source, destination: Option<&ContainerRef>, at: At) -> Vec<State> {
         let what = || self.move_in_words(source, destination);
         let after = past_guards(self.course.policy, state, source, destination, at).and_then(|state| match source {
             Source::Container(container) => state.after_container(container, destination, at),
-            Source::Thread(local) => state.after_thread(local, destination, at),
+            Source::Thread(local) => state.after_thread(*local, destination, at),
         });
         after.and_then(|state| self.step(state, at, what)).into_iter().collect()
     }
 
-    fn move_in_words(&self, source: Source, destination: Option<ContainerId>) -> String {
-        let container = |container: ContainerId| &self.course.policy.containers[container.0].name;
+    fn move_in_words(&self, source: &Source, destination: Option<&ContainerRef>) -> String {
+        let (policy, handler) = (self.course.policy, self.course.handler);
+        let container = |named: &ContainerRef| text::container(policy, handler, named);
         let thread = match source {
             Source::Container(source) => format!("a thread of `{}`", container(source)),
             Source::Thread(local) => format!("`{}`", self.course.handler.locals[local.0].name),
@@ -263,10 +279,16 @@ impl Engine<'_> {
     }
 
     /// `foreach`: the state before a round, until no further round tells anything new.
-    fn rounds(&mut self, start: State, cursor: LocalId, container: ContainerId, body: &Block, at: At) -> Vec<State> {
+    fn rounds(&mut self, start: State, cursor: LocalId, container: &ContainerRef, body: &Block, at: At) -> Vec<State> {
         let visit = |state: State| {
-            let inside = state.with_size(container, 1, None, Why::Tested(at))?;
-            inside.placed(cursor, BTreeSet::from([Spot::In(container)]))
+            let inside = match container {
+                ContainerRef::One(only) => state.with_size(*only, 1, None, Why::Tested(at))?,
+                // In later rounds an index can stand for another element than the one visited.
+                ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
+                    state.with_some(container.candidates().collect())?
+                }
+            };
+            inside.placed(cursor, container.candidates().map(Spot::In).collect())
         };
         let mut head = start.without(cursor);
         if matches!(self.paths, Paths::Explained(_)) {
@@ -280,7 +302,7 @@ impl Engine<'_> {
             let Some(inside) = visit(head.clone()) else { break };
             let Some(after) = self.block(body, vec![inside]).pop() else {
                 // Every round ends the handler: who comes past the loop found the container empty.
-                return head.with_size(container, 0, Some(0), Why::Tested(at)).into_iter().collect();
+                return head.with_size_of(container, 0, Some(0), Why::Tested(at)).into_iter().collect();
             };
             let after = after.without(cursor);
             let next = self.next(&head, after, round);

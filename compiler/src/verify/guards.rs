@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::elements::Named;
 use super::state::{State, Why};
 use super::{Facts, Guard, Handling, alternatives, walk};
 use crate::diagnostics::Diagnostic;
-use crate::policy::{At, ContainerId, Statement};
+use crate::policy::{At, ContainerRef, Statement};
 
 /// What is said of guards, in the order in which it was said, and of each place once.
 #[derive(Default)]
@@ -34,30 +35,42 @@ impl Remarks {
 pub(super) fn explain(handling: &Handling, facts: &[Facts], left: &mut Remarks) {
     walk::statements(&handling.handler.body, &mut |statement| {
         for guard in &facts[statement.id.0].guards {
-            left.add(remark(handling, statement, *guard));
+            left.add(remark(handling, statement, guard));
         }
     });
 }
 
-fn remark(handling: &Handling, statement: &Statement, guard: Guard) -> Diagnostic {
+fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Diagnostic {
     let (container, wanted, feared, test) = match guard {
         Guard::Holds(container) => (container, "holds a thread", "may be empty", "> 0"),
         Guard::Vacant(container) => (container, "is empty", "may hold a thread already", "== 0"),
     };
-    let (name, what) = (handling.name(container), handling.statement(statement));
+    let (written, what) = (handling.reference(container), handling.statement(statement));
+    let name = format!("`{written}`");
     let title = format!("{what} keeps a guard: it is not proved that {name} {wanted}");
     let remark = Diagnostic::remark(title, statement.at, format!("{name} {feared} here"));
     let remark = match handling.before(statement.id) {
         None => remark.note("this is never reached"),
         Some(state) => because(remark, handling, state, container, feared),
     };
-    remark.help(format!("a test removes it: `if (|{}| {test}) ...`", handling.container(container).name))
+    if matches!(container, ContainerRef::Element { .. }) && Named::of(container).is_none() {
+        return remark
+            .note("its index can be another one at each look: the application or a transfer changes it")
+            .help("keep the index in a variable, and test the element that this names");
+    }
+    remark.help(format!("a test removes it: `if (|{written}| {test}) ...`"))
 }
 
 /// Where the knowledge of a container ends.
-fn because(remark: Diagnostic, handling: &Handling, state: &State, container: ContainerId, feared: &str) -> Diagnostic {
-    let name = handling.name(container);
-    let remark = match state.size(container).why {
+fn because(
+    remark: Diagnostic,
+    handling: &Handling,
+    state: &State,
+    container: &ContainerRef,
+    feared: &str,
+) -> Diagnostic {
+    let name = format!("`{}`", handling.reference(container));
+    let remark = match state.size_of(container).why {
         Why::Moved(at) => remark.related(at, format!("after this, {name} {feared}")),
         Why::Tested(at) => remark.related(at, format!("this test leaves it open: {name} {feared}")),
         Why::Between => remark.note(format!("the handlers together leave it open: {name} {feared}")),
@@ -66,11 +79,12 @@ fn because(remark: Diagnostic, handling: &Handling, state: &State, container: Co
             "neither the type of the event nor a test says, on every path to here, how many threads {name} holds"
         )),
     };
-    match state.one_of(container) {
+    match container.candidates().find_map(|candidate| state.one_of(candidate)) {
         None => remark,
         Some(containers) => {
-            let names: Vec<String> = containers.iter().map(|id| handling.name(*id)).collect();
-            remark.note(format!("a thread is in {}; in which is not known", alternatives(&names)))
+            let names = handling.names(&containers.iter().copied().collect::<Vec<_>>());
+            let which = if names.len() == 1 { "in which element" } else { "in which" };
+            remark.note(format!("a thread is in {}; {which} is not known", alternatives(&names)))
         }
     }
 }

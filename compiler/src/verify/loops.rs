@@ -5,7 +5,7 @@
 
 use super::{Facts, Handling};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{At, Block, ContainerId, LocalId, Place, Source, Statement, StatementKind, Thread};
+use crate::policy::{At, Block, ContainerRef, LocalId, Place, Source, Statement, StatementKind, Thread};
 
 /// `facts` of the handler's assignments say what they re-file.
 pub(super) fn check(handling: &Handling, facts: &[Facts], diagnostics: &mut Diagnostics) {
@@ -14,9 +14,9 @@ pub(super) fn check(handling: &Handling, facts: &[Facts], diagnostics: &mut Diag
 
 /// A `foreach` that encloses the statement looked at.
 #[derive(Clone, Copy)]
-struct Loop {
+struct Loop<'a> {
     cursor: LocalId,
-    container: ContainerId,
+    container: &'a ContainerRef,
     at: At,
 }
 
@@ -25,10 +25,10 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
         let mut inner = enclosing.to_vec();
         match &statement.kind {
             StatementKind::Transfer { source, .. } | StatementKind::Destroy { source } => {
-                moved(handling, statement, *source, enclosing, diagnostics);
+                moved(handling, statement, source, enclosing, diagnostics);
             }
             StatementKind::Foreach { cursor, container, .. } => {
-                inner.push(Loop { cursor: *cursor, container: *container, at: statement.at });
+                inner.push(Loop { cursor: *cursor, container, at: statement.at });
             }
             StatementKind::Set { place: Place::Attribute(thread, _), .. } => {
                 refiled(handling, statement, *thread, enclosing, &facts[statement.id.0], diagnostics);
@@ -50,13 +50,14 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
 fn moved(
     handling: &Handling,
     statement: &Statement,
-    source: Source,
+    source: &Source,
     enclosing: &[Loop],
     diagnostics: &mut Diagnostics,
 ) {
     // The outermost loop whose visit is disturbed.
-    let Some(disturbed) = enclosing.iter().find(|visit| source != Source::Thread(visit.cursor)) else { return };
-    let (container, cursor) = (handling.name(disturbed.container), handling.local(disturbed.cursor));
+    let Some(disturbed) = enclosing.iter().find(|visit| *source != Source::Thread(visit.cursor)) else { return };
+    let (container, cursor) =
+        (format!("`{}`", handling.reference(disturbed.container)), handling.local(disturbed.cursor));
     let title = format!("{} moves another thread than the one visited", handling.statement(statement));
     let label = format!("only {cursor} can be moved here");
     diagnostics.push(
@@ -76,9 +77,12 @@ fn refiled(
     facts: &Facts,
     diagnostics: &mut Diagnostics,
 ) {
-    let disturbs = |visit: &&Loop| thread != Thread::Local(visit.cursor) && facts.refile.contains(&visit.container);
+    let disturbs = |visit: &&Loop| {
+        thread != Thread::Local(visit.cursor) && facts.refile.iter().any(|place| visit.container.may_be(*place))
+    };
     let Some(disturbed) = enclosing.iter().find(disturbs) else { return };
-    let (container, cursor) = (handling.name(disturbed.container), handling.local(disturbed.cursor));
+    let (container, cursor) =
+        (format!("`{}`", handling.reference(disturbed.container)), handling.local(disturbed.cursor));
     let title = format!("{} re-files another thread than the one visited", handling.statement(statement));
     let label = format!("{container} is sorted by this; only that of {cursor} can be assigned here");
     diagnostics.push(

@@ -11,6 +11,7 @@ mod decided;
 mod destruction;
 mod dispatch;
 mod effects;
+mod elements;
 mod explanation;
 mod failure;
 mod flow;
@@ -36,7 +37,8 @@ use std::collections::{BTreeMap, HashSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{
-    At, Container, ContainerId, Handler, LocalId, Policy, Statement, StatementId, StatementKind, text::Heads,
+    At, Container, ContainerId, ContainerRef, Element, Handler, LocalId, Policy, Statement, StatementId, StatementKind,
+    text, text::Heads,
 };
 
 use between::Between;
@@ -68,12 +70,12 @@ pub struct Facts {
 }
 
 /// What is left to be evaluated at run time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// The source of the transfer, or the slot dispatched, holds a thread.
-    Holds(ContainerId),
+    Holds(ContainerRef),
     /// The threadref that is the destination is empty.
-    Vacant(ContainerId),
+    Vacant(ContainerRef),
 }
 
 impl Verified<Policy> {
@@ -92,14 +94,12 @@ impl Verified<Policy> {
     /// What is said when this guard of this statement fails: "`ready` is empty in `ready => current`".
     ///
     /// `heads` are those of its handler.
-    pub fn guard_text(&self, heads: &Heads, statement: &Statement, guard: Guard) -> String {
-        let policy = &self.inner;
-        let name = |container: ContainerId| policy.containers.get(container.0).map_or("?", |container| &container.name);
+    pub fn guard_text(&self, heads: &Heads, statement: &Statement, guard: &Guard) -> String {
         let what = heads.head(statement);
         let what = what.trim_end_matches(';');
         match guard {
-            Guard::Holds(container) => format!("`{}` is empty in `{what}`", name(container)),
-            Guard::Vacant(container) => format!("`{}` already holds a thread in `{what}`", name(container)),
+            Guard::Holds(container) => format!("`{}` is empty in `{what}`", heads.container(container)),
+            Guard::Vacant(container) => format!("`{}` already holds a thread in `{what}`", heads.container(container)),
         }
     }
 
@@ -131,7 +131,7 @@ impl Verified<Policy> {
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
             | StatementKind::Fail { .. } => {
-                walk::expression(statement).is_some_and(|expression| walk::has_verbatim(expression, alone))
+                statement.expressions().any(|expression| walk::has_verbatim(expression, alone))
             }
         };
         let mut found = None;
@@ -360,6 +360,29 @@ impl<'a> Handling<'a> {
     /// The name of a container in backquotes.
     fn name(&self, container: ContainerId) -> String {
         format!("`{}`", self.container(container).name)
+    }
+
+    /// The names of containers in backquotes, each array of which all elements are among them once.
+    fn names(&self, containers: &[ContainerId]) -> Vec<String> {
+        let mut names = Vec::new();
+        for id in containers {
+            let whole = self.container(*id).element.filter(|Element { index, length }| {
+                (id.0 - index..id.0 - index + length).all(|other| containers.contains(&ContainerId(other)))
+            });
+            let name = match whole {
+                Some(_) => format!("`{}`", Element::array(&self.container(*id).name)),
+                None => self.name(*id),
+            };
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// What is named, without backquotes.
+    fn reference(&self, container: &ContainerRef) -> String {
+        text::container(self.policy, self.handler, container)
     }
 
     /// The name of a local in backquotes.

@@ -23,11 +23,11 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
 fn read(handling: &Handling, statement: &Statement, state: &State) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let mut reader = Reader { handling, statement, diagnostics: &mut diagnostics };
-    if let Some(expression) = walk::expression(statement) {
+    for expression in statement.expressions() {
         reader.expression(expression, state);
     }
     if let StatementKind::Set { place, .. } = &statement.kind {
-        reader.place(*place, state);
+        reader.place(place, state);
     }
     if let StatementKind::Verbatim { text, .. } = &statement.kind {
         text.threads().for_each(|thread| reader.thread(thread, state));
@@ -44,12 +44,16 @@ struct Reader<'a, 'd> {
 impl Reader<'_, '_> {
     fn expression(&mut self, expression: &Expression, state: &State) {
         match expression {
-            Expression::Literal(_) | Expression::Constant(_) | Expression::Now | Expression::Size(_) => {}
-            Expression::Read(place) => self.place(*place, state),
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::ConstantElement { .. }
+            | Expression::Now
+            | Expression::Size(_)
+            | Expression::Unary(..)
+            | Expression::Convert(..)
+            | Expression::NotZero(_) => {}
+            Expression::Read(place) => self.place(place, state),
             Expression::In(thread, _) => self.thread(*thread, state),
-            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-                self.expression(operand, state);
-            }
             Expression::Binary(operator, left, right) => {
                 self.expression(left, state);
                 match operator {
@@ -67,14 +71,11 @@ impl Reader<'_, '_> {
                     | BinaryOperator::Greater
                     | BinaryOperator::GreaterOrEqual => self.expression(right, state),
                 }
+                return;
             }
-            Expression::Verbatim { text, otherwise, .. } => {
-                text.threads().for_each(|thread| self.thread(thread, state));
-                if let Some(otherwise) = otherwise {
-                    self.expression(otherwise, state);
-                }
-            }
+            Expression::Verbatim { text, .. } => text.threads().for_each(|thread| self.thread(thread, state)),
         }
+        expression.parts().for_each(|part| self.expression(part, state));
     }
 
     /// The right operand of `&&` or `||`, which is evaluated only if the left one is `outcome`.
@@ -84,10 +85,9 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn place(&mut self, place: Place, state: &State) {
-        match place {
-            Place::Attribute(thread, _) | Place::ThreadImport(thread, _) => self.thread(thread, state),
-            Place::Variable(_) | Place::Local(_) | Place::Import(_) => {}
+    fn place(&mut self, place: &Place, state: &State) {
+        if let Some(thread) = place.thread() {
+            self.thread(thread, state);
         }
     }
 

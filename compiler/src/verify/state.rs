@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::elements::Named;
 use super::values::{self, Range};
-use crate::policy::{At, ContainerId, ContainerKind, Handler, LocalId, Policy, Value};
+use crate::policy::{At, ContainerId, ContainerKind, ContainerRef, Handler, LocalId, Place, Policy, Value};
 
 /// An abstract state.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,8 @@ pub(super) struct State {
     sizes: Rc<Vec<Size>>,
     /// Each: at least one of these containers holds a thread. None of them is known to be empty or to hold one.
     some: BTreeSet<BTreeSet<ContainerId>>,
+    /// What is known of elements of arrays by their indices; each once.
+    named: Vec<Named>,
     /// By local: where the thread can be. `None`: the local names no thread here.
     threads: Vec<Option<Rc<Places>>>,
     /// Of the variables of the policy, then of the handler. Most states share them.
@@ -90,6 +93,7 @@ impl State {
         State {
             sizes: Rc::new(policy.containers.iter().map(|container| Size::any(&container.kind)).collect()),
             some: BTreeSet::new(),
+            named: Vec::new(),
             threads: (0..locals).map(|local| (local < parameters).then(|| anywhere.clone())).collect(),
             values: Rc::new(values::unknown(policy, handler.locals.iter().map(|local| local.kind))),
             effect: None,
@@ -104,6 +108,7 @@ impl State {
         State {
             sizes: Rc::new(policy.containers.iter().map(|_| empty).collect()),
             some: BTreeSet::new(),
+            named: Vec::new(),
             threads: Vec::new(),
             values: Rc::new(policy.variables.iter().map(|variable| initial(variable.initial)).collect()),
             effect: None,
@@ -116,6 +121,7 @@ impl State {
         State {
             sizes: Rc::new(policy.containers.iter().map(|container| Size::any(&container.kind)).collect()),
             some: BTreeSet::new(),
+            named: Vec::new(),
             threads: Vec::new(),
             values: Rc::new(values::unknown(policy, std::iter::empty())),
             effect: None,
@@ -129,7 +135,8 @@ impl State {
         if values.len() > policy.variables.len() {
             Rc::make_mut(&mut values).truncate(policy.variables.len());
         }
-        State { threads: Vec::new(), values, effect: None, path: Vec::new(), ..self }
+        // An index made of locals names nothing there.
+        State { threads: Vec::new(), named: Vec::new(), values, effect: None, path: Vec::new(), ..self }
     }
 
     /// The start of a handler: nothing is known besides of what is local to it.
@@ -150,6 +157,117 @@ impl State {
     /// How many threads a container holds.
     pub fn size(&self, container: ContainerId) -> Size {
         self.sizes[container.0]
+    }
+
+    /// How many threads there are in what is named.
+    pub fn size_of(&self, container: &ContainerRef) -> Size {
+        let none = Size { least: 0, most: Some(0), why: Why::Unknown };
+        match container {
+            ContainerRef::One(only) => self.sizes[only.0],
+            ContainerRef::Element { .. } => {
+                let hull = container.candidates().map(|id| self.sizes[id.0]).reduce(Size::join).unwrap_or(none);
+                match self.named.iter().find(|named| named.is(container)) {
+                    Some(named) => named.size.both(hull),
+                    None => hull,
+                }
+            }
+            ContainerRef::Whole { .. } => {
+                let sum = container.candidates().map(|id| self.sizes[id.0]).reduce(|one, other| Size {
+                    least: one.least.saturating_add(other.least),
+                    most: one.most.zip(other.most).and_then(|(one, other)| one.checked_add(other)),
+                    why: if one.why == other.why { one.why } else { Why::Unknown },
+                });
+                let sum = sum.unwrap_or(none);
+                let in_it = |spot: &Spot| spot.container().is_some_and(|id| container.may_be(id));
+                let certain = self.some.iter().any(|fact| fact.iter().all(|id| container.may_be(*id)))
+                    || self.threads.iter().flatten().any(|places| !places.is_empty() && places.iter().all(in_it));
+                Size { least: sum.least.max(u64::from(certain)), ..sum }
+            }
+        }
+    }
+
+    /// Whether what is named certainly holds a thread.
+    pub fn any_in(&self, container: &ContainerRef) -> bool {
+        self.size_of(container).least > 0
+    }
+
+    /// Whether what is named is certainly empty.
+    pub fn none_in(&self, container: &ContainerRef) -> bool {
+        self.size_of(container).most == Some(0)
+    }
+
+    /// The containers that can be meant by what is named: of an array as a whole, those from which its next thread can be taken.
+    fn meant(&self, container: &ContainerRef) -> Vec<ContainerId> {
+        let possible = container.candidates().filter(|id| !self.empty(*id));
+        match container {
+            ContainerRef::One(only) => vec![*only],
+            ContainerRef::Element { .. } => possible.collect(),
+            ContainerRef::Whole { .. } => {
+                let mut meant = Vec::new();
+                for id in possible {
+                    meant.push(id);
+                    if self.holds(id) {
+                        break;
+                    }
+                }
+                meant
+            }
+        }
+    }
+
+    /// Forgets what is known by indices that an assignment to this place can change.
+    pub fn assigned(&mut self, place: &Place) {
+        self.named.retain(|named| !named.depends_on(place));
+    }
+
+    /// Forgets all that is known by indices: something unknown may have been assigned.
+    pub fn assigned_anything(&mut self) {
+        self.named.clear();
+    }
+
+    /// The state in which, besides, there are between `least` and `most` threads in what is named. `None`: it cannot be.
+    pub fn with_size_of(mut self, container: &ContainerRef, least: u64, most: Option<u64>, why: Why) -> Option<State> {
+        if let ContainerRef::One(only) = container {
+            return self.with_size(*only, least, most, why);
+        }
+        let known = self.size_of(container);
+        let asked = Size { least, most, why };
+        if known.both(asked).least > known.both(asked).most.unwrap_or(u64::MAX) {
+            return None;
+        }
+        match container {
+            ContainerRef::One(_) => {}
+            ContainerRef::Element { .. } => self.name(container, |size| *size = size.both(asked)),
+            ContainerRef::Whole { .. } => {
+                let sizes = Rc::make_mut(&mut self.sizes);
+                for id in container.candidates() {
+                    let size = &mut sizes[id.0];
+                    *size = size.both(Size { least: 0, most, why });
+                }
+            }
+        }
+        if least > 0 && known.least == 0 {
+            self.some.insert(container.candidates().collect());
+        }
+        self.consistent()
+    }
+
+    /// Changes what is known of an element by its index.
+    fn name(&mut self, container: &ContainerRef, change: impl FnOnce(&mut Size)) {
+        let size = self.size_of(container);
+        let place = match self.named.iter().position(|named| named.is(container)) {
+            Some(place) => place,
+            None => {
+                let Some(named) = Named::of(container) else { return };
+                if self.named.len() == MOST_NAMED {
+                    self.named.remove(0);
+                }
+                self.named.push(named);
+                self.named.len() - 1
+            }
+        };
+        self.named[place].size = size;
+        change(&mut self.named[place].size);
     }
 
     /// Whether a container certainly holds a thread.
@@ -197,12 +315,14 @@ impl State {
     /// The state in which a thread is somewhere in these places, whatever was known of it.
     pub fn placed(mut self, local: LocalId, places: Places) -> Option<State> {
         self.threads[local.0] = Some(Rc::new(places));
+        self.named.retain(|named| !named.depends_on_local(local));
         self.consistent()
     }
 
     /// The state in which a local no longer names a thread.
     pub fn without(mut self, local: LocalId) -> State {
         self.threads[local.0] = None;
+        self.named.retain(|named| !named.depends_on_local(local));
         self
     }
 
@@ -222,60 +342,107 @@ impl State {
         self.consistent()
     }
 
-    /// After the next thread of a container went to `to` (nowhere: it was destroyed). The container held one, and if `to`
-    /// is a threadref it was empty: the caller has assumed both.
-    pub fn after_container(mut self, from: ContainerId, to: Option<ContainerId>, at: At) -> Option<State> {
+    /// After the next thread of `from` went to `to` (nowhere: it was destroyed). There was one, and if `to` is a threadref it
+    /// was empty: the caller has assumed both.
+    pub fn after_container(mut self, from: &ContainerRef, to: Option<&ContainerRef>, at: At) -> Option<State> {
         self.effect = self.effect.or(Some(at));
-        if to == Some(from) {
+        let sources = self.meant(from);
+        let targets: Vec<ContainerId> = to.map(|to| to.candidates().collect()).unwrap_or_default();
+        let named = self.named.iter().any(|named| named.is(from)) && to == Some(from);
+        if named || sources.len() == 1 && sources == targets {
             return self.consistent();
         }
+        self.remember(Some(from), to);
         for places in self.threads.iter_mut().flatten() {
-            if places.contains(&Spot::In(from)) {
-                widen(places, to.map_or(Spot::Gone, Spot::In));
+            if sources.iter().any(|source| places.contains(&Spot::In(*source))) {
+                widen(places, &spots(&targets));
             }
         }
         let sizes = Rc::make_mut(&mut self.sizes);
-        sizes[from.0].shrink(true, at);
-        if let Some(to) = to {
-            sizes[to.0].grow(true, at);
+        for source in &sources {
+            sizes[source.0].shrink(sources.len() == 1, at);
         }
-        self.weaken_some(&BTreeSet::from([from]), to);
+        for target in &targets {
+            sizes[target.0].grow(targets.len() == 1, at);
+        }
+        self.renamed(Some(from), &sources, to, &targets, at);
+        self.weaken_some(&sources, &targets);
         self.consistent()
     }
 
     /// After a named thread went to `to` (nowhere: it was destroyed). If `to` is a threadref it was empty: the caller has
     /// assumed that, and that the thread is not gone.
-    pub fn after_thread(mut self, local: LocalId, to: Option<ContainerId>, at: At) -> Option<State> {
+    pub fn after_thread(mut self, local: LocalId, to: Option<&ContainerRef>, at: At) -> Option<State> {
         self.effect = self.effect.or(Some(at));
+        self.remember(None, to);
         let before = self.threads[local.0].take()?;
-        let sources: BTreeSet<ContainerId> = before.iter().filter_map(|spot| spot.container()).collect();
-        let spot = to.map_or(Spot::Gone, Spot::In);
+        let sources: Vec<ContainerId> = before.iter().filter_map(|spot| spot.container()).collect();
+        let targets: Vec<ContainerId> = to.map(|to| to.candidates().collect()).unwrap_or_default();
         // Two names can stand for one thread, if it can be where both can be.
         for places in self.threads.iter_mut().flatten() {
             if !places.is_disjoint(&before) {
-                widen(places, spot);
+                widen(places, &spots(&targets));
             }
         }
         let certain = before.len() == 1;
         let sizes = Rc::make_mut(&mut self.sizes);
-        for source in sources.iter().filter(|source| Some(**source) != to) {
-            sizes[source.0].shrink(certain, at);
-        }
-        if let Some(to) = to {
-            if !sources.contains(&to) {
-                sizes[to.0].grow(true, at);
+        if let [target] = targets.as_slice() {
+            for source in sources.iter().filter(|source| *source != target) {
+                sizes[source.0].shrink(certain, at);
+            }
+            if !sources.contains(target) {
+                sizes[target.0].grow(true, at);
             } else if !certain {
-                sizes[to.0].grow(false, at);
+                sizes[target.0].grow(false, at);
+            }
+        } else {
+            for source in &sources {
+                sizes[source.0].shrink(certain, at);
+            }
+            for target in &targets {
+                sizes[target.0].grow(false, at);
             }
         }
-        self.threads[local.0] = Some(Rc::new(BTreeSet::from([spot])));
-        self.weaken_some(&sources, to);
+        self.threads[local.0] = Some(Rc::new(spots(&targets)));
+        self.renamed(None, &sources, to, &targets, at);
+        self.weaken_some(&sources, &targets);
         self.consistent()
+    }
+
+    /// Before a transfer: so that what it does to the elements that it names is known by their indices.
+    fn remember(&mut self, from: Option<&ContainerRef>, to: Option<&ContainerRef>) {
+        for container in [from, to].into_iter().flatten() {
+            if matches!(container, ContainerRef::Element { .. }) {
+                self.name(container, |_| {});
+            }
+        }
+    }
+
+    /// What a transfer does to what is known by indices.
+    fn renamed(
+        &mut self,
+        from: Option<&ContainerRef>,
+        sources: &[ContainerId],
+        to: Option<&ContainerRef>,
+        targets: &[ContainerId],
+        at: At,
+    ) {
+        for named in &mut self.named {
+            if sources.iter().any(|source| named.may_be(*source)) {
+                named.size.shrink(from.is_some_and(|from| named.is(from)), at);
+            }
+            if targets.iter().any(|target| named.may_be(*target)) {
+                named.size.grow(to.is_some_and(|to| named.is(to)), at);
+            }
+        }
+        let moved = |slot: ContainerId| sources.contains(&slot) || targets.contains(&slot);
+        self.named.retain(|named| !named.depends_on_slots(moved));
     }
 
     /// What is known whichever of two states it is.
     pub fn join(self, other: State) -> State {
         let some = common(&self, &other);
+        let named = self.named_in_both(&other);
         let sizes = if Rc::ptr_eq(&self.sizes, &other.sizes) {
             self.sizes
         } else {
@@ -290,6 +457,7 @@ impl State {
         State {
             sizes,
             some,
+            named,
             threads: threads.collect(),
             values,
             effect: self.effect.or(other.effect),
@@ -319,6 +487,18 @@ impl State {
             }
         }
         joined.some.retain(|fact| before.some.contains(fact));
+        joined.named.retain_mut(|named| {
+            let Some(old) = before.named.iter().find(|old| old.first == named.first && old.index == named.index) else {
+                return false;
+            };
+            if named.size.least < old.size.least {
+                named.size.least = 0;
+            }
+            if named.size.most != old.size.most {
+                named.size.most = None;
+            }
+            true
+        });
         joined
     }
 
@@ -326,6 +506,22 @@ impl State {
     pub fn with_values_of(mut self, other: &State) -> State {
         self.values = Rc::clone(&other.values);
         self
+    }
+
+    /// What is known by indices in either state, as far as it holds in both.
+    fn named_in_both(&self, other: &State) -> Vec<Named> {
+        let mut both: Vec<Named> = Vec::new();
+        for named in self.named.iter().chain(&other.named) {
+            let container = named.container();
+            if both.iter().any(|known| known.is(&container)) {
+                continue;
+            }
+            let size = self.size_of(&container).join(other.size_of(&container));
+            if both.len() < MOST_NAMED && (size.least > 0 || size.most.is_some()) {
+                both.push(Named { size, ..named.clone() });
+            }
+        }
+        both
     }
 
     /// Draws the conclusions that one piece of knowledge allows on another. `None`: they contradict each other.
@@ -346,6 +542,12 @@ impl State {
                     }
                     Some(_) => {}
                 }
+            }
+            if self.named.iter().any(|named| named.size.most.is_some_and(|most| named.size.least > most)) {
+                return None;
+            }
+            for named in self.named.iter().filter(|named| named.size.least > 0) {
+                self.some.insert(named.candidates().collect());
             }
             let mut some = BTreeSet::new();
             for fact in &self.some {
@@ -373,8 +575,10 @@ impl State {
     }
 
     /// Forgets of which sets one member holds a thread, where the thread may have left the set.
-    fn weaken_some(&mut self, sources: &BTreeSet<ContainerId>, to: Option<ContainerId>) {
-        self.some.retain(|fact| fact.is_disjoint(sources) || to.is_some_and(|to| fact.contains(&to)));
+    fn weaken_some(&mut self, sources: &[ContainerId], targets: &[ContainerId]) {
+        let stays =
+            |fact: &BTreeSet<ContainerId>| !targets.is_empty() && targets.iter().all(|target| fact.contains(target));
+        self.some.retain(|fact| !sources.iter().any(|source| fact.contains(source)) || stays(fact));
     }
 
     /// The sets of which one member holds a thread, with those of one member.
@@ -401,9 +605,27 @@ fn joined(mut one: Rc<Vec<Range>>, other: &Rc<Vec<Range>>) -> Rc<Vec<Range>> {
 /// More facts than this are not kept: no policy needs them, and their number could double with every branch.
 const MOST_FACTS: usize = 64;
 
+/// As much is kept of elements by their indices.
+const MOST_NAMED: usize = 16;
+
+/// The spots of a thread that went to one of these; nowhere if there are none.
+fn spots(targets: &[ContainerId]) -> Places {
+    if targets.is_empty() {
+        return Places::from([Spot::Gone]);
+    }
+    targets.iter().map(|target| Spot::In(*target)).collect()
+}
+
 /// The sets of which one member holds a thread in both states: the smallest unions of what is known in each.
 fn common(a: &State, b: &State) -> BTreeSet<BTreeSet<ContainerId>> {
-    let (of_a, of_b) = (a.all_some(), b.all_some());
+    // What holds a thread in both is kept as a size, and with it all sets that contain it.
+    let certain = |container: &ContainerId| a.holds(*container) && b.holds(*container);
+    let open = |state: &State| {
+        let mut sets = state.all_some();
+        sets.retain(|set| !set.iter().any(certain));
+        sets
+    };
+    let (of_a, of_b) = (open(a), open(b));
     let mut unions: Vec<_> = of_a.iter().flat_map(|one| of_b.iter().map(move |other| one | other)).collect();
     unions.sort_by(|one, other| one.len().cmp(&other.len()).then_with(|| one.cmp(other)));
     let mut smallest: Vec<BTreeSet<ContainerId>> = Vec::new();
@@ -421,6 +643,12 @@ impl Size {
     fn any(kind: &ContainerKind) -> Self {
         let most = if *kind == ContainerKind::Threadref { Some(1) } else { None };
         Size { least: 0, most, why: Why::Unknown }
+    }
+
+    /// What is known if both are.
+    fn both(self, other: Size) -> Size {
+        let size = Size { least: self.least.max(other.least), most: lower(self.most, other.most), why: self.why };
+        if size == self { self } else { Size { why: other.why, ..size } }
     }
 
     fn join(self, other: Size) -> Size {
@@ -473,10 +701,10 @@ fn narrow(places: &mut Rc<Places>, keep: impl Fn(Spot) -> bool) {
     }
 }
 
-/// This place, too.
-fn widen(places: &mut Rc<Places>, spot: Spot) {
-    if !places.contains(&spot) {
-        Rc::make_mut(places).insert(spot);
+/// These places, too.
+fn widen(places: &mut Rc<Places>, spots: &Places) {
+    if !spots.is_subset(places) {
+        Rc::make_mut(places).extend(spots);
     }
 }
 

@@ -70,11 +70,11 @@ fn demanded(rule: &Rule, parameter: LocalId) -> Option<Stage> {
 fn report(handling: &Handling, rule: Option<&Rule>, parameter: LocalId, end: &End) -> Diagnostic {
     let name = handling.local(parameter);
     let event = &handling.handler.written;
-    let mut places: Vec<String> = Vec::new();
+    let mut places = Vec::new();
     let (mut held, mut gone) = (false, false);
     for spot in misplaced(handling, rule, parameter, end) {
         match spot {
-            Spot::In(container) => places.push(handling.name(container)),
+            Spot::In(container) => places.push(container),
             Spot::Hand => held = true,
             Spot::Gone => gone = true,
         }
@@ -82,7 +82,7 @@ fn report(handling: &Handling, rule: Option<&Rule>, parameter: LocalId, end: &En
     let title = match (held, gone) {
         (true, _) => format!("`{event}` can end without storing {name}"),
         (false, true) => format!("`{event}` can end after destroying {name}, which lives on"),
-        (false, false) => format!("`{event}` can end with {name} left in {}", alternatives(&places)),
+        (false, false) => format!("`{event}` can end with {name} left in {}", alternatives(&handling.names(&places))),
     };
     let demanded = rule.and_then(|rule| demanded(rule, parameter));
     let wanted = match demanded {

@@ -89,11 +89,11 @@ fn nears(
 ) -> bool {
     let Expression::Read(counter @ (Place::Local(_) | Place::Variable(_))) = counter else { return false };
     // What stands directly in the body or is the step is done in each turn, once.
-    let Some(stride) = body.iter().chain(step).find_map(|statement| stride(policy, statement, *counter)) else {
+    let Some(stride) = body.iter().chain(step).find_map(|statement| stride(policy, statement, counter)) else {
         return false;
     };
     let stride = sign * stride;
-    if assignments(body, step, *counter) != 1 || stride <= 0 {
+    if assignments(body, step, counter) != 1 || stride <= 0 {
         return false;
     }
     let fits = |bound: i64, highest: i64| {
@@ -109,11 +109,11 @@ fn nears(
 }
 
 /// How far an assignment takes the counter; `None` if it is another statement.
-fn stride(policy: &Policy, statement: &Statement, counter: Place) -> Option<i128> {
+fn stride(policy: &Policy, statement: &Statement, counter: &Place) -> Option<i128> {
     let StatementKind::Set { place, value: Expression::Binary(operator, left, right) } = &statement.kind else {
         return None;
     };
-    if *place != counter || **left != Expression::Read(counter) {
+    if place != counter || **left != Expression::Read(counter.clone()) {
         return None;
     }
     let Some(Value::Int(by) | Value::Time(by)) = constant(policy, right) else { return None };
@@ -127,15 +127,15 @@ fn stride(policy: &Policy, statement: &Statement, counter: Place) -> Option<i128
 }
 
 /// How many statements of a loop assign a place.
-fn assignments(body: &Block, step: &Block, sought: Place) -> usize {
+fn assignments(body: &Block, step: &Block, sought: &Place) -> usize {
     let mut count = 0;
     for block in [body, step] {
         walk::statements(block, &mut |statement| {
             let assigns = match &statement.kind {
-                StatementKind::Set { place, .. } => *place == sought,
+                StatementKind::Set { place, .. } => may_be(place, sought),
                 // Text that is not ours may find a way to what it does not name, but for locals.
                 StatementKind::Verbatim { text, .. } => {
-                    !matches!(sought, Place::Local(_)) || text.places().any(|place| place == sought)
+                    !matches!(sought, Place::Local(_)) || text.places().any(|place| may_be(place, sought))
                 }
                 StatementKind::Transfer { .. }
                 | StatementKind::Destroy { .. }
@@ -152,15 +152,26 @@ fn assignments(body: &Block, step: &Block, sought: Place) -> usize {
     count
 }
 
+/// Whether an assignment to a place can change a variable.
+fn may_be(place: &Place, sought: &Place) -> bool {
+    let (some, wanted) = (place.variables(), sought.variables());
+    place == sought || some.start < wanted.end && wanted.start < some.end
+}
+
 /// Whether a bound is made of what no turn changes, and of sizes of containers: no loop makes threads.
 fn is_steady(bound: &Expression, body: &Block, step: &Block) -> bool {
     match bound {
         Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) => true,
-        Expression::Read(place @ (Place::Local(_) | Place::Variable(_))) => assignments(body, step, *place) == 0,
+        Expression::ConstantElement { index, .. } => is_steady(index, body, step),
+        Expression::Read(place @ (Place::Local(_) | Place::Variable(_) | Place::VariableElement { .. })) => {
+            assignments(body, step, place) == 0 && place.index().is_none_or(|index| is_steady(index, body, step))
+        }
         Expression::Unary(_, operand) | Expression::Convert(_, operand) => is_steady(operand, body, step),
         Expression::Binary(_, left, right) => is_steady(left, body, step) && is_steady(right, body, step),
         // The application changes imports, and another name can stand for the thread of an attribute.
-        Expression::Read(Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..))
+        Expression::Read(
+            Place::Import(_) | Place::Attribute(..) | Place::AttributeElement { .. } | Place::ThreadImport(..),
+        )
         | Expression::Now
         | Expression::In(..)
         | Expression::NotZero(_)
@@ -174,7 +185,7 @@ fn empties(facts: &[Facts], body: &Block, step: &Block) -> bool {
     for block in [body, step] {
         walk::statements(block, &mut |statement| {
             if let StatementKind::Transfer { destination, .. } = &statement.kind {
-                filled.insert(*destination);
+                filled.extend(destination.candidates());
             }
         });
     }
@@ -185,7 +196,7 @@ fn empties(facts: &[Facts], body: &Block, step: &Block) -> bool {
 fn takes(facts: &[Facts], block: &Block, filled: &BTreeSet<ContainerId>) -> bool {
     block.iter().any(|statement| match &statement.kind {
         StatementKind::Transfer { source, .. } | StatementKind::Destroy { source } => match source {
-            Source::Container(container) => !filled.contains(container),
+            Source::Container(container) => container.candidates().all(|place| !filled.contains(&place)),
             Source::Thread(_) => {
                 let facts = &facts[statement.id.0];
                 !facts.in_hand && facts.positions.iter().all(|position| !filled.contains(position))

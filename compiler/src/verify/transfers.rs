@@ -7,7 +7,7 @@ use super::state::{Spot, State};
 use super::{Facts, Guard, Handling, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    AttributeId, Container, ContainerId, ContainerKind, Place, Source, Statement, StatementKind, Thread,
+    AttributeId, Container, ContainerId, ContainerKind, ContainerRef, Place, Source, Statement, StatementKind, Thread,
 };
 
 /// Writes down what is known of each statement, and refuses transfers that cannot succeed.
@@ -28,8 +28,8 @@ pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut 
 fn left(handling: &Handling, statement: &Statement) -> Vec<Guard> {
     let open = |guard: &Guard| {
         !handling.all_before(statement.id).all(|state| match guard {
-            Guard::Holds(container) => state.holds(*container),
-            Guard::Vacant(container) => state.empty(*container),
+            Guard::Holds(container) => state.any_in(container),
+            Guard::Vacant(container) => state.none_in(container),
         })
     };
     guards(handling, statement).into_iter().filter(open).collect()
@@ -90,21 +90,22 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
 fn guards(handling: &Handling, statement: &Statement) -> Vec<Guard> {
     let mut guards = Vec::new();
     if let StatementKind::Dispatch { slot } = &statement.kind {
-        guards.push(Guard::Holds(*slot));
+        guards.push(Guard::Holds(ContainerRef::One(*slot)));
     }
     if let Some((source, destination)) = moved(statement) {
         if let Source::Container(container) = source {
-            guards.push(Guard::Holds(container));
+            guards.push(Guard::Holds(container.clone()));
         }
-        guards.extend(destination.filter(|slot| is_threadref(handling.policy, *slot)).map(Guard::Vacant));
+        let slot = destination.filter(|slot| is_threadref(handling.policy, slot));
+        guards.extend(slot.cloned().map(Guard::Vacant));
     }
     guards
 }
 
-fn moved(statement: &Statement) -> Option<(Source, Option<ContainerId>)> {
+fn moved(statement: &Statement) -> Option<(&Source, Option<&ContainerRef>)> {
     match &statement.kind {
-        StatementKind::Transfer { source, destination } => Some((*source, Some(*destination))),
-        StatementKind::Destroy { source } => Some((*source, None)),
+        StatementKind::Transfer { source, destination } => Some((source, Some(destination))),
+        StatementKind::Destroy { source } => Some((source, None)),
         StatementKind::Set { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
@@ -128,26 +129,27 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
     let Some((source, destination)) = moved(statement) else { return };
     let what = handling.statement(statement);
     match source {
-        Source::Container(container) if state.empty(container) => {
-            let name = handling.name(container);
+        Source::Container(container) if state.none_in(container) => {
+            let written = handling.reference(container);
+            let name = format!("`{written}`");
             let diagnostic =
                 Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "fails always");
-            let why = state.size(container).why;
-            diagnostics.push(known_from(diagnostic, why, &format!("{name} is empty")).help(format!(
-                "take the thread from a container that holds one, or test `|{}| > 0` first",
-                handling.container(container).name
-            )));
+            let why = state.size_of(container).why;
+            diagnostics.push(
+                known_from(diagnostic, why, &format!("{name} is empty"))
+                    .help(format!("take the thread from a container that holds one, or test `|{written}| > 0` first")),
+            );
             return;
         }
-        Source::Thread(local) => match state.places(local) {
+        Source::Thread(local) => match state.places(*local) {
             None => {
-                let title = format!("{} names no thread here", handling.local(local));
+                let title = format!("{} names no thread here", handling.local(*local));
                 let diagnostic = Diagnostic::error("E0401", title, statement.at, "outside its `foreach`");
                 diagnostics.push(diagnostic.help("move the statement into the body of the loop"));
                 return;
             }
             Some(places) if places.contains(&Spot::Gone) => {
-                let name = handling.local(local);
+                let name = handling.local(*local);
                 let sure = if places.len() == 1 { "has been" } else { "may have been" };
                 let title = format!("{name} {sure} destroyed before {what}");
                 let diagnostic =
@@ -159,17 +161,17 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
         },
         Source::Container(_) => {}
     }
-    let Some(slot) = destination.filter(|slot| is_threadref(handling.policy, *slot)) else { return };
+    let Some(slot) = destination.filter(|slot| is_threadref(handling.policy, slot)) else { return };
     let passes =
         |state: &State| past_guards(handling.policy, state.clone(), source, destination, statement.at).is_some();
     if handling.all_before(statement.id).any(passes) {
         return;
     }
-    let name = handling.name(slot);
+    let name = format!("`{}`", handling.reference(slot));
     let title = format!("{name} always holds a thread already in {what}");
     let diagnostic = Diagnostic::error("E0401", title, statement.at, "fails always");
     diagnostics.push(
-        known_from(diagnostic, state.size(slot).why, &format!("{name} holds a thread"))
+        known_from(diagnostic, state.size_of(slot).why, &format!("{name} holds a thread"))
             .note("a threadref holds one thread at most")
             .help(format!("move the thread in {name} elsewhere first, or use a queue")),
     );

@@ -5,7 +5,9 @@
 
 use super::condition::sizes;
 use super::state::{Spot, State, Why};
-use crate::policy::{BinaryOperator, Block, Expression, LocalKind, Place, Policy, Thread, Type, UnaryOperator, Value};
+use crate::policy::{
+    BinaryOperator, Block, ContainerRef, Expression, LocalKind, Place, Policy, Thread, Type, UnaryOperator, Value,
+};
 
 /// The values between two bounds, both included; of bools, `false` is 0 and `true` is 1.
 #[derive(Clone, Copy, Debug)]
@@ -113,11 +115,15 @@ pub(super) fn unknown(policy: &Policy, locals: impl Iterator<Item = LocalKind>) 
 }
 
 /// Which value of a state a place has, if it is one that is followed.
-pub(super) fn index(policy: &Policy, place: Place) -> Option<usize> {
+pub(super) fn index(policy: &Policy, place: &Place) -> Option<usize> {
     match place {
         Place::Variable(variable) => Some(variable.0),
         Place::Local(local) => Some(policy.variables.len() + local.0),
-        Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..) => None,
+        Place::Import(_)
+        | Place::VariableElement { .. }
+        | Place::Attribute(..)
+        | Place::AttributeElement { .. }
+        | Place::ThreadImport(..) => None,
     }
 }
 
@@ -125,8 +131,12 @@ pub(super) fn index(policy: &Policy, place: Place) -> Option<usize> {
 pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) -> Range {
     match expression {
         Expression::Literal(value) => Range::of(*value),
-        Expression::Read(place) if index(policy, *place).is_some() => {
-            index(policy, *place).map_or(Range::any(policy, Type::Int), |index| state.value(index))
+        Expression::ConstantElement { first, length, .. } => {
+            let all = policy.constants.iter().skip(first.0).take(*length).map(|constant| Range::of(constant.value));
+            all.reduce(Range::join).unwrap_or(Range::any(policy, Type::Int))
+        }
+        Expression::Read(place) if index(policy, place).is_some() => {
+            index(policy, place).map_or(Range::any(policy, Type::Int), |index| state.value(index))
         }
         // The types of locals are known from the state.
         Expression::Read(_) | Expression::Now | Expression::Verbatim { .. } => {
@@ -137,15 +147,23 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             policy.constants.get(constant.0).map_or(Range::any(policy, Type::Int), |constant| Range::of(constant.value))
         }
         Expression::Size(container) => {
-            let size = state.size(*container);
+            let size = state.size_of(container);
             let most = highest(policy);
             let bound = |threads: u64| i64::try_from(threads).unwrap_or(i64::MAX).min(most);
             Range::between(Type::Int, bound(size.least), size.most.map_or(most, bound)).because(size.why)
         }
-        Expression::In(Thread::Slot(slot), container) => Range::of(Value::Bool(slot == container)),
+        Expression::In(Thread::Slot(slot), container) => match (container.may_be(*slot), container) {
+            (true, ContainerRef::Element { .. }) => Range::any(policy, Type::Bool),
+            (inside, _) => Range::of(Value::Bool(inside)),
+        },
         Expression::In(Thread::Local(local), container) => match state.places(*local) {
-            Some(places) if !places.contains(&Spot::In(*container)) => Range::of(Value::Bool(false)),
-            Some(places) if places.len() == 1 => Range::of(Value::Bool(true)),
+            Some(places) if !places.iter().any(|spot| in_it(spot, container)) => Range::of(Value::Bool(false)),
+            Some(places)
+                if places.iter().all(|spot| in_it(spot, container))
+                    && !matches!(container, ContainerRef::Element { .. }) =>
+            {
+                Range::of(Value::Bool(true))
+            }
             Some(_) | None => Range::any(policy, Type::Bool),
         },
         Expression::Unary(UnaryOperator::Negate, operand) => {
@@ -167,8 +185,8 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             let mut containers = Vec::new();
             // A sum of sizes does not wrap in 64 bits: there are no so many threads.
             if policy.int_bits == 64 && sizes(expression, &mut containers) {
-                let least = containers.iter().fold(0_u64, |sum, one| sum.saturating_add(state.size(*one).least));
-                let each = containers.iter().map(|container| state.size(*container).most);
+                let least = containers.iter().fold(0_u64, |sum, one| sum.saturating_add(state.size_of(one).least));
+                let each = containers.iter().map(|container| state.size_of(container).most);
                 let most = each.reduce(|sum, one| sum?.checked_add(one?)).flatten();
                 let bound = |threads: u64| i64::try_from(threads).unwrap_or(i64::MAX);
                 return Range::between(Type::Int, bound(least), most.map_or(i64::MAX, bound));
@@ -177,6 +195,11 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             binary(policy, *operator, left, right)
         }
     }
+}
+
+/// Whether a spot is in what is named, or can be.
+fn in_it(spot: &Spot, container: &ContainerRef) -> bool {
+    spot.container().is_some_and(|place| container.may_be(place))
 }
 
 fn truth(can_be_false: bool, can_be_true: bool) -> Range {
@@ -263,28 +286,13 @@ pub(super) fn steps(policy: &Policy) -> Vec<i64> {
 
 fn of_block(block: &Block, steps: &mut Vec<i64>) {
     super::walk::statements(block, &mut |statement| {
-        if let Some(expression) = super::walk::expression(statement) {
-            of_expression(expression, steps);
-        }
+        statement.expressions().for_each(|expression| of_expression(expression, steps));
     });
 }
 
 fn of_expression(expression: &Expression, steps: &mut Vec<i64>) {
-    match expression {
-        Expression::Literal(Value::Int(number) | Value::Time(number)) => steps.push(*number),
-        Expression::Literal(Value::Bool(_) | Value::Float(_))
-        | Expression::Constant(_)
-        | Expression::Read(_)
-        | Expression::Now
-        | Expression::Verbatim { .. }
-        | Expression::Size(_)
-        | Expression::In(..) => {}
-        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-            of_expression(operand, steps);
-        }
-        Expression::Binary(_, left, right) => {
-            of_expression(left, steps);
-            of_expression(right, steps);
-        }
+    if let Expression::Literal(Value::Int(number) | Value::Time(number)) = expression {
+        steps.push(*number);
     }
+    expression.parts().for_each(|part| of_expression(part, steps));
 }

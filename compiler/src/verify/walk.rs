@@ -1,6 +1,6 @@
 //! Going through the statements and expressions of a handler.
 
-use crate::policy::{Block, Expression, Policy, Statement, StatementKind};
+use crate::policy::{Block, Expression, Policy, Statement};
 
 /// Visits every statement, in the order of their numbers.
 pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statement)) {
@@ -12,37 +12,23 @@ pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statem
     }
 }
 
-/// The expression that a statement evaluates, if it does.
-pub(super) fn expression(statement: &Statement) -> Option<&Expression> {
-    match &statement.kind {
-        StatementKind::Set { value, .. } => Some(value),
-        StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => Some(condition),
-        StatementKind::Return { value } => value.as_ref(),
-        StatementKind::Transfer { .. }
-        | StatementKind::Destroy { .. }
-        | StatementKind::Dispatch { .. }
-        | StatementKind::Foreach { .. }
-        | StatementKind::Verbatim { .. }
-        | StatementKind::Fail { .. } => None,
-    }
-}
-
 /// Whether there is verbatim text in an expression; `alone`: text for which nothing stands.
 pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
-    match expression {
-        Expression::Verbatim { otherwise: None, .. } => true,
-        Expression::Verbatim { otherwise: Some(otherwise), .. } => !alone || has_verbatim(otherwise, alone),
-        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-            has_verbatim(operand, alone)
-        }
-        Expression::Binary(_, left, right) => has_verbatim(left, alone) || has_verbatim(right, alone),
+    let own = match expression {
+        Expression::Verbatim { otherwise, .. } => !alone || otherwise.is_none(),
         Expression::Literal(_)
         | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
         | Expression::Read(_)
         | Expression::Now
         | Expression::Size(_)
-        | Expression::In(..) => false,
-    }
+        | Expression::In(..)
+        | Expression::Unary(..)
+        | Expression::Convert(..)
+        | Expression::Binary(..)
+        | Expression::NotZero(_) => false,
+    };
+    own || expression.parts().any(|part| has_verbatim(part, alone))
 }
 
 /// How many statements there are.

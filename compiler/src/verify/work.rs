@@ -98,5 +98,5 @@ fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &E
 }
 
 fn names(handling: &Handling, containers: &[ContainerId]) -> String {
-    alternatives(&containers.iter().map(|container| handling.name(*container)).collect::<Vec<_>>())
+    alternatives(&handling.names(containers))
 }

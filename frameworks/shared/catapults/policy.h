@@ -91,8 +91,8 @@ struct catapults_policy {
     /* Of the catapults_time in the instance that is `now` to the policy, in bytes from its start; the host writes the
      * instant there before it calls a handler. 0: the policy does not ask. */
     uint32_t now;
-    /* Of the struct catapults_timers in the instance, in bytes from its start (catapults/timers.h); 0: the policy has no
-     * timers. When the instant of its `first` has come, the host raises timeouts[first->timeout] for its thread. */
+    /* Of the struct catapults_timers in the instance, in bytes from its start (catapults/timers.h); 0: the policy has
+     * no timers. When the instant of its `first` has come, the host raises timeouts[first->timeout] for its thread. */
     uint32_t timers;
     uint32_t timeouts_count;
     const struct catapults_timeout *timeouts;

@@ -6,6 +6,8 @@
 #ifndef CATAPULTS_VALUES_H
 #define CATAPULTS_VALUES_H
 
+#include "catapults/policy.h"
+
 #include <stdint.h>
 
 /* Generated code says what its policy says, also where that compares a variable with itself. */
@@ -23,6 +25,13 @@
 #define CATAPULTS_US INT64_C(1000)
 #define CATAPULTS_MS INT64_C(1000000)
 #define CATAPULTS_S INT64_C(1000000000)
+
+/* Which element of an array an index means: of one out of range, the nearest. */
+static inline unsigned catapults_element(catapults_int index, unsigned length) {
+    if (index <= 0)
+        return 0;
+    return index < (catapults_int)length ? (unsigned)index : length - 1;
+}
 
 /* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, which the processor's division is not.
  */

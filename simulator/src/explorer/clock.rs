@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use catapults_compiler::policy::{Block, Expression, Policy, StatementKind, Value};
+use catapults_compiler::policy::{Block, Expression, Policy, Value};
 
 /// The steps of the clock.
 #[derive(Debug)]
@@ -88,21 +88,7 @@ fn mention(value: Value, durations: &mut BTreeSet<i64>) {
 
 fn block(statements: &Block, durations: &mut BTreeSet<i64>) {
     for statement in statements {
-        match &statement.kind {
-            StatementKind::Set { value, .. } | StatementKind::Return { value: Some(value) } => {
-                expression(value, durations);
-            }
-            StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => {
-                expression(condition, durations);
-            }
-            StatementKind::Transfer { .. }
-            | StatementKind::Destroy { .. }
-            | StatementKind::Dispatch { .. }
-            | StatementKind::Foreach { .. }
-            | StatementKind::Verbatim { .. }
-            | StatementKind::Return { value: None }
-            | StatementKind::Fail { .. } => {}
-        }
+        statement.expressions().for_each(|own| expression(own, durations));
         statement.blocks().for_each(|inner| block(inner, durations));
     }
 }
@@ -110,19 +96,17 @@ fn block(statements: &Block, durations: &mut BTreeSet<i64>) {
 fn expression(of: &Expression, durations: &mut BTreeSet<i64>) {
     match of {
         Expression::Literal(value) => mention(*value, durations),
-        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-            expression(operand, durations)
-        }
-        Expression::Binary(_, left, right) => {
-            expression(left, durations);
-            expression(right, durations);
-        }
-        Expression::Verbatim { otherwise: Some(otherwise), .. } => expression(otherwise, durations),
-        Expression::Verbatim { otherwise: None, .. }
-        | Expression::Constant(_)
+        Expression::Constant(_)
+        | Expression::ConstantElement { .. }
+        | Expression::Convert(..)
         | Expression::Read(_)
         | Expression::Now
         | Expression::Size(_)
-        | Expression::In(..) => {}
+        | Expression::In(..)
+        | Expression::Unary(..)
+        | Expression::Binary(..)
+        | Expression::NotZero(_)
+        | Expression::Verbatim { .. } => {}
     }
+    of.parts().for_each(|part| expression(part, durations));
 }

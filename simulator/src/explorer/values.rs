@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use super::clock::Clock;
 use catapults_compiler::policy::{
-    BinaryOperator, Block, ContainerKind, Expression, Float, Import, Place, Policy, StatementKind, Type, Value,
+    BinaryOperator, Block, ContainerKind, ContainerRef, Expression, Float, Import, Place, Policy, Source,
+    StatementKind, Type, Value,
 };
 
 /// What is known of the values of a policy.
@@ -206,15 +207,25 @@ impl<'a> Survey<'a> {
     fn block(&mut self, block: &Block) {
         for statement in block {
             match &statement.kind {
-                StatementKind::Set { place, value } => self.set(*place, value),
+                StatementKind::Transfer { source, destination } => {
+                    self.source(source);
+                    self.container(destination);
+                }
+                StatementKind::Destroy { source } => self.source(source),
+                StatementKind::Set { place, value } => {
+                    self.index_of(place);
+                    self.set(place, value);
+                }
                 StatementKind::If { condition, then, otherwise } => {
                     self.expression(condition);
                     self.block(then);
                     self.block(otherwise);
                 }
-                StatementKind::Foreach { body, .. } | StatementKind::Verbatim { otherwise: Some(body), .. } => {
+                StatementKind::Foreach { container, body, .. } => {
+                    self.container(container);
                     self.block(body);
                 }
+                StatementKind::Verbatim { otherwise: Some(body), .. } => self.block(body),
                 StatementKind::Loop { condition, body, step, .. } => {
                     self.expression(condition);
                     self.block(body);
@@ -222,8 +233,6 @@ impl<'a> Survey<'a> {
                 }
                 StatementKind::Return { value: Some(value) } => self.expression(value),
                 StatementKind::Return { value: None }
-                | StatementKind::Transfer { .. }
-                | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::Verbatim { otherwise: None, .. }
                 | StatementKind::Fail { .. } => {}
@@ -231,17 +240,55 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn set(&mut self, place: Place, value: &Expression) {
+    fn source(&mut self, source: &Source) {
+        match source {
+            Source::Container(container) => self.container(container),
+            Source::Thread(_) => {}
+        }
+    }
+
+    fn container(&mut self, container: &ContainerRef) {
+        match container {
+            ContainerRef::Element { length, index, .. } => self.index(index, *length),
+            ContainerRef::One(_) | ContainerRef::Whole { .. } => {}
+        }
+    }
+
+    fn index_of(&mut self, place: &Place) {
+        match place {
+            Place::VariableElement { length, index, .. } | Place::AttributeElement { length, index, .. } => {
+                self.index(index, *length);
+            }
+            Place::Variable(_)
+            | Place::Local(_)
+            | Place::Import(_)
+            | Place::Attribute(..)
+            | Place::ThreadImport(..) => {}
+        }
+    }
+
+    /// An index tells the elements apart: what is out of range is like the nearest.
+    fn index(&mut self, index: &Expression, length: usize) {
+        let Expression::Read(place) = index else { return self.expression(index) };
+        self.index_of(place);
+        let last = i64::try_from(length).unwrap_or(i64::MAX);
+        self.uses(place, |uses| {
+            uses.splits.extend(1..last);
+            uses.ordered = true;
+        });
+    }
+
+    fn set(&mut self, place: &Place, value: &Expression) {
         if self.constant(value).is_some() {
             return;
         }
         if let Expression::Binary(BinaryOperator::Add, left, right) = value {
             let grows = self.constant(right).is_some_and(|step| step >= 0);
-            if grows && matches!(&**left, Expression::Read(read) if *read == place) {
+            if grows && matches!(&**left, Expression::Read(read) if read == place) {
                 return;
             }
         }
-        self.uses(place).assigned_otherwise = true;
+        self.uses(place, |uses| uses.assigned_otherwise = true);
         self.expression(value);
     }
 
@@ -249,17 +296,26 @@ impl<'a> Survey<'a> {
         match expression {
             Expression::Literal(value) => self.mention(*value),
             Expression::Constant(constant) => self.mention(self.policy.constants[constant.0].value),
-            Expression::Now | Expression::Size(_) | Expression::In(..) => {}
-            Expression::Read(place) => self.uses(*place).read_otherwise = true,
+            Expression::Now | Expression::Verbatim { otherwise: None, .. } => {}
+            Expression::ConstantElement { first, length, index } => {
+                self.policy.constants[first.0..first.0 + length]
+                    .iter()
+                    .for_each(|constant| self.mention(constant.value));
+                self.index(index, *length);
+            }
+            Expression::Size(container) | Expression::In(_, container) => self.container(container),
+            Expression::Read(place) => {
+                self.index_of(place);
+                self.uses(place, |uses| uses.read_otherwise = true);
+            }
             Expression::Unary(_, operand)
             | Expression::Convert(_, operand)
             | Expression::Verbatim { otherwise: Some(operand), .. } => {
                 self.expression(operand);
             }
-            Expression::Verbatim { otherwise: None, .. } => {}
             Expression::NotZero(operand) => {
                 if let Expression::Read(place) = &**operand {
-                    self.compared(*place, BinaryOperator::NotEqual, 0);
+                    self.compared(place, BinaryOperator::NotEqual, 0);
                 } else {
                     self.expression(operand);
                 }
@@ -268,7 +324,7 @@ impl<'a> Survey<'a> {
                 for (one, operator, other) in [(left, *operator, right), (right, turned(*operator), left)] {
                     match (&**one, self.constant(other)) {
                         (Expression::Read(place), Some(constant)) if compares(operator) => {
-                            self.compared(*place, operator, constant);
+                            self.compared(place, operator, constant);
                         }
                         (one, _) => self.expression(one),
                     }
@@ -286,10 +342,10 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn compared(&mut self, place: Place, operator: BinaryOperator, constant: i64) {
-        let uses = self.uses(place);
+    fn compared(&mut self, place: &Place, operator: BinaryOperator, constant: i64) {
+        self.index_of(place);
         let above = constant.saturating_add(1);
-        match operator {
+        self.uses(place, |uses| match operator {
             BinaryOperator::Less | BinaryOperator::GreaterOrEqual => {
                 uses.splits.insert(constant);
                 uses.ordered = true;
@@ -310,14 +366,15 @@ impl<'a> Survey<'a> {
                 uses.splits.extend([constant, above]);
                 uses.equals.insert(constant);
             }
-        }
+        });
     }
 
     fn constant(&self, expression: &Expression) -> Option<i64> {
         let value = match expression {
             Expression::Literal(value) => *value,
             Expression::Constant(constant) => self.policy.constants[constant.0].value,
-            Expression::Read(_)
+            Expression::ConstantElement { .. }
+            | Expression::Read(_)
             | Expression::Now
             | Expression::Convert(..)
             | Expression::Size(_)
@@ -334,13 +391,18 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn uses(&mut self, place: Place) -> &mut Uses {
+    /// Writes down how a place is used: an element with an index, of all that it can be.
+    fn uses(&mut self, place: &Place, change: impl Fn(&mut Uses)) {
         match place {
-            Place::Variable(variable) => &mut self.variables[variable.0],
-            Place::Attribute(_, attribute) => &mut self.attributes[attribute.0],
-            Place::Import(import) => &mut self.imports[import.0],
-            Place::ThreadImport(_, import) => &mut self.thread_imports[import.0],
-            Place::Local(_) => &mut self.local,
+            Place::Variable(_) | Place::VariableElement { .. } => {
+                self.variables[place.variables()].iter_mut().for_each(change);
+            }
+            Place::Attribute(..) | Place::AttributeElement { .. } => {
+                self.attributes[place.attributes()].iter_mut().for_each(change);
+            }
+            Place::Import(import) => change(&mut self.imports[import.0]),
+            Place::ThreadImport(_, import) => change(&mut self.thread_imports[import.0]),
+            Place::Local(_) => change(&mut self.local),
         }
     }
 }

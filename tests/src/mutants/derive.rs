@@ -1,8 +1,8 @@
 //! Broken policies out of whole ones: one change in the syntax tree, or two.
 
 use catapults_compiler::syntax::ast::{
-    Block, ContainerKind, Expression, ExpressionKind, HandlerKind, Name, Scheduler, StateClass, Statement,
-    StatementKind, UnaryOperator,
+    BinaryOperator, Block, Container, ContainerKind, Expression, ExpressionKind, HandlerKind, Reference, Scheduler,
+    StateClass, Statement, StatementKind, UnaryOperator,
 };
 
 /// A change. Statements are numbered through all handlers and functions, outer ones before those inside.
@@ -20,6 +20,12 @@ pub enum Mutation {
     Redirect(usize, String),
     /// A transfer comes from this container.
     TakeFrom(usize, String),
+    /// A transfer goes to the element behind the one meant.
+    NextElement(usize),
+    /// A transfer comes from the element behind the one meant.
+    FromNextElement(usize),
+    /// The two indices of a transfer change places.
+    SwapIndices(usize),
     /// A condition is negated.
     Negate(usize),
     /// Leaves a handler out, by its number.
@@ -46,8 +52,18 @@ pub fn mutations(tree: &Scheduler) -> Vec<Mutation> {
             match &statements[index].kind {
                 StatementKind::Transfer { source, destination } => {
                     found.extend([Mutation::Drop(site), Mutation::Duplicate(site), Mutation::Reverse(site)]);
-                    let others =
-                        |name: &Name| containers.iter().filter(|other| **other != name.text).cloned().collect();
+                    let others = |from: &Reference| {
+                        containers.iter().filter(|other| **other != from.name.text).cloned().collect()
+                    };
+                    if destination.index.is_some() {
+                        found.push(Mutation::NextElement(site));
+                    }
+                    if source.index.is_some() {
+                        found.push(Mutation::FromNextElement(site));
+                    }
+                    if source.index.is_some() && destination.index.is_some() {
+                        found.push(Mutation::SwapIndices(site));
+                    }
                     let (to, from): (Vec<String>, Vec<String>) = (others(destination), others(source));
                     found.extend(to.into_iter().map(|container| Mutation::Redirect(site, container)));
                     found.extend(from.into_iter().map(|container| Mutation::TakeFrom(site, container)));
@@ -112,12 +128,27 @@ pub fn mutated(tree: &Scheduler, mutation: &Mutation) -> Option<Scheduler> {
         }),
         Mutation::Redirect(site, container) => at(&mut mutant, *site, &mut |statements, index| {
             if let StatementKind::Transfer { destination, .. } = &mut statements[index].kind {
-                destination.text.clone_from(container);
+                rename(destination, container, &tree.containers);
             }
         }),
         Mutation::TakeFrom(site, container) => at(&mut mutant, *site, &mut |statements, index| {
             if let StatementKind::Transfer { source, .. } = &mut statements[index].kind {
-                source.text.clone_from(container);
+                rename(source, container, &tree.containers);
+            }
+        }),
+        Mutation::NextElement(site) => at(&mut mutant, *site, &mut |statements, index| {
+            if let StatementKind::Transfer { destination, .. } = &mut statements[index].kind {
+                next_element(destination);
+            }
+        }),
+        Mutation::FromNextElement(site) => at(&mut mutant, *site, &mut |statements, index| {
+            if let StatementKind::Transfer { source, .. } = &mut statements[index].kind {
+                next_element(source);
+            }
+        }),
+        Mutation::SwapIndices(site) => at(&mut mutant, *site, &mut |statements, index| {
+            if let StatementKind::Transfer { source, destination } = &mut statements[index].kind {
+                std::mem::swap(&mut source.index, &mut destination.index);
             }
         }),
         Mutation::Negate(site) => at(&mut mutant, *site, &mut |statements, index| {
@@ -157,6 +188,24 @@ pub fn mutated(tree: &Scheduler, mutation: &Mutation) -> Option<Scheduler> {
         }
     }
     (mutant != *tree).then_some(mutant)
+}
+
+/// Lets a reference name another container: an array at the same index, or at 0.
+fn rename(reference: &mut Reference, container: &str, containers: &[Container]) {
+    reference.name.text = container.to_owned();
+    let array = containers.iter().any(|other| other.name.text == container && other.length.is_some());
+    let zero = || Box::new(Expression { kind: ExpressionKind::Int(0), at: reference.at });
+    reference.index = reference.index.take().or_else(|| Some(zero())).filter(|_| array);
+}
+
+/// `ready[i]` becomes `ready[i + 1]`.
+fn next_element(reference: &mut Reference) {
+    if let Some(index) = reference.index.take() {
+        let at = index.at;
+        let one = Box::new(Expression { kind: ExpressionKind::Int(1), at });
+        let kind = ExpressionKind::Binary(BinaryOperator::Add, index, one);
+        reference.index = Some(Box::new(Expression { kind, at }));
+    }
 }
 
 /// What is done in handlers, then in functions.
@@ -236,6 +285,7 @@ impl Mutation {
             Mutation::Reverse(_) => "reverse a transfer",
             Mutation::Redirect(..) => "redirect a transfer",
             Mutation::TakeFrom(..) => "take from elsewhere",
+            Mutation::NextElement(_) | Mutation::FromNextElement(_) | Mutation::SwapIndices(_) => "wrong element",
             Mutation::Negate(_) => "negate a condition",
             Mutation::DropHandler(_) => "drop a handler",
             Mutation::WrongClass(..) => "wrong class",
@@ -257,6 +307,9 @@ impl Mutation {
             | Mutation::Duplicate(site)
             | Mutation::Swap(site)
             | Mutation::Reverse(site)
+            | Mutation::NextElement(site)
+            | Mutation::FromNextElement(site)
+            | Mutation::SwapIndices(site)
             | Mutation::Negate(site) => format!("{sort} (line {})", line(*site)),
             Mutation::Redirect(site, to) => format!("{sort} to `{to}` (line {})", line(*site)),
             Mutation::TakeFrom(site, from) => format!("{sort}, `{from}` (line {})", line(*site)),

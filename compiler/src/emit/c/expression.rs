@@ -1,9 +1,11 @@
 //! Expressions: C's own operators where they mean the same, with the parentheses that a careful reader wants.
 
+use super::arrays::Helper;
 use super::handler::Body;
 use super::verbatim;
 use crate::policy::{
-    AttributeId, BinaryOperator, ContainerKind, Expression, Place, Thread, Type, UnaryOperator, Value,
+    AttributeId, BinaryOperator, ContainerKind, ContainerRef, Element, Expression, Place, Thread, Type, UnaryOperator,
+    Value,
 };
 use crate::vocabulary::in_unit;
 
@@ -81,7 +83,11 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
     match value {
         Expression::Literal(value) => Piece { text: literal(*value), level: level(*value) },
         Expression::Constant(id) => Piece::primary(body.names.constants[id.0].clone()),
-        Expression::Read(place) => read(body, *place),
+        Expression::ConstantElement { first, length, index } => {
+            let element = body.element(index, *length);
+            Piece::primary(format!("{}[{element}]", Element::array(&body.names.constants[first.0])))
+        }
+        Expression::Read(place) => read(body, place),
         Expression::Convert(Type::Float, operand) => {
             let operand = piece(body, operand).at_least(Level::Unary);
             Piece { text: format!("(double){operand}"), level: Level::Unary }
@@ -92,8 +98,10 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
         }
         Expression::Now => Piece::primary(body.member(&body.names.now)),
         Expression::Size(container) => {
-            let member = body.container(*container);
-            match body.policy.containers[container.0].kind {
+            let Some(member) = body.lookup(container) else {
+                return Piece::primary(body.help(Helper::Count, container));
+            };
+            match body.kind(container) {
                 ContainerKind::Threadref => Piece::primary(format!("catapults_slot_count({member})")),
                 ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
                     Piece::primary(format!("{member}.count"))
@@ -102,8 +110,21 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
         }
         Expression::In(thread, container) => {
             let thread = body.thread(*thread);
-            let text = format!("{thread}->container == {}", body.names.numbers[container.0]);
-            Piece { text, level: Level::Equality }
+            match container {
+                ContainerRef::One(only) => {
+                    let text = format!("{thread}->container == {}", body.names.numbers[only.0]);
+                    Piece { text, level: Level::Equality }
+                }
+                ContainerRef::Element { first, length, index } => {
+                    let element = body.element(index, *length);
+                    let text = format!("{thread}->container == {} + {element}", body.names.numbers[first.0]);
+                    Piece { text, level: Level::Equality }
+                }
+                ContainerRef::Whole { first, length } => {
+                    let text = super::arrays::within(&thread, &body.names.numbers[first.0], *length);
+                    Piece { text, level: Level::And }
+                }
+            }
         }
         Expression::Unary(UnaryOperator::Negate, operand) => {
             let negated = piece(body, operand).at_least(Level::Primary);
@@ -125,12 +146,16 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
     }
 }
 
-fn read(body: &mut Body, place: Place) -> Piece {
+fn read(body: &mut Body, place: &Place) -> Piece {
     let text = body.place(place);
     Piece::primary(match place {
         Place::Import(_) | Place::ThreadImport(..) if body.is_float(place) => format!("catapults_read_float({text})"),
         Place::Import(_) | Place::ThreadImport(..) => format!("CATAPULTS_READ({text})"),
-        Place::Variable(_) | Place::Local(_) | Place::Attribute(..) => text,
+        Place::Variable(_)
+        | Place::VariableElement { .. }
+        | Place::Local(_)
+        | Place::Attribute(..)
+        | Place::AttributeElement { .. } => text,
     })
 }
 
@@ -202,7 +227,7 @@ fn disjunct(operand: Piece) -> String {
 /// `|slot| == 1` and the like: a pointer is compared, nothing is counted.
 fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &Expression) -> Option<Piece> {
     let (Expression::Size(slot), Expression::Literal(Value::Int(literal))) = (left, right) else { return None };
-    if body.policy.containers[slot.0].kind != ContainerKind::Threadref {
+    if *body.kind(slot) != ContainerKind::Threadref || matches!(slot, ContainerRef::Whole { .. }) {
         return None;
     }
     let holds = |size: i64| match operator {
@@ -220,7 +245,7 @@ fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right:
         | BinaryOperator::And
         | BinaryOperator::Or => None,
     };
-    let member = body.container(*slot);
+    let member = body.lookup(slot)?;
     match (holds(0)?, holds(1)?) {
         (false, true) => Some(Piece { text: format!("{member} != NULL"), level: Level::Equality }),
         (true, false) => Some(Piece { text: format!("{member} == NULL"), level: Level::Equality }),
@@ -263,8 +288,8 @@ fn is_float(body: &Body, expression: &Expression) -> bool {
 }
 
 impl Body<'_> {
-    pub(super) fn is_float(&self, place: Place) -> bool {
-        is_float(self, &Expression::Read(place))
+    pub(super) fn is_float(&self, place: &Place) -> bool {
+        is_float(self, &Expression::Read(place.clone()))
     }
 
     /// A pointer to a thread.
@@ -281,19 +306,29 @@ impl Body<'_> {
     }
 
     /// What holds the value; for imports, the pointer to it.
-    pub(super) fn place(&mut self, place: Place) -> String {
+    pub(super) fn place(&mut self, place: &Place) -> String {
         match place {
             Place::Variable(id) => self.member(&self.names.variables[id.0]),
-            Place::Local(id) => self.local(id),
+            Place::VariableElement { first, length, index } => {
+                let element = self.element(index, *length);
+                let array = self.member(Element::array(&self.names.variables[first.0]));
+                format!("{array}[{element}]")
+            }
+            Place::Local(id) => self.local(*id),
             Place::Import(id) => self.member(&self.names.imports[id.0].0),
             Place::Attribute(thread, id) => {
-                let thread = self.thread(thread);
+                let thread = self.thread(*thread);
                 // Of a timer, the instant.
-                let instant = if self.is_timer(id) { ".instant" } else { "" };
+                let instant = if self.is_timer(*id) { ".instant" } else { "" };
                 format!("{}({thread})->{}{instant}", self.names.thread, self.names.attributes[id.0])
             }
+            Place::AttributeElement { thread, first, length, index } => {
+                let (element, thread) = (self.element(index, *length), self.thread(*thread));
+                let array = Element::array(&self.names.attributes[first.0]);
+                format!("{}({thread})->{array}[{element}]", self.names.thread)
+            }
             Place::ThreadImport(thread, id) => {
-                let thread = self.thread(thread);
+                let thread = self.thread(*thread);
                 format!("{}({thread})->{}", self.names.thread, self.names.thread_imports[id.0].0)
             }
         }

@@ -1,5 +1,6 @@
 //! The handlers as functions: one for each distinct body, and which event or query of the framework has which.
 
+use super::arrays::Helpers;
 use super::handler::{Body, Shape, body};
 use super::names::Names;
 use super::{comment, type_name};
@@ -12,6 +13,7 @@ use std::fmt::Write;
 pub(super) struct Functions {
     pub text: String,
     pub uses_take: bool,
+    pub helpers: Helpers,
 }
 
 /// A function and the handlers that it serves, by their names in the framework.
@@ -21,6 +23,7 @@ struct Function<'a> {
     /// From the parameter list to the closing brace.
     text: String,
     uses_take: bool,
+    helpers: Helpers,
 }
 
 /// A name, and the function that serves it.
@@ -41,15 +44,22 @@ pub(super) fn functions(
         let text = definition(&body, shape, names);
         match list.iter_mut().find(|function| function.text == text && function.shape == shape) {
             Some(function) => function.handlers.push(handler),
-            None => list.push(Function { handlers: vec![handler], shape, text, uses_take: body.uses_take }),
+            None => list.push(Function {
+                handlers: vec![handler],
+                shape,
+                text,
+                uses_take: body.uses_take,
+                helpers: body.helpers,
+            }),
         }
     }
-    let mut result = Functions { text: String::new(), uses_take: false };
+    let mut result = Functions { text: String::new(), uses_take: false, helpers: Helpers::new() };
     let mut served = Vec::new();
     for function in &list {
         let wanted = format!("{}_{}", names.policy, function_name(&function.handlers));
         let name = names.file.take(&wanted);
         result.uses_take |= function.uses_take;
+        result.helpers.extend(&function.helpers);
         let _ = write!(result.text, "\n{}{name}{}", introduction(function, &source, framework), function.text);
         served.extend(function.handlers.iter().map(|handler| (handler.name.as_str(), name.clone())));
     }

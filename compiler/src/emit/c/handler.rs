@@ -2,13 +2,14 @@
 
 use std::cell::OnceCell;
 
+use super::arrays::{self, Group, Helper, Helpers, Site};
 use super::expression::expression;
 use super::names::{Names, Scope};
 use super::{values, verbatim};
 use crate::policy::text::Heads;
 use crate::policy::{
-    AttributeId, BinaryOperator, Block, ContainerId, ContainerKind, Expression, Handler, LocalId, LocalKind, Place,
-    Policy, Source, Statement, StatementId, StatementKind, Test, Thread,
+    AttributeId, BinaryOperator, Block, ContainerId, ContainerKind, ContainerRef, Expression, Handler, LocalId,
+    LocalKind, Place, Policy, Source, Statement, StatementId, StatementKind, Test, Thread,
 };
 use crate::verify::{Guard, Verified};
 
@@ -44,7 +45,9 @@ pub(super) struct Body<'a> {
     pub uses_stop: bool,
     /// Whether a thread is taken out of one of many containers.
     pub uses_take: bool,
-    scope: Scope,
+    /// The functions over all elements of an array that are called.
+    pub helpers: Helpers,
+    pub(super) scope: Scope,
     depth: usize,
     text: String,
 }
@@ -74,6 +77,7 @@ pub(super) fn body<'a>(
         uses_self: false,
         uses_stop: false,
         uses_take: false,
+        helpers: Helpers::new(),
         scope,
         depth: 1,
         text: String::new(),
@@ -136,7 +140,7 @@ impl Body<'_> {
         name
     }
 
-    fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         let depth = if line.is_empty() { 0 } else { self.depth };
         for _ in 0..depth {
             self.text.push_str("    ");
@@ -194,14 +198,19 @@ impl Body<'_> {
     }
 
     fn statement(&mut self, statement: &Statement) {
-        self.guards(statement);
+        let (from, to) = self.sites(statement);
+        self.guards(statement, from.as_ref(), to.as_ref());
         match &statement.kind {
             StatementKind::Set { place: Place::Local(local), value } if self.locals[local.0].is_empty() => {
                 self.initialise(statement, *local, value);
             }
-            StatementKind::Set { place, value } => self.set(statement, *place, value),
-            StatementKind::Transfer { source, destination } => self.transfer(statement, *source, *destination),
-            StatementKind::Destroy { source } => self.destroy(statement, *source),
+            StatementKind::Set { place, value } => self.set(statement, place, value),
+            StatementKind::Transfer { source, .. } => {
+                if let Some(to) = to {
+                    self.transfer(statement, source, from, &to);
+                }
+            }
+            StatementKind::Destroy { source } => self.destroy(statement, source, from),
             StatementKind::Dispatch { slot } => {
                 let slot = self.container(*slot);
                 self.from(statement, &format!("return {slot};"));
@@ -210,7 +219,7 @@ impl Body<'_> {
                 self.branch(statement, "");
                 self.line("}");
             }
-            StatementKind::Foreach { cursor, container, body } => self.foreach(statement, *cursor, *container, body),
+            StatementKind::Foreach { cursor, container, body } => self.foreach(statement, *cursor, container, body),
             StatementKind::Loop { condition, test, body, step } => {
                 self.repetition(statement, "", condition, *test, body, step);
             }
@@ -264,14 +273,40 @@ impl Body<'_> {
         }
     }
 
-    fn guards(&mut self, statement: &Statement) {
+    /// Where a statement takes a thread from, and where it moves it.
+    fn sites(&mut self, statement: &Statement) -> (Option<Site>, Option<Site>) {
+        let taken = |body: &mut Self, source: &Source| match source {
+            Source::Container(container) => Some(body.site(container, "from")),
+            Source::Thread(_) => None,
+        };
+        match &statement.kind {
+            StatementKind::Transfer { source, destination } => {
+                let from = taken(self, source);
+                (from, Some(self.site(destination, "to")))
+            }
+            StatementKind::Destroy { source } => (taken(self, source), None),
+            StatementKind::Dispatch { slot } => (Some(self.site(&ContainerRef::One(*slot), "from")), None),
+            StatementKind::Set { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => (None, None),
+        }
+    }
+
+    fn guards(&mut self, statement: &Statement, from: Option<&Site>, to: Option<&Site>) {
         let verified = self.verified;
         for guard in &verified.facts(statement.id).guards {
             let heads = self.heads.get_or_init(|| Heads::of(self.policy, self.handler));
-            let text = verified.guard_text(heads, statement, *guard);
-            let failed = match guard {
-                Guard::Holds(container) => self.empty(*container),
-                Guard::Vacant(slot) => format!("{} != NULL", self.container(*slot)),
+            let text = verified.guard_text(heads, statement, guard);
+            let failed = match (guard, from, to) {
+                (Guard::Holds(_), Some(from), _) => {
+                    arrays::empty(&self.policy.containers[from.id.0].kind, &from.member)
+                }
+                (Guard::Vacant(_), _, Some(to)) => format!("{} != NULL", to.member),
+                (Guard::Holds(_), None, _) | (Guard::Vacant(_), _, None) => continue,
             };
             self.line(&format!("if (CATAPULTS_UNLIKELY({failed})) {{"));
             self.depth += 1;
@@ -283,15 +318,6 @@ impl Body<'_> {
             self.stop(statement, "guard");
             self.depth -= 1;
             self.line("}");
-        }
-    }
-
-    fn empty(&mut self, container: ContainerId) -> String {
-        let member = self.container(container);
-        match self.policy.containers[container.0].kind {
-            ContainerKind::Threadref => format!("{member} == NULL"),
-            ContainerKind::Queue | ContainerKind::Stack => format!("{member}.first == NULL"),
-            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("{member}.count == 0"),
         }
     }
 
@@ -310,28 +336,32 @@ impl Body<'_> {
         }
     }
 
-    fn set(&mut self, statement: &Statement, place: Place, value: &Expression) {
+    fn set(&mut self, statement: &Statement, place: &Place, value: &Expression) {
         let line = self.assignment(place, value);
         self.from(statement, &line);
         if let Place::Attribute(thread, _) = place {
-            self.refile(statement.id, thread);
+            self.refile(statement.id, *thread);
         }
     }
 
-    fn assignment(&mut self, place: Place, value: &Expression) -> String {
+    fn assignment(&mut self, place: &Place, value: &Expression) -> String {
         let target = self.target(place);
         match place {
-            Place::Attribute(thread, id) if self.is_timer(id) => {
+            Place::Attribute(thread, id) if self.is_timer(*id) => {
                 let value = expression(self, value);
-                let thread = self.thread(thread);
-                self.arm(&thread, id, &value)
+                let thread = self.thread(*thread);
+                self.arm(&thread, *id, &value)
             }
             Place::Import(_) | Place::ThreadImport(..) => {
                 let value = expression(self, value);
                 let write = if self.is_float(place) { "catapults_write_float" } else { "CATAPULTS_WRITE" };
                 format!("{write}({target}, {value});")
             }
-            Place::Variable(_) | Place::Local(_) | Place::Attribute(..) => match self.step(place, value) {
+            Place::Variable(_)
+            | Place::VariableElement { .. }
+            | Place::Local(_)
+            | Place::Attribute(..)
+            | Place::AttributeElement { .. } => match self.step(place, value) {
                 Some((operator, operand)) if operand == "1" => format!("{target}{operator}{operator};"),
                 Some((operator, operand)) => format!("{target} {operator}= {operand};"),
                 None => {
@@ -349,15 +379,20 @@ impl Body<'_> {
     }
 
     /// What is assigned; being assigned is not being read.
-    fn target(&mut self, place: Place) -> String {
+    fn target(&mut self, place: &Place) -> String {
         match place {
             Place::Local(local) => self.locals[local.0].clone(),
-            Place::Variable(_) | Place::Import(_) | Place::Attribute(..) | Place::ThreadImport(..) => self.place(place),
+            Place::Variable(_)
+            | Place::VariableElement { .. }
+            | Place::Import(_)
+            | Place::Attribute(..)
+            | Place::AttributeElement { .. }
+            | Place::ThreadImport(..) => self.place(place),
         }
     }
 
     /// `x = x + 1` as C writes it.
-    fn step(&mut self, place: Place, value: &Expression) -> Option<(&'static str, String)> {
+    fn step(&mut self, place: &Place, value: &Expression) -> Option<(&'static str, String)> {
         let Expression::Binary(operator, left, right) = value else { return None };
         let operator = if *operator == BinaryOperator::Add {
             "+"
@@ -367,7 +402,7 @@ impl Body<'_> {
             return None;
         };
         // What would be no number is 0: C's `+=` knows nothing of that.
-        if **left != Expression::Read(place) || self.is_float(place) {
+        if **left != Expression::Read(place.clone()) || self.is_float(place) {
             return None;
         }
         Some((operator, expression(self, right)))
@@ -375,26 +410,19 @@ impl Body<'_> {
 
     fn refile(&mut self, statement: StatementId, thread: Thread) {
         let verified = self.verified;
-        for container in &verified.facts(statement).refile {
+        for group in arrays::groups(self.policy, &verified.facts(statement).refile) {
             let thread = self.thread(thread);
-            let number = &self.names.numbers[container.0];
-            let order = &self.names.orders[container.0];
-            let member = self.container(*container);
-            self.line(&format!("if ({thread}->container == {number})"));
+            let (holds, number) = (group.holds(self.names, &thread), group.number(self.names, &thread));
+            let order = &self.names.orders[group.id().0];
+            let member = self.member(&group.member(self.names, &thread));
+            self.line(&format!("if ({holds})"));
             self.line(&format!("    catapults_sorted_refile(&{member}, {thread}, {number}, {order});"));
         }
     }
 
-    fn transfer(&mut self, statement: &Statement, source: Source, destination: ContainerId) {
-        let thread = match source {
-            Source::Container(container) => self.pop(container),
-            Source::Thread(local) => {
-                self.remove(statement.id, local);
-                self.local(local)
-            }
-        };
-        let number = &self.names.numbers[destination.0];
-        let member = self.container(destination);
+    fn transfer(&mut self, statement: &Statement, source: &Source, from: Option<Site>, to: &Site) {
+        let thread = self.taken(statement, source, from);
+        let Site { member, number, id: destination } = to;
         let put = match &self.policy.containers[destination.0].kind {
             ContainerKind::Threadref => format!("catapults_slot_put(&{member}, {thread}, {number});"),
             ContainerKind::Queue => format!("catapults_list_append(&{member}, {thread}, {number});"),
@@ -407,14 +435,20 @@ impl Body<'_> {
         self.from(statement, &put);
     }
 
-    fn destroy(&mut self, statement: &Statement, source: Source) {
-        let thread = match source {
-            Source::Container(container) => self.pop(container),
-            Source::Thread(local) => {
-                self.remove(statement.id, local);
-                self.local(local)
+    /// The thread of a transfer or destruction, out of where it was.
+    fn taken(&mut self, statement: &Statement, source: &Source, from: Option<Site>) -> String {
+        match (source, from) {
+            (Source::Container(_), Some(from)) => self.pop(&from),
+            (Source::Container(_), None) => String::new(),
+            (Source::Thread(local), _) => {
+                self.remove(statement.id, *local);
+                self.local(*local)
             }
-        };
+        }
+    }
+
+    fn destroy(&mut self, statement: &Statement, source: &Source, from: Option<Site>) {
+        let thread = self.taken(statement, source, from);
         let timers: Vec<AttributeId> =
             (0..self.policy.attributes.len()).map(AttributeId).filter(|id| self.is_timer(*id)).collect();
         if timers.is_empty() {
@@ -436,9 +470,9 @@ impl Body<'_> {
         self.scope = scope;
     }
 
-    fn pop(&mut self, container: ContainerId) -> String {
-        let member = self.container(container);
-        match &self.policy.containers[container.0].kind {
+    fn pop(&self, from: &Site) -> String {
+        let member = &from.member;
+        match &self.policy.containers[from.id.0].kind {
             ContainerKind::Threadref => format!("catapults_slot_take(&{member})"),
             ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_pop(&{member})"),
             kind @ (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_)) => {
@@ -452,20 +486,20 @@ impl Body<'_> {
         let verified = self.verified;
         let thread = self.local(local);
         let facts = verified.facts(statement);
-        match facts.positions.as_slice() {
+        match arrays::groups(self.policy, &facts.positions).as_slice() {
             [] => {}
             [only] => {
-                let removal = self.removal(*only, &thread);
+                let removal = self.removal(only, &thread);
                 if facts.in_hand {
-                    self.line(&format!("if ({thread}->container == {})", self.names.numbers[only.0]));
+                    self.line(&format!("if ({})", only.holds(self.names, &thread)));
                     self.line(&format!("    {removal}"));
                 } else {
                     self.line(&removal);
                 }
             }
             [first, second] if !facts.in_hand => {
-                let (one, other) = (self.removal(*first, &thread), self.removal(*second, &thread));
-                self.line(&format!("if ({thread}->container == {})", self.names.numbers[first.0]));
+                let (one, other) = (self.removal(first, &thread), self.removal(second, &thread));
+                self.line(&format!("if ({})", first.holds(self.names, &thread)));
                 self.line(&format!("    {one}"));
                 self.line("else");
                 self.line(&format!("    {other}"));
@@ -478,16 +512,23 @@ impl Body<'_> {
         }
     }
 
-    fn removal(&mut self, container: ContainerId, thread: &str) -> String {
+    fn removal(&mut self, group: &Group, thread: &str) -> String {
         self.uses_self = true;
-        super::removal(self.policy, self.names, container, thread)
+        super::removal(self.policy, self.names, group, thread)
     }
 
     /// Visits the threads that are in the container now, although the body may move the one visited, even back into it.
-    fn foreach(&mut self, statement: &Statement, cursor: LocalId, container: ContainerId, block: &Block) {
+    fn foreach(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
+        if matches!(container, ContainerRef::Whole { .. }) {
+            let (scope, locals) = (self.scope.clone(), self.locals.clone());
+            self.foreach_element(statement, cursor, container, block);
+            (self.scope, self.locals) = (scope, locals);
+            return;
+        }
+        let Site { member, id, .. } = self.site(container, "which");
         let (scope, locals) = (self.scope.clone(), self.locals.clone());
-        let member = self.container(container);
-        let kind = &self.policy.containers[container.0].kind;
+        let policy = self.policy;
+        let kind = &policy.containers[id.0].kind;
         let t = self.declare(cursor);
         let pointer =
             if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
@@ -533,6 +574,34 @@ impl Body<'_> {
         }
         self.line("}");
         (self.scope, self.locals) = (scope, locals);
+    }
+
+    /// The same for all elements of an array.
+    fn foreach_element(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
+        let (policy, length) = (self.policy, container.candidates().count());
+        let Some(first) = container.candidates().next() else { return };
+        let pointer =
+            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        if self.moves(block) {
+            let walk = self.help(Helper::Walk, container);
+            let t = self.declare(cursor);
+            let next = self.scope.take("next");
+            self.from(statement, &format!("for ({pointer}{t} = {walk}, *{next}; {t} != NULL; {t} = {next}) {{"));
+            self.line(&format!("    {next} = {t}->walk;"));
+            self.nested(block);
+            self.line("}");
+            return;
+        }
+        let array = self.array(first);
+        let (t, which) = (self.declare(cursor), self.scope.take("which"));
+        self.from(statement, &format!("for (unsigned {which} = 0; {which} < {length}; {which}++) {{"));
+        self.depth += 1;
+        let head = arrays::visit(&policy.containers[first.0].kind, &format!("{array}[{which}]"), &t, pointer);
+        self.line(&format!("{head} {{"));
+        self.nested(block);
+        self.line("}");
+        self.depth -= 1;
+        self.line("}");
     }
 
     /// `int i = 0;` and the `for` that alone mentions it, as one line of C; whether these statements are such.
@@ -593,11 +662,13 @@ impl Body<'_> {
         let [only] = step.as_slice() else { return None };
         let StatementKind::Set { place, value } = &only.kind else { return None };
         let plain = match place {
-            Place::Variable(_) | Place::Local(_) => true,
+            Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::AttributeElement { .. } => {
+                true
+            }
             Place::Attribute(..) => self.verified.facts(only.id).refile.is_empty(),
             Place::Import(_) | Place::ThreadImport(..) => false,
         };
-        plain.then(|| self.assignment(*place, value).trim_end_matches(';').to_owned())
+        plain.then(|| self.assignment(place, value).trim_end_matches(';').to_owned())
     }
 
     /// Whether a block moves, destroys or re-files a thread.

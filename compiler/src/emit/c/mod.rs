@@ -12,6 +12,7 @@
 //! The framework's header declares the table, `struct NAME_handlers`: one function pointer for each event and query, named
 //! like it with `_` for `.`. A handler that several events share is one function.
 
+mod arrays;
 mod expression;
 mod functions;
 mod handler;
@@ -21,8 +22,9 @@ mod verbatim;
 
 use super::File;
 use crate::framework::Framework;
-use crate::policy::{ContainerId, ContainerKind, Import, Policy, SortKey, StateClass, Type, Value};
+use crate::policy::{Container, ContainerId, ContainerKind, Element, Import, Policy, SortKey, StateClass, Type, Value};
 use crate::verify::Verified;
+use arrays::Group;
 use names::Names;
 use std::fmt::Write;
 
@@ -45,6 +47,8 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework) -> File {
     if functions.uses_take {
         unit.take();
     }
+    let helpers = arrays::definitions(unit.policy, &unit.names, &functions.helpers);
+    unit.put(&helpers);
     unit.text.push_str(&functions.text);
     let start = unit.start();
     let adopt = unit.adopt();
@@ -95,7 +99,17 @@ impl Unit<'_> {
     /// Enumeration constants where they fit into C's `int`, else objects.
     fn constants(&mut self) {
         let (mut small, mut large) = (String::new(), String::new());
-        for (constant, name) in self.policy.constants.iter().zip(&self.names.constants) {
+        for (index, (constant, name)) in self.policy.constants.iter().zip(&self.names.constants).enumerate() {
+            if let Some(Element { index: place, length }) = constant.element {
+                if place == 0 {
+                    let values = self.policy.constants[index..index + length].iter().map(|constant| constant.value);
+                    let values = values.map(expression::literal).collect::<Vec<_>>().join(", ");
+                    let (ty, name) = (type_name(constant.value.ty()), Element::array(name));
+                    let _ =
+                        writeln!(large, "static const {ty} {name}[{length}] __attribute__((unused)) = {{{values}}};");
+                }
+                continue;
+            }
             match constant.value {
                 Value::Time(_) | Value::Float(_) => {
                     let (ty, value) = (type_name(constant.value.ty()), expression::literal(constant.value));
@@ -126,6 +140,7 @@ impl Unit<'_> {
         let (policy, names) = (self.policy, &self.names);
         let mut rows = Vec::new();
         for (container, name) in policy.containers.iter().zip(&names.containers) {
+            let Some(name) = declared(name, container.element) else { continue };
             let declaration = match container.kind {
                 ContainerKind::Threadref => format!("struct catapults_thread *{name};"),
                 ContainerKind::Queue | ContainerKind::Stack => format!("struct catapults_list {name};"),
@@ -134,6 +149,7 @@ impl Unit<'_> {
             rows.push((declaration, format!("{}, {}", self.kind(&container.kind), class(container.class))));
         }
         for (variable, name) in policy.variables.iter().zip(&names.variables) {
+            let Some(name) = declared(name, variable.element) else { continue };
             rows.push((format!("{} {name};", type_name(variable.ty)), String::new()));
         }
         for (import, name) in policy.imports.iter().zip(&names.imports) {
@@ -148,7 +164,13 @@ impl Unit<'_> {
         }
         let mut text = String::from("\n/* Where threads are: catapults_thread.container. 0: in hand. */\nenum {\n");
         for (index, number) in names.numbers.iter().enumerate() {
-            let _ = writeln!(text, "    {number} = {},", index + 1);
+            let _ = match policy.containers[index].element {
+                None => writeln!(text, "    {number} = {},", index + 1),
+                Some(Element { index: 0, length }) => {
+                    writeln!(text, "    {number} = {}, /* and the other elements, to {} */", index + 1, index + length)
+                }
+                Some(_) => Ok(()),
+            };
         }
         let _ = write!(text, "}};\n\n/* The scheduler. */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
         self.put(&text);
@@ -160,6 +182,7 @@ impl Unit<'_> {
         let thread = &names.thread;
         let mut rows = vec![("struct catapults_thread base;".to_owned(), String::new())];
         for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
+            let Some(name) = declared(name, attribute.element) else { continue };
             let ty = if attribute.timer.is_some() { "struct catapults_timer" } else { type_name(attribute.ty) };
             rows.push((format!("{ty} {name};"), String::new()));
         }
@@ -178,8 +201,11 @@ impl Unit<'_> {
     fn orders(&mut self) {
         for (container, name) in self.policy.containers.iter().zip(&self.names.orders) {
             let (ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys)) = &container.kind else { continue };
+            if container.element.is_some_and(|element| element.index > 0) {
+                continue;
+            }
             let thread = &self.names.thread;
-            let mut text = format!("\n/* {} leaves `{}` first. */\n", self.keys(keys), container.name);
+            let mut text = format!("\n/* {} leaves `{}` first. */\n", self.keys(keys), Element::array(&container.name));
             let _ = writeln!(
                 text,
                 "static inline int {name}(const struct catapults_thread *a, const struct catapults_thread *b) {{"
@@ -203,13 +229,21 @@ impl Unit<'_> {
         let (name, policy) = (&self.names.take, &self.names.policy);
         let mut text = format!(
             "\n/* Takes a thread out of wherever it is. */\n\
-             static inline void {name}(struct {policy} *self, struct catapults_thread *t) {{\n    switch (t->container) {{\n"
+             static inline void {name}(struct {policy} *self, struct catapults_thread *t) {{\n"
         );
-        for (index, number) in self.names.numbers.iter().enumerate() {
-            let removal = removal(self.policy, &self.names, ContainerId(index), "t");
+        let all: Vec<ContainerId> = (0..self.policy.containers.len()).map(ContainerId).collect();
+        let groups = arrays::groups(self.policy, &all);
+        for group in groups.iter().filter(|group| matches!(group, Group::Array(..))) {
+            let (holds, removal) = (group.holds(&self.names, "t"), removal(self.policy, &self.names, group, "t"));
+            let _ = write!(text, "    if ({holds}) {{\n        {removal}\n        return;\n    }}\n");
+        }
+        let singles = groups.iter().any(|group| matches!(group, Group::One(_)));
+        text.push_str(if singles { "    switch (t->container) {\n" } else { "" });
+        for group in groups.iter().filter(|group| matches!(group, Group::One(_))) {
+            let (number, removal) = (group.number(&self.names, "t"), removal(self.policy, &self.names, group, "t"));
             let _ = write!(text, "    case {number}:\n        {removal}\n        break;\n");
         }
-        text.push_str("    }\n}\n");
+        text.push_str(if singles { "    }\n}\n" } else { "}\n" });
         self.put(&text);
     }
 
@@ -220,19 +254,19 @@ impl Unit<'_> {
         let (policy, names) = (self.policy, &self.names);
         let mut text = format!("\nstatic void {name}(void *self_) {{\n    struct {} *self = self_;\n", names.policy);
         for (container, name) in policy.containers.iter().zip(&names.containers) {
-            let _ = match container.kind {
-                ContainerKind::Threadref => writeln!(text, "    self->{name} = NULL;"),
-                ContainerKind::Queue | ContainerKind::Stack => {
-                    writeln!(text, "    catapults_list_init(&self->{name});")
+            match container.element {
+                None => {
+                    let _ = writeln!(text, "    {}", emptied(container, name));
                 }
-                ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
-                    writeln!(text, "    catapults_sorted_init(&self->{name});")
+                Some(Element { index: 0, length }) => {
+                    let each = emptied(container, &format!("{}[i]", Element::array(name)));
+                    let _ = write!(text, "    for (unsigned i = 0; i < {length}; i++)\n        {each}\n");
                 }
-            };
+                Some(_) => {}
+            }
         }
-        for (variable, name) in policy.variables.iter().zip(&names.variables) {
-            let _ = writeln!(text, "    self->{name} = {};", expression::literal(variable.initial));
-        }
+        let variables = policy.variables.iter().map(|variable| (variable.element, variable.initial));
+        text.push_str(&initialised("self", &variables.collect::<Vec<_>>(), &names.variables));
         for (import, name) in policy.imports.iter().zip(&names.imports) {
             text.push_str(&defaults("self", import, name));
         }
@@ -257,14 +291,14 @@ impl Unit<'_> {
             names.thread
         );
         text.push_str("    t->base.container = 0;\n");
-        let mut timers = 0;
-        for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
-            if attribute.timer.is_some() {
-                let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {timers});");
-                timers += 1;
-            } else {
-                let _ = writeln!(text, "    t->{name} = {};", expression::literal(attribute.initial));
-            }
+        let attributes = || policy.attributes.iter().zip(&names.attributes);
+        let (plain, plain_names): (Vec<_>, Vec<_>) = attributes()
+            .filter(|(attribute, _)| attribute.timer.is_none())
+            .map(|(attribute, name)| ((attribute.element, attribute.initial), name.clone()))
+            .unzip();
+        text.push_str(&initialised("t", &plain, &plain_names));
+        for (number, (_, name)) in attributes().filter(|(attribute, _)| attribute.timer.is_some()).enumerate() {
+            let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {number});");
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
             text.push_str(&defaults("t", import, name));
@@ -399,6 +433,45 @@ fn members(rows: &[(String, String)]) -> String {
     text
 }
 
+/// How a member is declared; `None` for the elements of an array but the first, which declares them all.
+fn declared(name: &str, element: Option<Element>) -> Option<String> {
+    match element {
+        None => Some(name.to_owned()),
+        Some(Element { index: 0, length }) => Some(format!("{}[{length}]", Element::array(name))),
+        Some(_) => None,
+    }
+}
+
+/// The statement that sets a container up.
+fn emptied(container: &Container, member: &str) -> String {
+    match container.kind {
+        ContainerKind::Threadref => format!("self->{member} = NULL;"),
+        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_init(&self->{member});"),
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&self->{member});"),
+    }
+}
+
+/// The statements that give variables what they hold at first; of an array, in a loop if that is the same everywhere.
+fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[String]) -> String {
+    let mut text = String::new();
+    for (index, ((element, initial), name)) in variables.iter().zip(names).enumerate() {
+        let value = expression::literal(*initial);
+        let first = index - element.map_or(0, |element| element.index);
+        let all = &variables[first..first + element.map_or(1, |element| element.length)];
+        let alike = all.len() > 1 && all.iter().all(|(_, other)| other == initial);
+        let _ = match element {
+            Some(Element { index: 0, length }) if alike => write!(
+                text,
+                "    for (unsigned i = 0; i < {length}; i++)\n        {object}->{}[i] = {value};\n",
+                Element::array(name)
+            ),
+            Some(_) if alike => Ok(()),
+            Some(_) | None => writeln!(text, "    {object}->{name} = {value};"),
+        };
+    }
+    text
+}
+
 fn defaults(object: &str, import: &Import, (pointer, fallback): &(String, String)) -> String {
     let value = expression::literal(import.default);
     format!("    {object}->{fallback} = {value};\n    {object}->{pointer} = &{object}->{fallback};\n")
@@ -427,9 +500,9 @@ fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, 
 }
 
 /// The statement that takes `thread` out of a container that holds it.
-fn removal(policy: &Policy, names: &Names, container: ContainerId, thread: &str) -> String {
-    let member = &names.containers[container.0];
-    match policy.containers[container.0].kind {
+fn removal(policy: &Policy, names: &Names, group: &Group, thread: &str) -> String {
+    let member = group.member(names, thread);
+    match policy.containers[group.id().0].kind {
         ContainerKind::Threadref => format!("self->{member} = NULL;"),
         ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_remove(&self->{member}, {thread});"),
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {

@@ -1,7 +1,8 @@
 //! Names in generated C: those of the source, with a trailing underscore where C or this file has taken them.
 
-use crate::policy::Policy;
-use std::collections::BTreeSet;
+use super::arrays::Helper;
+use crate::policy::{ContainerId, Element, Policy};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// What C17 and C23 reserve, and what the included headers define as macros or types.
@@ -121,6 +122,8 @@ pub(super) struct Names {
     pub now: String,
     /// A member of the instance: the armed timers.
     pub timers: String,
+    /// The functions over all elements of an array, by its first element.
+    helpers: BTreeMap<ContainerId, [String; 3]>,
     /// Members of the instance.
     pub variables: Vec<String>,
     /// Members of the instance: the pointer, and the default that it points at until the application registers a variable.
@@ -141,14 +144,27 @@ impl Names {
         let mut of = |part: &str| file.take(&format!("{name}_{part}"));
         let thread = of("thread");
         let take = of("take");
-        let orders = policy.containers.iter().map(|container| of(&format!("{}_order", container.name))).collect();
-        let constants = policy.constants.iter().map(|constant| file.take(&constant.name)).collect();
-        let numbers = policy.containers.iter().map(|container| file.take(&format!("in_{}", container.name))).collect();
+        let containers = || policy.containers.iter().map(|container| (container.name.as_str(), container.element));
+        let orders = shared(containers(), |array| of(&format!("{array}_order")));
+        let helpers = shared(containers().filter(|(_, element)| element.is_some()), |array| {
+            [Helper::Count, Helper::First, Helper::Walk].map(|helper| of(&format!("{array}_{}", helper.word())))
+        });
+        let arrays = policy.containers.iter().enumerate().filter(|(_, container)| container.element.is_some());
+        let helpers = arrays.map(|(index, _)| ContainerId(index)).zip(helpers).collect();
+        let constants = policy.constants.iter().map(|constant| (constant.name.as_str(), constant.element));
+        let constants = elements(constants, |name| file.take(name));
+        let numbers = shared(containers(), |array| file.take(&format!("in_{array}")));
+        let numbers = numbers.into_iter().zip(&policy.containers).map(|(number, container)| match container.element {
+            Some(Element { index, .. }) if index > 0 => format!("{number} + {index}"),
+            Some(_) | None => number,
+        });
+        let numbers = numbers.collect();
 
         let mut instance = Scope::default();
         let now = instance.take("now");
-        let containers = policy.containers.iter().map(|container| instance.take(&container.name)).collect();
-        let variables = policy.variables.iter().map(|variable| instance.take(&variable.name)).collect();
+        let containers = elements(containers(), |name| instance.take(name));
+        let variables = policy.variables.iter().map(|variable| (variable.name.as_str(), variable.element));
+        let variables = elements(variables, |name| instance.take(name));
         let import = |scope: &mut Scope, name: &str| (scope.take(name), scope.take(&format!("{name}_default")));
         let imports = policy.imports.iter().map(|variable| import(&mut instance, &variable.name)).collect();
 
@@ -156,7 +172,8 @@ impl Names {
 
         let mut members = Scope::default();
         members.take("base");
-        let attributes = policy.attributes.iter().map(|attribute| members.take(&attribute.name)).collect();
+        let attributes = policy.attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.element));
+        let attributes = elements(attributes, |name| members.take(name));
         let thread_imports =
             policy.thread_imports.iter().map(|variable| import(&mut members, &variable.name)).collect();
         Names {
@@ -169,6 +186,7 @@ impl Names {
             orders,
             now,
             timers,
+            helpers,
             variables,
             imports,
             attributes,
@@ -176,4 +194,50 @@ impl Names {
             file,
         }
     }
+
+    /// The function over all elements of an array.
+    pub(super) fn helper(&self, first: ContainerId, helper: Helper) -> &str {
+        self.helpers.get(&first).map_or("", |names| match helper {
+            Helper::Count => &names[0],
+            Helper::First => &names[1],
+            Helper::Walk => &names[2],
+        })
+    }
+}
+
+impl Helper {
+    /// The end of its name.
+    fn word(self) -> &'static str {
+        match self {
+            Helper::Count => "count",
+            Helper::First => "first",
+            Helper::Walk => "walk",
+        }
+    }
+}
+
+/// What is made once for each array and each single thing, by its name.
+fn shared<'a, T: Clone>(
+    named: impl Iterator<Item = (&'a str, Option<Element>)>,
+    mut make: impl FnMut(&str) -> T,
+) -> Vec<T> {
+    let mut made: Vec<T> = Vec::new();
+    for (name, element) in named {
+        let again = made.last().filter(|_| element.is_some_and(|element| element.index > 0)).cloned();
+        made.push(again.unwrap_or_else(|| make(Element::array(name))));
+    }
+    made
+}
+
+/// Names of which the elements of an array share one: `count[0]`.
+fn elements<'a>(
+    named: impl Iterator<Item = (&'a str, Option<Element>)> + Clone,
+    take: impl FnMut(&str) -> String,
+) -> Vec<String> {
+    let arrays = shared(named.clone(), take);
+    let element = |(array, (_, element)): (String, (&str, Option<Element>))| match element {
+        Some(Element { index, .. }) => format!("{array}[{index}]"),
+        None => array,
+    };
+    arrays.into_iter().zip(named).map(element).collect()
 }

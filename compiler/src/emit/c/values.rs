@@ -1,6 +1,6 @@
 //! Where the values of a handler are mentioned: what a declaration in C must be placed by.
 
-use crate::policy::{Block, Expression, LocalId, Place, Statement, StatementKind};
+use crate::policy::{Block, Expression, LocalId, Place, Statement, StatementKind, Verbatim};
 
 /// Whether a statement, or one inside it, reads or assigns the value.
 pub(super) fn mentions(statement: &Statement, local: LocalId) -> bool {
@@ -25,30 +25,37 @@ pub(super) fn read_in(block: &Block, local: LocalId) -> bool {
 fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
     match &statement.kind {
         StatementKind::Set { place: Place::Local(place), value } => (own || *place != local) && within(value, local),
-        StatementKind::Set { value, .. } | StatementKind::Return { value: Some(value) } => within(value, local),
-        StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => within(condition, local),
-        StatementKind::Verbatim { text, .. } => text.places().any(|place| place == Place::Local(local)),
-        StatementKind::Transfer { .. }
+        StatementKind::Verbatim { text, .. } => verbatim(text, local),
+        StatementKind::Set { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Loop { .. }
+        | StatementKind::Transfer { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Foreach { .. }
-        | StatementKind::Return { value: None }
-        | StatementKind::Fail { .. } => false,
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => statement.expressions().any(|expression| within(expression, local)),
     }
 }
 
 fn within(value: &Expression, local: LocalId) -> bool {
-    match value {
+    let own = match value {
         Expression::Read(place) => *place == Place::Local(local),
-        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-            within(operand, local)
-        }
-        Expression::Binary(_, left, right) => within(left, local) || within(right, local),
-        Expression::Verbatim { text, .. } => text.places().any(|place| place == Place::Local(local)),
+        Expression::Verbatim { text, .. } => verbatim(text, local),
         Expression::Literal(_)
         | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
         | Expression::Now
         | Expression::Size(_)
-        | Expression::In(..) => false,
-    }
+        | Expression::In(..)
+        | Expression::Unary(..)
+        | Expression::Convert(..)
+        | Expression::Binary(..)
+        | Expression::NotZero(_) => false,
+    };
+    own || value.parts().any(|part| within(part, local))
+}
+
+fn verbatim(text: &Verbatim, local: LocalId) -> bool {
+    text.places().any(|place| *place == Place::Local(local))
 }

@@ -42,10 +42,10 @@ fn copied(body: &mut Body, text: &Verbatim, writable: bool) -> String {
             Piece::Text(text) => text.clone(),
             Piece::Constant(constant) => body.names.constants[constant.0].clone(),
             Piece::Thread(thread) => body.thread(*thread),
-            Piece::Place(place) if writable && can_change(body, *place) => body.place(*place),
+            Piece::Place(place) if writable && can_change(body, place) => body.place(place),
             Piece::Place(place) => {
-                let read = super::expression::expression(body, &Expression::Read(*place));
-                match type_held(body, *place) {
+                let read = super::expression::expression(body, &Expression::Read(place.clone()));
+                match type_held(body, place) {
                     Some(ty) => format!("(({}){read})", super::type_name(ty)),
                     None => read,
                 }
@@ -56,10 +56,10 @@ fn copied(body: &mut Body, text: &Verbatim, writable: bool) -> String {
     copied
 }
 
-fn can_change(body: &Body, place: Place) -> bool {
+fn can_change(body: &Body, place: &Place) -> bool {
     match place {
-        Place::Variable(_) | Place::Local(_) => true,
-        Place::Attribute(_, attribute) => !is_sort_key(body, attribute) && !body.is_timer(attribute),
+        Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::AttributeElement { .. } => true,
+        Place::Attribute(_, attribute) => !is_sort_key(body, *attribute) && !body.is_timer(*attribute),
         Place::Import(_) | Place::ThreadImport(..) => false,
     }
 }
@@ -72,10 +72,10 @@ fn is_sort_key(body: &Body, attribute: AttributeId) -> bool {
 }
 
 /// The type of an lvalue, which a cast makes a value. What is read of the application is a value as it is.
-fn type_held(body: &Body, place: Place) -> Option<Type> {
+fn type_held(body: &Body, place: &Place) -> Option<Type> {
     match place {
-        Place::Variable(id) => Some(body.policy.variables[id.0].ty),
-        Place::Attribute(_, id) => Some(body.policy.attributes[id.0].ty),
+        Place::Variable(id) | Place::VariableElement { first: id, .. } => Some(body.policy.variables[id.0].ty),
+        Place::Attribute(_, id) | Place::AttributeElement { first: id, .. } => Some(body.policy.attributes[id.0].ty),
         Place::Local(id) => match body.handler.locals[id.0].kind {
             LocalKind::Value(ty) => Some(ty),
             LocalKind::Thread => None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::policy::{Handler, Policy};
+use crate::policy::{Element, Handler, Policy};
 
 /// The printed names of everything that a policy declares, each list in the order of its own vector.
 pub(super) struct Names {
@@ -24,11 +24,11 @@ impl Names {
         let mut scope = Counter::default();
         let mut members = Counter::default();
         Names {
-            constants: policy.constants.iter().map(|constant| scope.next(&constant.name)).collect(),
-            variables: policy.variables.iter().map(|variable| scope.next(&variable.name)).collect(),
+            constants: scope.all(policy.constants.iter().map(|constant| (&constant.name, constant.element))),
+            variables: scope.all(policy.variables.iter().map(|variable| (&variable.name, variable.element))),
             imports: policy.imports.iter().map(|import| scope.next(&import.name)).collect(),
-            containers: policy.containers.iter().map(|container| scope.next(&container.name)).collect(),
-            attributes: policy.attributes.iter().map(|attribute| members.next(&attribute.name)).collect(),
+            containers: scope.all(policy.containers.iter().map(|container| (&container.name, container.element))),
+            attributes: members.all(policy.attributes.iter().map(|attribute| (&attribute.name, attribute.element))),
             thread_imports: policy.thread_imports.iter().map(|import| members.next(&import.name)).collect(),
             scope,
         }
@@ -42,6 +42,19 @@ impl Names {
 }
 
 impl Counter {
+    /// An array counts as one name, which its elements share.
+    fn all<'a>(&mut self, names: impl Iterator<Item = (&'a String, Option<Element>)>) -> Vec<String> {
+        let mut array = String::new();
+        let printed = names.map(|(name, element)| {
+            let Some(Element { index, .. }) = element else { return self.next(name) };
+            if index == 0 {
+                array = self.next(Element::array(name));
+            }
+            format!("{array}[{index}]")
+        });
+        printed.collect()
+    }
+
     fn next(&mut self, name: &str) -> String {
         let seen = self.0.entry(name.to_owned()).or_insert(0);
         *seen += 1;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::names::Names;
 use crate::policy::{
-    At, Block, Container, ContainerKind, Expression, Handler, Import, LocalKind, Owner, Piece, Place, Policy, SortKey,
-    Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value, Verbatim,
+    At, Block, Container, ContainerKind, ContainerRef, Element, Expression, Handler, Import, LocalKind, Owner, Piece,
+    Place, Policy, SortKey, Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value, Verbatim,
 };
 
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
@@ -23,15 +23,22 @@ pub fn print(policy: &Policy) -> String {
         line(&mut out, format_args!("verbatim {} {text}{place}", preamble.language));
     }
     for constants in in_section(&policy.constants, &mut out) {
-        line(&mut out, format_args!("const {} = {}", constants.name, value(constants.value)));
+        if let Some((length, elements)) = array(constants.element, &policy.constants, constants) {
+            let values = elements.iter().map(|constant| constant.value);
+            let name = Element::array(&constants.name);
+            line(&mut out, format_args!("const {name}{length} = {}", values_in_order(values)));
+        }
     }
     for attribute in in_section(&policy.attributes, &mut out) {
         if let Some(event) = &attribute.timer {
             line(&mut out, format_args!("timer {} raises {event}", attribute.name));
             continue;
         }
-        let initial = value(attribute.initial);
-        line(&mut out, format_args!("attribute {}: {} = {initial}", attribute.name, attribute.ty.word()));
+        if let Some((length, elements)) = array(attribute.element, &policy.attributes, attribute) {
+            let initial = values_in_order(elements.iter().map(|attribute| attribute.initial));
+            let (name, ty) = (Element::array(&attribute.name), attribute.ty.word());
+            line(&mut out, format_args!("attribute {name}{length}: {ty} = {initial}"));
+        }
     }
     for import in in_section(&policy.thread_imports, &mut out) {
         import_line(&mut out, "threadimport", import);
@@ -40,11 +47,16 @@ pub fn print(policy: &Policy) -> String {
         import_line(&mut out, "import", import);
     }
     for variable in in_section(&policy.variables, &mut out) {
-        let initial = value(variable.initial);
-        line(&mut out, format_args!("variable {}: {} = {initial}", variable.name, variable.ty.word()));
+        if let Some((length, elements)) = array(variable.element, &policy.variables, variable) {
+            let initial = values_in_order(elements.iter().map(|variable| variable.initial));
+            let (name, ty) = (Element::array(&variable.name), variable.ty.word());
+            line(&mut out, format_args!("variable {name}{length}: {ty} = {initial}"));
+        }
     }
     for container in in_section(&policy.containers, &mut out) {
-        container_line(&mut out, container, &names);
+        if let Some((length, _)) = array(container.element, &policy.containers, container) {
+            container_line(&mut out, container, &length, &names);
+        }
     }
     for handler in policy.events.iter().chain(&policy.queries) {
         let locals = names.locals(handler);
@@ -70,15 +82,24 @@ impl Heads {
 
     /// A statement of the handler.
     pub fn head(&self, statement: &Statement) -> String {
-        Printer { names: &self.names, locals: &self.locals }.head(statement)
+        self.printer().head(statement)
+    }
+
+    /// What is named in the handler, as in the source: `ready`, `ready[t.level]`.
+    pub fn container(&self, container: &ContainerRef) -> String {
+        self.printer().container(container)
+    }
+
+    fn printer(&self) -> Printer<'_> {
+        Printer { names: &self.names, locals: &self.locals }
     }
 }
 
 /// An expression as the policy writes it, more or less. Names of the same spelling are not told apart.
 pub fn expression(policy: &Policy, handler: &Handler, expression: &Expression) -> String {
-    let Heads { names, locals } = Heads::of(policy, handler);
+    let heads = Heads::of(policy, handler);
     let expression = if let Expression::NotZero(operand) = expression { operand } else { expression };
-    let numbered = Printer { names: &names, locals: &locals }.expression(expression);
+    let numbered = heads.printer().expression(expression);
     let mut parts = numbered.split('#');
     let mut text = parts.next().unwrap_or_default().to_owned();
     parts.for_each(|part| text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit())));
@@ -88,6 +109,7 @@ pub fn expression(policy: &Policy, handler: &Handler, expression: &Expression) -
         }
         Expression::Literal(_)
         | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
         | Expression::Read(_)
         | Expression::Now
         | Expression::Convert(..)
@@ -96,6 +118,11 @@ pub fn expression(policy: &Policy, handler: &Handler, expression: &Expression) -
         | Expression::NotZero(_)
         | Expression::Verbatim { .. } => text,
     }
+}
+
+/// What is named, as in the source: `ready`, `ready[t.level]`.
+pub fn container(policy: &Policy, handler: &Handler, container: &ContainerRef) -> String {
+    Heads::of(policy, handler).container(container)
 }
 
 /// The items, with an empty line before the first.
@@ -111,11 +138,23 @@ fn line(out: &mut String, text: std::fmt::Arguments) {
     let _ = writeln!(out, "{text}");
 }
 
+/// What is printed after the name of an array or a single thing, and its elements, of which it is the first. `None` for the other
+/// elements, which are printed with the first.
+fn array<'a, T>(element: Option<Element>, all: &'a [T], first: &'a T) -> Option<(String, &'a [T])> {
+    let Some(Element { index, length }) = element else { return Some((String::new(), std::slice::from_ref(first))) };
+    let start = all.iter().position(|one| std::ptr::eq(one, first))?;
+    (index == 0).then(|| (format!("[{length}]"), &all[start..all.len().min(start + length)]))
+}
+
+fn values_in_order(values: impl Iterator<Item = Value>) -> String {
+    values.map(value).collect::<Vec<_>>().join(", ")
+}
+
 fn import_line(out: &mut String, word: &str, import: &Import) {
     line(out, format_args!("{word} {}: {} default {}", import.name, import.ty.word(), value(import.default)));
 }
 
-fn container_line(out: &mut String, container: &Container, names: &Names) {
+fn container_line(out: &mut String, container: &Container, length: &str, names: &Names) {
     let kind = match &container.kind {
         ContainerKind::Threadref => "threadref".to_owned(),
         ContainerKind::Queue => "queue".to_owned(),
@@ -126,7 +165,12 @@ fn container_line(out: &mut String, container: &Container, names: &Names) {
     let class = container.class.word();
     line(
         out,
-        format_args!("container {}: {kind} {class}{}{}", container.name, owner(container.owner), at(container.at)),
+        format_args!(
+            "container {}{length}: {kind} {class}{}{}",
+            Element::array(&container.name),
+            owner(container.owner),
+            at(container.at)
+        ),
     );
 }
 
@@ -202,15 +246,15 @@ impl Printer<'_> {
 
     fn head(&self, statement: &Statement) -> String {
         match &statement.kind {
-            StatementKind::Set { place, value } => format!("{} = {};", self.place(*place), self.expression(value)),
+            StatementKind::Set { place, value } => format!("{} = {};", self.place(place), self.expression(value)),
             StatementKind::Transfer { source, destination } => {
-                format!("{} => {};", self.source(*source), name(&self.names.containers, destination.0))
+                format!("{} => {};", self.source(source), self.container(destination))
             }
-            StatementKind::Destroy { source } => format!("destroy {};", self.source(*source)),
+            StatementKind::Destroy { source } => format!("destroy {};", self.source(source)),
             StatementKind::Dispatch { slot } => format!("dispatch {};", name(&self.names.containers, slot.0)),
             StatementKind::If { condition, .. } => format!("if ({})", self.expression(condition)),
             StatementKind::Foreach { cursor, container, .. } => {
-                format!("foreach {} in {}", name(self.locals, cursor.0), name(&self.names.containers, container.0))
+                format!("foreach {} in {}", name(self.locals, cursor.0), self.container(container))
             }
             StatementKind::Loop { condition, test: Test::Before, .. } => {
                 format!("while ({})", self.expression(condition))
@@ -228,11 +272,25 @@ impl Printer<'_> {
         }
     }
 
-    fn source(&self, source: Source) -> &str {
+    fn source(&self, source: &Source) -> String {
         match source {
-            Source::Container(container) => name(&self.names.containers, container.0),
-            Source::Thread(local) => name(self.locals, local.0),
+            Source::Container(container) => self.container(container),
+            Source::Thread(local) => name(self.locals, local.0).to_owned(),
         }
+    }
+
+    fn container(&self, container: &ContainerRef) -> String {
+        let containers = &self.names.containers;
+        match container {
+            ContainerRef::One(only) => name(containers, only.0).to_owned(),
+            ContainerRef::Element { first, index, .. } => self.element(containers, first.0, index),
+            ContainerRef::Whole { first, .. } => Element::array(name(containers, first.0)).to_owned(),
+        }
+    }
+
+    /// `ready[i]`
+    fn element(&self, names: &[String], first: usize, index: &Expression) -> String {
+        format!("{}[{}]", Element::array(name(names, first)), self.expression(index))
     }
 
     fn thread(&self, thread: Thread) -> &str {
@@ -242,16 +300,20 @@ impl Printer<'_> {
         }
     }
 
-    fn place(&self, place: Place) -> String {
+    fn place(&self, place: &Place) -> String {
         match place {
             Place::Variable(variable) => name(&self.names.variables, variable.0).to_owned(),
+            Place::VariableElement { first, index, .. } => self.element(&self.names.variables, first.0, index),
             Place::Local(local) => name(self.locals, local.0).to_owned(),
             Place::Import(import) => name(&self.names.imports, import.0).to_owned(),
             Place::Attribute(thread, attribute) => {
-                format!("{}.{}", self.thread(thread), name(&self.names.attributes, attribute.0))
+                format!("{}.{}", self.thread(*thread), name(&self.names.attributes, attribute.0))
+            }
+            Place::AttributeElement { thread, first, index, .. } => {
+                format!("{}.{}", self.thread(*thread), self.element(&self.names.attributes, first.0, index))
             }
             Place::ThreadImport(thread, import) => {
-                format!("{}.{}", self.thread(thread), name(&self.names.thread_imports, import.0))
+                format!("{}.{}", self.thread(*thread), name(&self.names.thread_imports, import.0))
             }
         }
     }
@@ -260,11 +322,12 @@ impl Printer<'_> {
         match expression {
             Expression::Literal(literal) => value(*literal),
             Expression::Constant(constant) => name(&self.names.constants, constant.0).to_owned(),
-            Expression::Read(place) => self.place(*place),
+            Expression::ConstantElement { first, index, .. } => self.element(&self.names.constants, first.0, index),
+            Expression::Read(place) => self.place(place),
+            Expression::Size(container) => format!("|{}|", self.container(container)),
             Expression::Now => "now".to_owned(),
-            Expression::Size(container) => format!("|{}|", name(&self.names.containers, container.0)),
             Expression::In(thread, container) => {
-                format!("({} in {})", self.thread(*thread), name(&self.names.containers, container.0))
+                format!("({} in {})", self.thread(*thread), self.container(container))
             }
             Expression::Convert(ty, operand) => format!("{}({})", ty.word(), self.expression(operand)),
             Expression::Unary(UnaryOperator::Negate, operand) => format!("-({})", self.expression(operand)),
@@ -286,7 +349,7 @@ impl Printer<'_> {
         let pieces = text.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => quoted(text),
             Piece::Constant(constant) => name(&self.names.constants, constant.0).to_owned(),
-            Piece::Place(place) => self.place(*place),
+            Piece::Place(place) => self.place(place),
             Piece::Thread(thread) => format!("thread {}", self.thread(*thread)),
         });
         format!("({})", pieces.collect::<Vec<_>>().join(", "))

@@ -1,15 +1,18 @@
 //! Text to policy. What it returns is well-formed: every index leads somewhere, every operand has the type it needs.
 
+mod arrays;
+
 use std::collections::HashMap;
 
 use super::lexer::{Token, tokens};
 use crate::policy::{
     At, Attribute, AttributeId, BinaryOperator, Block, Constant, ConstantId, Container, ContainerId, ContainerKind,
-    Expression, Float, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Piece, Place, Policy, Preamble,
-    SortKey, Source, StateClass, Statement, StatementId, StatementKind, Test, Thread, ThreadImportId, Type,
-    UnaryOperator, Value, Variable, VariableId, Verbatim,
+    ContainerRef, Element, Expression, Float, Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Piece,
+    Place, Policy, Preamble, SortKey, Source, StateClass, Statement, StatementId, StatementKind, Test, Thread,
+    ThreadImportId, Type, UnaryOperator, Value, Variable, VariableId, Verbatim,
 };
 use crate::vocabulary::UNITS;
+use arrays::{Index, elements};
 
 /// Why a text is no policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,20 +66,26 @@ struct Reader {
 /// What a name stands for.
 #[derive(Clone, Copy)]
 enum Name {
-    Constant(ConstantId, Type),
-    Variable(VariableId, Type),
+    /// Arrays: the first element and the length.
+    Constant(ConstantId, Type, Option<usize>),
+    Variable(VariableId, Type, Option<usize>),
     Import(ImportId, Type),
     /// True: a threadref.
-    Container(ContainerId, bool),
+    Container(ContainerId, bool, Option<usize>),
     Local(LocalId, LocalKind),
 }
 
 /// What a name after a dot stands for.
 #[derive(Clone, Copy)]
 enum Member {
-    Attribute(AttributeId, Type),
+    Attribute(AttributeId, Type, Option<usize>),
     Import(ThreadImportId, Type),
 }
+
+/// The longest array.
+const LONGEST: usize = 256;
+/// So many containers can be told apart in generated code.
+const MOST_CONTAINERS: usize = 65_535;
 
 /// Names, each with everything it can stand for, from the outside in.
 #[derive(Clone)]
@@ -320,25 +329,35 @@ impl Reader {
         }
         while self.accept_word("const") {
             let name = self.word("a name")?;
+            let length = self.length()?;
             self.symbol("=")?;
             let value = self.value(bits)?;
-            self.globals.declare(&name, Name::Constant(ConstantId(policy.constants.len()), value.ty()));
-            policy.constants.push(Constant { name, value });
+            let ty = value.ty();
+            self.globals.declare(&name, Name::Constant(ConstantId(policy.constants.len()), ty, length));
+            for (name, element) in elements(&name, length) {
+                let value =
+                    if element.is_none_or(|element| element.index == 0) { value } else { self.next_value(ty, bits)? };
+                policy.constants.push(Constant { name, element, value });
+            }
         }
         loop {
-            let (name, ty, initial, timer) = if self.accept_word("attribute") {
-                let (name, ty) = self.typed_name()?;
-                self.symbol("=")?;
-                (name, ty, self.value_of(ty, bits)?, None)
+            let attribute = AttributeId(policy.attributes.len());
+            if self.accept_word("attribute") {
+                let (name, length, ty) = self.typed_name()?;
+                self.members.declare(&name, Member::Attribute(attribute, ty, length));
+                for (name, element) in elements(&name, length) {
+                    let initial = self.initial(element, ty, bits)?;
+                    policy.attributes.push(Attribute { name, element, ty, initial, timer: None });
+                }
             } else if self.accept_word("timer") {
-                let name = self.word("a name")?;
+                let (name, ty, initial) = (self.word("a name")?, Type::Time, Value::Time(0));
                 self.keyword("raises")?;
-                (name, Type::Time, Value::Time(0), Some(self.dotted("the name of an event")?))
+                let timer = Some(self.dotted("the name of an event")?);
+                self.members.declare(&name, Member::Attribute(attribute, ty, None));
+                policy.attributes.push(Attribute { name, element: None, ty, initial, timer });
             } else {
                 break;
-            };
-            self.members.declare(&name, Member::Attribute(AttributeId(policy.attributes.len()), ty));
-            policy.attributes.push(Attribute { name, ty, initial, timer });
+            }
         }
         while self.accept_word("threadimport") {
             let import = self.import(bits)?;
@@ -351,39 +370,78 @@ impl Reader {
             policy.imports.push(self.import(bits)?);
         }
         while self.accept_word("variable") {
-            let (name, ty) = self.typed_name()?;
-            self.symbol("=")?;
-            let initial = self.value_of(ty, bits)?;
-            self.globals.declare(&name, Name::Variable(VariableId(policy.variables.len()), ty));
-            policy.variables.push(Variable { name, ty, initial });
+            let (name, length, ty) = self.typed_name()?;
+            self.globals.declare(&name, Name::Variable(VariableId(policy.variables.len()), ty, length));
+            for (name, element) in elements(&name, length) {
+                let initial = self.initial(element, ty, bits)?;
+                policy.variables.push(Variable { name, element, ty, initial });
+            }
         }
         for (index, import) in policy.imports.iter().enumerate() {
             self.globals.declare(&import.name, Name::Import(ImportId(index), import.ty));
         }
         while self.accept_word("container") {
-            let container = self.container()?;
+            let (container, length) = self.container()?;
             let slot = container.kind == ContainerKind::Threadref;
-            self.globals.declare(&container.name, Name::Container(ContainerId(policy.containers.len()), slot));
-            policy.containers.push(container);
+            let first = ContainerId(policy.containers.len());
+            if first.0 + length.unwrap_or(1) > MOST_CONTAINERS {
+                return self.fail(format!("more than {MOST_CONTAINERS} containers"));
+            }
+            self.globals.declare(&container.name, Name::Container(first, slot, length));
+            for (name, element) in elements(&container.name, length) {
+                policy.containers.push(Container { name, element, ..container.clone() });
+            }
         }
         Ok(())
     }
 
-    fn typed_name(&mut self) -> Read<(String, Type)> {
+    fn typed_name(&mut self) -> Read<(String, Option<usize>, Type)> {
         let name = self.word("a name")?;
+        let length = self.length()?;
         self.symbol(":")?;
-        Ok((name, self.ty()?))
+        Ok((name, length, self.ty()?))
+    }
+
+    /// `[4]`, of an array.
+    fn length(&mut self) -> Read<Option<usize>> {
+        if !self.accept("[") {
+            return Ok(None);
+        }
+        let length = self.number("the length of an array")?;
+        if length == 0 || length > LONGEST {
+            return self.fail(format!("an array has 1 to {LONGEST} elements, not {length}"));
+        }
+        self.symbol("]")?;
+        Ok(Some(length))
+    }
+
+    /// `= 1`, or of a later element `, 1`.
+    fn initial(&mut self, element: Option<Element>, ty: Type, bits: u8) -> Read<Value> {
+        if element.is_some_and(|element| element.index > 0) {
+            return self.next_value(ty, bits);
+        }
+        self.symbol("=")?;
+        self.value_of(ty, bits)
+    }
+
+    fn next_value(&mut self, ty: Type, bits: u8) -> Read<Value> {
+        self.symbol(",")?;
+        self.value_of(ty, bits)
     }
 
     fn import(&mut self, bits: u8) -> Read<Import> {
-        let (name, ty) = self.typed_name()?;
+        let (name, length, ty) = self.typed_name()?;
+        if length.is_some() {
+            return self.fail("an import is no array");
+        }
         self.keyword("default")?;
         let default = self.value_of(ty, bits)?;
         Ok(Import { name, ty, default })
     }
 
-    fn container(&mut self) -> Read<Container> {
+    fn container(&mut self) -> Read<(Container, Option<usize>)> {
         let name = self.word("a name")?;
+        let length = self.length()?;
         self.symbol(":")?;
         let kind = match self.word("a kind of container")?.as_str() {
             "threadref" => ContainerKind::Threadref,
@@ -400,7 +458,8 @@ impl Reader {
         let Some(class) = StateClass::from_word(&word) else {
             return self.fail(format!("`{word}` is no state class: RUNNING, READY, BLOCKED, TERMINATED"));
         };
-        Ok(Container { name, kind, class, owner: self.owner(), at: self.at()? })
+        let container = Container { name, element: None, kind, class, owner: self.owner(), at: self.at()? };
+        Ok((container, length))
     }
 
     fn sort_keys(&mut self) -> Read<Vec<SortKey>> {
@@ -413,7 +472,7 @@ impl Reader {
             if reverse {
                 name = self.word("a sort key")?;
             }
-            let Member::Attribute(attribute, _) = self.member(&name)? else {
+            let Member::Attribute(attribute, _, None) = self.member(&name)? else {
                 return self.fail(format!("`{name}` is no attribute of threads, so nothing is sorted by it"));
             };
             keys.push(SortKey { attribute, reverse });
@@ -572,9 +631,9 @@ impl HandlerReader {
         if names_thread && reader.accept_word("thread") {
             return match self.name(reader)? {
                 Name::Local(local, LocalKind::Thread) => Ok(Piece::Thread(Thread::Local(local))),
-                Name::Container(slot, true) => Ok(Piece::Thread(Thread::Slot(slot))),
+                Name::Container(slot, true, None) => Ok(Piece::Thread(Thread::Slot(slot))),
                 Name::Local(_, LocalKind::Value(_))
-                | Name::Container(_, false)
+                | Name::Container(..)
                 | Name::Constant(..)
                 | Name::Variable(..)
                 | Name::Import(..) => reader.fail("expected a thread before this"),
@@ -585,6 +644,7 @@ impl HandlerReader {
             Expression::Read(place) => Ok(Piece::Place(place)),
             Expression::Literal(_)
             | Expression::Convert(..)
+            | Expression::ConstantElement { .. }
             | Expression::Now
             | Expression::Size(_)
             | Expression::In(..)
@@ -617,7 +677,12 @@ impl HandlerReader {
         }
         if reader.accept_word("dispatch") {
             return match self.name(reader)? {
-                Name::Container(slot, true) => Ok(StatementKind::Dispatch { slot }),
+                Name::Container(slot, true, length) => match self.element(slot, length, reader)? {
+                    ContainerRef::One(slot) => Ok(StatementKind::Dispatch { slot }),
+                    ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
+                        reader.fail("only a threadref can be dispatched")
+                    }
+                },
                 Name::Container(..) | Name::Constant(..) | Name::Variable(..) | Name::Import(..) | Name::Local(..) => {
                     reader.fail("only a threadref can be dispatched")
                 }
@@ -639,25 +704,28 @@ impl HandlerReader {
     /// A transfer or an assignment.
     fn named(&mut self, reader: &mut Reader) -> Read<StatementKind> {
         let (place, ty) = match self.name(reader)? {
-            Name::Container(container, slot) => {
+            Name::Container(first, slot, length) => {
+                let container = self.element(first, length, reader)?;
                 if reader.accept("=>") {
                     let source = Source::Container(container);
-                    return Ok(StatementKind::Transfer { source, destination: self.container(reader)? });
+                    return Ok(StatementKind::Transfer { source, destination: self.destination(reader)? });
                 }
-                if !slot {
-                    return reader.expected("`=>`");
+                match container {
+                    ContainerRef::One(container) if slot => self.member_of(Thread::Slot(container), reader)?,
+                    ContainerRef::One(_) | ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
+                        return reader.expected("`=>`");
+                    }
                 }
-                member_of(Thread::Slot(container), reader)?
             }
             Name::Local(local, LocalKind::Thread) => {
                 if reader.accept("=>") {
                     let source = Source::Thread(local);
-                    return Ok(StatementKind::Transfer { source, destination: self.container(reader)? });
+                    return Ok(StatementKind::Transfer { source, destination: self.destination(reader)? });
                 }
-                member_of(Thread::Local(local), reader)?
+                self.member_of(Thread::Local(local), reader)?
             }
             Name::Local(local, LocalKind::Value(ty)) => (Place::Local(local), ty),
-            Name::Variable(variable, ty) => (Place::Variable(variable), ty),
+            Name::Variable(variable, ty, length) => (self.variable(variable, length, reader)?, ty),
             Name::Import(import, ty) => (Place::Import(import), ty),
             Name::Constant(..) => return reader.fail("a constant cannot be assigned"),
         };
@@ -667,7 +735,7 @@ impl HandlerReader {
 
     fn source(&mut self, reader: &mut Reader) -> Read<Source> {
         match self.name(reader)? {
-            Name::Container(container, _) => Ok(Source::Container(container)),
+            Name::Container(first, _, length) => Ok(Source::Container(self.element(first, length, reader)?)),
             Name::Local(local, LocalKind::Thread) => Ok(Source::Thread(local)),
             Name::Local(_, LocalKind::Value(_)) | Name::Constant(..) | Name::Variable(..) | Name::Import(..) => {
                 reader.fail("expected a thread or a container before this")
@@ -675,9 +743,9 @@ impl HandlerReader {
         }
     }
 
-    fn container(&mut self, reader: &mut Reader) -> Read<ContainerId> {
+    fn container(&mut self, reader: &mut Reader) -> Read<ContainerRef> {
         match self.name(reader)? {
-            Name::Container(container, _) => Ok(container),
+            Name::Container(first, _, length) => self.element(first, length, reader),
             Name::Local(..) | Name::Constant(..) | Name::Variable(..) | Name::Import(..) => {
                 reader.fail("expected a container before this")
             }
@@ -798,16 +866,9 @@ impl HandlerReader {
     fn parenthesized(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
         let start = reader.next;
         if starts_name(reader)
-            && let Name::Local(_, LocalKind::Thread) | Name::Container(_, true) = self.name(reader)?
+            && let Some(thread) = self.named_thread(reader)?
             && reader.accept_word("in")
         {
-            reader.next = start;
-            let thread = match self.name(reader)? {
-                Name::Local(local, _) => Thread::Local(local),
-                Name::Container(slot, _) => Thread::Slot(slot),
-                Name::Constant(..) | Name::Variable(..) | Name::Import(..) => return reader.expected("a thread"),
-            };
-            reader.keyword("in")?;
             let container = self.container(reader)?;
             reader.symbol(")")?;
             return Ok((Expression::In(thread, container), Type::Bool));
@@ -833,26 +894,28 @@ impl HandlerReader {
             return reader.expected("an expression");
         }
         let (place, ty) = match self.name(reader)? {
-            Name::Constant(constant, ty) => return Ok((Expression::Constant(constant), ty)),
-            Name::Variable(variable, ty) => (Place::Variable(variable), ty),
+            Name::Constant(constant, ty, None) => return Ok((Expression::Constant(constant), ty)),
+            Name::Constant(first, ty, Some(length)) => {
+                return match self.index(length, reader)? {
+                    None => reader.expected("`[`"),
+                    Some(Index::Constant(index)) => Ok((Expression::Constant(ConstantId(first.0 + index)), ty)),
+                    Some(Index::Computed(index)) => Ok((Expression::ConstantElement { first, length, index }, ty)),
+                };
+            }
+            Name::Variable(variable, ty, length) => (self.variable(variable, length, reader)?, ty),
             Name::Import(import, ty) => (Place::Import(import), ty),
             Name::Local(local, LocalKind::Value(ty)) => (Place::Local(local), ty),
-            Name::Local(local, LocalKind::Thread) => member_of(Thread::Local(local), reader)?,
-            Name::Container(slot, true) => member_of(Thread::Slot(slot), reader)?,
-            Name::Container(_, false) => return reader.fail("a container is no value; `|c|` is how many it holds"),
+            Name::Local(local, LocalKind::Thread) => self.member_of(Thread::Local(local), reader)?,
+            Name::Container(first, true, length) => match self.element(first, length, reader)? {
+                ContainerRef::One(slot) => self.member_of(Thread::Slot(slot), reader)?,
+                ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
+                    return reader.fail("only a threadref that is known before run time names its thread");
+                }
+            },
+            Name::Container(_, false, _) => return reader.fail("a container is no value; `|c|` is how many it holds"),
         };
         Ok((Expression::Read(place), ty))
     }
-}
-
-/// `.name`, of a thread.
-fn member_of(thread: Thread, reader: &mut Reader) -> Read<(Place, Type)> {
-    reader.symbol(".")?;
-    let name = reader.word("the name of an attribute or a thread import")?;
-    Ok(match reader.member(&name)? {
-        Member::Attribute(attribute, ty) => (Place::Attribute(thread, attribute), ty),
-        Member::Import(import, ty) => (Place::ThreadImport(thread, import), ty),
-    })
 }
 
 /// What the next two words declare, if they declare a local: `int x`.
@@ -866,11 +929,11 @@ fn declared_kind(reader: &Reader) -> Option<LocalKind> {
     }
 }
 
-/// Whether a name comes next, and not a word of the text form: a name is followed by `#`, `.`, `=`, `=>` or `in`.
+/// Whether a name comes next, and not a word of the text form: a name is followed by `#`, `.`, `[`, `=`, `=>` or `in`.
 fn starts_name(reader: &Reader) -> bool {
     let follows = reader.tokens.get(reader.next + 1).map(|(token, _)| token);
     let name_follows = match follows {
-        Some(Token::Symbol(symbol)) => ["#", ".", "=", "=>"].contains(symbol),
+        Some(Token::Symbol(symbol)) => ["#", ".", "[", "=", "=>"].contains(symbol),
         Some(Token::Word(word)) => word == "in",
         Some(Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::End) | None => false,
     };

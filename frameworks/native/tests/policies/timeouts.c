@@ -1,6 +1,7 @@
 /*
  * A policy with timers: first come, first served; each thread has one that expires every 10 ms, wherever the thread is.
- * `expired` counts how often, `latest` is by how much the last was late. Written by hand in the shape of generated code.
+ * `expired` counts how often, `latest` is by how much the last was late. Written by hand in the shape of generated
+ * code.
  */
 #include "catapults/list.h"
 #include "catapults/timers.h"

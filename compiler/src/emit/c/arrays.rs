@@ -1,0 +1,248 @@
+//! Arrays of containers: which element is meant, and the functions that look at all of them.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::expression::expression;
+use super::handler::Body;
+use super::names::Names;
+use crate::policy::{ContainerId, ContainerKind, ContainerRef, Element, Expression, Policy};
+
+/// A function over all elements of an array.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Helper {
+    /// How many threads there are.
+    Count,
+    /// The first element that holds a thread.
+    First,
+    /// Chains the threads of all elements, for a visitor that moves them.
+    Walk,
+}
+
+/// The functions that a file needs, each with the first element of its array.
+pub(super) type Helpers = BTreeSet<(ContainerId, Helper)>;
+
+/// A container in a statement: in C, for all of it.
+pub(super) struct Site {
+    /// `self->ready[from]`
+    pub member: String,
+    /// `in_ready + from`
+    pub number: String,
+    /// One of those that it can be, for what all of them share.
+    pub id: ContainerId,
+}
+
+/// Where a thread can be, elements of an array together.
+pub(super) enum Group {
+    /// This container.
+    One(ContainerId),
+    /// Some element of this array.
+    Array(ContainerId, usize),
+}
+
+/// Whether a thread is in an array.
+pub(super) fn within(thread: &str, number: &str, length: usize) -> String {
+    format!("{thread}->container >= {number} && {thread}->container < {number} + {length}")
+}
+
+/// The containers of a list; of an array, several elements make one group.
+pub(super) fn groups(policy: &Policy, containers: &[ContainerId]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for id in containers {
+        let Some(Element { index, length }) = policy.containers[id.0].element else {
+            groups.push(Group::One(*id));
+            continue;
+        };
+        let first = ContainerId(id.0 - index);
+        let of_array = |other: &ContainerId| (first.0..first.0 + length).contains(&other.0);
+        if containers.iter().filter(|other| of_array(other)).count() == 1 {
+            groups.push(Group::One(*id));
+        } else if !groups.iter().any(|group| matches!(group, Group::Array(known, _) if *known == first)) {
+            groups.push(Group::Array(first, length));
+        }
+    }
+    groups
+}
+
+impl Group {
+    /// Whether a thread is there, as a condition.
+    pub(super) fn holds(&self, names: &Names, thread: &str) -> String {
+        match self {
+            Group::One(id) => format!("{thread}->container == {}", names.numbers[id.0]),
+            Group::Array(first, length) => within(thread, &names.numbers[first.0], *length),
+        }
+    }
+
+    /// The container in which it is.
+    pub(super) fn member(&self, names: &Names, thread: &str) -> String {
+        match self {
+            Group::One(id) => names.containers[id.0].clone(),
+            Group::Array(first, _) => {
+                let array = Element::array(&names.containers[first.0]);
+                format!("{array}[{thread}->container - {}]", names.numbers[first.0])
+            }
+        }
+    }
+
+    /// Its number.
+    pub(super) fn number(&self, names: &Names, thread: &str) -> String {
+        match self {
+            Group::One(id) => names.numbers[id.0].clone(),
+            Group::Array(..) => format!("{thread}->container"),
+        }
+    }
+
+    /// One of the containers, for what all of them share.
+    pub(super) fn id(&self) -> ContainerId {
+        match self {
+            Group::One(id) | Group::Array(id, _) => *id,
+        }
+    }
+}
+
+impl Body<'_> {
+    /// Which element an index means.
+    pub(super) fn element(&mut self, index: &Expression, length: usize) -> String {
+        let index = expression(self, index);
+        format!("catapults_element({index}, {length})")
+    }
+
+    /// The kind of a container.
+    pub(super) fn kind(&self, container: &ContainerRef) -> &ContainerKind {
+        let id = match container {
+            ContainerRef::One(id) => id,
+            ContainerRef::Element { first, .. } | ContainerRef::Whole { first, .. } => first,
+        };
+        &self.policy.containers[id.0].kind
+    }
+
+    /// A container within an expression. `None`: an array.
+    pub(super) fn lookup(&mut self, container: &ContainerRef) -> Option<String> {
+        match container {
+            ContainerRef::One(only) => Some(self.container(*only)),
+            ContainerRef::Element { first, length, index } => {
+                let element = self.element(index, *length);
+                let array = self.array(*first);
+                Some(format!("{array}[{element}]"))
+            }
+            ContainerRef::Whole { .. } => None,
+        }
+    }
+
+    /// An array as a member of the instance.
+    pub(super) fn array(&mut self, first: ContainerId) -> String {
+        self.member(Element::array(&self.names.containers[first.0]))
+    }
+
+    /// A call of a function over all elements.
+    pub(super) fn help(&mut self, helper: Helper, array: &ContainerRef) -> String {
+        self.uses_self = true;
+        let Some(first) = array.candidates().next() else { return String::new() };
+        self.helpers.insert((first, helper));
+        format!("{}(self)", self.names.helper(first, helper))
+    }
+
+    /// A container of a statement: what is computed to find it is computed once, and kept under this name.
+    pub(super) fn site(&mut self, container: &ContainerRef, wanted: &str) -> Site {
+        let (first, which) = match container {
+            ContainerRef::One(id) => {
+                let number = self.names.numbers[id.0].clone();
+                return Site { member: self.container(*id), number, id: *id };
+            }
+            ContainerRef::Element { first, length, index } => (*first, self.element(index, *length)),
+            ContainerRef::Whole { first, .. } => (*first, self.help(Helper::First, container)),
+        };
+        let name = self.scope.take(wanted);
+        self.line(&format!("const unsigned {name} = {which};"));
+        let array = self.array(first);
+        let number = format!("{} + {name}", self.names.numbers[first.0]);
+        Site { member: format!("{array}[{name}]"), number, id: first }
+    }
+}
+
+/// The text of the functions.
+pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> String {
+    let mut text = String::new();
+    for (first, helper) in helpers {
+        let container = &policy.containers[first.0];
+        let Some(Element { length, .. }) = container.element else { continue };
+        let (function, owner) = (names.helper(*first, *helper), &names.policy);
+        let array = Element::array(&names.containers[first.0]);
+        let written = Element::array(&container.name);
+        let _ = match helper {
+            Helper::Count => {
+                let count = match container.kind {
+                    ContainerKind::Threadref => format!("catapults_slot_count(self->{array}[i])"),
+                    ContainerKind::Queue
+                    | ContainerKind::Stack
+                    | ContainerKind::Pqueue(_)
+                    | ContainerKind::Pstack(_) => format!("self->{array}[i].count"),
+                };
+                write!(
+                    text,
+                    "\n/* How many threads there are in `{written}`. */\n\
+                     static inline catapults_int {function}(const struct {owner} *self) {{\n    \
+                     catapults_int count = 0;\n    \
+                     for (unsigned i = 0; i < {length}; i++)\n        \
+                     count += {count};\n    \
+                     return count;\n}}\n"
+                )
+            }
+            Helper::First => {
+                let empty = empty(&container.kind, &format!("self->{array}[i]"));
+                write!(
+                    text,
+                    "\n/* The first element of `{written}` that holds a thread; without threads, the last. */\n\
+                     static inline unsigned {function}(const struct {owner} *self) {{\n    \
+                     unsigned i = 0;\n    \
+                     while (i < {last} && {empty})\n        \
+                     i++;\n    \
+                     return i;\n}}\n",
+                    last = length - 1
+                )
+            }
+            Helper::Walk => {
+                let visit = visit(&container.kind, &format!("self->{array}[i]"), "t", "struct catapults_thread *");
+                write!(
+                    text,
+                    "\n/* Chains the threads of `{written}` through `walk`, in the order in which they leave; returns the first. */\n\
+                     static inline struct catapults_thread *{function}(struct {owner} *self) {{\n    \
+                     struct catapults_thread *first = NULL, **link = &first;\n    \
+                     for (unsigned i = 0; i < {length}; i++) {{\n        \
+                     {visit} {{\n            \
+                     *link = t;\n            \
+                     link = &t->walk;\n        \
+                     }}\n    \
+                     }}\n    \
+                     *link = NULL;\n    \
+                     return first;\n}}\n"
+                )
+            }
+        };
+    }
+    text
+}
+
+/// Whether a container is empty, as a condition.
+pub(super) fn empty(kind: &ContainerKind, member: &str) -> String {
+    match kind {
+        ContainerKind::Threadref => format!("{member} == NULL"),
+        ContainerKind::Queue | ContainerKind::Stack => format!("{member}.first == NULL"),
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("{member}.count == 0"),
+    }
+}
+
+/// The head of a loop over the threads of a container that stay where they are.
+pub(super) fn visit(kind: &ContainerKind, member: &str, t: &str, pointer: &str) -> String {
+    match kind {
+        ContainerKind::Threadref => format!("for ({pointer}{t} = {member}; {t} != NULL; {t} = NULL)"),
+        ContainerKind::Queue | ContainerKind::Stack => {
+            format!("for ({pointer}{t} = {member}.first; {t} != NULL; {t} = {t}->next)")
+        }
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+            let ties = super::ties(kind);
+            let first = format!("catapults_sorted_first(&{member}, {ties})");
+            format!("for ({pointer}{t} = {first}; {t} != NULL; {t} = catapults_sorted_next(&{member}, {t}, {ties}))")
+        }
+    }
+}

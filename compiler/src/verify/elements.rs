@@ -1,0 +1,124 @@
+//! What is known of an element of an array by the index that names it: `ready[i]`, whichever element that is.
+//!
+//! Such knowledge holds as long as the index has the same value. So an index is made of what only the handler changes, and what is
+//! known is forgotten when a part of it is assigned.
+
+use super::state::{Size, Why};
+use crate::policy::{ContainerId, ContainerRef, Expression, LocalId, Place, Thread};
+
+/// An element that an index names.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Named {
+    /// The first element of the array.
+    pub first: ContainerId,
+    /// How many there are.
+    pub length: usize,
+    /// With this index.
+    pub index: Expression,
+    /// How many threads it holds.
+    pub size: Size,
+}
+
+impl Named {
+    /// An element of which nothing is known. `None`: nothing could be remembered of it.
+    pub fn of(container: &ContainerRef) -> Option<Named> {
+        let ContainerRef::Element { first, length, index } = container else { return None };
+        let size = Size { least: 0, most: None, why: Why::Unknown };
+        is_steady(index).then(|| Named { first: *first, length: *length, index: (**index).clone(), size })
+    }
+
+    /// As the policy names it.
+    pub fn container(&self) -> ContainerRef {
+        ContainerRef::Element { first: self.first, length: self.length, index: Box::new(self.index.clone()) }
+    }
+
+    /// Whether this is the element that is meant.
+    pub fn is(&self, container: &ContainerRef) -> bool {
+        match container {
+            ContainerRef::Element { first, index, .. } => *first == self.first && **index == self.index,
+            ContainerRef::One(_) | ContainerRef::Whole { .. } => false,
+        }
+    }
+
+    /// The containers that it can be.
+    pub fn candidates(&self) -> impl Iterator<Item = ContainerId> + use<> {
+        (self.first.0..self.first.0 + self.length).map(ContainerId)
+    }
+
+    /// Whether it can be this container.
+    pub fn may_be(&self, container: ContainerId) -> bool {
+        (self.first.0..self.first.0 + self.length).contains(&container.0)
+    }
+
+    /// Whether an assignment to this place can make it another element.
+    pub fn depends_on(&self, place: &Place) -> bool {
+        any_read(&self.index, &|read| overlap(read, place))
+    }
+
+    /// Whether it is another element when this local names another thread.
+    pub fn depends_on_local(&self, local: LocalId) -> bool {
+        any_read(&self.index, &|read| read.thread() == Some(Thread::Local(local)))
+    }
+
+    /// Whether it is another element when another thread is in one of these.
+    pub fn depends_on_slots(&self, moved: impl Fn(ContainerId) -> bool) -> bool {
+        any_read(&self.index, &|read| match read.thread() {
+            Some(Thread::Slot(slot)) => moved(slot),
+            Some(Thread::Local(_)) | None => false,
+        })
+    }
+}
+
+/// Whether an index keeps its value until the handler changes a part of it.
+fn is_steady(index: &Expression) -> bool {
+    let steady = match index {
+        Expression::Literal(_)
+        | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
+        | Expression::Unary(..)
+        | Expression::Convert(..)
+        | Expression::NotZero(_)
+        | Expression::Binary(..) => true,
+        Expression::Read(place) => match place {
+            Place::Variable(_)
+            | Place::VariableElement { .. }
+            | Place::Local(_)
+            | Place::Attribute(..)
+            | Place::AttributeElement { .. } => true,
+            // The application changes these at any time.
+            Place::Import(_) | Place::ThreadImport(..) => false,
+        },
+        // Any transfer can change these.
+        Expression::Size(_) | Expression::In(..) => false,
+        // It is the same throughout a handler.
+        Expression::Now => true,
+        // Nobody knows.
+        Expression::Verbatim { .. } => false,
+    };
+    steady && index.parts().all(is_steady)
+}
+
+/// Whether a place that is read, at any depth, is such.
+fn any_read(expression: &Expression, such: &impl Fn(&Place) -> bool) -> bool {
+    let itself = match expression {
+        Expression::Read(place) => such(place),
+        Expression::Literal(_)
+        | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
+        | Expression::Now
+        | Expression::Verbatim { .. }
+        | Expression::Size(_)
+        | Expression::In(..)
+        | Expression::Unary(..)
+        | Expression::Convert(..)
+        | Expression::Binary(..)
+        | Expression::NotZero(_) => false,
+    };
+    itself || expression.parts().any(|part| any_read(part, such))
+}
+
+/// Whether two places can be one. Two names can stand for one thread.
+fn overlap(one: &Place, other: &Place) -> bool {
+    let share = |a: std::ops::Range<usize>, b: std::ops::Range<usize>| a.start < b.end && b.start < a.end;
+    one == other || share(one.variables(), other.variables()) || share(one.attributes(), other.attributes())
+}
