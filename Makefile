@@ -32,11 +32,11 @@ setup-%:
 
 say = printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help setup build test demo bench guards explore mutants fuzz lint format clean
+.PHONY: help setup build test demo bench guards explore mutants fuzz pth-suite lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
 setup: ## Install what is missing: Debian packages (scripts/packages.txt) and Rust
 	@scripts/setup
@@ -104,6 +104,10 @@ mutants: setup-build ## Break the policies in every way: what the compiler accep
 
 fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECONDS=60 in all
 	@cargo run --release --quiet --locked -p catapults-tests --bin fuzz -- $(SECONDS)
+
+pth-suite: setup-build+test ## Run GNU Pth's own test programs under our FIFO
+	@$(MAKE) programs
+	@$(MAKE) -C frameworks/pth suite
 
 lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all

@@ -31,7 +31,8 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     let mut command = Command::new(program);
     command.args(rest);
     for (name, value) in &found.framework.run_environment {
-        command.env(name, value.replace("{output}", &artefact.display().to_string()));
+        let folder = found.folder.display().to_string();
+        command.env(name, value.replace("{output}", &artefact.display().to_string()).replace("{framework}", &folder));
     }
     let error = command.exec();
     let advice = [

@@ -41,7 +41,7 @@ pub struct Framework {
     pub sequences: Vec<Sequence>,
     /// How generated code becomes something that a host loads; read by the command-line program alone.
     pub builds: Vec<Build>,
-    /// Variables that `run` sets for the application.
+    /// Variables that `run` sets for the application: their values with `{output}` and `{framework}`.
     pub run_environment: Vec<(String, String)>,
 }
 

@@ -1,0 +1,53 @@
+/*
+ * What an application for GNU Pth tells its policy, beside <pth.h>. Link libcatapults_pth before libpth.
+ *
+ * As in Pth: calls return TRUE, or FALSE with errno. Without a policy they do nothing, and succeed.
+ */
+#ifndef CATAPULTS_PTH_H
+#define CATAPULTS_PTH_H
+
+#include <pth.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catapults/policy.h" /* catapults_int, catapults_time */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Links a variable of the application with the one of that name in the `imports` of the policy (2005, §5.2), before
+ * pth_init or after it; it must outlive the policy. Changes on either side are seen on the other. ENOENT: the policy
+ * has none of that name, which ends the program if PTH_SCHED_STRICT is 1. EINVAL: it has another type. */
+int pth_schedvar_register(const char *name, catapults_int *variable);
+int pth_schedvar_register_bool(const char *name, bool *variable);
+int pth_schedvar_register_time(const char *name, catapults_time *nanoseconds);
+int pth_schedvar_register_float(const char *name, double *variable);
+
+/* Links the member at this offset of each thread's object with the one of that name in the `threadimports`. For threads
+ * with an object, now and later; without one the default holds. */
+int pth_threadvar_register(const char *name, size_t offset);
+int pth_threadvar_register_bool(const char *name, size_t offset);
+int pth_threadvar_register_time(const char *name, size_t offset);
+int pth_threadvar_register_float(const char *name, size_t offset);
+
+/* Names a thread's object; NULL: it has none. ESRCH: there is no such thread. */
+int pth_threadvar_object(pth_t thread, void *object);
+/* pth_spawn of a thread that has its object from the start. */
+pth_t pth_spawn_object(pth_attr_t attributes, void *(*start)(void *), void *argument, void *object);
+
+/* Why pth_spawn was refused last, by a `fail` of the policy; NULL: it never was. */
+const char *pth_sched_refusal(void);
+
+/* The name of the policy that decides now; NULL: Pth's own scheduler does. */
+const char *pth_sched_name(void);
+
+/* What the policy answers; -1 (false) while Pth's own scheduler decides. */
+int64_t pth_sched_threads_ready(void), pth_sched_threads_suspended(void), pth_sched_threads_total(void);
+bool pth_sched_is_ready(pth_t thread);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+/*
+ * PTH_SCHED=name: the policy, from a shared object (2005, §6.2).
+ */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "shim/shim.h"
+
+const char *environment(const char *name) { return getauxval(AT_SECURE) ? NULL : getenv(name); }
+
+void report(const char *format, ...) {
+    char line[1024] = "catapults: ";
+    const size_t start = strlen(line), room = sizeof line - start;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line + start, room, format, arguments);
+    va_end(arguments);
+    size_t end = start + (length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1);
+    line[end++] = '\n';
+    if (write(STDERR_FILENO, line, end) < 0)
+        return;
+}
+
+static const char *what_is_wrong(const struct catapults_policy *policy, char *text, size_t size) {
+    if (policy->magic != CATAPULTS_MAGIC)
+        return "its `catapults_policy` does not describe a policy";
+    if (policy->contract != CATAPULTS_CONTRACT)
+        snprintf(text, size,
+                 "it was built for version %u of the contract with policies, libcatapults_pth has version %u",
+                 policy->contract, CATAPULTS_CONTRACT);
+    else if (strcmp(policy->framework, "pth") != 0)
+        snprintf(text, size, "it was built for the framework `%.64s`, this is `pth`", policy->framework);
+    else if (policy->framework_abi != CATAPULTS_PTH_ABI)
+        snprintf(text, size, "it was built for version %u of the framework `pth`, libcatapults_pth has version %u",
+                 policy->framework_abi, CATAPULTS_PTH_ABI);
+    else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->classes ||
+             !policy->start || !policy->adopt)
+        return "its description is damaged";
+    else
+        return NULL;
+    return text;
+}
+
+/* As it is named if that ends in `.so`, else with `.so` behind. Where it is searched is dlopen's business: a name with
+ * a slash is a path, any other is looked up in LD_LIBRARY_PATH and in the system's folders. */
+const struct catapults_policy *load(const char *name) {
+    char file[4096], text[256];
+    size_t length = strlen(name);
+    bool complete = length > 3 && strcmp(name + length - 3, ".so") == 0;
+    int written = snprintf(file, sizeof file, "%s%s", name, complete ? "" : ".so");
+    void *object = written < (int)sizeof file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!object) {
+        const char *why = written < (int)sizeof file ? dlerror() : "its name is too long";
+        report("cannot load the policy that PTH_SCHED names: %s; build it with `catapults build --framework pth`%s",
+               why, strchr(name, '/') ? "" : ", and name a file of this folder with ./ before it");
+        exit(EXIT_FAILURE);
+    }
+    const struct catapults_policy *policy = dlsym(object, "catapults_policy");
+    const char *wrong = policy ? what_is_wrong(policy, text, sizeof text)
+                               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
+    if (wrong) {
+        report("cannot use the policy %s: %s; rebuild it with `catapults build --framework pth`", file, wrong);
+        exit(EXIT_FAILURE);
+    }
+    return policy;
+}

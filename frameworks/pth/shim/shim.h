@@ -1,0 +1,112 @@
+/*
+ * The parts of the shim. Pth keeps its queues as ever, and so the book of who is ready; the policy is told of every
+ * move between them (queues.c, calls.c), and asked who is next. Who has no policy has Pth's own scheduler.
+ *
+ *   library.c   what lies beneath          records.c   what the shim keeps for a thread
+ *   queues.c    stands in for the queues   policy.c    raises events, and what happens when a guard fails
+ *   calls.c     stands in for some calls   load.c      PTH_SCHED
+ *   imports.c   variables of the program   trace.c     PTH_SCHED_TRACE
+ */
+#ifndef PTH_SHIM_H
+#define PTH_SHIM_H
+
+#include "pth_policy.h"
+#include "shim/library.h"
+
+/* ---- Threads ------------------------------------------------------------------------------------------------------
+ */
+
+/* Where Pth has a thread. */
+enum place { NOWHERE, RUNS, IS_NEW, IS_READY, WAITS, IS_SUSPENDED, IS_DEAD };
+
+/* A thread, from pth_spawn until Pth frees its control block. */
+struct record {
+    pth_t thread;
+    struct record *chain;         /* the next of its bucket */
+    struct record *older, *newer; /* of all records */
+    enum place place;
+    void *object;          /* where per-thread imports are linked; NULL: nowhere */
+    union value *recorded; /* while tracing: per-thread imports, as the trace knows them */
+    struct catapults_thread policy;
+};
+
+struct record *record_of(pth_t thread); /* NULL: there is none */
+struct record *record_in(const struct catapults_thread *t);
+struct record *record_add(pth_t thread); /* NULL: no memory */
+void record_remove(struct record *record);
+struct record *record_oldest(void);
+
+/* ---- The policy ---------------------------------------------------------------------------------------------------
+ */
+
+struct shim {
+    const struct catapults_policy *policy; /* in force; NULL: Pth's own scheduler is */
+    const struct pth_handlers *handlers;
+    void *instance;
+    struct record *running;
+    const struct catapults_stop *refused; /* why the thread that is being spawned is not to be */
+    void *object;                         /* of the thread that is being spawned */
+    pth_t cancelled, signalled;           /* the thread that is being cancelled, or raised a signal for */
+    uint32_t numbers;                     /* of threads, the last given */
+    bool dropping;                        /* Pth frees threads, and takes them from its queues for that */
+};
+extern struct shim shim;
+
+/* Loads what PTH_SCHED names, if it names something, and raises init. Ends the program if it cannot be used. */
+void policy_start(void);
+void policy_end(void);
+
+/* Raises an event for a thread, if the policy handles it. Afterwards the policy may be out. */
+struct event {
+    const char *name;
+    size_t handler; /* of struct pth_handlers, in bytes from its start */
+};
+#define EVENT(name, member) ((struct event){name, offsetof(struct pth_handlers, member)})
+void policy_raise(struct event event, struct record *record);
+/* Raises newthread: false if the thread is refused, for the reason in shim.refused. */
+bool policy_admit(struct record *record);
+/* The thread to run, which is ready; NULL: the policy is out. */
+struct record *policy_choose(void);
+/* The policy broke a rule: Pth's own scheduler takes over. */
+void policy_contain(const char *event, const struct catapults_stop *stop, const char *text);
+bool policy_asks_ready(const struct record *record, bool can_switch_to);
+/* Of the container in which the policy has the thread. */
+static inline int policy_class(const struct record *record) { return shim.policy->classes[record->policy.container]; }
+
+/* ---- Loading ------------------------------------------------------------------------------------------------------
+ */
+
+/* NULL in a set-user-id program. */
+const char *environment(const char *name);
+const struct catapults_policy *load(const char *name);
+void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- Imported variables -------------------------------------------------------------------------------------------
+ */
+
+union value {
+    catapults_int integer; /* or time */
+    bool truth;
+    double real;
+};
+
+void imports_start(void);                 /* a policy has started: what was registered before is linked */
+void imports_link(struct record *record); /* the policy has adopted the thread */
+/* The variable, as the policy sees it, of its instance or of a thread. */
+void *import_variable(void *object, const struct catapults_import *import);
+
+/* ---- Tracing ------------------------------------------------------------------------------------------------------
+ */
+
+void trace_start(void);
+void trace_stop(void);
+void trace_forget(void); /* in a child of fork: what is in the buffer is the parent's to write */
+/* A step is about to be taken; `now` is what the policy is told. */
+void trace_step(const char *event, const struct record *record, catapults_time now);
+void trace_chosen(const struct record *record); /* of schedule; NULL: nobody */
+void trace_stopped(const struct catapults_stop *stop);
+void trace_answer(const char *text); /* of a query */
+void trace_done(void);               /* the step is over, and decided nothing */
+bool tracing(void);
+
+#endif
