@@ -103,7 +103,8 @@ pub(super) fn declare<'a>(
             diagnostics.push(many.help("use shorter arrays, or a `pqueue` that is sorted by what would be the index"));
         }
     }
-    check_lengths(tree, &lengths, &symbols, policy, diagnostics);
+    let wrong = check_lengths(tree, &lengths, &symbols, policy, diagnostics);
+    symbols.lose(wrong);
     initialise(tree, &symbols, policy, diagnostics);
     symbols
 }
@@ -171,20 +172,23 @@ fn int(
     }
 }
 
-/// Reports the lengths that are none.
-fn check_lengths(
-    tree: &ast::Scheduler,
+/// Reports the lengths that are none. Returns the names of the arrays, of whose elements nothing is to be said.
+fn check_lengths<'a>(
+    tree: &'a ast::Scheduler,
     lengths: &Lengths<'_>,
     symbols: &Symbols<'_>,
     policy: &Policy,
     diagnostics: &mut Diagnostics,
-) {
-    let data = tree.constants.iter().chain(&tree.attributes).chain(&tree.variables).filter_map(length);
-    let containers = tree.containers.iter().filter_map(|container| container.length.as_ref());
-    for length in data.chain(containers) {
+) -> Vec<&'a str> {
+    let data = tree.constants.iter().chain(&tree.attributes).chain(&tree.variables);
+    let data = data.filter_map(|variable| Some((&variable.name, length(variable)?)));
+    let containers = tree.containers.iter().filter_map(|container| Some((&container.name, container.length.as_ref()?)));
+    let mut without = Vec::new();
+    for (name, length) in data.chain(containers) {
         if lengths.value(length).is_some() {
             continue;
         }
+        without.push(name.text.as_str());
         let mut wrong = Diagnostics::new();
         let single = &lengths.policy;
         match int(length, single.constants.len(), &lengths.symbols, single, &mut wrong) {
@@ -203,6 +207,7 @@ fn check_lengths(
             }
         }
     }
+    without
 }
 
 /// Computes what constants are and variables hold at first. A constant can be used in those after it, and in everything else.

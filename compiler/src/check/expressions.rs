@@ -14,7 +14,7 @@ use crate::vocabulary::{At, Float, Type, Value};
 
 use super::constants;
 use super::scope::{Binding, Scope};
-use super::symbols::{Member, Symbol, Symbols};
+use super::symbols::{Member, Symbol, Symbols, Wanted};
 
 /// The one function that the language has.
 pub(super) const EMPTY: &str = "empty";
@@ -421,7 +421,7 @@ impl Lowering<'_, '_> {
             Some((Symbol::Constant(_), _)) => None,
             None => {
                 let fits = |symbol| !matches!(symbol, Symbol::Container(_) | Symbol::Function(_));
-                self.symbols.unknown(name, "the variable", self.scope.names(), fits, self.diagnostics);
+                self.symbols.unknown(name, Wanted::Variable, self.scope.names(), fits, self.diagnostics);
                 None
             }
         }
@@ -471,7 +471,7 @@ impl Lowering<'_, '_> {
             }
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
-                self.symbols.unknown(name, "the thread", self.scope.names(), fits, self.diagnostics);
+                self.symbols.unknown(name, Wanted::Thread, self.scope.names(), fits, self.diagnostics);
                 None
             }
         }
@@ -521,7 +521,7 @@ impl Lowering<'_, '_> {
             }
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
-                self.symbols.unknown(name, "the container", [], fits, self.diagnostics);
+                self.symbols.unknown(name, Wanted::Container, [], fits, self.diagnostics);
                 None
             }
         }

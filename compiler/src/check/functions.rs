@@ -15,7 +15,7 @@ use crate::vocabulary::{At, Type};
 use super::expressions::{EMPTY, Lowering};
 use super::scope::{Binding, Scope};
 use super::statements::{Body, Rights, at};
-use super::symbols::{Symbol, Symbols};
+use super::symbols::{Symbol, Symbols, Wanted};
 
 /// How many calls are written out in one handler, those in functions included: a function doubles what it calls twice.
 const MOST_CALLS: usize = 200;
@@ -203,7 +203,7 @@ impl Body<'_, '_, '_> {
             }
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Function(_));
-                self.lowering.symbols.unknown(name, "the function", [], fits, self.lowering.diagnostics);
+                self.lowering.symbols.unknown(name, Wanted::Function, ["empty"], fits, self.lowering.diagnostics);
                 return None;
             }
         };

@@ -12,7 +12,7 @@ use crate::vocabulary::{At, Type, Value};
 use super::expressions::{EMPTY, Lowering, converting};
 use super::functions::{Answer, Calls};
 use super::scope::Binding;
-use super::symbols::Symbol;
+use super::symbols::{Symbol, Wanted};
 
 /// What a handler may do, by the events that it handles.
 pub(super) struct Rights<'a> {
@@ -222,7 +222,7 @@ impl Body<'_, '_, '_> {
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
                 let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
-                symbols.unknown(name, "the thread or container", scope.names(), fits, diagnostics);
+                symbols.unknown(name, Wanted::ThreadOrContainer, scope.names(), fits, diagnostics);
                 None
             }
         }

@@ -84,13 +84,18 @@ impl<'a> Symbols<'a> {
         self.members.insert(&name.text, (member, name.at));
     }
 
+    /// These names stand for something of which too little is known to say more about its uses.
+    pub(super) fn lose(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        self.lost.extend(names);
+    }
+
     /// What a name stands for, and where it is declared.
     pub(super) fn find(&self, name: &str) -> Option<(Symbol, At)> {
         self.globals.get(name).copied().filter(|_| !self.lost.contains(name))
     }
 
     pub(super) fn find_member(&self, name: &str) -> Option<(Member, At)> {
-        self.members.get(name).copied()
+        self.members.get(name).copied().filter(|_| !self.lost.contains(name))
     }
 
     /// Whether it names a container of the framework.
@@ -103,7 +108,7 @@ impl<'a> Symbols<'a> {
     pub(super) fn unknown<'b>(
         &self,
         name: &Name,
-        what: &str,
+        wanted: Wanted,
         locals: impl IntoIterator<Item = &'b str>,
         fits: impl Fn(Symbol) -> bool,
         diagnostics: &mut Diagnostics,
@@ -125,8 +130,12 @@ impl<'a> Symbols<'a> {
         let meant = nearest(&name.text, locals.into_iter().chain(fitting))
             .or_else(|| nearest(&name.text, self.globals.keys().copied()))
             .map(str::to_owned);
-        let diagnostic =
-            Diagnostic::error("E0301", format!("{what} `{}` is not declared", name.text), name.at, "unknown name");
+        let diagnostic = Diagnostic::error(
+            "E0301",
+            format!("{} `{}` is not declared", wanted.described(), name.text),
+            name.at,
+            "unknown name",
+        );
         diagnostics.push(if let Some(meant) = meant {
             diagnostic.help(format!("did you mean `{meant}`?"))
         } else if self.members.contains_key(name.text.as_str()) {
@@ -134,7 +143,7 @@ impl<'a> Symbols<'a> {
                 format!("`{}` is kept for each thread: write `t.{}` with the thread's name", name.text, name.text);
             diagnostic.help(described)
         } else {
-            diagnostic.help("declare it in `data { … }`, or in `imports { … }` if it is a variable of the application")
+            diagnostic.help(wanted.declaration(&name.text))
         });
     }
 
@@ -155,6 +164,46 @@ impl<'a> Symbols<'a> {
                 diagnostic.help("declare it in `thread { … }`, or in `threadimports { … }` if the application keeps it")
             }
         });
+    }
+}
+
+/// What a name must stand for where it is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wanted {
+    Variable,
+    Thread,
+    Container,
+    ThreadOrContainer,
+    Function,
+}
+
+impl Wanted {
+    fn described(self) -> &'static str {
+        match self {
+            Self::Variable => "the variable",
+            Self::Thread => "the thread",
+            Self::Container => "the container",
+            Self::ThreadOrContainer => "the thread or container",
+            Self::Function => "the function",
+        }
+    }
+
+    /// How such a thing comes to be.
+    fn declaration(self, name: &str) -> String {
+        match self {
+            Self::Variable => {
+                "declare it in `data { … }`, or in `imports { … }` if it is a variable of the application".to_owned()
+            }
+            Self::Thread => {
+                "a thread is a parameter of the handler, visited by a `foreach`, or in a threadref".to_owned()
+            }
+            Self::Container => format!("declare it in `data {{ … }}`: `queue {name};` or another kind of container"),
+            Self::ThreadOrContainer => {
+                "declare a container in `data { … }`; a thread is a parameter of the handler, or visited by a `foreach`"
+                    .to_owned()
+            }
+            Self::Function => format!("declare it before the handler: `function {name}(…) {{ … }}`"),
+        }
     }
 }
 

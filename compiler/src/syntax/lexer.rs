@@ -41,6 +41,8 @@ pub(crate) enum Bad {
     Comment,
     /// A string that does not end on its line.
     Text,
+    /// A string with `\n` or another of what other languages have behind a backslash.
+    Escape,
     /// `0x`, `08`, `12ab`.
     Number,
     /// `1.5ms`, `1.5x`
@@ -179,7 +181,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn string(&mut self, rest: &str) -> TokenKind {
-        let mut escaped = false;
+        let (mut escaped, mut known) = (false, true);
         for (index, c) in rest.char_indices().skip(1) {
             match c {
                 '\n' => {
@@ -188,9 +190,12 @@ impl<'a> Lexer<'a> {
                 }
                 '"' if !escaped => {
                     self.offset += index + 1;
-                    return TokenKind::Text;
+                    return if known { TokenKind::Text } else { TokenKind::Bad(Bad::Escape) };
                 }
-                _ => escaped = c == '\\' && !escaped,
+                _ => {
+                    known &= !escaped || matches!(c, '"' | '\\');
+                    escaped = c == '\\' && !escaped;
+                }
             }
         }
         self.offset = self.text.len();

@@ -194,6 +194,8 @@ impl<'a> Parser<'a> {
             Bad::Text => {
                 wrong("a string does not end on its line".to_owned(), "it starts here").help("end it with `\"`")
             }
+            Bad::Escape => wrong("a backslash stands before something else than `\"` or `\\`".to_owned(), "in this string")
+                .help("write `\\\\` for a backslash"),
             Bad::Number
                 if written.len() > 1
                     && written.starts_with('0')

@@ -4,9 +4,10 @@ use crate::diagnostics::Diagnostic;
 use crate::vocabulary::{At, BinaryOperator, Type};
 
 use super::Feature;
-use super::ast::{Block, Expression, ExpressionKind, Statement, StatementKind};
+use super::ast::{Block, Expression, ExpressionKind, Place, Statement, StatementKind};
 use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
+use super::words::nearest;
 
 /// What `+=` and the like compute.
 const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 6] = [
@@ -202,10 +203,16 @@ impl Parser<'_> {
             return Ok(StatementKind::Assign { place, operator: Some(step(sign)), value: one(at) });
         }
         let name = self.name("a statement")?;
-        if self.is_sign("(") {
-            return Ok(StatementKind::Call(self.call(name)?));
-        }
         let name_at = name.at;
+        if self.is_sign("(") {
+            let call = self.call(name)?;
+            // `whlie (c) {` was meant to be more than a call.
+            return if self.is_sign("{") {
+                Err(self.no_statement(name_at, "`;`"))
+            } else {
+                Ok(StatementKind::Call(call))
+            };
+        }
         let (source, _) = self.element_of(name)?;
         if self.eat_sign("=>") {
             let (destination, _) = self.reference("the name of a container")?;
@@ -218,15 +225,9 @@ impl Parser<'_> {
         }
         let (place, _) = self.place_after(source)?;
         let TokenKind::Sign(sign) = self.token.kind else {
-            let word = self.written(name_at);
-            let unexpected = self.unexpected("`=>` or `=`");
-            let advice = super::words::nearest(word, STARTS).filter(|_| matches!(place, super::ast::Place::Name(_)));
-            return Err(match advice {
-                Some(meant) => {
-                    let title = format!("`{word}` starts no statement");
-                    self.report(Diagnostic::error("E0101", title, name_at, "").help(format!("did you mean `{meant}`?")))
-                }
-                None => self.report(unexpected),
+            return Err(match place {
+                Place::Name(_) => self.no_statement(name_at, "`=>` or `=`"),
+                Place::Element { .. } | Place::Member { .. } => self.expected("`=>` or `=`"),
             });
         };
         if sign == "++" || sign == "--" {
@@ -239,20 +240,40 @@ impl Parser<'_> {
                 Ok(StatementKind::Assign { place, operator: *operator, value: self.expression()? })
             }
             None if sign == "->" || sign == ">" => {
-                let arrow = self.unexpected("`=>` or `=`").help("a thread is moved with `=>`");
+                let arrow =
+                    self.unexpected("`=>` or `=`").help("a thread is moved with `=>`, its attributes follow a `.`");
                 Err(self.report(arrow))
+            }
+            None if sign == ":" => {
+                let colon = self.unexpected("`=>` or `=`").help("write `=` to assign");
+                Err(self.report(colon))
             }
             None if sign == "==" => {
                 let slip = self.unexpected("`=>` or `=`").help("`==` compares; write `=` to assign");
                 Err(self.report(slip))
             }
+            None if sign == ";" && matches!(place, Place::Name(_)) => Err(self.no_statement(name_at, "`=>` or `=`")),
             None => Err(self.expected("`=>` or `=`")),
         }
+    }
+
+    /// Reports the word that a statement starts with, if it is a slip; else that something was expected after it.
+    fn no_statement(&mut self, word_at: At, expected: &str) -> Reported {
+        let word = self.written(word_at);
+        let help = match foreign(word) {
+            Some(instead) => instead.to_owned(),
+            None => match nearest(word, STARTS) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => return self.expected(expected),
+            },
+        };
+        let title = format!("`{word}` starts no statement");
+        self.report(Diagnostic::error("E0101", title, word_at, "").help(help))
     }
 }
 
 /// Words that start a statement, for a misspelt one.
-const STARTS: [&str; 14] = [
+const STARTS: [&str; 16] = [
     "if",
     "else",
     "foreach",
@@ -265,9 +286,26 @@ const STARTS: [&str; 14] = [
     "fail",
     "int",
     "bool",
+    "time",
+    "float",
     "threadref",
     "verbatim",
 ];
+
+/// What to write instead of a word that starts a statement in other languages.
+fn foreign(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "break" => "put what ends the loop into its condition: `while (c && !done)`",
+        "continue" => "put what is left of the loop's body into an `if`",
+        "switch" | "match" | "case" => "write `if (…) … else if (…) …`",
+        "elif" | "elsif" | "elseif" => "write `else if (…)`",
+        "goto" => "write a loop or a function",
+        "let" | "var" | "auto" => "a variable is declared by its type: `int n = 1;`",
+        "unsigned" | "signed" | "long" | "short" | "char" => "whole numbers are of type `int`",
+        "double" => "fractions are of type `float`",
+        _ => return None,
+    })
+}
 
 fn step(sign: &str) -> BinaryOperator {
     if sign == "++" { BinaryOperator::Add } else { BinaryOperator::Subtract }
