@@ -1,0 +1,16 @@
+#include "library.h"
+
+void thread_suspend(struct thread *thread) {
+    thread->flags |= THREAD_SUSPENDED;
+    if (thread->flags & THREAD_WAITS)
+        return; /* thread_signal comes back to it */
+#ifdef CATAPULTS_NEVER_STOPS_suspend_thread
+    CATAPULTS_HANDLER_suspend_thread(POLICY(thread));
+#else
+    THREAD_MUST(CATAPULTS_HANDLER_suspend_thread(POLICY(thread)));
+#endif
+    if (POLICY(thread) == thread_running)
+        thread_leave();
+    else
+        thread_runnable--;
+}
