@@ -158,7 +158,10 @@ static const struct catapults_stop *admit(struct dispatcher_thread *thread, cons
         }
         dispatcher_contain("newthread", stop, NULL, runs);
     }
-    TRACE(TRACE_NEW, thread, 0);
+    if (UNLIKELY(dispatcher_trace != NULL)) {
+        TRACE(TRACE_NEW, thread, 0);
+        dispatcher.host->recorded(thread);
+    }
     return NULL;
 }
 
@@ -301,6 +304,10 @@ void dispatcher_unblock(struct dispatcher_thread *thread) {
     raise_unblock(thread, running());
     preempt();
 }
+
+void dispatcher_unblock_only(struct dispatcher_thread *thread) { raise_unblock(thread, running()); }
+
+void dispatcher_unblocked(void) { preempt(); }
 
 void dispatcher_suspend(struct dispatcher_thread *thread) {
     struct dispatcher_thread *self = dispatcher.current;

@@ -5,7 +5,8 @@
  * One virtual processor: everything here is called on it, by the running thread or by the driver's `poll`.
  *
  * Calls that raise an event may run other threads before they return: those that say so, and all those after which the
- * policy can have taken the processor from the caller (dispatcher_create, dispatcher_unblock, dispatcher_resume).
+ * policy can have taken the processor from the caller (dispatcher_create, dispatcher_unblock, dispatcher_unblocked,
+ * dispatcher_resume).
  */
 #ifndef CATAPULTS_DISPATCHER_H
 #define CATAPULTS_DISPATCHER_H
@@ -56,6 +57,10 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant);
  * thread. */
 void dispatcher_unblock(struct dispatcher_thread *thread);
 
+/* The same for several threads, none of which runs before all are unblocked: one call for each, then the other. */
+void dispatcher_unblock_only(struct dispatcher_thread *thread);
+void dispatcher_unblocked(void);
+
 /* Whether it is in dispatcher_block, and so may be unblocked. */
 bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
 
@@ -85,6 +90,8 @@ struct dispatcher_host {
     struct dispatcher_exceptions *exceptions;
     /* The policy has been made acquainted with a thread, and knows it by no event yet. */
     void (*adopted)(struct dispatcher_thread *thread);
+    /* A trace is recorded, and it has a thread now, which has not run yet: what else is known of it can be added. */
+    void (*recorded)(struct dispatcher_thread *thread);
     /* A policy had to go. */
     void (*contained)(const struct dispatcher_failure *failure);
     /* No thread can ever run again; dispatcher_first_thread says which there are. Does not return. */

@@ -220,6 +220,44 @@ static void producers_and_consumers(void) {
     require(produced == 3 * ITEMS && consumed == produced);
 }
 
+static int woken;
+
+static void *wait_for_ever_anew(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    for (;;) {
+        require(catapults_cond_wait(&cond, &mutex) == 0);
+        woken++;
+        require(catapults_cond_signal(&cond) == 0);
+    }
+    return argument;
+}
+
+static void *wait_and_signal(void *last_destroys) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    require(catapults_cond_wait(&cond, &mutex) == 0);
+    if (++woken < 2)
+        require(catapults_cond_signal(&cond) == 0);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    if (last_destroys && woken == 2)
+        memset(&cond, -1, sizeof cond);
+    return NULL;
+}
+
+/* Under a policy by which a thread that is woken runs at once. */
+static void broadcast(void *(*first)(void *), void *last_destroys) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/eager.so"}) == 0);
+    alarm(20);
+    struct catapults_attributes detached = {.detached = true};
+    require(catapults_create(NULL, &detached, first, last_destroys) == 0);
+    require(catapults_create(NULL, &detached, wait_and_signal, last_destroys) == 0);
+    require(catapults_cond_broadcast(&cond) == 0);
+    require(woken == 2);
+}
+
+static void a_broadcast_does_not_wake_who_waits_again(void) { broadcast(wait_for_ever_anew, NULL); }
+
+static void a_condition_may_end_with_its_last_waiter(void) { broadcast(wait_and_signal, "so"); }
+
 static void *lock_forever(void *argument) {
     catapults_mutex_lock(&mutex);
     return argument;
@@ -246,6 +284,8 @@ int main(void) {
         child_test(a_hog_neither_convoys_nor_starves),
         child_test(one_at_a_time),
         child_test(signals_wake_in_order),
+        child_test(a_broadcast_does_not_wake_who_waits_again),
+        child_test(a_condition_may_end_with_its_last_waiter),
         child_test(timeouts),
         child_test(a_signal_and_a_timeout_meet),
         child_test(producers_and_consumers),

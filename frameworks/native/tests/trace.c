@@ -61,8 +61,8 @@ static void a_life_is_recorded(void **state) {
         const char *payload;
     } expected[] = {
         {1, TRACE_NEW, 0, ""},
-        {1, TRACE_DISPATCHED, 0, ""},
         {1, TRACE_NAMED, 0, "main"},
+        {1, TRACE_DISPATCHED, 0, ""},
         {2, TRACE_NEW, 0, ""},
         {2, TRACE_NAMED, 0, "a name of more t"},
         {2, TRACE_NAMED, 1, "han 16"},
@@ -97,6 +97,28 @@ static void a_life_is_recorded(void **state) {
         time = record->time;
     }
     assert_int_equal(file->written, sizeof expected / sizeof *expected);
+}
+
+static void *end(void *argument) { return argument; }
+
+static void live_shortly(void) {
+    require(catapults_init(&(struct catapults_options){.trace = path, .policy = POLICIES "/eager.so"}) == 0);
+    require(catapults_create(NULL, &(struct catapults_attributes){.name = "brief", .detached = true}, end, NULL) == 0);
+}
+
+/* It has run and given its stack back when catapults_create returns. */
+static void a_thread_is_named_before_it_runs(void **state) {
+    (void)state;
+    strcpy(path, "/tmp/catapults-trace-XXXXXX");
+    close(mkstemp(path));
+    check_child(live_shortly);
+    const struct trace_file *file = read_back();
+    static const enum trace_kind expected[] = {TRACE_NEW, TRACE_NAMED, TRACE_DISPATCHED, TRACE_EXITED};
+    int found = 0;
+    for (uint64_t i = 0; i < file->written; i++)
+        if (file->records[i].thread == 2)
+            assert_int_equal(file->records[i].kind, expected[found++]);
+    assert_int_equal(found, 4);
 }
 
 static void fill_the_ring(void) {
@@ -142,6 +164,7 @@ static void the_end_of_a_policy_is_recorded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_life_is_recorded),
+        cmocka_unit_test(a_thread_is_named_before_it_runs),
         cmocka_unit_test(the_oldest_records_make_room),
         cmocka_unit_test(the_end_of_a_policy_is_recorded),
     };

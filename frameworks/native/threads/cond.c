@@ -35,13 +35,15 @@ int catapults_cond_signal(catapults_cond_t *cond) {
     return 0;
 }
 
+/* None of them runs before all have been signalled: what they do then, be it to wait again or to destroy the condition,
+ * comes after the broadcast. */
 int catapults_cond_broadcast(catapults_cond_t *cond) {
-    struct catapults_handle *last = cond->waiters.last; /* whoever waits again while this runs is behind it */
-    while (last && cond->waiters.first) {
-        struct catapults_handle *first = cond->waiters.first;
-        catapults_cond_signal(cond);
-        if (first == last)
-            break;
+    struct catapults_handle *first;
+    while ((first = cond->waiters.first)) {
+        waiters_remove(&cond->waiters, first);
+        if (waiters_may_wake(first))
+            dispatcher_unblock_only(&first->dispatched);
     }
+    dispatcher_unblocked();
     return 0;
 }

@@ -46,6 +46,7 @@ int catapults_init(const struct catapults_options *options) {
     static const struct catapults_options none;
     static struct dispatcher_host host = {.now = catapults_now,
                                           .adopted = adopted,
+                                          .recorded = trace_name,
                                           .contained = report_contained,
                                           .deadlocked = report_deadlock,
                                           .finished = finished};
@@ -99,7 +100,6 @@ int catapults_init(const struct catapults_options *options) {
     if (dispatcher_trace)
         strncpy(dispatcher_trace->policy, in_force->name, sizeof dispatcher_trace->policy - 1);
     overflow_install();
-    trace_name(self);
     return 0;
 }
 

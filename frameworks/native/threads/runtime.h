@@ -35,7 +35,7 @@ void imports_link(struct catapults_handle *thread);
 
 /* Records who runs when, in a file. Returns 0 or an error number, having reported. */
 int trace_open(const char *file);
-void trace_name(const struct catapults_handle *thread);
+void trace_name(struct dispatcher_thread *thread);
 
 /* The SIGSEGV of a thread that has overflowed its stack says so. */
 void overflow_install(void);

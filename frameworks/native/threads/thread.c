@@ -30,7 +30,7 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
         stack_give(thread->stack);
         return EAGAIN;
     }
-    trace_name(thread);
+    /* The policy may have let the thread run: if it is detached, it may be gone. */
     return 0;
 }
 

@@ -39,12 +39,11 @@ int trace_open(const char *file) {
     return 0;
 }
 
-void trace_name(const struct catapults_handle *thread) {
-    if (!dispatcher_trace || !thread->name[0])
-        return;
-    size_t length = strlen(thread->name);
+void trace_name(struct dispatcher_thread *thread) {
+    const char *name = handle_of(thread)->name;
+    size_t length = strlen(name);
     for (size_t part = 0; part * 16 < length; part++) {
-        struct trace_record *record = dispatcher_record(TRACE_NAMED, thread->dispatched.policy.number, (uint16_t)part);
-        memcpy(record->payload, thread->name + part * 16, 16);
+        struct trace_record *record = dispatcher_record(TRACE_NAMED, thread->policy.number, (uint16_t)part);
+        memcpy(record->payload, name + part * 16, 16);
     }
 }

@@ -39,10 +39,14 @@ static inline int waiters_sleep(struct catapults_handle *self, enum dispatcher_r
     return result;
 }
 
+/* Whether it is to be unblocked: else its instant has come, or it is not there yet. */
+static inline bool waiters_may_wake(const struct catapults_handle *thread) {
+    return thread->asleep && dispatcher_is_blocked(&thread->dispatched);
+}
+
 /* May run other threads. */
 static inline void waiters_wake(struct catapults_handle *thread) {
-    if (thread->asleep &&
-        dispatcher_is_blocked(&thread->dispatched)) /* else its instant has come, or it is not there yet */
+    if (waiters_may_wake(thread))
         dispatcher_unblock(&thread->dispatched);
 }
 
