@@ -36,13 +36,27 @@ pub enum Unformatted {
 pub fn format(source: &Source) -> Result<String, Unformatted> {
     refuse(source)?;
     let tokens = scan::scan(&source.text);
-    let formatted = layout::lay_out(&tokens);
-    let again = scan::scan(&formatted);
-    if scan::same(&tokens, &again) && refuse(&Source::new("", formatted.as_str())).is_ok() {
+    let formatted = settled(layout::lay_out(&tokens));
+    if scan::same(&tokens, &scan::scan(&formatted)) && refuse(&Source::new("", formatted.as_str())).is_ok() {
         Ok(formatted)
     } else {
         Err(Unformatted::Mistake)
     }
+}
+
+/// The text, laid out until it stays as it is.
+///
+/// Where a comment goes depends on the columns of those around it, and some come to stand in one column by being laid out.
+fn settled(mut text: String) -> String {
+    const MOST: usize = 4;
+    for _ in 0..MOST {
+        let again = layout::lay_out(&scan::scan(&text));
+        if again == text {
+            break;
+        }
+        text = again;
+    }
+    text
 }
 
 /// Only a text that can be read is formatted.

@@ -148,3 +148,14 @@ fn what_is_not_known_yet_is_laid_out_by_its_signs() {
     assert_eq!(laid_out(text), expected);
     assert_eq!(laid_out(expected), expected);
 }
+
+/// Comments that come to stand in one column, or at the end of a line, only by being laid out.
+#[test]
+fn what_is_laid_out_anew_stays() {
+    let twice = |text: &str| {
+        let once = formatted(text);
+        assert_eq!(formatted(&once), once, "of {text}");
+    };
+    twice("scheduler x {\n  data\n// a\n{ //\n   //\n const /**/ // b\nint K = 2; } }");
+    twice("scheduler x { event a(t) { t => b; } /**/ // c\n  event d /* e */  /* f\n * g\n */\n { b => t; } }");
+}
