@@ -1,9 +1,10 @@
 /*
  * A host that does what a script says: loads a policy by the contract, reads steps from standard input, answers each
- * with a line. tests/src/replay.rs says what steps and answers look like; `where` answers with the container's number.
+ * with a line. tests/src/replay.rs says what steps and answers look like, but that a time is a number of nanoseconds
+ * here and a float has as many digits as can be needed; tests/src/compiled.rs makes answers of these.
  *
  * TABLE is a file made from the framework description: EVENT(name, member, parameters, dispatches) and
- * QUERY(name, member, parameters, bool) for each of its events and queries. HANDLERS is the tag of the table of
+ * QUERY(name, member, parameters, type) for each of its events and queries. HANDLERS is the tag of the table of
  * handlers.
  */
 #include <dlfcn.h>
@@ -20,19 +21,21 @@ struct entry {
     const char *name;
     size_t member;
     int parameters;
-    bool dispatches, answers_bool;
+    bool dispatches;
+    enum { answers_nothing, answers_int, answers_bool, answers_time, answers_float } answers;
 };
 
 #define EVENT(name, member, parameters, dispatches)                                                                    \
-    {name, offsetof(struct HANDLERS, member), parameters, dispatches, false},
-#define QUERY(name, member, parameters, is_bool)
+    {name, offsetof(struct HANDLERS, member), parameters, dispatches, answers_nothing},
+#define QUERY(name, member, parameters, type)
 static const struct entry events[] = {
 #include TABLE
 };
 #undef EVENT
 #undef QUERY
 #define EVENT(name, member, parameters, dispatches)
-#define QUERY(name, member, parameters, is_bool) {name, offsetof(struct HANDLERS, member), parameters, false, is_bool},
+#define QUERY(name, member, parameters, type)                                                                          \
+    {name, offsetof(struct HANDLERS, member), parameters, false, answers_##type},
 static const struct entry queries[] = {
 #include TABLE
 };
@@ -44,6 +47,10 @@ typedef catapults_int int_0(const void *self);
 typedef catapults_int int_1(const void *self, const struct catapults_thread *t);
 typedef bool bool_0(const void *self);
 typedef bool bool_1(const void *self, const struct catapults_thread *t);
+typedef catapults_time time_0(const void *self);
+typedef catapults_time time_1(const void *self, const struct catapults_thread *t);
+typedef double float_0(const void *self);
+typedef double float_1(const void *self, const struct catapults_thread *t);
 
 enum { THREADS = 4096 };
 
@@ -217,15 +224,28 @@ static const struct catapults_timeout *timeout_of(const char *name) {
     return NULL;
 }
 
+/* What a query of that type answers. */
+#define ANSWER(type) (one ? ((type##_1 *)function)(instance, thread_of(word)) : ((type##_0 *)function)(instance))
+
 static void ask(const struct entry *entry, const char *word) {
     void *function = handler(entry);
     bool one = entry->parameters == 1;
-    if (entry->answers_bool)
-        puts((one ? ((bool_1 *)function)(instance, thread_of(word)) : ((bool_0 *)function)(instance)) ? "true"
-                                                                                                      : "false");
-    else
-        printf("%" PRIdMAX "\n",
-               (intmax_t)(one ? ((int_1 *)function)(instance, thread_of(word)) : ((int_0 *)function)(instance)));
+    switch (entry->answers) {
+    case answers_nothing:
+        break;
+    case answers_int:
+        printf("%" PRIdMAX "\n", (intmax_t)ANSWER(int));
+        break;
+    case answers_bool:
+        puts(ANSWER(bool) ? "true" : "false");
+        break;
+    case answers_time:
+        printf("%" PRIdMAX "\n", (intmax_t)ANSWER(time));
+        break;
+    case answers_float:
+        printf("%.17g\n", ANSWER(float));
+        break;
+    }
 }
 
 /* `25ms` */

@@ -4,7 +4,7 @@ use crate::replay::Step;
 use crate::root;
 use catapults_compiler::emit::{self, emit};
 use catapults_compiler::framework::Framework;
-use catapults_compiler::policy::{Policy, Type};
+use catapults_compiler::policy::{Float, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
 use std::fmt::Write as _;
 use std::fs;
@@ -114,9 +114,21 @@ impl<'a> Driver<'a> {
         let mut lines = output.lines();
         let decided = |step: &Step, lines: &mut std::str::Lines| match lines.next() {
             Some("") | None => None,
-            Some(decision) => Some(format!("{step} -> {decision}")),
+            Some(decision) => Some(format!("{step} -> {}", self.answer(step, decision))),
         };
         Ok(scripts.iter().map(|script| script.iter().filter_map(|step| decided(step, &mut lines)).collect()).collect())
+    }
+
+    /// What the driver printed, as a policy writes it.
+    fn answer(&self, step: &Step, printed: &str) -> String {
+        let Step::Ask(asked, _) = step else { return printed.to_owned() };
+        let query = self.framework.queries.iter().find(|query| query.name == *asked);
+        let value = match query.map(|query| query.returns) {
+            Some(Type::Time) => printed.parse().ok().map(Value::Time),
+            Some(Type::Float) => printed.parse().ok().map(|number| Value::Float(Float::new(number))),
+            Some(Type::Int | Type::Bool) | None => None,
+        };
+        value.map_or(printed.to_owned(), |value| value.to_string())
     }
 }
 
@@ -129,7 +141,7 @@ fn table_of(framework: &Framework) -> String {
     }
     for query in &framework.queries {
         let (name, member, parameters) = (&query.name, query.name.replace('.', "_"), query.parameters.len());
-        let _ = writeln!(table, "QUERY(\"{name}\", {member}, {parameters}, {})", query.returns == Type::Bool);
+        let _ = writeln!(table, "QUERY(\"{name}\", {member}, {parameters}, {})", query.returns.word());
     }
     table
 }

@@ -18,7 +18,7 @@
 )]
 
 use catapults_compiler::compile;
-use catapults_compiler::framework::Framework;
+use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::policy::{Policy, Value};
 use catapults_compiler::source::Source;
@@ -26,7 +26,7 @@ use catapults_compiler::verify::Verified;
 use catapults_tests::choices::Choices;
 use catapults_tests::compiled::{Driver, Mode};
 use catapults_tests::host::Host;
-use catapults_tests::replay::{Replay, Step};
+use catapults_tests::replay::{Replay, Step, replay};
 use catapults_tests::{native, policies, root};
 use fastrand::Rng;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -69,6 +69,7 @@ fn main() {
         let bench = bench.clone();
         trials.push(Trial::test(format!("random policies, group {group}"), move || random_policies(&bench, group)));
     }
+    trials.push(Trial::test("answers of every type", answers));
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
     drop(bench);
     conclusion.exit();
@@ -311,6 +312,59 @@ fn agree(
         return Err(format!("the compiled policy: {difference}\nsaved as {}", saved.display()).into());
     }
     Ok(())
+}
+
+/// Queries of types that no shipped framework has: the native one, and its header, with two of them changed.
+fn answers() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let changed = |path: &str, changes: [(&str, &str); 3]| {
+        let text = fs::read_to_string(root().join(path)).unwrap();
+        changes.into_iter().fold(text, |text, (old, new)| {
+            assert!(text.contains(old), "{path}: {old}");
+            text.replace(old, new)
+        })
+    };
+    let header = folder.path().join("answers.h");
+    let text = changed(
+        "frameworks/native/include/native_policy.h",
+        [
+            ("int64_t (*threads_ready)", "catapults_time (*threads_ready)"),
+            ("int64_t (*threads_suspended)", "double (*threads_suspended)"),
+            ("CATAPULTS_NATIVE_POLICY_H", "ANSWERS_H"),
+        ],
+    );
+    fs::write(&header, text)?;
+    let text = changed(
+        "frameworks/native/native.framework",
+        [
+            ("query threads_ready : int     = count READY;", "query threads_ready : time;"),
+            ("query threads_suspended : int = count BLOCKED;", "query threads_suspended : float;"),
+            ("\"native_policy.h\"", &format!("{:?}", header.display().to_string())),
+        ],
+    );
+    let source = Source::new("answers.framework", text);
+    let framework = framework::read(&source).map_err(|diagnostics| diagnostics.render(&source, false))?;
+    let driver = Driver::build(&framework, folder.path())?;
+    let text = fs::read_to_string(root().join("policies/fifo.sched"))?;
+    let queries = "  imports { time span default 0ms; float share default 0.0; }
+  query threads_ready { return span; }
+  query threads_suspended { return share; }\n}\n";
+    let source = Source::new("answers.sched", text.trim_end().trim_end_matches('}').to_owned() + queries);
+    let (policy, _) = compile(&source, &framework).map_err(|diagnostics| diagnostics.render(&source, false))?;
+
+    let mut steps: Vec<Step> = Vec::new();
+    for value in ["0ns", "1500us", "25ms", "-3s", "9223372036854775807ns", "-9223372036854775807ns"] {
+        steps.push(format!("set_import span {value}").parse()?);
+        steps.push("ask threads_ready".parse()?);
+    }
+    for value in ["0.1", "-0.0", "1e300", "5e-324", "0.30000000000000004", "123456789012345680.0", "inf", "-inf"] {
+        steps.push(format!("set_import share {value}").parse()?);
+        steps.push("ask threads_suspended".parse()?);
+    }
+    let expected = replay(&policy, &steps);
+    assert_eq!(expected.len(), steps.len() / 2);
+    let compiled = driver.replay(&driver.policy(&policy, "answers", Mode::Sanitized)?, &[steps])?.remove(0);
+    difference(&expected, &compiled).map_or(Ok(()), |difference| Err(difference.into()))
 }
 
 fn bytes(rng: &mut Rng, count: usize) -> Vec<u8> {
