@@ -193,7 +193,8 @@ fn room(line: &Line) -> usize {
     if line.code.trim().is_empty() { 0 } else { width(&line.code) + 1 }
 }
 
-/// Of the last line of a text, in characters.
+/// Of the last line of a text, in characters; a tabulator goes to the next multiple of eight.
 pub(super) fn width(text: &str) -> usize {
-    text.rsplit('\n').next().unwrap_or_default().chars().count()
+    let line = text.rsplit('\n').next().unwrap_or_default();
+    line.chars().fold(0, |column, character| if character == '\t' { column / 8 * 8 + 8 } else { column + 1 })
 }

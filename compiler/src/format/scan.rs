@@ -1,5 +1,6 @@
 //! A text as tokens, each with the comments and line breaks before it.
 
+use super::lines::width;
 use crate::syntax::lexer::{Lexer, TokenKind};
 use crate::syntax::raw::closing_brace;
 
@@ -121,15 +122,9 @@ fn comments(text: &str, start: usize, end: usize) -> (Vec<Comment<'_>>, bool) {
         let ends_line = written.starts_with("//");
         let before = &text[..at + white];
         let starts_line = lines > 0 || before.trim_start_matches('\u{feff}').trim_start().is_empty();
-        found.push(Comment { text: written, starts_line, ends_line, blank, column: column(before) });
+        found.push(Comment { text: written, starts_line, ends_line, blank, column: width(before) });
         at += white + length;
     }
-}
-
-/// How many characters the last line has; a tabulator goes to the next multiple of eight.
-fn column(text: &str) -> usize {
-    let line = text.rsplit('\n').next().unwrap_or_default();
-    line.chars().fold(0, |column, character| if character == '\t' { column / 8 * 8 + 8 } else { column + 1 })
 }
 
 /// Whether two texts have the same tokens, and between them the same comments but for white space at the ends of their lines.

@@ -158,4 +158,6 @@ fn what_is_laid_out_anew_stays() {
     };
     twice("scheduler x {\n  data\n// a\n{ //\n   //\n const /**/ // b\nint K = 2; } }");
     twice("scheduler x { event a(t) { t => b; } /**/ // c\n  event d /* e */  /* f\n * g\n */\n { b => t; } }");
+    // A tabulator in what is kept as it is.
+    twice("scheduler x { event a(t) { b = verbatim c int { 1\n/\t2 } else /**/ // c\n1; t => b; /**/ // d\n } }");
 }
