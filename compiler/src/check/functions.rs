@@ -222,7 +222,8 @@ impl Body<'_, '_, '_> {
         }
         if function.parameters.len() != call.arguments.len() {
             let (has, given) = (function.parameters.len(), call.arguments.len());
-            let title = format!("`{}` has {has} parameters, this call gives it {given}", name.text);
+            let parameters = if has == 1 { "parameter" } else { "parameters" };
+            let title = format!("`{}` has {has} {parameters}, this call gives it {given}", name.text);
             let diagnostic = Diagnostic::error("E0306", title, at, "").related(function.at, "declared here");
             self.lowering.diagnostics.push(diagnostic);
             return None;
