@@ -87,7 +87,8 @@ static void *body(void *argument);
 
 static struct slot *anybody(void) {
     struct slot *slot = &slots[random_below(SLOTS)];
-    return slot->thread && slot->thread != pth_self() ? slot : NULL;
+    /* While main spawns, and is preempted by whom it spawned, it stands in the slot itself. */
+    return slot->thread && slot->thread != pth_self() && slot->thread != slots[SLOTS].thread ? slot : NULL;
 }
 
 static void spawn(void) {
