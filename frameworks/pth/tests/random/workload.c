@@ -24,9 +24,9 @@ union cell {
 
 /* A thread that others may meddle with. */
 struct slot {
-    union cell cells[VARIABLES]; /* of per-thread variables */
-    pth_t thread;                /* NULL: free */
-    bool started, at_any_moment;
+    union cell cells[VARIABLES];        /* of per-thread variables */
+    pth_t thread;                       /* NULL: free */
+    bool taken, started, at_any_moment; /* taken: somebody spawns its thread just now */
 };
 
 struct variable {
@@ -87,13 +87,12 @@ static void *body(void *argument);
 
 static struct slot *anybody(void) {
     struct slot *slot = &slots[random_below(SLOTS)];
-    /* While main spawns, and is preempted by whom it spawned, it stands in the slot itself. */
-    return slot->thread && slot->thread != pth_self() && slot->thread != slots[SLOTS].thread ? slot : NULL;
+    return slot->thread && slot->thread != pth_self() ? slot : NULL;
 }
 
 static void spawn(void) {
     struct slot *slot = slots;
-    while (slot < slots + SLOTS && slot->thread)
+    while (slot < slots + SLOTS && (slot->thread || slot->taken))
         slot++;
     if (slot == slots + SLOTS)
         return;
@@ -105,10 +104,11 @@ static void spawn(void) {
     pth_attr_set(attributes, PTH_ATTR_CANCEL_STATE,
                  PTH_CANCEL_ENABLE | (slot->at_any_moment ? PTH_CANCEL_ASYNCHRONOUS : PTH_CANCEL_DEFERRED));
     /* It may run, and even end, before this returns. */
-    slot->thread = pth_self();
+    slot->taken = true;
     pth_t thread = pth_spawn_object(attributes, body, slot, slot);
     if (!slot->started)
         slot->thread = thread;
+    slot->taken = false;
     pth_attr_destroy(attributes);
 }
 
@@ -237,6 +237,7 @@ static void *body(void *argument) {
     struct slot *slot = argument;
     slot->thread = pth_self();
     slot->started = true;
+    slot->taken = false;
     pth_cleanup_push(free_slot, slot);
     while (random_below(12))
         step();
