@@ -5,7 +5,7 @@ use super::state::Spot;
 use super::{Handling, alternatives};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Move, Rule, Stage};
-use crate::policy::{At, LocalId, StateClass};
+use crate::policy::{At, LocalId, Owner, StateClass};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     if handling.handler.returns.is_some() {
@@ -105,13 +105,15 @@ fn advice(handling: &Handling, parameter: LocalId, rule: Option<&Rule>) -> Strin
         Some(Stage::New) | None => None,
     };
     let suits = |class: StateClass| {
-        let mut containers = handling.policy.containers.iter().filter(move |container| container.class == class);
-        containers.next().map(|container| container.name.clone())
+        // A policy cannot name those of the framework.
+        let own = handling.policy.containers.iter().filter(|container| container.owner == Owner::Policy);
+        own.filter(|container| container.class == class).map(|container| container.name.clone()).next()
     };
     match (class, class.and_then(suits)) {
         (_, Some(container)) => format!("store it on every path, for example with `{name} => {container};`"),
         (Some(class), None) => {
-            format!("declare a {} container, for example `queue waiting : {};`", class.word(), class.word())
+            let (word, kept) = (class.word(), class.word().to_lowercase());
+            format!("store it in a {word} container on every path: declare one, for example `queue {kept} : {word};`")
         }
         (None, None) => format!("store {name} in a container on every path"),
     }
