@@ -288,10 +288,10 @@ pub enum Owner {
 /// What is done when an event is raised or a query asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
-    /// The full name of the event or query in the framework description: `block.io.read`. A handler for a family is
-    /// repeated for each member, so that later stages never match names.
+    /// The full name of the event or query in the framework description: `block.io.read`. A handler for a family or for
+    /// several events is repeated for each of them, so that later stages never match names.
     pub name: String,
-    /// What was written before the body: `block.*`, or the same as `name`.
+    /// What was written before the body for this event: `block.*`, or the same as `name`.
     pub written: String,
     /// Parameters first (there are [`Handler::parameters`] of them), then the locals and cursors of the body.
     pub locals: Vec<Local>,

@@ -82,13 +82,20 @@ fn policy(text: &str) -> String {
         ("event event_raised(", "event event_raised(t) { t => ready; }"),
     ];
     for (sign, part) in parts {
-        if !text.contains(sign) {
+        if !text.contains(sign) && !shared(text, sign) {
             whole.push_str(part);
             whole.push('\n');
         }
     }
     whole.push_str("}\n");
     whole
+}
+
+/// Whether an event, such as `event switch_out(`, is one of several that a handler is for.
+fn shared(text: &str, sign: &str) -> bool {
+    let Some(event) = sign.strip_prefix("event ") else { return false };
+    let headers = text.lines().filter_map(|line| line.trim_start().strip_prefix("event ")?.split(['(', '{']).next());
+    headers.flat_map(|header| header.split(',')).any(|name| name.trim() == event.trim_end_matches('('))
 }
 
 /// The example as a whole description.

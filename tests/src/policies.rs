@@ -143,10 +143,14 @@ impl Writer<'_, '_> {
             self.handler("event newthread(t)", given("t"), Some("READY"));
         }
         self.schedule();
-        self.handler("event switch_out(t)", given("t"), Some("READY"));
-        self.handler("event event_raised(t)", given("t"), Some("READY"));
-        if self.choices.chance(40) {
-            self.handler("event set_next_thread(t)", given("t"), Some("READY"));
+        if self.choices.chance(20) {
+            self.handler("event switch_out, event_raised, set_next_thread(t)", given("t"), Some("READY"));
+        } else {
+            self.handler("event switch_out(t)", given("t"), Some("READY"));
+            self.handler("event event_raised(t)", given("t"), Some("READY"));
+            if self.choices.chance(40) {
+                self.handler("event set_next_thread(t)", given("t"), Some("READY"));
+            }
         }
         if self.timers {
             let (running, ready) = (self.choices.one_of(&self.running.clone()), self.ready[0].0.clone());

@@ -43,12 +43,13 @@ impl Language {
         }
         let events: Vec<&str> = self.framework.events.iter().map(|event| event.name.as_str()).collect();
         let queries: Vec<&str> = self.framework.queries.iter().map(|query| query.name.as_str()).collect();
-        let unknown = tree.handlers.iter().find(|handler| {
-            let known = if handler.kind == HandlerKind::Event { &events } else { &queries };
-            let timed = handler.kind == HandlerKind::Event && self.of_a_timer(&handler.name.text);
-            !timed && !known.iter().any(|name| covers(&handler.name.text, name))
+        let mut named = tree.handlers.iter().flat_map(|handler| handler.names.iter().map(|name| (handler.kind, name)));
+        let unknown = named.find(|(kind, written)| {
+            let known = if *kind == HandlerKind::Event { &events } else { &queries };
+            let timed = *kind == HandlerKind::Event && self.of_a_timer(&written.text);
+            !timed && !known.iter().any(|name| covers(&written.text, name))
         });
-        unknown.map(|handler| format!("there is no {:?} `{}`", handler.kind, handler.name.text))
+        unknown.map(|(kind, name)| format!("there is no {kind:?} `{}`", name.text))
     }
 
     /// Whether a policy could have the timer whose event this is.

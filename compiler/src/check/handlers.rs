@@ -23,8 +23,8 @@ const MOST_LOCALS: usize = 100;
 
 /// A handler that the policy writes.
 struct Written {
-    /// The event or family that it covers: what is written, or what was probably meant.
-    covers: String,
+    /// The events and families that it covers: what is written, or what was probably meant.
+    covers: Vec<String>,
     /// `None` if it has errors.
     handler: Option<Handler>,
 }
@@ -42,15 +42,21 @@ pub(super) fn handle(
     let functions = Functions::of(tree);
     let mut first: BTreeMap<(bool, &str), At> = BTreeMap::new();
     for handler in &tree.handlers {
-        if let Some(earlier) = first.insert((handler.kind == HandlerKind::Event, &handler.name.text), handler.at) {
-            let title = format!("`{}` is handled twice", handler.name.text);
-            diagnostics.push(
-                Diagnostic::error("E0308", title, handler.at, "the second handler")
-                    .related(earlier, "the first handler")
-                    .help("join them to one"),
-            );
+        for name in &handler.names {
+            let whole = if handler.names.len() > 1 { name.at } else { handler.at };
+            let Some(earlier) = first.insert((handler.kind == HandlerKind::Event, &name.text), whole) else { continue };
+            let title = format!("`{}` is handled twice", name.text);
+            let diagnostic = if handler.at.start <= earlier.start && earlier.end <= handler.at.end {
+                let again = Diagnostic::error("E0308", title, name.at, "named again");
+                again.related(earlier, "named first").help("name it once")
+            } else {
+                let second = Diagnostic::error("E0308", title, whole, "the second handler");
+                second.related(earlier, "the first handler").help("join them to one")
+            };
+            diagnostics.push(diagnostic);
         }
-        let covers = known_name(handler, framework, diagnostics);
+        let covers: Vec<String> =
+            handler.names.iter().map(|name| known_name(name, handler.kind, framework, diagnostics)).collect();
         let lowered = resolve(handler, &covers, framework, symbols, &functions, policy, diagnostics);
         let written = Written { covers, handler: lowered };
         match handler.kind {
@@ -72,7 +78,9 @@ pub(super) fn handle(
     }));
     for event in &framework.events {
         let handler = match model(event, framework, &events) {
-            Model::Policy(handler) => handler.cloned(),
+            Model::Policy(written, handler) => {
+                handler.map(|handler| Handler { written: written.to_owned(), ..handler.clone() })
+            }
             Model::Default(body) => Some(default_handler(event, body, policy)),
             Model::Nothing => None,
         };
@@ -82,8 +90,12 @@ pub(super) fn handle(
         }));
     }
     for query in &framework.queries {
-        let handler = most_specific(&query.name, &queries).and_then(|written| written.handler.as_ref());
-        policy.queries.extend(handler.map(|handler| Handler { name: query.name.clone(), ..handler.clone() }));
+        let handler = most_specific(&query.name, &queries).and_then(|(written, handler)| Some((written, handler?)));
+        policy.queries.extend(handler.map(|(written, handler)| Handler {
+            name: query.name.clone(),
+            written: written.to_owned(),
+            ..handler.clone()
+        }));
     }
     if tree.lost.handlers { None } else { missing(tree, framework, &events, &queries) }
 }
@@ -128,8 +140,8 @@ pub(super) fn answer(framework: &Framework, policy: &mut Policy) {
 
 /// The handler that an event has.
 enum Model<'a> {
-    /// The policy's; `None` if it has errors.
-    Policy(Option<&'a Handler>),
+    /// The policy's, and what is written for the event; `None` if it has errors.
+    Policy(&'a str, Option<&'a Handler>),
     /// The framework's.
     Default(&'a ast::Block),
     /// None: the event is optional, or the lack of a handler has been reported.
@@ -137,8 +149,8 @@ enum Model<'a> {
 }
 
 fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a [Written]) -> Model<'a> {
-    if let Some(written) = most_specific(&event.name, events) {
-        return Model::Policy(written.handler.as_ref());
+    if let Some((written, handler)) = most_specific(&event.name, events) {
+        return Model::Policy(written, handler);
     }
     match &event.absent {
         Absent::Required | Absent::Optional => Model::Nothing,
@@ -152,18 +164,17 @@ fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a [Written]) 
     }
 }
 
-/// Of the handlers that cover an event the one with the longest name.
-fn most_specific<'a>(event: &str, written: &'a [Written]) -> Option<&'a Written> {
-    written
-        .iter()
-        .filter(|written| framework::covers(&written.covers, event))
-        .max_by_key(|written| written.covers.len())
+/// Of the names that cover an event the longest, with its handler.
+fn most_specific<'a>(event: &str, written: &'a [Written]) -> Option<(&'a str, Option<&'a Handler>)> {
+    let names = written.iter().flat_map(|written| written.covers.iter().map(move |name| (name, written)));
+    let covering = names.filter(|(name, _)| framework::covers(name, event));
+    covering.max_by_key(|(name, _)| name.len()).map(|(name, written)| (name.as_str(), written.handler.as_ref()))
 }
 
 /// The handler as the policy writes it, with its body resolved.
 fn resolve(
     handler: &ast::Handler,
-    covers: &str,
+    covers: &[String],
     framework: &Framework,
     symbols: &Symbols<'_>,
     functions: &Functions<'_>,
@@ -171,10 +182,10 @@ fn resolve(
     diagnostics: &mut Diagnostics,
 ) -> Option<Handler> {
     let before = diagnostics.errors();
-    let name = &handler.name.text;
-    let events: Vec<&Event> = framework.events.iter().filter(|event| framework::covers(covers, &event.name)).collect();
-    let queries: Vec<&Query> =
-        framework.queries.iter().filter(|query| framework::covers(covers, &query.name)).collect();
+    let name = &handler.written();
+    let covered = |name: &str| covers.iter().any(|written| framework::covers(written, name));
+    let events: Vec<&Event> = framework.events.iter().filter(|event| covered(&event.name)).collect();
+    let queries: Vec<&Query> = framework.queries.iter().filter(|query| covered(&query.name)).collect();
     let members: Vec<(&str, &[String])> = match handler.kind {
         HandlerKind::Event => events.iter().map(|event| (event.name.as_str(), event.parameters.as_slice())).collect(),
         HandlerKind::Query => queries.iter().map(|query| (query.name.as_str(), query.parameters.as_slice())).collect(),
@@ -189,7 +200,12 @@ fn resolve(
                 count(parameters.len()),
                 count(handler.parameters.len())
             );
-            let help = format!("write `{}{}`", handler.name.text, in_parentheses(parameters));
+            let alike = members.iter().all(|(_, others)| others.len() == parameters.len());
+            let help = if alike {
+                format!("write `{name}{}`", in_parentheses(parameters))
+            } else {
+                format!("give it a handler of its own: `event {member}{} {{ … }}`", in_parentheses(parameters))
+            };
             diagnostics.push(Diagnostic::error("E0306", title, handler.at, "").help(help));
             break;
         }
@@ -250,11 +266,10 @@ fn resolve(
 
 /// What the handler covers. If it is nothing that the framework has, that is reported, and what was probably meant is used
 /// instead, so that the body is read and nothing is called missing.
-fn known_name(handler: &ast::Handler, framework: &Framework, diagnostics: &mut Diagnostics) -> String {
-    let name = &handler.name;
+fn known_name(name: &ast::Name, kind: HandlerKind, framework: &Framework, diagnostics: &mut Diagnostics) -> String {
     let events: Vec<&str> = framework.events.iter().map(|event| event.name.as_str()).collect();
     let queries: Vec<&str> = framework.queries.iter().map(|query| query.name.as_str()).collect();
-    let (kind, other, known, others) = match handler.kind {
+    let (kind, other, known, others) = match kind {
         HandlerKind::Event => ("event", "query", events, queries),
         HandlerKind::Query => ("query", "event", queries, events),
     };
@@ -359,7 +374,7 @@ fn event_skeleton(event: &Event, tree: &ast::Scheduler) -> String {
 fn default_body(model: Model<'_>) -> Option<&ast::Block> {
     match model {
         Model::Default(body) => Some(body),
-        Model::Policy(_) | Model::Nothing => None,
+        Model::Policy(..) | Model::Nothing => None,
     }
 }
 

@@ -30,6 +30,7 @@ fn spaces_and_indentation() {
         "event\tblock.io . *( t ){\nx=-1- -y*( a+b )%!c ;++x;x ++;f( a,|c|)\n;}",
         "event block.io.*(t) {\n  x = -1 - -y * (a + b) % !c; ++x; x++; f(a, |c|);\n}",
     );
+    inside("event a ,b . c,d.*( t ) { }\nevent e { }", "event a, b.c, d.*(t) { }\nevent e              { }");
     inside("data{pqueue q   reverse sortable on a,b:READY;}", "data { pqueue q reverse sortable on a, b : READY; }");
     inside("event e { for( ;; ){ x ++; }\n}", "event e {\n  for (;;) { x++; }\n}");
 }

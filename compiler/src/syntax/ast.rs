@@ -130,9 +130,9 @@ pub struct SortKey {
 pub struct Handler {
     /// Which of the two.
     pub kind: HandlerKind,
-    /// With dots; `block.*` for a family.
-    pub name: Name,
-    /// In order.
+    /// What it handles, with dots; `block.*` for a family. At least one, of a query exactly one.
+    pub names: Vec<Name>,
+    /// In order; those of all its events.
     pub parameters: Vec<Name>,
     /// The type that a query may state: `query size : int { … }`.
     pub returns: Option<(Type, At)>,
@@ -140,6 +140,13 @@ pub struct Handler {
     pub body: Block,
     /// From `event` to the end of the header.
     pub at: At,
+}
+
+impl Handler {
+    /// `switch_out, timeout.slice`
+    pub fn written(&self) -> String {
+        self.names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The word before a handler.

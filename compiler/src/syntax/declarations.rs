@@ -410,9 +410,9 @@ impl Parser<'_> {
         let header = self.handler_header(kind);
         let at = self.since(start);
         match header {
-            Ok((name, parameters, returns)) => {
+            Ok((names, parameters, returns)) => {
                 let body = self.block("the handler")?;
-                Ok(Some(Handler { kind, name, parameters, returns, body, at }))
+                Ok(Some(Handler { kind, names, parameters, returns, body, at }))
             }
             Err(Reported) => {
                 self.lost.handlers = true;
@@ -435,15 +435,28 @@ impl Parser<'_> {
     }
 
     #[expect(clippy::type_complexity, reason = "the three parts of a header, taken apart at once by the only caller")]
-    fn handler_header(&mut self, kind: HandlerKind) -> Parse<(Name, Vec<Name>, Option<(Type, At)>)> {
+    fn handler_header(&mut self, kind: HandlerKind) -> Parse<(Vec<Name>, Vec<Name>, Option<(Type, At)>)> {
         let what = if kind == HandlerKind::Event { "the name of an event" } else { "the name of a query" };
-        let name = self.event_name(what)?;
+        let mut names = vec![self.event_name(what)?];
+        while kind == HandlerKind::Event && self.eat_sign(",") {
+            names.push(self.event_name(what)?);
+        }
+        if kind == HandlerKind::Query && self.is_sign(",") {
+            let second = self.unexpected("`(` or `{`").note("only events share a handler");
+            return Err(self.report(second.help("write a handler for each query")));
+        }
         let parameters = self.parameters()?;
+        if !parameters.is_empty() && self.is_sign(",") {
+            let after = self.unexpected("`{`").note("the events of one handler share its parameters");
+            return Err(
+                self.report(after.help("write all events before the parameters: `event switch_out, block.*(t) { … }`"))
+            );
+        }
         let returns = if kind == HandlerKind::Query && self.eat_sign(":") { Some(self.value_type()?) } else { None };
         if !self.is_sign("{") {
             return Err(self.expected(if parameters.is_empty() { "`(` or `{`" } else { "`{`" }));
         }
-        Ok((name, parameters, returns))
+        Ok((names, parameters, returns))
     }
 
     // Productions: event, query, event_family.

@@ -362,7 +362,7 @@ mod tests {
     fn what_a_dialect_lacks_is_absent() {
         let plain = for_policies(&dialect(&[]), &["schedule", "block.io.read", "block.io.write"], &[]);
         assert!(!plain.to_string().contains("\"while\" \"(\""));
-        assert_eq!(text("handler", &plain), "handler ::= \"event\" event parameters? block");
+        assert_eq!(text("handler", &plain), "handler ::= \"event\" event ( \",\" event )* parameters? block");
         let families = "event_family ::= \"block\" \".\" \"*\" | \"block\" \".\" \"io\" \".\" \"*\"";
         assert_eq!(text("event_family", &plain), families);
     }

@@ -316,7 +316,7 @@ impl Mutation {
             Mutation::DropHandler(index) => match tree.handlers.get(*index) {
                 Some(handler) => {
                     let kind = if handler.kind == HandlerKind::Event { "event" } else { "query" };
-                    format!("drop the {kind} handler `{}`", handler.name.text)
+                    format!("drop the {kind} handler `{}`", handler.written())
                 }
                 None => sort.to_owned(),
             },
