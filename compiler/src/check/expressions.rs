@@ -378,7 +378,7 @@ impl Lowering<'_, '_> {
                 }
                 return Some((Place::Local(id), ty));
             }
-            Some(Binding::Thread(_) | Binding::Cursor) => {
+            Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => {
                 let title = format!("`{}` is a thread, not a value", name.text);
                 let help = format!("write `{}.ATTRIBUTE` for what is kept of it", name.text);
                 self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a value").help(help));
@@ -438,6 +438,7 @@ impl Lowering<'_, '_> {
         }
         match self.scope.find(&name.text) {
             Some(Binding::Thread(id)) => return Some(Thread::Local(id)),
+            Some(Binding::Held(slot)) => return Some(Thread::Slot(slot)),
             Some(Binding::Cursor) => {
                 self.idle_cursor(name);
                 return None;
@@ -499,8 +500,8 @@ impl Lowering<'_, '_> {
                 self.idle_cursor(name);
                 return None;
             }
-            Some(binding @ (Binding::Thread(_) | Binding::Value(..))) => {
-                let what = if matches!(binding, Binding::Thread(_)) { "a thread" } else { "a value" };
+            Some(binding @ (Binding::Thread(_) | Binding::Held(_) | Binding::Value(..))) => {
+                let what = if matches!(binding, Binding::Value(..)) { "a value" } else { "a thread" };
                 let title = format!("`{}` is {what}, not a container", name.text);
                 self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a container"));
                 return None;

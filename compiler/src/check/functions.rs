@@ -7,13 +7,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{BinaryOperator, Block, Expression, LocalId, Place, Policy, Statement, StatementKind};
+use crate::policy::{BinaryOperator, Block, ContainerId, Expression, Place, Policy, Statement, StatementKind, Thread};
 use crate::syntax::ast;
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type};
 
 use super::expressions::{EMPTY, Lowering};
-use super::scope::{Binding, Scope};
+use super::scope::Scope;
 use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
 
@@ -38,8 +38,18 @@ pub(super) struct Calls<'c> {
     pub(super) within: Option<usize>,
     count: usize,
     statements: usize,
+    /// The threadrefs that the functions being written out were given for threads.
+    pub(super) held: Vec<Held>,
     /// Blocks within blocks, those of functions within those that call them.
     pub(super) depth: usize,
+}
+
+/// A threadref that a function was given: its parameter names the thread in it.
+pub(super) struct Held {
+    pub(super) slot: ContainerId,
+    pub(super) parameter: String,
+    /// The argument.
+    pub(super) at: At,
 }
 
 /// Who receives the value of a call.
@@ -61,7 +71,8 @@ pub(super) struct Prepared {
 }
 
 enum Argument {
-    Thread(LocalId),
+    /// With its place.
+    Thread(Thread, At),
     Value(Expression, At),
 }
 
@@ -87,7 +98,10 @@ impl<'a> Functions<'a> {
             let mut arguments = Vec::new();
             for parameter in &function.parameters {
                 arguments.push(match parameter.ty {
-                    None => Argument::Thread(scope.declare_thread(&parameter.name, symbols, diagnostics)),
+                    None => {
+                        let thread = scope.declare_thread(&parameter.name, symbols, diagnostics);
+                        Argument::Thread(Thread::Local(thread), parameter.name.at)
+                    }
                     Some(ty) => {
                         Argument::Value(Expression::Literal(crate::vocabulary::Value::zero(ty)), parameter.name.at)
                     }
@@ -103,7 +117,7 @@ impl<'a> Functions<'a> {
 
 impl<'c> Calls<'c> {
     pub(super) fn new(functions: &'c Functions<'c>) -> Self {
-        Calls { functions, within: None, count: 0, statements: 0, depth: 0 }
+        Calls { functions, within: None, count: 0, statements: 0, held: Vec::new(), depth: 0 }
     }
 }
 
@@ -253,17 +267,16 @@ impl Body<'_, '_, '_> {
             self.make_calls(argument, block);
             return Some(Argument::Value(self.lowering.of_type(argument, ty)?, argument.at));
         }
-        if let ast::ExpressionKind::Place(ast::Place::Name(name)) = &argument.kind {
-            if let Some(Binding::Thread(id)) = self.lowering.scope.find(&name.text) {
-                return Some(Argument::Thread(id));
-            }
-            // Whatever else is wrong with the name is said there.
-            self.lowering.thread(&ast::Reference::from(name.clone()))?;
+        if let ast::ExpressionKind::Place(place) = &argument.kind
+            && let Some(reference) = reference(place, argument.at)
+        {
+            // Whatever is wrong with it is said there.
+            return self.lowering.thread(&reference).map(|thread| Argument::Thread(thread, argument.at));
         }
-        let title = format!("`{}` is a thread that the handler names", parameter.name.text);
+        let title = format!("`{}` is a thread", parameter.name.text);
         let diagnostic = Diagnostic::error("E0309", title, argument.at, "expected a thread")
             .related(parameter.name.at, "declared without a type")
-            .help("give it a parameter of the handler or the thread that a `foreach` visits");
+            .help("give it a parameter of the handler, the thread that a `foreach` visits, or a threadref");
         self.lowering.diagnostics.push(diagnostic);
         None
     }
@@ -281,11 +294,18 @@ impl Body<'_, '_, '_> {
         }
         let before = self.lowering.diagnostics.errors();
         let hidden = self.lowering.scope.leave();
+        let held = self.calls.held.len();
         self.lowering.scope.open();
         for (parameter, argument) in function.parameters.iter().zip(call.arguments) {
             let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
             match argument {
-                Argument::Thread(id) => scope.rename_thread(&parameter.name, id, symbols, diagnostics),
+                Argument::Thread(thread, place) => {
+                    if let Thread::Slot(slot) = thread {
+                        let parameter = parameter.name.text.clone();
+                        self.calls.held.push(Held { slot, parameter, at: place });
+                    }
+                    scope.rename_thread(&parameter.name, thread, symbols, diagnostics);
+                }
                 Argument::Value(value, place) => {
                     let ty = parameter.ty.unwrap_or(Type::Int);
                     let local = Place::Local(scope.declare_value(&parameter.name, ty, symbols, diagnostics));
@@ -296,6 +316,7 @@ impl Body<'_, '_, '_> {
         let within = self.calls.within.replace(call.function);
         let body = self.block(&function.body);
         self.calls.within = within;
+        self.calls.held.truncate(held);
         self.lowering.scope.close();
         self.lowering.scope.come_back(hidden);
         if self.lowering.diagnostics.errors() > before {
@@ -333,6 +354,18 @@ impl Body<'_, '_, '_> {
         self.lowering
             .diagnostics
             .push(Diagnostic::error("E0322", title, place, "").help("call fewer functions, or write shorter ones"));
+    }
+}
+
+/// What may name a thread: `t`, `slots[1]`.
+fn reference(place: &ast::Place, at: At) -> Option<ast::Reference> {
+    match place {
+        ast::Place::Name(name) => Some(name.clone().into()),
+        ast::Place::Element { array, index, .. } => match &**array {
+            ast::Place::Name(name) => Some(ast::Reference { name: name.clone(), index: Some(index.clone()), at }),
+            ast::Place::Member { .. } | ast::Place::Element { .. } => None,
+        },
+        ast::Place::Member { .. } => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{Local, LocalId, LocalKind};
+use crate::policy::{ContainerId, Local, LocalId, LocalKind, Thread};
 use crate::syntax::ast::Name;
 use crate::vocabulary::{At, Type};
 
@@ -14,6 +14,8 @@ use super::symbols::{Symbols, twice};
 pub(super) enum Binding {
     /// A parameter, or the thread that a `foreach` visits.
     Thread(LocalId),
+    /// A parameter of a function that was given a threadref: the thread in it.
+    Held(ContainerId),
     /// A variable.
     Value(LocalId, Type),
     /// `threadref tmp;` outside of a `foreach tmp in …`.
@@ -42,16 +44,22 @@ impl Scope {
         self.bound = bound;
     }
 
-    /// A parameter of a function: another name for a thread that the handler names.
+    /// A parameter of a function: another name for a thread that the handler names, or that a threadref holds.
     pub(super) fn rename_thread(
         &mut self,
         name: &Name,
-        thread: LocalId,
+        thread: Thread,
         symbols: &Symbols<'_>,
         diagnostics: &mut Diagnostics,
     ) {
         self.refuse_taken(name, symbols, diagnostics);
-        self.bind(name, Binding::Thread(thread));
+        self.bind(
+            name,
+            match thread {
+                Thread::Local(local) => Binding::Thread(local),
+                Thread::Slot(slot) => Binding::Held(slot),
+            },
+        );
     }
 
     pub(super) fn open(&mut self) {

@@ -199,7 +199,21 @@ impl Body<'_, '_, '_> {
             self.lowering.diagnostics.push(diagnostic.help(format!("write which: `{name}[0]`")));
             return None;
         }
+        self.none_into_held(&target, at);
         Some(StatementKind::Transfer { source, destination: target })
+    }
+
+    /// Within a function that was given a threadref no thread goes there, so that its parameter never names another one: once
+    /// the thread has left, the threadref is known to be empty.
+    fn none_into_held(&mut self, target: &ContainerRef, at: At) {
+        let Some(held) = self.calls.held.iter().rev().find(|held| target.may_be(held.slot)) else { return };
+        let name = self.lowering.policy.containers.get(held.slot.0).map_or("", |slot| slot.name.as_str());
+        let title = format!("no thread can go to `{name}` while a function names the thread in it");
+        let diagnostic =
+            Diagnostic::error("E0324", title, at, format!("`{}` would name another thread", held.parameter))
+                .related(held.at, "called here")
+                .help(format!("name the thread itself: `foreach t in {name} {{ … }}`"));
+        self.lowering.diagnostics.push(diagnostic);
     }
 
     fn destroy(&mut self, source: &Reference, at: At) -> Option<StatementKind> {
@@ -213,7 +227,8 @@ impl Body<'_, '_, '_> {
         let name = &reference.name;
         match self.lowering.scope.find(&name.text) {
             Some(Binding::Thread(id)) if reference.index.is_none() => Some(Source::Thread(id)),
-            Some(Binding::Thread(_) | Binding::Value(..) | Binding::Cursor) => {
+            Some(Binding::Held(slot)) if reference.index.is_none() => Some(Source::Container(slot.into())),
+            Some(Binding::Thread(_) | Binding::Held(_) | Binding::Value(..) | Binding::Cursor) => {
                 self.lowering.reference(reference).map(Source::Container)
             }
             None if self.lowering.symbols.find(&name.text).is_some() => {
@@ -258,7 +273,7 @@ impl Body<'_, '_, '_> {
             );
             return None;
         }
-        if let Some(Binding::Thread(_)) = self.lowering.scope.find(&name.text) {
+        if let Some(Binding::Thread(_) | Binding::Held(_)) = self.lowering.scope.find(&name.text) {
             let title = "only a threadref can be dispatched";
             let help = format!("move the thread there first: `{} => current; dispatch current;`", name.text);
             self.lowering
@@ -321,7 +336,7 @@ impl Body<'_, '_, '_> {
         };
         if let ast::Place::Name(name) = array {
             let refused = match (self.lowering.scope.find(&name.text), self.lowering.symbols.find(&name.text)) {
-                (Some(Binding::Thread(_) | Binding::Cursor), _) => {
+                (Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor), _) => {
                     Some(("a thread", None, "a thread is moved with `=>`; assign to its attributes: `t.x = …`"))
                 }
                 (Some(Binding::Value(..)), _) | (None, None | Some((Symbol::Variable(_) | Symbol::Import(_), _))) => {

@@ -149,7 +149,7 @@ impl Lowering<'_, '_> {
     /// What a name stands for, and whether the name behind the dot belongs to it.
     fn piece(&mut self, name: &Name, member: Option<Name>) -> Option<(Piece, bool)> {
         let is_thread = match self.scope.find(&name.text) {
-            Some(Binding::Thread(_) | Binding::Cursor) => true,
+            Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => true,
             Some(Binding::Value(..)) => false,
             None => matches!(self.symbols.find(&name.text), Some((Symbol::Container(_), _))),
         };
