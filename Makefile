@@ -97,7 +97,7 @@ guards: setup-build ## Say which transfers of the policies are guarded at run ti
 
 explore: setup-build ## Try every order of events on every policy, 3 threads; starvation must be stated (status 3 of the command: within bounds)
 	@$(MAKE) programs
-	@$(CATAPULTS) explore --fair --threads 3 --states 30000 $(POLICIES) || [[ $$? == 3 ]]
+	@$(CATAPULTS) explore --fair --threads 3 --states 30000 --seconds 5 $(POLICIES) || [[ $$? == 3 ]]
 
 mutants: setup-build ## Break the policies in every way: what the compiler accepts must keep every promise
 	@cargo run --release --quiet --locked -p catapults-tests --bin mutants

@@ -86,6 +86,9 @@ pub struct Explore {
     /// How many situations to keep, at some 100 to 300 bytes each
     #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub states: u32,
+    /// How long to take for each policy; 0: as long as it takes
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub seconds: u32,
     /// How far to follow variables that are more than counters: from -N to N
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(i64).range(1..))]
     pub bound: i64,

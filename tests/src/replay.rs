@@ -5,7 +5,8 @@ use catapults_compiler::policy::{Container, ContainerId, Policy, StateClass};
 use catapults_compiler::verify::Verified;
 pub use catapults_simulator::script::{Step, parse, perform};
 
-/// Runs a script in the interpreter. It ends at a guard that fails: the policy is out then.
+/// Runs a script in the interpreter. It ends at a guard that fails: the policy is out then. So it does at a mistake of the verifier
+/// and at a loop that does not end, which are decisions, too: a script that `catapults explore` saves may end so.
 ///
 /// # Panics
 /// As [`Replay::step`].
@@ -20,7 +21,7 @@ pub struct Replay<'a> {
     policy: &'a Policy,
     machine: Machine<'a>,
     application: Variables,
-    /// Whether a guard has failed.
+    /// Whether the policy was stopped.
     out: bool,
     /// What was decided so far.
     pub decisions: Vec<String>,
@@ -43,14 +44,22 @@ impl<'a> Replay<'a> {
     /// Takes one step, unless the policy is out.
     ///
     /// # Panics
-    /// If the interpreter finds a mistake of the verifier, a loop does not end, or the step is none for this policy.
+    /// If the step is none for this policy.
     pub fn step(&mut self, step: &Step) {
         if self.out {
             return;
         }
         match perform(&mut self.machine, &mut self.application, self.policy, step) {
             Ok(decision) => self.decisions.extend(decision),
-            Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_) | Stop::Overrun { .. })) => panic!("{step}: {stop:?}"),
+            Err(Stop::Misuse(text)) => panic!("{step}: {text}"),
+            Err(Stop::Unproved { line, text }) => {
+                self.decisions.push(format!("{step} -> unproved {line} {text}"));
+                self.out = true;
+            }
+            Err(Stop::Overrun { line }) => {
+                self.decisions.push(format!("{step} -> overrun {line}"));
+                self.out = true;
+            }
             Err(Stop::Fail { reason, .. }) => self.decisions.push(format!("{step} -> fail {reason}")),
             Err(Stop::Guard { line, text }) => {
                 self.decisions.push(format!("{step} -> guard {line} {text}"));

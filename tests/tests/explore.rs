@@ -1,5 +1,7 @@
 //! What exploration finds, and that what it finds happens.
 
+use std::time::Duration;
+
 use catapults_compiler::compile;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
@@ -104,6 +106,9 @@ fn a_bound_that_is_reached_is_said() {
     let clean = policy(&format!("{QUEUE} {SCHEDULE} event event_raised(t) {{ t => ready; }}"));
     let report = explore(&clean, &native(), &few, &mut |_, _| {}).unwrap();
     assert!(report.limits.iter().any(|limit| limit.contains("only 20 situations")), "{:?}", report.limits);
+    let hurried = Options { threads: 3, time: Some(Duration::ZERO), ..Options::default() };
+    let report = explore(&clean, &native(), &hurried, &mut |_, _| {}).unwrap();
+    assert!(report.limits.iter().any(|limit| limit.contains("in the time given")), "{:?}", report.limits);
 }
 
 #[test]

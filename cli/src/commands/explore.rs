@@ -21,10 +21,11 @@ use std::time::{Duration, Instant};
 /// Explores every policy, whatever was found in those before it.
 pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
-    let start = Instant::now();
+    let beginning = Instant::now();
     let (mut wrong, mut bounded, mut starving) = (0, 0, 0);
     let mut save = arguments.save.as_deref();
     for path in &arguments.files {
+        let start = Instant::now();
         let explored = read_source(path).and_then(|source| {
             Ok((one(console, arguments, &found.framework, path, &source)?, Header::of(&source.text)))
         });
@@ -65,7 +66,7 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     if starving > 0 {
         let _ = write!(sum, ", {starving} can starve a thread");
     }
-    let _ = writeln!(sum, ", {} threads, {:.1} s", arguments.threads, start.elapsed().as_secs_f64());
+    let _ = writeln!(sum, ", {} threads, {:.1} s", arguments.threads, beginning.elapsed().as_secs_f64());
     console.result(&sum)?;
     match (wrong, bounded) {
         (0, 0) => Ok(()),
@@ -138,6 +139,7 @@ fn one(
         states: arguments.states as usize,
         bound: arguments.bound,
         starvation: true,
+        time: (arguments.seconds > 0).then(|| Duration::from_secs(u64::from(arguments.seconds))),
     };
     // It draws nothing unless standard error is a terminal.
     let bar = if console.is_json() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };

@@ -5,6 +5,7 @@
 //! looked at is said in [`Report::limits`]. A counterexample is run again in the interpreter before it is reported
 //! ([`scenario`]).
 
+mod budget;
 mod clock;
 mod life;
 mod oracle;
@@ -17,12 +18,14 @@ mod values;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::{Policy, Value};
 use catapults_compiler::verify::Verified;
 use indexmap::IndexSet;
 
+use budget::Budget;
 use scenario::{Arrow, Trail};
 pub use scenario::{Moment, Scenario};
 use situation::Situation;
@@ -40,6 +43,8 @@ pub struct Options {
     pub bound: i64,
     /// Whether to look for starvation, which takes memory for every transition.
     pub starvation: bool,
+    /// It takes no longer than about this. Without it, only the other bounds end it, and it finds the same whenever it is run.
+    pub time: Option<Duration>,
 }
 
 impl Options {
@@ -49,7 +54,7 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threads: 3, states: 4_000_000, bound: 16, starvation: true }
+        Options { threads: 3, states: 4_000_000, bound: 16, starvation: true, time: None }
     }
 }
 
@@ -119,6 +124,8 @@ impl fmt::Display for Kind {
 
 /// How many situations between two reports of progress.
 const STRIDE: usize = 1024;
+/// How many situations between two looks at the clock.
+const BETWEEN_LOOKS: usize = 16;
 /// More transitions than this are not kept for the search for starvation.
 const MOST_EDGES: usize = 24_000_000;
 
@@ -139,7 +146,9 @@ pub fn explore(
     let framework = &framework.with_timers(verified.policy().timers());
     let threads = options.threads.clamp(1, Options::MOST_THREADS);
     let loose = System::new(verified, framework, threads, options.bound, true);
-    let mut run = Run::of(&loose, options, options.states, progress);
+    let budget = Budget::of(options.time);
+    // What is found must be looked for again, in what time is left.
+    let mut run = Run::of(&loose, options, options.states, budget.part(1, 2), progress);
     let mut limits = std::mem::take(&mut run.limits);
     if verified.verbatim().is_some() {
         limits.insert("verbatim text is taken to do what its `else` says".to_owned());
@@ -156,7 +165,7 @@ pub fn explore(
     if let Some((last, kind, what)) = run.wrong.take() {
         if follow {
             let exact = System::new(verified, framework, threads, options.bound, false);
-            let mut run = Run::of(&exact, options, options.states, progress);
+            let mut run = Run::of(&exact, options, options.states, budget, progress);
             report.transitions += run.transitions;
             if let Some((last, kind, what)) = run.wrong.take() {
                 report.counterexample = Some(run.finding(&exact, verified, last, kind, what)?);
@@ -170,15 +179,15 @@ pub fn explore(
         // A round that repeats for ever would have to take no time.
         limits.insert("starvation was not looked for: the policy looks at the clock".to_owned());
     } else if options.starvation {
-        match (run.lasso(&loose), follow) {
+        match (run.lasso(&loose, budget), follow) {
             (Lassos::None, _) => {}
-            (Lassos::Unknown, _) => {
-                limits.insert("starvation was not looked for: too many transitions".to_owned());
+            (Lassos::Unknown(why), _) => {
+                limits.insert(format!("starvation was not looked for: {why}"));
             }
             (Lassos::Found(lasso), false) => report.starvation = Some(run.starvation(&loose, verified, &lasso)?),
             (Lassos::Found(_), true) => {
                 drop(run);
-                report.starvation = follow_lasso(verified, framework, options, progress)?;
+                report.starvation = follow_lasso(verified, framework, options, budget, progress)?;
                 if report.starvation.is_none() {
                     limits.insert("starvation was looked for among the first situations only".to_owned());
                 }
@@ -197,12 +206,13 @@ fn follow_lasso(
     verified: &Verified<Policy>,
     framework: &Framework,
     options: &Options,
+    budget: Budget,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Option<Finding>, String> {
     for threads in 2..=options.threads {
         let exact = System::new(verified, framework, threads, options.bound, false);
-        let run = Run::of(&exact, options, options.states.min(FOLLOWED), progress);
-        if let Lassos::Found(lasso) = run.lasso(&exact) {
+        let run = Run::of(&exact, options, options.states.min(FOLLOWED), budget.part(1, 2), progress);
+        if let Lassos::Found(lasso) = run.lasso(&exact, budget) {
             return run.starvation(&exact, verified, &lasso).map(Some);
         }
     }
@@ -212,7 +222,8 @@ fn follow_lasso(
 /// What is known of starvation.
 enum Lassos {
     None,
-    Unknown,
+    /// For this reason.
+    Unknown(&'static str),
     Found(starvation::Lasso),
 }
 
@@ -239,7 +250,13 @@ struct Run {
 
 impl Run {
     /// Explores until something is wrong, or until there is nothing more.
-    fn of(system: &System, options: &Options, states: usize, progress: &mut dyn FnMut(usize, usize)) -> Self {
+    fn of(
+        system: &System,
+        options: &Options,
+        states: usize,
+        budget: Budget,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Self {
         let mut run = Run::default();
         let mut machine = system.machine();
         run.known.insert(system.start().encode());
@@ -273,6 +290,13 @@ impl Run {
             at += 1;
             if at % STRIDE == 0 {
                 progress(at, run.known.len());
+            }
+            if at % BETWEEN_LOOKS == 0 && budget.is_spent() && at < run.known.len() {
+                let known = run.known.len();
+                run.limits.insert(format!(
+                    "only {at} of {known} situations known were explored in the time given (--seconds)"
+                ));
+                break;
             }
         }
         run.first_edge.push(run.edges.len());
@@ -315,13 +339,16 @@ impl Run {
         Ok(Finding { kind, what, scenario })
     }
 
-    fn lasso(&self, system: &System) -> Lassos {
+    fn lasso(&self, system: &System, budget: Budget) -> Lassos {
         if self.too_many_edges {
-            return Lassos::Unknown;
+            return Lassos::Unknown("too many transitions");
         }
         let threads = system.threads();
         let graph = starvation::Graph { edges: &self.edges, first: &self.first_edge, ready: &self.ready, threads };
-        starvation::find(&graph).map_or(Lassos::None, Lassos::Found)
+        match starvation::find(&graph, budget) {
+            Ok(found) => found.map_or(Lassos::None, Lassos::Found),
+            Err(budget::Spent) => Lassos::Unknown("the time given was over (--seconds)"),
+        }
     }
 
     fn starvation<'a>(

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::budget::{Budget, Spent};
+
 /// From one situation to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
@@ -52,8 +54,11 @@ type Node = usize;
 const UNSEEN: u32 = u32::MAX;
 
 /// The round that begins soonest after the start, and of those a shortest.
-pub(super) fn find(graph: &Graph) -> Option<Lasso> {
-    let parts = graph.parts();
+pub(super) fn find(graph: &Graph, budget: Budget) -> Result<Option<Lasso>, Spent> {
+    graph.parts(budget).map(|parts| within(graph, &parts))
+}
+
+fn within(graph: &Graph, parts: &[u32]) -> Option<Lasso> {
     let mut dispatching = vec![false; parts.iter().copied().filter(|part| *part != UNSEEN).max()? as usize + 1];
     for node in 0..parts.len() {
         for (edge, to) in graph.successors(node) {
@@ -63,7 +68,7 @@ pub(super) fn find(graph: &Graph) -> Option<Lasso> {
         }
     }
     let start = (0..parts.len()).find(|node| parts[*node] != UNSEEN && dispatching[parts[*node] as usize])?;
-    let round = graph.round(start, &parts)?;
+    let round = graph.round(start, parts)?;
     Some(Lasso { start: start / graph.threads, place: start % graph.threads, round })
 }
 
@@ -93,18 +98,19 @@ impl Graph<'_> {
     }
 
     /// The strongly connected part of each node (Tarjan's algorithm, without recursion).
-    fn parts(&self) -> Vec<u32> {
+    fn parts(&self, budget: Budget) -> Result<Vec<u32>, Spent> {
         let mut index = vec![UNSEEN; self.nodes()];
         let mut low = vec![0_u32; self.nodes()];
         let mut part = vec![UNSEEN; self.nodes()];
         let (mut stack, mut calls): (Vec<Node>, Vec<(Node, usize)>) = (Vec::new(), Vec::new());
-        let (mut clock, mut parts) = (0, 0);
+        let (mut clock, mut parts, mut asked) = (0, 0, 0);
         for root in 0..self.nodes() {
             if !self.is_ready(root) || index[root] != UNSEEN {
                 continue;
             }
             calls.push((root, 0));
             while let Some((node, next)) = calls.pop() {
+                budget.check(&mut asked)?;
                 if next == 0 {
                     (index[node], low[node]) = (clock, clock);
                     clock += 1;
@@ -140,7 +146,7 @@ impl Graph<'_> {
                 }
             }
         }
-        part
+        Ok(part)
     }
 
     /// A shortest round from a node within its part in which a thread is dispatched.
