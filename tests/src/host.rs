@@ -194,7 +194,11 @@ impl<'a> Host<'a> {
         }
         let (of_thread, name, ty) = choices.one_of(&names);
         let value = match ty {
-            Type::Int => Value::Int(choices.one_of(&[0, 1, 2, 3, 4, 5, 100, 1000, -1, i64::MAX, i64::MIN])),
+            Type::Int => {
+                let unused = 64 - self.policy.int_bits;
+                let (highest, lowest) = (i64::MAX >> unused, i64::MIN >> unused);
+                Value::Int(choices.one_of(&[0, 1, 2, 3, 4, 5, 100, 1000, -1, highest, lowest]))
+            }
             Type::Bool => Value::Bool(choices.chance(50)),
             Type::Float => {
                 let values = [0.0, -0.0, 0.5, 1.0, -2.75, 100.0, 1e18, 1e300, -1e300, f64::INFINITY, f64::NEG_INFINITY];

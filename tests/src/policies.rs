@@ -15,6 +15,7 @@ pub fn random(bytes: &[u8]) -> String {
         out: String::new(),
         fresh: 0,
         timers: false,
+        next: false,
         choices: &mut choices,
     };
     writer.scheduler();
@@ -32,6 +33,8 @@ struct Writer<'a, 'b> {
     fresh: usize,
     /// Threads have timers, `e` and `g`.
     timers: bool,
+    /// There is a threadref `next` for the thread that is to be next.
+    next: bool,
 }
 
 /// What can be said at a point of a handler.
@@ -70,6 +73,8 @@ impl Writer<'_, '_> {
         self.line("    const float HALF = 1.0 / 2.0;");
         self.line("    float load = 1e3;");
         self.line("    int v, w = 3;");
+        self.line("    int level;");
+        self.line("    bool flag = true;");
         self.running = vec!["current".to_owned()];
         if self.choices.chance(15) {
             self.running.push("other".to_owned());
@@ -99,6 +104,10 @@ impl Writer<'_, '_> {
         if self.choices.chance(60) {
             self.array();
         }
+        self.next = self.choices.chance(30);
+        if self.next {
+            self.line("    threadref next : READY;");
+        }
         if self.choices.chance(30) {
             self.blocked.push("parked".to_owned());
             self.line("    queue parked : BLOCKED;");
@@ -127,8 +136,21 @@ impl Writer<'_, '_> {
 
     /// What `schedule` looks into: single containers, and arrays as a whole.
     fn sources(&self) -> Vec<String> {
-        let single = self.ready.iter().map(|(name, _)| name).filter(|name| !name.contains('['));
-        single.chain(&self.arrays).cloned().collect()
+        let single = self.ready.iter().map(|(name, _)| name.clone()).filter(|name| !name.contains('['));
+        single.chain(self.arrays.clone()).chain(self.next.then(|| "next".to_owned())).collect()
+    }
+
+    /// A container that is looked at: arrays as a whole, and elements by what is kept of a thread, included.
+    fn looked_at(&mut self, scope: &Scope) -> String {
+        let mut names: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
+        names.extend(self.arrays.clone());
+        if self.next {
+            names.push("next".to_owned());
+        }
+        match (self.thread(scope), self.arrays.first().cloned()) {
+            (Some(thread), Some(array)) if self.choices.chance(25) => format!("{array}[{thread}.b]"),
+            (_, _) => self.choices.one_of(&names),
+        }
     }
 
     fn handlers(&mut self) {
@@ -143,12 +165,17 @@ impl Writer<'_, '_> {
             self.handler("event newthread(t)", given("t"), Some("READY"));
         }
         self.schedule();
-        if self.choices.chance(20) {
+        if !self.next && self.choices.chance(20) {
             self.handler("event switch_out, event_raised, set_next_thread(t)", given("t"), Some("READY"));
         } else {
             self.handler("event switch_out(t)", given("t"), Some("READY"));
             self.handler("event event_raised(t)", given("t"), Some("READY"));
-            if self.choices.chance(40) {
+            if self.next {
+                self.line("  event set_next_thread(t) {");
+                self.block(&given("t"), 1);
+                self.line("    t => next;");
+                self.line("  }");
+            } else if self.choices.chance(40) {
                 self.handler("event set_next_thread(t)", given("t"), Some("READY"));
             }
         }
@@ -239,7 +266,11 @@ impl Writer<'_, '_> {
 
     fn statement(&mut self, scope: &Scope) {
         let inner = Scope { depth: scope.depth + 1, ..scope.clone() };
-        match self.choices.below(20) {
+        match self.choices.below(24) {
+            20 => self.level(),
+            21 => self.flagged(scope, &inner),
+            22 if scope.cursor.is_none() => self.preemption(scope),
+            23 => self.by_attribute(scope, &inner),
             0 => self.assignment(scope),
             10 | 11 => self.probe(scope),
             12 if scope.cursor.is_none() => self.emptying(),
@@ -262,7 +293,7 @@ impl Writer<'_, '_> {
             }
             3 if scope.cursor.is_none() => {
                 let cursor = self.name("x");
-                let container = self.choices.one_of(&self.ready.clone()).0;
+                let container = self.looked_at(scope);
                 self.line(&format!("    foreach {cursor} in {container} {{"));
                 self.block(&Scope { cursor: Some(cursor), ..inner }, 2);
                 self.line("    }");
@@ -295,7 +326,7 @@ impl Writer<'_, '_> {
         match &scope.cursor {
             Some(cursor) => self.line(&format!("    if ({vacant}) {cursor} => {to};")),
             None => {
-                let from = self.choices.one_of(&self.ready.clone()).0;
+                let from = self.looked_at(scope);
                 let test = self.choices.one_of(&[
                     format!("|{from}| > 0"),
                     format!("|{from}| >= 1"),
@@ -330,6 +361,79 @@ impl Writer<'_, '_> {
         self.line(&format!("    if (|{from}| >= {least}) {{"));
         self.line(&format!("    foreach {cursor} in {from} {{ if ({condition}) {cursor} => {to}; }}"));
         self.line(&format!("    {probed} => {probed};"));
+        self.line("    }");
+    }
+
+    /// A variable that all handlers keep between bounds, or almost.
+    fn level(&mut self) {
+        let statement = self.choices.one_of(&[
+            "if (level < 2) level++;",
+            "if (level > 0) level--; else level = 2;",
+            "level = 1;",
+            "level = level + 1;",
+            "level = (level + 1) % 3;",
+            "level = level * 3 / 2 - 1;",
+            "flag = !flag;",
+            "flag = level > 1;",
+            "if (level == 2) { flag = false; } else flag = true;",
+        ]);
+        self.line(&format!("    {statement}"));
+    }
+
+    /// What is known of a container is kept in a variable for a while; and what no value of a variable allows.
+    fn flagged(&mut self, scope: &Scope, inner: &Scope) {
+        let slots: Vec<String> = self.ready.iter().filter(|(_, slot)| *slot).map(|(name, _)| name.clone()).collect();
+        let slot = if slots.is_empty() || self.choices.chance(30) {
+            self.choices.one_of(&self.running.clone())
+        } else {
+            self.choices.one_of(&slots)
+        };
+        let test = self.choices.one_of(&[
+            format!("flag = |{slot}| == 1; if (flag)"),
+            format!("if (|{slot}| > 0) level = 2; else level = 0; if (level == 2)"),
+            format!("level = |{slot}|; if (level > 0)"),
+            format!("if (level > 2 || |{slot}| == 1)"),
+            format!("if (level < 0 || |{slot}| != 0)"),
+            format!("if (flag && |{slot}| == 1 || level != level / 1 && !flag)"),
+        ]);
+        self.line(&format!("    {test} {{"));
+        if scope.depth < 3 && self.choices.chance(40) {
+            self.block(inner, 1);
+        }
+        let read = self.choices.one_of(&["v = {}.a;", "{}.b++;", "{}.a = level;", "level = {}.b;"]);
+        self.line(&format!("    {}", read.replace("{}", &slot)));
+        self.line("    }");
+    }
+
+    /// Whoever runs is ready again, in an element that is named by what is kept of it, if there are such.
+    fn preemption(&mut self, scope: &Scope) {
+        let slot = self.choices.one_of(&self.running.clone());
+        let (to, is_slot) = self.choices.one_of(&self.ready.clone());
+        let to = match self.arrays.first() {
+            Some(array) if self.choices.chance(60) => format!("{array}[{slot}.b]"),
+            Some(_) | None => to,
+        };
+        let vacant = if is_slot || self.choices.chance(30) { format!(" && |{to}| == 0") } else { String::new() };
+        self.line(&format!("    if (|{slot}| == 1{vacant}) {{ {slot}.a++; {slot} => {to}; }}"));
+        if !to.contains('.') {
+            self.probe(scope);
+        }
+    }
+
+    /// An element that is named by what is kept of a thread, which another name can change.
+    fn by_attribute(&mut self, scope: &Scope, inner: &Scope) {
+        let (Some(thread), Some(array)) = (self.thread(scope), self.arrays.first().cloned()) else {
+            return self.level();
+        };
+        let attribute = self.choices.one_of(&["a", "b", "h[v]", "h[1]"]);
+        let (element, other) = (format!("{array}[{thread}.{attribute}]"), self.choices.one_of(&self.ready.clone()).0);
+        self.line(&format!("    if (|{element}| > 0) {{"));
+        self.block(&Scope { depth: 3, ..inner.clone() }, 1);
+        match &scope.cursor {
+            Some(cursor) => self.line(&format!("    if (|{other}| == 0) {cursor} => {element};")),
+            None if self.choices.chance(50) => self.line(&format!("    {element} => {other};")),
+            None => self.line(&format!("    {element} => {element};")),
+        }
         self.line("    }");
     }
 
@@ -441,8 +545,8 @@ impl Writer<'_, '_> {
 
     /// A transfer that may need guards.
     fn free_transfer(&mut self, scope: &Scope) {
-        let mut sources: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
-        sources.extend(self.running.clone());
+        let mut sources = self.running.clone();
+        sources.extend((0..3).map(|_| self.looked_at(scope)));
         let from = self.choices.one_of(&sources);
         let to = if scope.dispatches && self.choices.chance(20) {
             self.choices.one_of(&self.running.clone())
@@ -513,9 +617,10 @@ impl Writer<'_, '_> {
     }
 
     fn int(&mut self, scope: &Scope, depth: usize) -> String {
-        let container = self.choices.one_of(&self.ready.clone()).0;
+        let container = self.looked_at(scope);
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 11 }), thread) {
+            (10, _) => "level".to_owned(),
             (9, _) => format!("int({})", self.float(scope, depth - 1)),
             (8, _) => format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1)),
             (0, _) => self.choices.below(5).to_string(),
@@ -574,9 +679,14 @@ impl Writer<'_, '_> {
     }
 
     fn condition(&mut self, scope: &Scope, depth: usize) -> String {
-        let (container, slot) = self.choices.one_of(&self.ready.clone());
+        let ((of, slot), container) = (self.choices.one_of(&self.ready.clone()), self.looked_at(scope));
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 11 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 13 }), thread) {
+            (12, _) => "flag".to_owned(),
+            (11, _) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                format!("level {operator} {}", self.choices.below(4))
+            }
             (10, _) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
                 format!("{} {operator} {}", self.float(scope, depth - 1), self.float(scope, depth - 1))
@@ -597,9 +707,9 @@ impl Writer<'_, '_> {
             (1, Some(thread)) => format!("{thread} in {container}"),
             (2, Some(thread)) => format!("{thread}.c"),
             (3, _) => "gb".to_owned(),
-            (4, _) if slot => format!("(|{container}| == 1 && {container}.a > 1)"),
+            (4, _) if slot => format!("(|{of}| == 1 && {of}.a > 1)"),
             (5, _) => {
-                let other = self.choices.one_of(&self.ready.clone()).0;
+                let other = self.looked_at(scope);
                 format!("|{container}| + |{other}| {} 0", self.choices.one_of(&[">", "==", "!=", "<="]))
             }
             (6, _) => format!("!({})", self.condition(scope, depth - 1)),

@@ -49,6 +49,17 @@ fn a_queue_is_clean_and_fair() {
     assert!(report.states > 30, "{}", report.states);
 }
 
+/// Whoever the policy preempts has not said so by an event of its own, and is ready all the same.
+#[test]
+fn a_preempted_thread_can_be_asked_for() {
+    let preempting = "event newthread(t) { if (|current| == 1) current => late; t => ready; }
+                      event switch_out(t) { t => ready; } event event_raised(t) { t => ready; }
+                      event set_next_thread(t) { if (t in late) ready => ready; t => ready; }";
+    let found = explored(&policy(&format!("{preempting} {SCHEDULE}")), 2).counterexample.unwrap();
+    assert_eq!(found.kind, Kind::Guard);
+    assert!(found.what.contains("`ready` is empty"), "{}", found.what);
+}
+
 #[test]
 fn a_guard_that_fails_is_found_by_the_shortest_way() {
     let report = explored(&policy(&format!("{QUEUE} {SCHEDULE} event event_raised(t) {{ t => next; }}")), 3);

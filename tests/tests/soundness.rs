@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use catapults_compiler::compile;
 use catapults_compiler::diagnostics::Severity;
+use catapults_compiler::framework::Framework;
 use catapults_compiler::source::Source;
 use catapults_tests::choices::Choices;
 use catapults_tests::host::drive;
@@ -17,18 +18,20 @@ const STEPS: usize = 150;
 
 #[test]
 fn random_policies_keep_their_promises() {
-    let framework = native();
+    // What is known of values is known at the width of `int`, too.
+    let frameworks = [64, 64, 32, 16].map(|int_bits| Framework { int_bits, ..native() });
     let (accepted, refused) = (Cell::new(0_u32), Cell::new(0_u32));
-    let strategy = (vec(any::<u8>(), 0..400), vec(any::<u8>(), 0..STEPS * 6));
+    let strategy = (0..frameworks.len(), vec(any::<u8>(), 0..400), vec(any::<u8>(), 0..STEPS * 6));
     let mut runner = TestRunner::new(Config { cases: cases(600), failure_persistence: None, ..Config::default() });
-    let result = runner.run(&strategy, |(policy, events)| {
+    let result = runner.run(&strategy, |(framework, policy, events)| {
+        let framework = &frameworks[framework];
         let text = policies::random(&policy);
         let source = Source::new("random.sched", text.clone());
-        match compile(&source, &framework) {
+        match compile(&source, framework) {
             Ok((verified, _)) => {
                 accepted.set(accepted.get() + 1);
-                drive(&verified, &framework, STEPS, &events)
-                    .map_err(|wrong| TestCaseError::fail(format!("{wrong}\n{text}")))
+                drive(&verified, framework, STEPS, &events)
+                    .map_err(|wrong| TestCaseError::fail(format!("{wrong}\n{}-bit int\n{text}", framework.int_bits)))
             }
             Err(diagnostics) => {
                 refused.set(refused.get() + 1);

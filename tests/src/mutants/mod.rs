@@ -1,11 +1,11 @@
-//! Is the verifier worth trusting? Policies are derived from the shipped ones by breaking them, and each is given to the
+//! Is the verifier worth trusting? Policies are derived from whole ones by breaking them, and each is given to the
 //! compiler, to a host that raises legal events in random order, and to the explorer. What the compiler accepts and the host
 //! sees break an invariant has escaped; nothing may.
 
 mod derive;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::framework::Framework;
@@ -18,7 +18,7 @@ use catapults_simulator::explorer::{Kind, Options, explore};
 
 use crate::choices::Choices;
 use crate::host::Host;
-use crate::{native, shipped_policies};
+use crate::{native, root, shipped_policies};
 use derive::{Mutation, mutated, mutations};
 
 /// What became of a mutant. An earlier one outweighs a later one.
@@ -76,7 +76,7 @@ const EXPLORATION: Options = Options { threads: 2, states: 3_000, bound: 4, star
 /// then pairs of them by chance; if fewer are wanted, an even choice of the single ones.
 pub fn judge(wanted: usize, workers: usize) -> Vec<Judged> {
     let framework = native();
-    let originals: Vec<Original> = shipped_policies().iter().map(|path| original(path, &framework)).collect();
+    let originals: Vec<Original> = policies().iter().map(|path| original(path, &framework)).collect();
     let mutants = derived(&originals, wanted);
     let share = mutants.len().div_ceil(workers.max(1)).max(1);
     let (framework, originals) = (&framework, &originals);
@@ -86,6 +86,12 @@ pub fn judge(wanted: usize, workers: usize) -> Vec<Judged> {
             mutants.chunks(share).map(|part| scope.spawn(move || -> Vec<Judged> { judge(part) })).collect();
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     })
+}
+
+/// The shipped policies, and tests that use what no shipped policy does: arrays of containers, several timers.
+fn policies() -> Vec<PathBuf> {
+    let tests = ["levels", "timers"].map(|name| root().join(format!("tests/run/{name}.sched")));
+    shipped_policies().into_iter().chain(tests).collect()
 }
 
 /// How many have which fate, by the sort of change.
