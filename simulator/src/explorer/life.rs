@@ -53,6 +53,8 @@ mod tests {
             |events: &[&str]| events.iter().try_fold(None, |life, event| lives.after(life, event).map(Some)).is_some();
         assert!(through(&["newthread", "schedule", "switch_out", "schedule", "block.io.read", "event_raised"]));
         assert!(through(&["newthread", "suspend_thread", "resume_thread", "schedule", "exit"]));
+        // The policy may take the processor from a thread, which is asked for or suspended then like any other.
+        assert!(through(&["newthread", "schedule", "set_next_thread", "schedule", "suspend_thread", "resume_thread"]));
         // What blocked a thread is over when its event is raised; what is suspended is resumed.
         assert!(!through(&["newthread", "schedule", "block.lock", "resume_thread"]));
         assert!(!through(&["newthread", "suspend_thread", "event_raised"]));
