@@ -27,5 +27,5 @@ mod names;
 mod print;
 mod read;
 
-pub use print::{Heads, container, expression, print};
+pub use print::{Heads, container, print};
 pub use read::{ReadError, read};

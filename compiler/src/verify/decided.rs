@@ -12,7 +12,7 @@ use super::values::{Range, evaluate};
 use super::{Handling, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    At, BinaryOperator, Expression, Place, Policy, Statement, StatementKind, Thread, Type, UnaryOperator, text,
+    At, BinaryOperator, Expression, Place, Policy, Statement, StatementKind, Thread, Type, UnaryOperator,
 };
 
 /// The tests of a policy, by the place of their statement and their number in its condition.
@@ -121,8 +121,7 @@ impl Reader<'_, '_> {
     }
 
     fn say(&self, test: &Expression, outcome: bool, states: &[State]) -> Diagnostic {
-        let Handling { policy, handler, .. } = *self.handling;
-        let written = text::expression(policy, handler, test);
+        let written = self.handling.heads().expression(test);
         let title = format!("`{written}` is always {outcome} here");
         let label = if self.whole { format!("always {outcome}") } else { "a part of this".to_owned() };
         let mut diagnostic = Diagnostic::warning("E0414", title, self.statement.at, label);
@@ -138,9 +137,9 @@ impl Reader<'_, '_> {
 
     /// Adds what is known of a part of a test, and from where.
     fn because(&self, diagnostic: Diagnostic, part: &Expression, state: &State) -> Diagnostic {
-        let Handling { policy, handler, .. } = *self.handling;
+        let policy = self.handling.policy;
         let range = evaluate(policy, state, part);
-        let name = text::expression(policy, handler, part);
+        let name = self.handling.heads().expression(part);
         let fact = match (range.ty, range.single()) {
             (Type::Bool, Some(value)) => format!("`{name}` is {}", value != 0),
             (Type::Int, Some(value)) => format!("`{name}` is {value}"),

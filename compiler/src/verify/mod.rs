@@ -38,7 +38,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{
     At, Container, ContainerId, ContainerRef, Element, Handler, LocalId, Policy, Statement, StatementId, StatementKind,
-    text, text::Heads,
+    text::Heads,
 };
 
 use between::Between;
@@ -382,7 +382,7 @@ impl<'a> Handling<'a> {
 
     /// What is named, without backquotes.
     fn reference(&self, container: &ContainerRef) -> String {
-        text::container(self.policy, self.handler, container)
+        self.heads().container(container)
     }
 
     /// The name of a local in backquotes.
@@ -392,8 +392,12 @@ impl<'a> Handling<'a> {
 
     /// A statement as written, in backquotes, without its `;`.
     fn statement(&self, statement: &Statement) -> String {
-        let heads = self.heads.get_or_init(|| Heads::of(self.policy, self.handler));
-        format!("`{}`", heads.head(statement).trim_end_matches(';'))
+        format!("`{}`", self.heads().head(statement).trim_end_matches(';'))
+    }
+
+    /// The names of the handler, gathered when they are first asked for.
+    fn heads(&self) -> &Heads {
+        self.heads.get_or_init(|| Heads::of(self.policy, self.handler))
     }
 
     /// Where the rules demand of a parameter that it goes; empty if no rule that can apply speaks of it.

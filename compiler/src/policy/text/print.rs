@@ -90,33 +90,32 @@ impl Heads {
         self.printer().container(container)
     }
 
+    /// An expression of the handler as the policy writes it, more or less. Names of the same spelling are not told apart.
+    pub fn expression(&self, expression: &Expression) -> String {
+        let expression = if let Expression::NotZero(operand) = expression { operand } else { expression };
+        let numbered = self.printer().expression(expression);
+        let mut parts = numbered.split('#');
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        parts.for_each(|part| text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit())));
+        match expression {
+            Expression::Binary(..) | Expression::In(..) => {
+                text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text).to_owned()
+            }
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::ConstantElement { .. }
+            | Expression::Read(_)
+            | Expression::Now
+            | Expression::Convert(..)
+            | Expression::Size(_)
+            | Expression::Unary(..)
+            | Expression::NotZero(_)
+            | Expression::Verbatim { .. } => text,
+        }
+    }
+
     fn printer(&self) -> Printer<'_> {
         Printer { names: &self.names, locals: &self.locals }
-    }
-}
-
-/// An expression as the policy writes it, more or less. Names of the same spelling are not told apart.
-pub fn expression(policy: &Policy, handler: &Handler, expression: &Expression) -> String {
-    let heads = Heads::of(policy, handler);
-    let expression = if let Expression::NotZero(operand) = expression { operand } else { expression };
-    let numbered = heads.printer().expression(expression);
-    let mut parts = numbered.split('#');
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    parts.for_each(|part| text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit())));
-    match expression {
-        Expression::Binary(..) | Expression::In(..) => {
-            text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text).to_owned()
-        }
-        Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Read(_)
-        | Expression::Now
-        | Expression::Convert(..)
-        | Expression::Size(_)
-        | Expression::Unary(..)
-        | Expression::NotZero(_)
-        | Expression::Verbatim { .. } => text,
     }
 }
 
