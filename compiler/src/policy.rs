@@ -88,7 +88,27 @@ impl Policy {
 
     /// Whether a handler asks what time it is: the host tells it then.
     pub fn uses_now(&self) -> bool {
-        self.has(&|it| *it == Expression::Now)
+        fn within(block: &Block) -> bool {
+            block.iter().any(|statement| {
+                matches!(&statement.kind, StatementKind::Verbatim { text, .. } if text.pieces.contains(&Piece::Now))
+                    || statement.blocks().any(within)
+            })
+        }
+        let asked = |it: &Expression| match it {
+            Expression::Verbatim { text, .. } => text.pieces.contains(&Piece::Now),
+            Expression::Now => true,
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::ConstantElement { .. }
+            | Expression::Read(_)
+            | Expression::Size(_)
+            | Expression::In(..)
+            | Expression::Convert(..)
+            | Expression::Unary(..)
+            | Expression::Binary(..)
+            | Expression::NotZero(_) => false,
+        };
+        self.has(&asked) || self.events.iter().chain(&self.queries).any(|handler| within(&handler.body))
     }
 
     /// Whether an expression in a handler, or within one, is such.
@@ -599,7 +619,7 @@ impl Verbatim {
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Place(place) => Some(place),
-            Piece::Text(_) | Piece::Constant(_) | Piece::Thread(_) => None,
+            Piece::Text(_) | Piece::Constant(_) | Piece::Now | Piece::Thread(_) => None,
         })
     }
 
@@ -608,7 +628,7 @@ impl Verbatim {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Place(place) => place.thread(),
             Piece::Thread(thread) => Some(*thread),
-            Piece::Text(_) | Piece::Constant(_) => None,
+            Piece::Text(_) | Piece::Constant(_) | Piece::Now => None,
         })
     }
 }
@@ -622,6 +642,8 @@ pub enum Piece {
     Constant(ConstantId),
     /// What holds a value.
     Place(Place),
+    /// The instant of the event or query.
+    Now,
     /// A thread itself.
     Thread(Thread),
 }

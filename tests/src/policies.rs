@@ -459,7 +459,8 @@ impl Writer<'_, '_> {
         let value = self.int(scope, 1);
         let name = self.name("l");
         self.line(&format!("    int {name} = {value};"));
-        match (self.choices.below(2), self.thread(scope)) {
+        match (self.choices.below(3), self.thread(scope)) {
+            (2, _) => self.line("    v = verbatim c int { (catapults_int)($now % 7) } else (now % 7ns) / 1ns;"),
             (0, Some(thread)) => self.line(&format!(
                 "    verbatim c {{ $v = $v / 2 + ${thread}.a; }} else {{ v = v / 2 + {thread}.a; }} v += {name};"
             )),

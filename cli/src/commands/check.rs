@@ -1,6 +1,6 @@
 //! `catapults check`.
 
-use super::{counted, read_source};
+use super::{counted, distinct, read_source};
 use crate::arguments::Check;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -16,7 +16,8 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let (mut errors, mut warnings, mut refused) = (0, 0, 0);
     let mut share = Share::default();
-    for path in &arguments.files {
+    let files = distinct(&arguments.files);
+    for path in &files {
         let wrong = match read_source(path) {
             Err(failure) => {
                 console.failure(&failure);
@@ -42,7 +43,7 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
         errors += wrong;
         refused += usize::from(wrong > 0);
     }
-    let files = arguments.files.len();
+    let files = files.len();
     if refused > 0 {
         let place = if files == 1 { String::new() } else { format!(" in {refused} of {}", counted(files, "file")) };
         console.summary(&format!("{}{place}", counted(errors, "error")));

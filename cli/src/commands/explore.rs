@@ -1,6 +1,6 @@
 //! `catapults explore`.
 
-use super::{compile_source, read_source};
+use super::{compile_source, distinct, read_source};
 use crate::arguments::Explore;
 use crate::artefact::unwritable;
 use crate::console::Console;
@@ -24,7 +24,8 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     let beginning = Instant::now();
     let (mut wrong, mut bounded, mut starving) = (0, 0, 0);
     let mut save = arguments.save.as_deref();
-    for path in &arguments.files {
+    let files = distinct(&arguments.files);
+    for path in files.iter().copied() {
         let start = Instant::now();
         let explored = read_source(path).and_then(|source| {
             Ok((one(console, arguments, &found.framework, path, &source)?, Header::of(&source.text)))
@@ -59,7 +60,7 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
             save = None;
         }
     }
-    let count = arguments.files.len();
+    let count = files.len();
     let mut sum = format!("explored {count} {}", if count == 1 { "policy" } else { "policies" });
     let whole = count - wrong - bounded;
     let _ = write!(sum, " ({whole} wholly, {bounded} within bounds, {wrong} with errors)");

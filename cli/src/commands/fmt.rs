@@ -1,6 +1,6 @@
 //! `catapults fmt`.
 
-use super::{counted, read_source, unreadable};
+use super::{counted, distinct, read_source, unreadable};
 use crate::arguments::Fmt;
 use crate::artefact::beside;
 use crate::console::Console;
@@ -25,7 +25,7 @@ pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
         errors += failure.errors();
         console.failure(failure);
     };
-    for given in &arguments.files {
+    for given in distinct(&arguments.files) {
         let files = match files(given) {
             Ok(files) => files,
             Err(failure) => {

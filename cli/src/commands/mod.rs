@@ -17,9 +17,17 @@ use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The files in their order, each once however often and by whatever path it is given.
+pub fn distinct(files: &[PathBuf]) -> Vec<&Path> {
+    let mut seen = HashSet::new();
+    let first = |file: &&PathBuf| seen.insert(file.canonicalize().unwrap_or_else(|_| file.to_path_buf()));
+    files.iter().filter(first).map(PathBuf::as_path).collect()
+}
 
 /// The text of a file, which may be anything.
 pub fn read_source(path: &Path) -> Result<Source, Failure> {

@@ -70,6 +70,14 @@ impl Lowering<'_, '_> {
             ExpressionKind::Bool(value) => Some((Expression::Literal(Value::Bool(*value)), Type::Bool)),
             ExpressionKind::Place(place) => self.read(place),
             ExpressionKind::Size(container) => Some((Expression::Size(self.reference(container)?), Type::Int)),
+            ExpressionKind::In(thread, container) if self.names_nothing(&thread.name) => {
+                let (name, container) = (&thread.name.text, &container.name.text);
+                let title = format!("`{name}` names no thread here");
+                let diagnostic = Diagnostic::error("E0301", title, thread.at, "unknown name");
+                let any = format!("`|{container}| > 0` says whether any thread is in `{container}`");
+                self.diagnostics.push(diagnostic.note("this handler is given no thread").help(any));
+                None
+            }
             ExpressionKind::In(thread, container) => {
                 let (thread, container) = (self.thread(thread), self.reference(container));
                 Some((Expression::In(thread?, container?), Type::Bool))
@@ -110,6 +118,13 @@ impl Lowering<'_, '_> {
             }
             ExpressionKind::Lost => None,
         }
+    }
+
+    /// Whether it stands for nothing where no thread has a name.
+    fn names_nothing(&self, name: &Name) -> bool {
+        self.scope.find(&name.text).is_none()
+            && self.scope.threads().next().is_none()
+            && !self.symbols.is_known(&name.text)
     }
 
     /// `empty(c)` is `|c| == 0`.
@@ -421,7 +436,7 @@ impl Lowering<'_, '_> {
             Some((Symbol::Constant(_), _)) => None,
             None => {
                 let fits = |symbol| !matches!(symbol, Symbol::Container(_) | Symbol::Function(_));
-                self.symbols.unknown(name, Wanted::Variable, self.scope.names(), fits, self.diagnostics);
+                self.symbols.unknown(name, Wanted::Variable, Some(self.scope), fits, self.diagnostics);
                 None
             }
         }
@@ -472,7 +487,7 @@ impl Lowering<'_, '_> {
             }
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
-                self.symbols.unknown(name, Wanted::Thread, self.scope.names(), fits, self.diagnostics);
+                self.symbols.unknown(name, Wanted::Thread, Some(self.scope), fits, self.diagnostics);
                 None
             }
         }
@@ -522,7 +537,7 @@ impl Lowering<'_, '_> {
             }
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
-                self.symbols.unknown(name, Wanted::Container, [], fits, self.diagnostics);
+                self.symbols.unknown(name, Wanted::Container, None, fits, self.diagnostics);
                 None
             }
         }

@@ -217,7 +217,7 @@ impl Body<'_, '_, '_> {
             }
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Function(_));
-                self.lowering.symbols.unknown(name, Wanted::Function, ["empty"], fits, self.lowering.diagnostics);
+                self.lowering.symbols.unknown(name, Wanted::Function, None, fits, self.lowering.diagnostics);
                 return None;
             }
         };

@@ -56,7 +56,7 @@ pub(super) fn handle(
             diagnostics.push(diagnostic);
         }
         let covers: Vec<String> =
-            handler.names.iter().map(|name| known_name(name, handler.kind, framework, diagnostics)).collect();
+            handler.names.iter().map(|name| known_name(name, handler.kind, tree, framework, diagnostics)).collect();
         let lowered = resolve(handler, &covers, framework, symbols, &functions, policy, diagnostics);
         let written = Written { covers, handler: lowered };
         match handler.kind {
@@ -266,7 +266,13 @@ fn resolve(
 
 /// What the handler covers. If it is nothing that the framework has, that is reported, and what was probably meant is used
 /// instead, so that the body is read and nothing is called missing.
-fn known_name(name: &ast::Name, kind: HandlerKind, framework: &Framework, diagnostics: &mut Diagnostics) -> String {
+fn known_name(
+    name: &ast::Name,
+    kind: HandlerKind,
+    tree: &ast::Scheduler,
+    framework: &Framework,
+    diagnostics: &mut Diagnostics,
+) -> String {
     let events: Vec<&str> = framework.events.iter().map(|event| event.name.as_str()).collect();
     let queries: Vec<&str> = framework.queries.iter().map(|query| query.name.as_str()).collect();
     let (kind, other, known, others) = match kind {
@@ -274,6 +280,11 @@ fn known_name(name: &ast::Name, kind: HandlerKind, framework: &Framework, diagno
         HandlerKind::Query => ("query", "event", queries, events),
     };
     if known.iter().any(|event| framework::covers(&name.text, event)) {
+        return name.text.clone();
+    }
+    let of_timer = framework.timer.as_ref().filter(|_| kind == "event");
+    let of_timer = of_timer.and_then(|timer| name.text.strip_prefix(&format!("{}.", timer.name)));
+    if of_timer.is_some_and(|timer| tree.lost.names.contains(timer)) {
         return name.text.clone();
     }
     if diagnostics.is_full() {
@@ -290,9 +301,13 @@ fn known_name(name: &ast::Name, kind: HandlerKind, framework: &Framework, diagno
         return name.text.clone();
     }
     let families = families(&known);
-    let meant = nearest(&name.text, known.iter().copied().chain(families.iter().map(String::as_str)));
-    let of_timer = framework.timer.as_ref().and_then(|timer| name.text.strip_prefix(&format!("{}.", timer.name)));
-    if let Some(timer) = of_timer.filter(|_| kind == "event") {
+    let meant = match (of_timer, &framework.timer) {
+        // The name of the event is long enough to be like that of any other timer.
+        (Some(timer), Some(event)) => nearest(timer, tree.timers.iter().map(|timer| timer.name.text.as_str()))
+            .and_then(|meant| known.iter().copied().find(|known| *known == format!("{}.{meant}", event.name))),
+        (_, _) => nearest(&name.text, known.iter().copied().chain(families.iter().map(String::as_str))),
+    };
+    if let Some(timer) = of_timer.filter(|_| meant.is_none()) {
         let wanted = if timer == "*" { "NAME" } else { timer };
         let undeclared = diagnostic.note("such an event is raised when a timer expires");
         diagnostics.push(undeclared.help(format!("declare the timer: `thread {{ timer {wanted}; }}`")));

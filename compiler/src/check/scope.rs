@@ -84,6 +84,15 @@ impl Scope {
         self.bound.keys().map(String::as_str)
     }
 
+    /// The names that stand for threads.
+    pub(super) fn threads(&self) -> impl Iterator<Item = &str> {
+        let named = self.bound.iter().filter(|(_, (binding, _))| match binding {
+            Binding::Thread(_) | Binding::Held(_) => true,
+            Binding::Value(..) | Binding::Cursor => false,
+        });
+        named.map(|(name, _)| name.as_str())
+    }
+
     /// A variable of the body.
     pub(super) fn declare_value(
         &mut self,

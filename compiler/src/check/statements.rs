@@ -237,7 +237,7 @@ impl Body<'_, '_, '_> {
             None => {
                 let fits = |symbol| matches!(symbol, Symbol::Container(_));
                 let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
-                symbols.unknown(name, Wanted::ThreadOrContainer, scope.names(), fits, diagnostics);
+                symbols.unknown(name, Wanted::ThreadOrContainer, Some(scope), fits, diagnostics);
                 None
             }
         }

@@ -5,9 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, ThreadImportId, VariableId};
+use crate::syntax::Dialect;
 use crate::syntax::ast::Name;
 use crate::syntax::words::nearest;
 use crate::vocabulary::At;
+
+use super::expressions::EMPTY;
+use super::scope::Scope;
+use super::statements::list;
 
 /// What a name stands for everywhere in a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +33,11 @@ pub(super) enum Member {
 }
 
 /// All names declared in the sections of a policy.
-#[derive(Default)]
 pub(super) struct Symbols<'a> {
     /// What policies are translated into.
     pub(super) language: &'a str,
+    /// What optional parts of the language exist.
+    pub(super) dialect: &'a Dialect,
     globals: BTreeMap<&'a str, (Symbol, At)>,
     members: BTreeMap<&'a str, (Member, At)>,
     /// Names of the framework's containers, which a policy can neither use nor declare.
@@ -57,9 +63,11 @@ impl<'a> Symbols<'a> {
     pub(super) fn new(framework: &'a Framework, lost: &'a BTreeSet<String>) -> Self {
         Symbols {
             language: &framework.language,
+            dialect: &framework.dialect,
             taken: framework.containers.iter().map(|container| container.name.as_str()).collect(),
             lost: lost.iter().map(String::as_str).collect(),
-            ..Symbols::default()
+            globals: BTreeMap::new(),
+            members: BTreeMap::new(),
         }
     }
 
@@ -94,6 +102,11 @@ impl<'a> Symbols<'a> {
         self.globals.get(name).copied().filter(|_| !self.lost.contains(name))
     }
 
+    /// Whether it is declared in a section, or may be.
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        self.globals.contains_key(name) || self.lost.contains(name) || self.is_taken(name)
+    }
+
     pub(super) fn find_member(&self, name: &str) -> Option<(Member, At)> {
         self.members.get(name).copied().filter(|_| !self.lost.contains(name))
     }
@@ -103,13 +116,13 @@ impl<'a> Symbols<'a> {
         self.taken.contains(name)
     }
 
-    /// Reports a name that stands for nothing, unless it may be declared in text that could not be read. `locals` are the
-    /// names that the handler declares; `fits` says which of the policy's names make sense here.
-    pub(super) fn unknown<'b>(
+    /// Reports a name that stands for nothing, unless it may be declared in text that could not be read. `scope` has the
+    /// names that the handler declares, if they make sense here; `fits` says which of the policy's names do.
+    pub(super) fn unknown(
         &self,
         name: &Name,
         wanted: Wanted,
-        locals: impl IntoIterator<Item = &'b str>,
+        scope: Option<&Scope>,
         fits: impl Fn(Symbol) -> bool,
         diagnostics: &mut Diagnostics,
     ) {
@@ -125,9 +138,10 @@ impl<'a> Symbols<'a> {
             diagnostics.push(Diagnostic::error("E0301", "", name.at, ""));
             return;
         }
-        let locals: Vec<&str> = locals.into_iter().collect();
+        let own = matches!(wanted, Wanted::Function).then_some(EMPTY);
+        let locals = scope.into_iter().flat_map(Scope::names).chain(own);
         let fitting = self.globals.iter().filter(|(_, (symbol, _))| fits(*symbol)).map(|(name, _)| *name);
-        let meant = nearest(&name.text, locals.into_iter().chain(fitting))
+        let meant = nearest(&name.text, locals.chain(fitting))
             .or_else(|| nearest(&name.text, self.globals.keys().copied()))
             .map(str::to_owned);
         let diagnostic = Diagnostic::error(
@@ -143,7 +157,8 @@ impl<'a> Symbols<'a> {
                 format!("`{}` is kept for each thread: write `t.{}` with the thread's name", name.text, name.text);
             diagnostic.help(described)
         } else {
-            diagnostic.help(wanted.declaration(&name.text))
+            let threads: Vec<&str> = scope.into_iter().flat_map(Scope::threads).collect();
+            diagnostic.help(wanted.declaration(&name.text, &threads))
         });
     }
 
@@ -189,20 +204,28 @@ impl Wanted {
     }
 
     /// How such a thing comes to be.
-    fn declaration(self, name: &str) -> String {
-        match self {
-            Self::Variable => {
+    fn declaration(self, name: &str, threads: &[&str]) -> String {
+        match (self, threads) {
+            (Self::Variable, _) => {
                 "declare it in `data { … }`, or in `imports { … }` if it is a variable of the application".to_owned()
             }
-            Self::Thread => {
-                "a thread is a parameter of the handler, visited by a `foreach`, or in a threadref".to_owned()
+            (Self::Thread, []) => {
+                "no thread is named here: `foreach t in …` visits each in a container, and a threadref names the one that it holds"
+                    .to_owned()
             }
-            Self::Container => format!("declare it in `data {{ … }}`: `queue {name};` or another kind of container"),
-            Self::ThreadOrContainer => {
+            (Self::Thread, [thread]) => format!("the thread here is `{thread}`"),
+            (Self::ThreadOrContainer, [thread]) => {
+                format!("the thread here is `{thread}`; containers are declared in `data {{ … }}`")
+            }
+            (Self::Thread, threads) => format!("the threads here are {}", list(threads)),
+            (Self::Container, _) => {
+                format!("declare it in `data {{ … }}`: `queue {name};` or another kind of container")
+            }
+            (Self::ThreadOrContainer, _) => {
                 "declare a container in `data { … }`; a thread is a parameter of the handler, or visited by a `foreach`"
                     .to_owned()
             }
-            Self::Function => format!("declare it before the handler: `function {name}(…) {{ … }}`"),
+            (Self::Function, _) => format!("declare it before the handler: `function {name}(…) {{ … }}`"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::policy::{Block, Expression, Piece, Preamble, StatementKind, Verbatim};
+use crate::syntax::Feature;
 use crate::syntax::ast::{self, Alternative, Name};
 use crate::syntax::raw::{self, Part};
 use crate::syntax::words::nearest;
@@ -11,6 +12,9 @@ use super::expressions::Lowering;
 use super::scope::Binding;
 use super::statements::{Body, at};
 use super::symbols::Symbol;
+
+/// The word that stands for the instant of the event or query.
+const NOW: &str = "now";
 
 impl Body<'_, '_, '_> {
     /// The text for the framework's language; without one, what stands behind `else`.
@@ -148,6 +152,13 @@ impl Lowering<'_, '_> {
 
     /// What a name stands for, and whether the name behind the dot belongs to it.
     fn piece(&mut self, name: &Name, member: Option<Name>) -> Option<(Piece, bool)> {
+        if name.text == NOW {
+            if let Some(missing) = self.symbols.dialect.lacking(Feature::Time, "`now`", name.at) {
+                self.diagnostics.push(missing);
+                return None;
+            }
+            return Some((Piece::Now, false));
+        }
         let is_thread = match self.scope.find(&name.text) {
             Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => true,
             Some(Binding::Value(..)) => false,
@@ -193,7 +204,7 @@ pub(super) fn preamble(tree: &ast::Scheduler, language: &str) -> Vec<Preamble> {
 fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     match pieces.last_mut() {
         Some(Piece::Text(last)) => last.push_str(text),
-        Some(Piece::Constant(_) | Piece::Place(_) | Piece::Thread(_)) | None => {
+        Some(Piece::Constant(_) | Piece::Place(_) | Piece::Now | Piece::Thread(_)) | None => {
             pieces.push(Piece::Text(text.to_owned()))
         }
     }

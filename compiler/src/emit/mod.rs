@@ -52,7 +52,7 @@ fn uses(policy: &Policy, feature: Feature) -> bool {
     match feature {
         Feature::Failure => any(&|kind| matches!(kind, StatementKind::Fail { .. })),
         Feature::Loops => any(&|kind| matches!(kind, StatementKind::Loop { .. })),
-        Feature::Time => policy.uses(Type::Time),
+        Feature::Time => policy.uses(Type::Time) || policy.uses_now(),
         Feature::Timers => policy.timers().next().is_some(),
         Feature::Verbatim => {
             !policy.preamble.is_empty()

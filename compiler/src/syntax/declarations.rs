@@ -165,7 +165,11 @@ impl Parser<'_> {
             let name = self.name("a name for the timer")?;
             if self.is_sign("=") {
                 let set = self.unexpected("`;`").note("a timer of a new thread is not armed");
-                return Err(self.report(set.help("arm it in the handler of an event: `t.slice = now + 10ms;`")));
+                let arm = format!("arm it in the handler of an event: `t.{} = now + 10ms;`", name.text);
+                self.report(set.help(arm));
+                // The timer is declared all the same.
+                self.advance();
+                self.expression()?;
             }
             timers.push(Variable { ty: Type::Time, name, array: None, initial: None });
             if !self.eat_sign(",") {
@@ -380,11 +384,29 @@ impl Parser<'_> {
         let mut keys = Vec::new();
         loop {
             let reverse = self.eat_word("reverse") ^ all;
-            keys.push(SortKey { attribute: self.name("the name of an attribute")?, reverse });
+            let attribute = self.name("the name of an attribute")?;
+            self.refuse_direction(&attribute.text);
+            keys.push(SortKey { attribute, reverse });
             if !self.eat_sign(",") {
                 return Ok(keys);
             }
         }
+    }
+
+    /// Reports and passes a word by which other languages say which end comes first.
+    fn refuse_direction(&mut self, key: &str) {
+        let help = match self.word() {
+            Some("desc" | "descending" | "DESC") => {
+                format!("leave it out: the highest leaves first, and with `reverse {key}` the lowest")
+            }
+            Some("asc" | "ascending" | "ASC" | "reverse" | "reversed") => {
+                format!("write `reverse {key}` for the lowest to leave first, or `{key}` alone for the highest")
+            }
+            Some(_) | None => return,
+        };
+        let direction = self.unexpected("`,` or `;`").help(help);
+        self.report(direction);
+        self.advance();
     }
 
     // Production: class.

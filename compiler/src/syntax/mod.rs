@@ -17,7 +17,7 @@ pub(crate) mod words;
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Source;
 use crate::vocabulary::At;
 
@@ -34,6 +34,21 @@ impl Dialect {
     /// The dialect that has everything, for tools that know no framework.
     pub fn of_everything() -> Self {
         Dialect { framework: String::new(), features: BTreeSet::from(Feature::ALL) }
+    }
+
+    /// What is said of an optional part that is used there, if this framework does not have it.
+    pub(crate) fn lacking(&self, feature: Feature, what: &str, at: At) -> Option<Diagnostic> {
+        if self.features.contains(&feature) {
+            return None;
+        }
+        let (name, word, reason) = (&self.framework, feature.word(), feature.reason());
+        let title = format!("framework `{name}` has no {what}");
+        let reason = format!("in `{name}` {reason}: its description does not list `{word}` in `dialect`");
+        let diagnostic = Diagnostic::error("E0108", title, at, "not in this framework's dialect").note(reason);
+        Some(match feature.instead() {
+            Some(instead) => diagnostic.help(instead),
+            None => diagnostic,
+        })
     }
 }
 

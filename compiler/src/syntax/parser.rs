@@ -23,6 +23,14 @@ pub(crate) struct Reported;
 
 pub(crate) type Parse<T> = Result<T, Reported>;
 
+/// A pair of braces that were hardly meant for each other.
+struct Stray {
+    opened: At,
+    closed: At,
+    /// What they enclose.
+    what: String,
+}
+
 pub(crate) struct Parser<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
@@ -41,6 +49,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) depth: usize,
     /// Where the last error was reported: another one there would only follow from it.
     reported: Option<u32>,
+    /// Before which token something was found to be unclosed: what it stands in is unclosed there too.
+    unclosed: Option<u32>,
+    /// What is closed by a brace that is indented less than what it closes, which it was hardly meant for.
+    strays: Vec<Stray>,
     errors: usize,
 }
 
@@ -67,6 +79,8 @@ impl<'a> Parser<'a> {
             lost,
             depth: 0,
             reported: None,
+            unclosed: None,
+            strays: Vec::new(),
             errors: 0,
         }
     }
@@ -129,6 +143,7 @@ impl<'a> Parser<'a> {
             return Err(reported);
         };
         self.previous = At { start: inside.end, end: inside.end + 1, line: self.lexer.line() };
+        self.closed(opened, what);
         (self.token, self.following) = (self.lexer.next(), self.lexer.next());
         Ok((self.written(inside).to_owned(), inside))
     }
@@ -240,15 +255,8 @@ impl<'a> Parser<'a> {
 
     /// Reports an optional part of the language if this framework does not have it; whether that is so.
     pub(crate) fn demand(&mut self, feature: Feature, what: &str, at: At) -> bool {
-        let Some(dialect) = self.dialect.filter(|dialect| !dialect.features.contains(&feature)) else { return false };
-        let (name, word, reason) = (&dialect.framework, feature.word(), feature.reason());
-        let title = format!("framework `{name}` has no {what}");
-        let reason = format!("in `{name}` {reason}: its description does not list `{word}` in `dialect`");
-        let diagnostic = Diagnostic::error("E0108", title, at, "not in this framework's dialect").note(reason);
-        self.report(match feature.instead() {
-            Some(instead) => diagnostic.help(instead),
-            None => diagnostic,
-        });
+        let Some(missing) = self.dialect.and_then(|dialect| dialect.lacking(feature, what, at)) else { return false };
+        self.report(missing);
         true
     }
 
@@ -429,10 +437,45 @@ impl<'a> Parser<'a> {
         matches!(self.word(), Some("event" | "query" | "function")) && self.following.kind == TokenKind::Word
     }
 
+    /// Remembers a pair of braces, of which the second was read last, if they were hardly meant for each other.
+    fn closed(&mut self, opened: At, what: &str) {
+        let closed = self.previous;
+        if opened.line != closed.line && self.starts_line(closed) && self.indentation(closed) < self.indentation(opened)
+        {
+            self.strays.push(Stray { opened, closed, what: what.to_owned() });
+        }
+    }
+
+    /// Whether something stands first on its line, and not deeper than the line on which a brace is opened.
+    pub(crate) fn is_outdented(&self, opened: At, at: At) -> bool {
+        opened.line != at.line && self.starts_line(at) && self.indentation(at) <= self.indentation(opened)
+    }
+
+    fn starts_line(&self, at: At) -> bool {
+        self.text[..at.start as usize].trim_end_matches([' ', '\t']).ends_with('\n')
+    }
+
+    /// How far the line is indented on which something stands.
+    fn indentation(&self, at: At) -> usize {
+        let start = self.text[..at.start as usize].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = &self.text[start..];
+        line.len() - line.trim_start_matches([' ', '\t']).len()
+    }
+
     /// The `}` of a block that was opened there.
     pub(crate) fn expect_close(&mut self, opened: At, what: &str) -> Parse<()> {
         if self.eat_sign("}") {
+            self.closed(opened, what);
             return Ok(());
+        }
+        if self.unclosed.replace(self.token.at.start) == Some(self.token.at.start) {
+            return Err(Reported);
+        }
+        if let Some(stray) = self.strays.iter().find(|stray| stray.opened.start > opened.start) {
+            let title = format!("{} is never closed", stray.what);
+            let diagnostic = Diagnostic::error("E0109", title, stray.opened, "opened here")
+                .related(stray.closed, "its indentation says that this `}` closes something else");
+            return Err(self.report(diagnostic.help("end it with a `}` of its own")));
         }
         let found = if self.is_end() {
             "the file ends".to_owned()

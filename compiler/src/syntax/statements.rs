@@ -25,13 +25,18 @@ impl Parser<'_> {
         let opened = self.expect_sign("{")?;
         self.deeper(|parser| {
             let mut statements = Vec::new();
-            while !parser.is_sign("}") && !parser.is_end() && !parser.starts_handler() {
+            while !parser.is_sign("}") && !parser.is_end() && !parser.starts_handler() && !parser.leaves(opened) {
                 statements.extend(parser.statement());
             }
             // An unclosed block is whole as far as it goes.
             let _reported = parser.expect_close(opened, what);
             Ok(Block { statements, at: parser.since(opened) })
         })
+    }
+
+    /// Whether an `else` stands here that is indented as what belongs to the `if` of the open block, so that its `}` is missing.
+    fn leaves(&self, opened: At) -> bool {
+        self.is_word("else") && self.is_outdented(opened, self.token.at)
     }
 
     /// A statement; what cannot be read is passed and leaves [`StatementKind::Lost`]. `None` for a lone `;`.

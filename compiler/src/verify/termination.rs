@@ -16,8 +16,11 @@ use crate::policy::{
 pub(super) fn check(handling: &Handling, facts: &[Facts], diagnostics: &mut Diagnostics) {
     walk::statements(&handling.handler.body, &mut |statement| {
         let StatementKind::Loop { condition, body, step, .. } = &statement.kind else { return };
-        if is_endless(handling.policy, condition, body) {
-            let diagnostic = Diagnostic::error("E0413", "this loop never ends", statement.at, "always true");
+        if is_endless(handling.policy, statement) {
+            // `for (;;)` has no condition, `while (true)` none that says anything.
+            let without = *condition == Expression::Literal(Value::Bool(true));
+            let label = if without { "nothing ends it" } else { "always true" };
+            let diagnostic = Diagnostic::error("E0413", "this loop never ends", statement.at, label);
             diagnostics.push(
                 diagnostic
                     .note("nothing in its body ends the handler, and the host would wait for it for ever")
@@ -45,8 +48,9 @@ fn is_once(policy: &Policy, condition: &Expression) -> bool {
     constant(policy, condition) == Some(Value::Bool(false))
 }
 
-/// Whether there is no way out.
-fn is_endless(policy: &Policy, condition: &Expression, body: &Block) -> bool {
+/// Whether it is a loop without a way out.
+pub(super) fn is_endless(policy: &Policy, statement: &Statement) -> bool {
+    let StatementKind::Loop { condition, body, .. } = &statement.kind else { return false };
     let mut way_out = constant(policy, condition) != Some(Value::Bool(true));
     walk::statements(body, &mut |statement| way_out |= ends(statement));
     !way_out

@@ -2,17 +2,12 @@
 
 use super::Handling;
 use super::condition::constant;
+use super::termination::is_endless;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{Block, Statement, StatementKind, Test, Value};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     block(handling, &handling.handler.body, diagnostics);
-}
-
-/// Why nothing follows a statement.
-fn past(end: &Statement) -> &'static str {
-    let looping = matches!(end.kind, StatementKind::Loop { .. });
-    if looping { "the loop has no way out but to end the handler" } else { "the handler has ended here" }
 }
 
 /// The statement by which a block always ends the handler.
@@ -22,7 +17,14 @@ fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagn
         if index > 0
             && let Some(end) = ended
         {
-            let what = handling.statement(end);
+            let looping = matches!(end.kind, StatementKind::Loop { .. });
+            if looping && is_endless(handling.policy, end) {
+                // The loop itself is refused.
+                return ended;
+            }
+            let what = if looping { "the loop".to_owned() } else { handling.statement(end) };
+            let past =
+                if looping { "the loop has no way out but to end the handler" } else { "the handler has ended here" };
             diagnostics.push(
                 Diagnostic::error(
                     "E0407",
@@ -30,7 +32,7 @@ fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagn
                     statement.at,
                     "never reached",
                 )
-                .related(end.at, past(end))
+                .related(end.at, past)
                 .help("remove it, or put it before the statement that ends the handler"),
             );
             // What follows is as unreachable; once is enough.

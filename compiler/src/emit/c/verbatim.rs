@@ -41,6 +41,9 @@ fn copied(body: &mut Body, text: &Verbatim, writable: bool) -> String {
         let piece = match piece {
             Piece::Text(text) => text.clone(),
             Piece::Constant(constant) => body.names.constants[constant.0].clone(),
+            Piece::Now => {
+                format!("(({}){})", super::type_name(Type::Time), super::expression::expression(body, &Expression::Now))
+            }
             Piece::Thread(thread) => body.thread(*thread),
             Piece::Place(place) if writable && can_change(body, place) => body.place(place),
             Piece::Place(place) => {

@@ -349,6 +349,7 @@ impl Printer<'_> {
             Piece::Text(text) => quoted(text),
             Piece::Constant(constant) => name(&self.names.constants, constant.0).to_owned(),
             Piece::Place(place) => self.place(place),
+            Piece::Now => "now".to_owned(),
             Piece::Thread(thread) => format!("thread {}", self.thread(*thread)),
         });
         format!("({})", pieces.collect::<Vec<_>>().join(", "))

@@ -116,6 +116,9 @@ impl HandlerReader {
                 | Name::Import(..) => reader.fail("expected a thread before this"),
             };
         }
+        if reader.accept_word("now") {
+            return Ok(Piece::Now);
+        }
         match self.read_name(reader)?.0 {
             Expression::Constant(constant) => Ok(Piece::Constant(constant)),
             Expression::Read(place) => Ok(Piece::Place(place)),
