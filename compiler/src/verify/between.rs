@@ -46,17 +46,25 @@ impl Between {
     }
 
     /// What the handlers of a policy keep up together.
-    pub fn of(policy: &Policy, framework: &Framework, steps: &[i64]) -> Self {
-        if walk::count(policy) > MOST_STATEMENTS {
+    pub fn of(policy: &Policy, framework: &Framework, steps: &[i64], firsts: &[usize]) -> Self {
+        let handlers = policy.events.iter().enumerate().filter(|(index, _)| firsts[*index] == *index);
+        let handlers: Vec<&Handler> = handlers.map(|(_, handler)| handler).collect();
+        if handlers.iter().map(|handler| walk::length(&handler.body)).sum::<usize>() > MOST_STATEMENTS {
             return Between::nothing(policy);
         }
-        let ordered = Between::ordered(policy, framework, steps, Order::of(framework));
-        let any = || Between::ordered(policy, framework, steps, Order::default());
+        let ordered = Between::ordered(policy, framework, steps, &handlers, Order::of(framework));
+        let any = || Between::ordered(policy, framework, steps, &handlers, Order::default());
         ordered.or_else(any).unwrap_or_else(|| Between::nothing(policy))
     }
 
     /// The same in this order of events; `None` if that is too much work.
-    fn ordered(policy: &Policy, framework: &Framework, steps: &[i64], order: Order) -> Option<Self> {
+    fn ordered(
+        policy: &Policy,
+        framework: &Framework,
+        steps: &[i64],
+        handlers: &[&Handler],
+        order: Order,
+    ) -> Option<Self> {
         let loaded = State::loaded(policy);
         let nothing = State::nothing(policy);
         let always = BTreeMap::from([(order.first(), loaded.clone())]);
@@ -64,7 +72,7 @@ impl Between {
         let mut starts: BTreeMap<(usize, Vec<u64>), Vec<State>> = BTreeMap::new();
         for round in 0..LAST_ROUND {
             let mut rest = true;
-            for (index, handler) in policy.events.iter().enumerate() {
+            for (index, handler) in handlers.iter().copied().enumerate() {
                 let event = framework.events.iter().find(|event| event.name == handler.name);
                 let course = Course { policy, handler, steps };
                 for (way, known) in between.ways(framework, handler, event) {

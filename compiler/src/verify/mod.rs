@@ -19,6 +19,7 @@ mod guards;
 mod loops;
 mod query_effects;
 mod query_value;
+mod repeated;
 mod situation;
 mod slots;
 mod state;
@@ -33,6 +34,7 @@ mod work;
 use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
@@ -180,11 +182,12 @@ pub struct Share {
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
     let framework = &framework.with_timers(policy.timers());
     let steps = values::steps(&policy);
+    let firsts = repeated::firsts(&policy, framework);
     let judgement = |between: Between| {
         let nothing = Between::nothing(&policy);
-        judge(&Known { policy: &policy, framework, steps: &steps, between, nothing })
+        judge(&Known { policy: &policy, framework, steps: &steps, firsts: &firsts, between, nothing })
     };
-    let judged = judgement(Between::of(&policy, framework, &steps));
+    let judged = judgement(Between::of(&policy, framework, &steps, &firsts));
     if judged.diagnostics.has_errors() {
         // What is wrong in one handler spoils what the handlers keep up together. So what is wrong without that comes first,
         // unless the handlers together prove otherwise.
@@ -218,7 +221,15 @@ fn judge(known: &Known) -> Judgement {
     let mut refused: Vec<At> = Vec::new();
     let mut reached = HashSet::new();
     let mut tests = decided::Tests::default();
-    for handler in policy.events.iter().chain(&policy.queries) {
+    for (index, handler) in policy.events.iter().chain(&policy.queries).enumerate() {
+        // What is known of its statements is known from the handler that it is one with.
+        if let Some(first) = known.firsts.get(index).filter(|first| **first != index) {
+            let (from, to) = (statements(&policy.events[*first]), statements(handler));
+            for (from, to) in from.zip(to) {
+                facts[to] = facts[from].clone();
+            }
+            continue;
+        }
         let handling = Handling::of(known, handler);
         reached.extend(handling.reached());
         let before = diagnostics.errors();
@@ -254,12 +265,20 @@ fn judge(known: &Known) -> Judgement {
     Judgement { diagnostics, facts, left: left.into_list(), reached }
 }
 
+/// The numbers of a handler's statements.
+fn statements(handler: &Handler) -> Range<usize> {
+    let first = handler.body.first().map_or(0, |statement| statement.id.0);
+    first..first + walk::length(&handler.body)
+}
+
 /// What all handlers are judged on.
 struct Known<'a> {
     policy: &'a Policy,
     framework: &'a Framework,
     /// See [`values::steps`].
     steps: &'a [i64],
+    /// See [`repeated::firsts`].
+    firsts: &'a [usize],
     between: Between,
     /// What holds between events, if nothing does.
     nothing: Between,
@@ -287,7 +306,7 @@ const SHORT: usize = 250;
 
 impl<'a> Handling<'a> {
     fn of(known: &Known<'a>, handler: &'a Handler) -> Self {
-        let Known { policy, framework, steps, between, nothing } = known;
+        let Known { policy, framework, steps, firsts: _, between, nothing } = known;
         let event = match handler.returns {
             None => framework.events.iter().find(|event| event.name == handler.name),
             Some(_) => None,
@@ -414,9 +433,7 @@ impl<'a> Handling<'a> {
 
 /// How the paths through a handler are followed.
 fn paths(handler: &Handler) -> Paths {
-    let mut statements = 0;
-    walk::statements(&handler.body, &mut |_| statements += 1);
-    Paths::Apart(if statements > SHORT { 1 } else { APART })
+    Paths::Apart(if walk::length(&handler.body) > SHORT { 1 } else { APART })
 }
 
 /// Adds where a fact is known from.

@@ -31,6 +31,13 @@ pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
     own || expression.parts().any(|part| has_verbatim(part, alone))
 }
 
+/// How many statements there are in a block, at any depth.
+pub(super) fn length(block: &Block) -> usize {
+    let mut length = 0;
+    statements(block, &mut |_| length += 1);
+    length
+}
+
 /// How many statements there are.
 pub(super) fn count(policy: &Policy) -> usize {
     let mut count = 0;

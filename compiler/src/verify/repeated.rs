@@ -1,0 +1,74 @@
+//! Handlers that are one. What is written once for several events stands in the policy for each of them. Where the host treats
+//! two of these events alike, whatever holds in the one handler holds in the other: the first is followed and judged for both.
+
+use crate::framework::automaton::Order;
+use crate::framework::{Event, Framework};
+use crate::policy::{Block, Handler, Policy, Statement, StatementKind};
+
+/// By handler of an event: the first that it is one with, which is itself if there is none before it.
+pub(super) fn firsts(policy: &Policy, framework: &Framework) -> Vec<usize> {
+    let order = Order::of(framework);
+    let event = |handler: &Handler| framework.events.iter().find(|event| event.name == handler.name);
+    let handlers: Vec<(&Handler, Option<&Event>)> =
+        policy.events.iter().map(|handler| (handler, event(handler))).collect();
+    let mut firsts: Vec<usize> = Vec::with_capacity(handlers.len());
+    for (index, (handler, event)) in handlers.iter().enumerate() {
+        let is_one = |earlier: &usize| {
+            let (first, its_event) = handlers[*earlier];
+            firsts[*earlier] == *earlier
+                && event.zip(its_event).is_some_and(|(one, other)| are_alike(one, other, &order))
+                && are_one(first, handler)
+        };
+        let first = (0..index).find(is_one).unwrap_or(index);
+        firsts.push(first);
+    }
+    firsts
+}
+
+/// Whether a host raises two events in the same situations and expects the same of them.
+fn are_alike(one: &Event, other: &Event, order: &Order) -> bool {
+    one.rules == other.rules && one.may_fail == other.may_fail && order.alike(&one.name, &other.name)
+}
+
+/// Whether two handlers are the same, but for the name of the event and the numbers of the statements.
+fn are_one(one: &Handler, other: &Handler) -> bool {
+    let rest = |handler: &Handler| (handler.at, handler.owner, handler.parameters, handler.returns);
+    rest(one) == rest(other)
+        && one.written == other.written
+        && one.locals == other.locals
+        && is_same_block(&one.body, &other.body)
+}
+
+fn is_same_block(one: &Block, other: &Block) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+}
+
+fn is_same(one: &Statement, other: &Statement) -> bool {
+    let own = match (&one.kind, &other.kind) {
+        (StatementKind::If { condition, .. }, StatementKind::If { condition: other, .. }) => condition == other,
+        (
+            StatementKind::Foreach { cursor, container, .. },
+            StatementKind::Foreach { cursor: of_other, container: other, .. },
+        ) => cursor == of_other && container == other,
+        (StatementKind::Loop { condition, test, .. }, StatementKind::Loop { condition: other, test: of_other, .. }) => {
+            condition == other && test == of_other
+        }
+        // These contain no statements, or are rare.
+        (
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Fail { .. },
+            other,
+        ) => one.kind == *other,
+    };
+    own && one.at == other.at
+        && one.blocks().map(Vec::len).eq(other.blocks().map(Vec::len))
+        && one.blocks().zip(other.blocks()).all(|(one, other)| is_same_block(one, other))
+}
