@@ -32,6 +32,11 @@ pub enum Command {
     Grammar(Grammar),
     Explain(Explain),
     Completions(Completions),
+    /// Work with the descriptions of hosts
+    Framework {
+        #[command(subcommand)]
+        command: FrameworkCommand,
+    },
     /// Work with recordings of who ran when
     Trace {
         #[command(subcommand)]
@@ -196,6 +201,24 @@ pub struct Completions {
     /// The shell
     #[arg(value_enum)]
     pub shell: Shell,
+}
+
+#[derive(Subcommand)]
+pub enum FrameworkCommand {
+    Check(CheckFrameworks),
+    /// List the frameworks that can be used by name, with their languages, dialects and files
+    List,
+}
+
+/// Say whether framework descriptions make sense
+///
+/// Whether their lines fit together (event types, sequences, default handlers), and whether what they name is there. Reports
+/// every error and warning in every file. Nothing is written.
+#[derive(Args)]
+pub struct CheckFrameworks {
+    /// The descriptions (.framework), or names of frameworks
+    #[arg(value_name = "NAME|FILE", required = true)]
+    pub files: Vec<String>,
 }
 
 #[derive(Subcommand)]

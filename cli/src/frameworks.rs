@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::vocabulary::At;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -19,38 +19,67 @@ pub struct Found {
 }
 
 impl Found {
-    /// What several frameworks share: `{shared}` in their commands.
+    /// What several frameworks share, `{shared}` in their commands: the folder `shared` beside that of the description, or for
+    /// a description that lies elsewhere the first in the folders where frameworks are looked for.
     pub fn shared(&self) -> PathBuf {
-        self.folder.with_file_name("shared")
+        shared(&self.folder)
     }
 }
 
-/// Reads the framework description that `--framework` names: a path if it looks like one, else a name.
+/// The folder `shared` of a description in this folder.
+pub fn shared(folder: &Path) -> PathBuf {
+    let beside = folder.with_file_name("shared");
+    let elsewhere = || folders().into_iter().map(|folder| folder.join("shared"));
+    let is_it = |folder: &PathBuf| folder.join("catapults").is_dir();
+    std::iter::once(beside.clone()).chain(elsewhere()).find(is_it).unwrap_or(beside)
+}
+
+/// The path of the framework description that is named: a path if it looks like one, else a name.
+pub fn locate(wanted: &str) -> Result<PathBuf, Failure> {
+    if wanted.contains('/') || wanted.ends_with(".framework") { Ok(PathBuf::from(wanted)) } else { search(wanted) }
+}
+
+/// The folder that a description lies in, from the root.
+pub fn folder_of(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    parent.canonicalize().unwrap_or_else(|_| parent.to_owned())
+}
+
+/// All descriptions that can be used by their names, in the order of these.
+pub fn all() -> BTreeMap<String, PathBuf> {
+    let mut all = BTreeMap::new();
+    for folder in folders() {
+        for name in names(&folder) {
+            let found = candidates(&folder, &name).into_iter().find(|path| path.is_file());
+            if let Some(path) = found {
+                all.entry(name).or_insert(path);
+            }
+        }
+    }
+    all
+}
+
+/// Reads the framework description that `--framework` names.
 pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
-    let path =
-        if wanted.contains('/') || wanted.ends_with(".framework") { PathBuf::from(wanted) } else { search(wanted)? };
+    let path = locate(wanted)?;
     let source = read_source(&path)?;
     let framework = framework::read(&source).map_err(|diagnostics| {
         console.diagnostics(&source, &diagnostics);
         console.summary(&format!("the framework description `{}` cannot be used", path.display()));
         Failure::Said
     })?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
-    Ok(Found { framework, folder })
+    Ok(Found { framework, folder: folder_of(&path) })
 }
 
 fn search(name: &str) -> Result<PathBuf, Failure> {
     let folders = folders();
-    for folder in &folders {
-        for candidate in [folder.join(name).join(format!("{name}.framework")), folder.join(format!("{name}.framework"))]
-        {
-            if candidate.is_file() {
-                return Ok(candidate);
-            }
-        }
-    }
-    Err(missing(name, &folders))
+    let mut candidates = folders.iter().flat_map(|folder| candidates(folder, name));
+    candidates.find(|path| path.is_file()).ok_or_else(|| missing(name, &folders))
+}
+
+fn candidates(folder: &Path, name: &str) -> [PathBuf; 2] {
+    let file = format!("{name}.framework");
+    [folder.join(name).join(&file), folder.join(file)]
 }
 
 fn missing(name: &str, folders: &[PathBuf]) -> Failure {

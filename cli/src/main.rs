@@ -8,7 +8,7 @@ mod failure;
 mod frameworks;
 mod messages;
 
-use arguments::{Arguments, Command, TraceCommand};
+use arguments::{Arguments, Command, FrameworkCommand, TraceCommand};
 use clap::Parser;
 use console::Console;
 use std::process::ExitCode;
@@ -26,6 +26,10 @@ fn main() -> ExitCode {
         Command::Grammar(arguments) => commands::grammar::grammar(&console, &arguments),
         Command::Explain(arguments) => commands::explain::explain(&console, &arguments),
         Command::Completions(arguments) => commands::completions::completions(&console, &arguments),
+        Command::Framework { command } => match command {
+            FrameworkCommand::Check(arguments) => commands::framework::check(&console, &arguments),
+            FrameworkCommand::List => commands::framework::list(&console),
+        },
         Command::Trace { command: TraceCommand::Export(arguments) } => commands::trace::export(&console, &arguments),
     };
     match done {

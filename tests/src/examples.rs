@@ -108,7 +108,8 @@ fn framework(text: &str) -> String {
         ("language ", "language c;"),
         ("int ", "int 32;"),
         ("header ", "header \"example.h\";"),
-        ("event ", "event newthread(t) { t: NEW -> READY }"),
+        ("event newthread(", "event newthread(t) { t: NEW -> READY }"),
+        ("event schedule", "event schedule { some READY, none RUNNING: one READY -> RUNNING }"),
     ];
     let missing: Vec<&str> = parts.into_iter().filter(|(sign, _)| !text.contains(sign)).map(|(_, part)| part).collect();
     format!("framework example {{\n{text}\n{}\n}}\n", missing.join("\n"))

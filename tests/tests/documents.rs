@@ -28,7 +28,7 @@ fn judge(example: &Example) -> Result<(), Failed> {
     let (said, codes) = match Source::from_bytes("example", example.completed()) {
         Err(unreadable) => shown(&unreadable.diagnostics, &unreadable.source),
         Ok(source) if example.language == "framework" => {
-            shown(&framework::read(&source).err().unwrap_or_default(), &source)
+            shown(&framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings), &source)
         }
         Ok(source) => {
             let framework = framework_for(&source);

@@ -84,7 +84,7 @@ fn objects_are_as_described() {
     let out = folder.path().to_string_lossy().into_owned();
 
     let mut judge = Judge { described: described(), seen: BTreeSet::new() };
-    let cases: [(&[&str], i32); 14] = [
+    let cases: [(&[&str], i32); 16] = [
         (&["check", "policies/fifo.sched"], 0),
         (&["check", "tests/ui/E0301-names.sched", "tests/ui/E0321-unused.sched", "tests/ui/E0103-latin-1.sched"], 1),
         (&["check", "nowhere.sched", "policies", &many], 1),
@@ -99,6 +99,8 @@ fn objects_are_as_described() {
         (&["ir", "tests/ui/E0402-may-be-empty.sched"], 1),
         (&["run", "tests/ui/E0402-may-be-empty.sched", "--", "true"], 1),
         (&["explain", "E9999"], 1),
+        (&["framework", "check", "native", &broken, "tests/ui/E0212-E0213-warnings.framework", "nowhere"], 1),
+        (&["framework", "list"], 0),
     ];
     for (arguments, status) in cases {
         let (objects, output) = objects(arguments);

@@ -54,7 +54,7 @@ fn said(name: &str, bytes: Vec<u8>, is_framework: bool) -> String {
         Err(unreadable) => return unreadable.diagnostics.render(&unreadable.source, false),
     };
     let diagnostics: Diagnostics = if is_framework {
-        framework::read(&source).err().unwrap_or_default()
+        framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings)
     } else {
         compile(&source, &framework_for(&source)).map_or_else(|errors| errors, |(_, warnings)| warnings)
     };

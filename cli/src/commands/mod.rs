@@ -6,6 +6,7 @@ pub mod completions;
 pub mod explain;
 pub mod explore;
 pub mod fmt;
+pub mod framework;
 pub mod grammar;
 pub mod ir;
 pub mod run;

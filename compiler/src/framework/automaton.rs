@@ -1,7 +1,10 @@
 //! Sequences as automata. The positions of one are the places in its pattern where an event stands; its state is the set of
 //! positions that can come next, as bits: ways with the same future are one.
 
-use super::{Framework, Move, Pattern, Stage};
+use std::collections::BTreeSet;
+
+use super::{Framework, Move, Pattern, Sequence, Stage};
+use crate::vocabulary::At;
 
 /// A sequence that is followed.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +18,10 @@ pub struct Automaton {
 }
 
 /// More positions than this a sequence does not have; if it has, it is not followed.
-const MOST: usize = 63;
+pub(super) const MOST: usize = 63;
+
+/// More parts than this a sequence does not have with those that it names written out.
+const MOST_PARTS: usize = 10_000;
 
 /// A part of a pattern.
 struct Part {
@@ -25,7 +31,13 @@ struct Part {
 }
 
 impl Automaton {
-    /// Follows a pattern; other sequences in it are passed over. `None`: it is too long.
+    /// The sequence that the life of each thread follows: the one with the event of a new thread.
+    pub fn of_lives(framework: &Framework) -> Option<Self> {
+        let life = framework.sequences.iter().find(|sequence| is_life(framework, sequence))?;
+        Automaton::of(&unfolded(framework, life)?.0)
+    }
+
+    /// Follows a pattern; sequences that are named in it are passed over. `None`: it is too long.
     pub fn of(pattern: &Pattern) -> Option<Self> {
         let mut events = Vec::new();
         events_of(pattern, &mut events);
@@ -40,6 +52,20 @@ impl Automaton {
     /// Where it begins.
     pub fn first(&self) -> u64 {
         self.first
+    }
+
+    /// The events of each position.
+    pub(super) fn positions(&self) -> &[Vec<String>] {
+        &self.positions
+    }
+
+    /// The positions that can come first, and those that can come after one.
+    pub(super) fn first_positions(&self) -> impl Iterator<Item = usize> {
+        members(self.first)
+    }
+
+    pub(super) fn positions_after(&self, position: usize) -> impl Iterator<Item = usize> {
+        members(self.follow.get(position).copied().unwrap_or_default())
     }
 
     /// Whether an event stands in it.
@@ -112,23 +138,16 @@ impl Automaton {
     }
 }
 
-/// The sequences that order the events of all threads together: those without the event of a new thread that neither name
-/// another sequence nor are named by one. Events that such a sequence does not name can come at any time.
+/// The sequences that order the events of all threads together: those that have neither the event of a new thread nor the
+/// life of one in them, and are named by none. Events that such a sequence does not name can come at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Order(Vec<Automaton>);
 
 impl Order {
     /// The order of a framework's events.
     pub fn of(framework: &Framework) -> Self {
-        let followed = framework.sequences.iter().filter(|sequence| {
-            let mut events = Vec::new();
-            events_of(&sequence.pattern, &mut events);
-            let named = |other: &Pattern| names_sequence(other, &|name| name == sequence.name);
-            !events.iter().any(|event| creates(framework, event))
-                && !names_sequence(&sequence.pattern, &|_| true)
-                && !framework.sequences.iter().any(|other| named(&other.pattern))
-        });
-        Order(followed.filter_map(|sequence| Automaton::of(&sequence.pattern)).collect())
+        let followed = orders(framework).filter_map(|sequence| unfolded(framework, sequence));
+        Order(followed.filter_map(|(pattern, _)| Automaton::of(&pattern)).collect())
     }
 
     /// Before any event.
@@ -166,14 +185,84 @@ pub fn events_of(pattern: &Pattern, events: &mut Vec<String>) {
     }
 }
 
-fn names_sequence(pattern: &Pattern, such: &dyn Fn(&str) -> bool) -> bool {
-    match pattern {
-        Pattern::Event(_) => false,
-        Pattern::Sequence(name) => such(name),
-        Pattern::Then(patterns) | Pattern::Either(patterns) => {
-            patterns.iter().any(|pattern| names_sequence(pattern, such))
+/// The sequences of [`Order`].
+pub(super) fn orders(framework: &Framework) -> impl Iterator<Item = &Sequence> {
+    let lives = with_lives(framework);
+    let named: BTreeSet<&str> = framework.sequences.iter().flat_map(|sequence| named_in(&sequence.pattern)).collect();
+    let orders = framework.sequences.iter();
+    orders.filter(move |sequence| !lives.contains(sequence.name.as_str()) && !named.contains(sequence.name.as_str()))
+}
+
+/// Whether a sequence is the life of a thread: whether the event of a new thread stands in it.
+pub(super) fn is_life(framework: &Framework, sequence: &Sequence) -> bool {
+    let mut events = Vec::new();
+    events_of(&sequence.pattern, &mut events);
+    events.iter().any(|event| creates(framework, event))
+}
+
+/// A sequence with those that it names written out, and where each of its events stands; the lives of threads are left as
+/// they are. `None`: it is too long.
+pub(super) fn unfolded(framework: &Framework, sequence: &Sequence) -> Option<(Pattern, Vec<At>)> {
+    let mut unfold = Unfold { framework, lives: with_lives(framework), places: Vec::new(), parts: 0 };
+    let pattern = unfold.pattern(&sequence.pattern, &mut sequence.places.iter())?;
+    Some((pattern, unfold.places))
+}
+
+/// The sequences that have the life of a thread in them. A sequence names only those before it.
+fn with_lives(framework: &Framework) -> BTreeSet<&str> {
+    let mut lives = BTreeSet::new();
+    for sequence in &framework.sequences {
+        if is_life(framework, sequence) || named_in(&sequence.pattern).iter().any(|name| lives.contains(name)) {
+            lives.insert(sequence.name.as_str());
         }
-        Pattern::Many(pattern) | Pattern::Maybe(pattern) => names_sequence(pattern, such),
+    }
+    lives
+}
+
+struct Unfold<'a> {
+    framework: &'a Framework,
+    lives: BTreeSet<&'a str>,
+    places: Vec<At>,
+    parts: usize,
+}
+
+impl Unfold<'_> {
+    fn pattern(&mut self, pattern: &Pattern, places: &mut std::slice::Iter<'_, At>) -> Option<Pattern> {
+        self.parts += 1;
+        if self.parts > MOST_PARTS {
+            return None;
+        }
+        Some(match pattern {
+            Pattern::Event(names) => {
+                self.places.extend(places.next());
+                Pattern::Event(names.clone())
+            }
+            Pattern::Sequence(name) => {
+                let named = self.framework.sequences.iter().find(|sequence| sequence.name == *name);
+                match named.filter(|_| !self.lives.contains(name.as_str())) {
+                    Some(named) => self.pattern(&named.pattern, &mut named.places.iter())?,
+                    None => pattern.clone(),
+                }
+            }
+            Pattern::Then(patterns) => Pattern::Then(self.patterns(patterns, places)?),
+            Pattern::Either(patterns) => Pattern::Either(self.patterns(patterns, places)?),
+            Pattern::Many(inner) => Pattern::Many(Box::new(self.pattern(inner, places)?)),
+            Pattern::Maybe(inner) => Pattern::Maybe(Box::new(self.pattern(inner, places)?)),
+        })
+    }
+
+    fn patterns(&mut self, patterns: &[Pattern], places: &mut std::slice::Iter<'_, At>) -> Option<Vec<Pattern>> {
+        patterns.iter().map(|pattern| self.pattern(pattern, places)).collect()
+    }
+}
+
+/// The sequences that a pattern names.
+fn named_in(pattern: &Pattern) -> Vec<&str> {
+    match pattern {
+        Pattern::Event(_) => Vec::new(),
+        Pattern::Sequence(name) => vec![name],
+        Pattern::Then(patterns) | Pattern::Either(patterns) => patterns.iter().flat_map(named_in).collect(),
+        Pattern::Many(pattern) | Pattern::Maybe(pattern) => named_in(pattern),
     }
 }
 

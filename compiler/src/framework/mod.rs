@@ -4,11 +4,12 @@
 //! known to the compiler except through it.
 
 pub mod automaton;
+mod judge;
 mod reader;
 mod resolve;
 
 pub use crate::syntax::Feature;
-pub use reader::read;
+pub use reader::{check, read};
 
 use crate::syntax::grammar::{self, Grammar};
 use crate::syntax::{Dialect, ast};
@@ -43,6 +44,19 @@ pub struct Framework {
     pub builds: Vec<Build>,
     /// Variables that `run` sets for the application: their values with `{output}` and `{framework}`.
     pub run_environment: Vec<(String, String)>,
+    /// Where some of it stands.
+    pub places: Places,
+}
+
+/// Where lines of a description stand, for what can be said of them only by those who know files and emitters.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// The name after `framework`.
+    pub name: At,
+    /// The line `language`.
+    pub language: At,
+    /// The line `header`.
+    pub header: At,
 }
 
 impl Framework {
@@ -100,12 +114,21 @@ pub enum Absent {
 }
 
 /// One alternative of an event type: `some READY, none RUNNING: one READY -> RUNNING`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Rule {
     /// What holds when the event is raised.
     pub given: Vec<Condition>,
     /// What the handler must do.
     pub moves: Vec<Move>,
+    /// In the framework description.
+    pub at: At,
+}
+
+/// Rules that say the same are equal, wherever they stand.
+impl PartialEq for Rule {
+    fn eq(&self, other: &Rule) -> bool {
+        self.given == other.given && self.moves == other.moves
+    }
 }
 
 /// What holds when an event is raised.
@@ -127,7 +150,7 @@ pub enum Move {
 }
 
 /// A thread's state at the start or the end of a handler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// `NEW`: in hand, in no container yet.
     New,
@@ -135,13 +158,19 @@ pub enum Stage {
     In(StateClass),
 }
 
+impl Stage {
+    /// As descriptions name it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stage::New => "NEW",
+            Stage::In(class) => class.word(),
+        }
+    }
+}
+
 impl Rule {
     /// As the description states it, of an event with these parameters.
     pub fn text(&self, parameters: &[String]) -> String {
-        let stage = |stage: Stage| match stage {
-            Stage::New => "NEW",
-            Stage::In(class) => class.word(),
-        };
         let given = self.given.iter().map(|condition| match condition {
             Condition::Some(class) => format!("some {}", class.word()),
             Condition::None(class) => format!("none {}", class.word()),
@@ -149,9 +178,9 @@ impl Rule {
         let moves = self.moves.iter().map(|step| match step {
             Move::Parameter(index, from, to) => {
                 let name = parameters.get(*index).map_or("?", String::as_str);
-                format!("{name}: {} -> {}", stage(*from), stage(*to))
+                format!("{name}: {} -> {}", from.word(), to.word())
             }
-            Move::One(from, to) => format!("one {} -> {}", stage(*from), stage(*to)),
+            Move::One(from, to) => format!("one {} -> {}", from.word(), to.word()),
         });
         let (given, moves) = (given.collect::<Vec<_>>().join(", "), moves.collect::<Vec<_>>().join(", "));
         if given.is_empty() { moves } else { format!("{given}: {moves}") }
@@ -216,6 +245,10 @@ pub struct Sequence {
     pub name: String,
     /// The order.
     pub pattern: Pattern,
+    /// Where it is named.
+    pub at: At,
+    /// Where each [`Pattern::Event`] of the order stands, from left to right.
+    pub places: Vec<At>,
 }
 
 /// An order of events.
@@ -245,6 +278,8 @@ pub struct Build {
     /// The command, an argument each, with `{source}` (the generated file), `{output}`, `{framework}` (the description's
     /// folder) and `{shared}` (the folder `frameworks/shared`).
     pub command: Vec<Argument>,
+    /// Where it is named.
+    pub at: At,
 }
 
 /// One word of a command: `"-shared"`, `"-mgeneral-regs-only" unless floats`.

@@ -10,6 +10,7 @@ use crate::syntax::parser::{Parse, Parser, Reported};
 use crate::syntax::{Dialect, Feature};
 use crate::vocabulary::At;
 
+use super::judge;
 use super::resolve::{self, NamedPattern};
 use super::{
     Absent, Argument, Build, Condition, Event, Framework, FrameworkContainer, Move, Query, QueryDefault, Rule, Stage,
@@ -18,6 +19,11 @@ use crate::vocabulary::{StateClass, Type};
 
 /// The framework that the text describes, or everything that is wrong with it.
 pub fn read(source: &Source) -> Result<Framework, Diagnostics> {
+    check(source).map(|(framework, _)| framework)
+}
+
+/// The same, with warnings: they are for the author of the description, not for those who use it.
+pub fn check(source: &Source) -> Result<(Framework, Diagnostics), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     if let Some(too_long) = source.too_long() {
         diagnostics.push(too_long);
@@ -29,8 +35,11 @@ pub fn read(source: &Source) -> Result<Framework, Diagnostics> {
         return Err(diagnostics);
     }
     let framework = resolve::resolve(draft, &mut diagnostics);
+    if let Some(framework) = framework.as_ref().filter(|_| !diagnostics.has_errors()) {
+        judge::judge(framework, &mut diagnostics);
+    }
     match framework {
-        Some(framework) if !diagnostics.has_errors() => Ok(framework),
+        Some(framework) if !diagnostics.has_errors() => Ok((framework, diagnostics)),
         Some(_) | None => Err(diagnostics),
     }
 }
@@ -40,9 +49,9 @@ pub fn read(source: &Source) -> Result<Framework, Diagnostics> {
 pub(super) struct Draft {
     pub(super) name: Name,
     pub(super) abi: Option<u32>,
-    pub(super) language: Option<String>,
+    pub(super) language: Option<(String, At)>,
     pub(super) int_bits: Option<u8>,
-    pub(super) header: Option<String>,
+    pub(super) header: Option<(String, At)>,
     pub(super) features: BTreeSet<Feature>,
     pub(super) containers: Vec<FrameworkContainer>,
     pub(super) events: Vec<(Name, Event)>,
@@ -131,9 +140,9 @@ impl Reader<'_> {
             }
             Some("language") => {
                 self.parser.advance();
-                let language = self.parser.name("the name of a language")?.text;
+                let language = self.parser.name("the name of a language")?;
                 self.parser.expect_semicolon()?;
-                Self::once(&mut self.parser, &mut self.draft.language, language, at)
+                Self::once(&mut self.parser, &mut self.draft.language, (language.text, language.at), at)
             }
             Some("int") => match self.number()? {
                 bits @ (16 | 32 | 64) => {
@@ -143,9 +152,10 @@ impl Reader<'_> {
             },
             Some("header") => {
                 self.parser.advance();
+                let place = self.parser.token.at;
                 let header = self.text("the name of a header, as a string")?;
                 self.parser.expect_semicolon()?;
-                Self::once(&mut self.parser, &mut self.draft.header, header, at)
+                Self::once(&mut self.parser, &mut self.draft.header, (header, place), at)
             }
             Some("dialect") => self.dialect(),
             Some("container") => self.container(),
@@ -352,7 +362,8 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, parameters: &[String]) -> Parse<Rule> {
-        let mut rule = Rule { given: Vec::new(), moves: Vec::new() };
+        let start = self.parser.token.at;
+        let mut rule = Rule { given: Vec::new(), moves: Vec::new(), at: start };
         if matches!(self.parser.word(), Some("some" | "none")) && !self.parser.follows_sign(":") {
             loop {
                 rule.given.push(self.condition()?);
@@ -365,7 +376,7 @@ impl Reader<'_> {
         loop {
             rule.moves.push(self.movement(parameters)?);
             if !self.parser.eat_sign(",") {
-                return Ok(rule);
+                return Ok(Rule { at: self.parser.since(start), ..rule });
             }
         }
     }
@@ -543,7 +554,7 @@ impl Reader<'_> {
             );
             return Err(self.parser.report(twice));
         }
-        self.draft.builds.push(Build { name: name.text, output, command });
+        self.draft.builds.push(Build { name: name.text, output, command, at: name.at });
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::At;
 
 use super::reader::Draft;
-use super::{Absent, Event, Framework, Pattern, Sequence};
+use super::{Absent, Event, Framework, Pattern, Places, Sequence};
 
 /// A [`Pattern`] whose names may stand for nothing.
 pub(super) enum NamedPattern {
@@ -46,12 +46,14 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         let title = format!("the description of `{}` lacks {}", draft.name.text, missing.join(", "));
         diagnostics.push(Diagnostic::error("E0204", title, draft.name.at, ""));
     }
+    let ((language, language_at), (header, header_at)) = (draft.language?, draft.header?);
     Some(Framework {
+        places: Places { name: draft.name.at, language: language_at, header: header_at },
         name: draft.name.text,
         abi: draft.abi?,
-        language: draft.language?,
+        language,
         int_bits: draft.int_bits?,
-        header: draft.header?,
+        header,
         dialect,
         containers: draft.containers,
         events: draft.events.into_iter().map(|(_, event)| event).collect(),
@@ -184,8 +186,9 @@ fn sequences(draft: &Draft, diagnostics: &mut Diagnostics) -> Vec<Sequence> {
     let mut before = BTreeSet::new();
     let mut sequences = Vec::new();
     for (name, pattern) in &draft.sequences {
-        let pattern = resolve_pattern(pattern, &events, &before, diagnostics);
-        sequences.push(Sequence { name: name.text.clone(), pattern });
+        let mut places = Vec::new();
+        let pattern = resolve_pattern(pattern, &events, &before, &mut places, diagnostics);
+        sequences.push(Sequence { name: name.text.clone(), pattern, at: name.at, places });
         // A sequence can name those before it only, so none contains itself.
         before.insert(name.text.as_str());
     }
@@ -196,16 +199,15 @@ fn resolve_pattern(
     pattern: &NamedPattern,
     events: &[&str],
     before: &BTreeSet<&str>,
+    places: &mut Vec<At>,
     diagnostics: &mut Diagnostics,
 ) -> Pattern {
-    let mut each = |patterns: &[NamedPattern]| {
-        patterns.iter().map(|pattern| resolve_pattern(pattern, events, before, diagnostics)).collect()
-    };
+    let mut one = |pattern: &NamedPattern| resolve_pattern(pattern, events, before, places, diagnostics);
     match pattern {
-        NamedPattern::Then(steps) => Pattern::Then(each(steps)),
-        NamedPattern::Either(alternatives) => Pattern::Either(each(alternatives)),
-        NamedPattern::Many(inner) => Pattern::Many(Box::new(resolve_pattern(inner, events, before, diagnostics))),
-        NamedPattern::Maybe(inner) => Pattern::Maybe(Box::new(resolve_pattern(inner, events, before, diagnostics))),
+        NamedPattern::Then(steps) => Pattern::Then(steps.iter().map(one).collect()),
+        NamedPattern::Either(alternatives) => Pattern::Either(alternatives.iter().map(one).collect()),
+        NamedPattern::Many(inner) => Pattern::Many(Box::new(one(inner))),
+        NamedPattern::Maybe(inner) => Pattern::Maybe(Box::new(one(inner))),
         NamedPattern::Name(name) => {
             let members: Vec<String> = events
                 .iter()
@@ -213,6 +215,7 @@ fn resolve_pattern(
                 .map(|event| (*event).to_owned())
                 .collect();
             if !members.is_empty() {
+                places.push(name.at);
                 return Pattern::Event(members);
             }
             if !before.contains(name.text.as_str()) {

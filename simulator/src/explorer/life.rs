@@ -1,7 +1,7 @@
 //! Where a thread is in its life: how far it has come in the sequence that the framework describes.
 
 use catapults_compiler::framework::Framework;
-use catapults_compiler::framework::automaton::{Automaton, creates, events_of};
+use catapults_compiler::framework::automaton::Automaton;
 
 /// The sequence that begins with the event of a new thread.
 #[derive(Debug, Default)]
@@ -13,12 +13,7 @@ pub(super) const UNTOLD: u64 = u64::MAX;
 impl Lives {
     /// The lives in a framework. Without such a sequence everything is allowed.
     pub fn of(framework: &Framework) -> Self {
-        let first = framework.sequences.iter().find(|sequence| {
-            let mut events = Vec::new();
-            events_of(&sequence.pattern, &mut events);
-            events.iter().any(|event| creates(framework, event))
-        });
-        Lives(first.and_then(|sequence| Automaton::of(&sequence.pattern)).unwrap_or_default())
+        Lives(Automaton::of_lives(framework).unwrap_or_default())
     }
 
     /// The life of a thread after an event; `None` if the event cannot come now. A thread in its first event has no life yet.

@@ -1,0 +1,119 @@
+//! `catapults framework`.
+
+use super::{counted, read_source};
+use crate::arguments::CheckFrameworks;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::frameworks;
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
+use catapults_compiler::emit::LANGUAGES;
+use catapults_compiler::framework::{self, Framework};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Judges every description, whatever is wrong with those before it.
+pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failure> {
+    let (mut errors, mut warnings, mut refused) = (0, 0, 0);
+    for wanted in &arguments.files {
+        let judged = frameworks::locate(wanted).and_then(|path| Ok((read_source(&path)?, path)));
+        let wrong = match judged {
+            Err(failure) => {
+                console.failure(&failure);
+                failure.errors()
+            }
+            Ok((source, path)) => {
+                let diagnostics = match framework::check(&source) {
+                    Ok((framework, mut diagnostics)) => {
+                        surroundings(&framework, &path, &mut diagnostics);
+                        diagnostics
+                    }
+                    Err(diagnostics) => diagnostics,
+                };
+                console.diagnostics(&source, &diagnostics);
+                warnings += diagnostics.warnings();
+                diagnostics.errors()
+            }
+        };
+        errors += wrong;
+        refused += usize::from(wrong > 0);
+    }
+    let files = arguments.files.len();
+    if refused > 0 {
+        let place = if files == 1 { String::new() } else { format!(" in {refused} of {}", counted(files, "file")) };
+        console.summary(&format!("{}{place}", counted(errors, "error")));
+        return Err(Failure::Said);
+    }
+    let also = if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
+    let sound = if files == 1 {
+        "1 framework description is".to_owned()
+    } else {
+        format!("{files} framework descriptions are")
+    };
+    console.result(&format!("{sound} sound{also}\n"))
+}
+
+/// What a description says of things outside: its file, its header, an emitter.
+fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostics) {
+    let (name, places) = (&framework.name, framework.places);
+    if path.file_stem().is_some_and(|stem| *stem != **name) {
+        let title = format!("`{}` describes a framework of another name", path.display());
+        let other = Diagnostic::error("E0513", title, places.name, "nobody finds it by this name");
+        diagnostics.push(other.help(format!("call the file `{name}.framework`, in a folder `{name}`")));
+    }
+    if !LANGUAGES.contains(&framework.language.as_str()) {
+        let title = format!("no policy can be translated into `{}`", framework.language);
+        let unknown = Diagnostic::error("E0505", title, places.language, "no such language");
+        diagnostics.push(unknown.help(format!("write one of these: {}", LANGUAGES.join(", "))));
+    }
+    let folders = header_folders(framework, &frameworks::folder_of(path));
+    if !folders.iter().any(|folder| folder.join(&framework.header).is_file()) {
+        let title = format!("the header `{}` is not found", framework.header);
+        let mut missing = Diagnostic::error("E0513", title, places.header, "generated code includes it");
+        for folder in &folders {
+            missing = missing.note(format!("looked in {}", folder.display()));
+        }
+        diagnostics
+            .push(missing.help("put it there, or name its folder in the `build` lines: `\"-I{framework}/FOLDER\"`"));
+    }
+}
+
+/// Where compilers look for a header: in the folders that builds name, and beside the description.
+fn header_folders(framework: &Framework, folder: &Path) -> Vec<PathBuf> {
+    let shared = frameworks::shared(folder).display().to_string();
+    let beside = folder.display().to_string();
+    let arguments = framework.builds.iter().flat_map(|build| &build.command);
+    let named = arguments.filter_map(|argument| argument.text.strip_prefix("-I"));
+    let named = named.map(|named| PathBuf::from(named.replace("{framework}", &beside).replace("{shared}", &shared)));
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in named.chain([folder.to_owned(), folder.join("include")]) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// Those that can be used by their names.
+pub fn list(console: &Console) -> Result<(), Failure> {
+    let all = frameworks::all();
+    let widest = all.keys().map(String::len).max().unwrap_or_default();
+    for (name, path) in all {
+        let said = read_source(&path).ok().and_then(|source| framework::read(&source).ok());
+        let features = said.iter().flat_map(|framework| &framework.dialect.features);
+        let features: Vec<&str> = features.map(|feature| feature.word()).collect();
+        if console.is_json() {
+            let (language, int) = said.as_ref().map(|said| (said.language.clone(), said.int_bits)).unzip();
+            let file = path.display().to_string();
+            console.record(&json!({
+                "type": "framework", "name": name, "file": file, "language": language, "int": int, "features": features,
+            }));
+            continue;
+        }
+        let what = match &said {
+            Some(said) => format!("{}, int {}, {}", said.language, said.int_bits, features.join(" ")),
+            None => "cannot be used: see `catapults framework check`".to_owned(),
+        };
+        console.result(&format!("{name:widest$}  {what}\n{:widest$}  {}\n", "", path.display()))?;
+    }
+    Ok(())
+}

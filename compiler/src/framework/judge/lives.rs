@@ -1,0 +1,177 @@
+//! The sequences agree with the event types: where a sequence lets an event come, its threads can be as its type says.
+
+use std::collections::BTreeSet;
+
+use super::{Event, Framework, Move, Stage, any_of, events, stages};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::automaton::{self, Automaton, MOST, is_life, orders, unfolded};
+use crate::framework::{Pattern, Sequence};
+use crate::vocabulary::{At, StateClass};
+
+pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
+    let lives: Vec<&Sequence> = framework.sequences.iter().filter(|sequence| is_life(framework, sequence)).collect();
+    for sequence in &framework.sequences {
+        if !names_any(&sequence.pattern) {
+            let title = format!("the sequence `{}` names no event", sequence.name);
+            diagnostics.push(Diagnostic::error("E0208", title, sequence.at, "").help("remove it"));
+        }
+    }
+    if let [first, second, ..] = lives.as_slice() {
+        let title = format!("`{}` is a second life of threads", second.name);
+        let twice = Diagnostic::error("E0208", title, second.at, "an event of a new thread stands in it");
+        let twice = twice.related(first.at, "so it does here");
+        diagnostics.push(twice.help("join the two with `|`: every thread follows the same sequence"));
+    }
+    for sequence in lives.iter().copied().chain(orders(framework)) {
+        let Some(automaton) = unfolded(framework, sequence).and_then(|(pattern, _)| Automaton::of(&pattern)) else {
+            let title = format!("the sequence `{}` is too long to be followed", sequence.name);
+            let long = Diagnostic::error("E0208", title, sequence.at, format!("more than {MOST} events stand in it"));
+            diagnostics.push(long.note("the sequences that it names are a part of it").help("join events to families"));
+            continue;
+        };
+        if let (true, Some((_, places))) = (is_life(framework, sequence), unfolded(framework, sequence)) {
+            Walk::of(framework, automaton, places).report(diagnostics);
+        }
+    }
+}
+
+/// Whether an event, or another sequence, stands in a pattern.
+fn names_any(pattern: &Pattern) -> bool {
+    match pattern {
+        Pattern::Event(_) | Pattern::Sequence(_) => true,
+        Pattern::Then(patterns) | Pattern::Either(patterns) => patterns.iter().any(names_any),
+        Pattern::Many(pattern) | Pattern::Maybe(pattern) => names_any(pattern),
+    }
+}
+
+/// The states that the thread can be in before each position of its life.
+struct Walk<'a> {
+    framework: &'a Framework,
+    automaton: Automaton,
+    places: Vec<At>,
+    before: Vec<BTreeSet<State>>,
+    /// What can happen to it at any time.
+    meanwhile: Vec<(State, State)>,
+}
+
+/// Of a thread; `New` before its first event.
+type State = Stage;
+
+impl<'a> Walk<'a> {
+    fn of(framework: &'a Framework, automaton: Automaton, places: Vec<At>) -> Self {
+        let before = vec![BTreeSet::new(); automaton.positions().len()];
+        let meanwhile = meanwhile(framework, &automaton);
+        let mut walk = Walk { framework, automaton, places, before, meanwhile };
+        let mut open: Vec<usize> = walk.automaton.first_positions().collect();
+        for first in &open {
+            walk.before[*first].insert(Stage::New);
+        }
+        while let Some(position) = open.pop() {
+            let names = walk.automaton.positions()[position].clone();
+            let mut after = BTreeSet::new();
+            for name in &names {
+                after.extend(walk.after(position, name));
+            }
+            let after = walk.closed(after);
+            let next: Vec<usize> = walk.automaton.positions_after(position).collect();
+            for next in next {
+                let known = walk.before[next].len();
+                walk.before[next].extend(after.iter().copied());
+                if walk.before[next].len() > known {
+                    open.push(next);
+                }
+            }
+        }
+        walk
+    }
+
+    /// The states after an event at a position; none: it cannot come there.
+    fn after(&self, position: usize, name: &str) -> BTreeSet<State> {
+        let Some(event) = self.framework.events.iter().find(|event| event.name == name) else { return BTreeSet::new() };
+        let before = &self.before[position];
+        match changes(event) {
+            None => before.clone(),
+            Some(changes) => {
+                let possible = changes.into_iter().filter(|(from, _)| before.contains(from));
+                possible.map(|(_, to)| to).collect()
+            }
+        }
+    }
+
+    /// The same, and whatever can become of it before the next event of the sequence.
+    fn closed(&self, mut states: BTreeSet<State>) -> BTreeSet<State> {
+        loop {
+            let known = states.len();
+            let more: Vec<State> =
+                self.meanwhile.iter().filter(|(from, _)| states.contains(from)).map(|(_, to)| *to).collect();
+            states.extend(more);
+            if states.len() == known {
+                return states;
+            }
+        }
+    }
+
+    fn report(&self, diagnostics: &mut Diagnostics) {
+        for (position, names) in self.automaton.positions().iter().enumerate() {
+            // Where nothing comes before it, an event before it cannot come, and that is said.
+            if self.before[position].is_empty() {
+                continue;
+            }
+            for name in names.iter().filter(|name| self.after(position, name).is_empty()) {
+                let Some(event) = self.framework.events.iter().find(|event| event.name == *name) else { continue };
+                let states: Vec<&str> = self.before[position].iter().map(|state| plain(*state)).collect();
+                let title = format!("`{name}` cannot come here in the life of a thread");
+                let label = format!("the thread is {} then", any_of(&states));
+                let at = self.places.get(position).copied().unwrap_or_default();
+                let diagnostic = Diagnostic::error("E0208", title, at, label);
+                let types: Vec<String> = event.rules.iter().map(|rule| rule.text(&event.parameters)).collect();
+                let diagnostic = diagnostic.related(event.at, format!("its type: {{ {} }}", types.join(" | ")));
+                diagnostics.push(diagnostic.help("change the order, or the type of the event"));
+            }
+        }
+    }
+}
+
+/// What an event can make of the thread whose life it is in; `None`: nothing.
+fn changes(event: &Event) -> Option<Vec<(State, State)>> {
+    const LIVING: [StateClass; 3] = [StateClass::Running, StateClass::Ready, StateClass::Blocked];
+    let mut changes: Vec<(State, State)> = event.rules.iter().flat_map(|rule| &rule.moves).map(stages).collect();
+    // A rule that does not speak of a parameter leaves open where it is.
+    let silent = event.rules.is_empty()
+        || event.rules.iter().any(|rule| (0..event.parameters.len()).any(|index| !speaks(rule, index)));
+    if !event.parameters.is_empty() && silent {
+        changes.extend(LIVING.iter().flat_map(|from| LIVING.iter().map(|to| (Stage::In(*from), Stage::In(*to)))));
+    }
+    (!changes.is_empty()).then_some(changes)
+}
+
+fn speaks(rule: &super::Rule, parameter: usize) -> bool {
+    rule.moves.iter().any(|step| matches!(step, Move::Parameter(index, ..) if *index == parameter))
+}
+
+/// What can become of a thread between two events of its life: the policy takes the processor from it; an event comes that its
+/// sequence does not name; an event of another thread concerns it, too.
+fn meanwhile(framework: &Framework, automaton: &Automaton) -> Vec<(State, State)> {
+    let mut all = vec![(Stage::In(StateClass::Running), Stage::In(StateClass::Ready))];
+    for event in events(framework) {
+        let others = event.rules.iter().flat_map(|rule| &rule.moves).filter(|step| match step {
+            Move::One(..) => !event.parameters.is_empty(),
+            Move::Parameter(..) => event.parameters.len() > 1,
+        });
+        all.extend(others.map(stages));
+        if !automaton.names(&event.name) && !automaton::creates(framework, &event.name) {
+            all.extend(changes(event).unwrap_or_default());
+        }
+    }
+    all.retain(|(from, _)| *from != Stage::New);
+    all
+}
+
+/// For people.
+fn plain(state: State) -> &'static str {
+    match state {
+        Stage::New => "not there yet",
+        Stage::In(StateClass::Terminated) => "gone",
+        Stage::In(class) => class.word(),
+    }
+}
