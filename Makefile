@@ -32,7 +32,7 @@ setup-%:
 
 say = printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help setup build test demo bench guards explore mutants fuzz pth-suite lint format clean
+.PHONY: help setup build test demo bench guards explore mutants fuzz pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -136,6 +136,10 @@ bench: setup-build+demo+bench ## Measure beside peers, write bench/results/*.jso
 	@$(MAKE) programs frameworks policies applications
 	@$(MAKE) -j$(JOBS) -C bench/native all
 	@$(BUILD)/bin/catapults-bench bench
+
+weather: setup-build+demo ## The weather station on every host: Table 3 of the 2005 paper, and the comparison with a scheduler by hand
+	@$(MAKE) programs frameworks applications
+	@$(BUILD)/bin/catapults-bench weather
 
 clean: ## Remove all that was built
 	@rm -rf $(BUILD) $(CARGO_TARGET_DIR)

@@ -9,10 +9,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
 
 use crate::place::Place;
-use crate::results::{self, Goal};
+use crate::results;
 
 /// What to measure.
 #[derive(Args, Debug)]
@@ -74,29 +73,10 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
     }
 
     let mut out = std::io::stdout().lock();
-    writeln!(out, "\n{}\n", table(&goals))?;
+    writeln!(out, "\n{}\n", results::table(&goals))?;
     if !options.dry {
         writeln!(out, "Every repeat: bench/results/*.json")?;
     }
     writeln!(out, "reached {} of {}", goals.iter().filter(|goal| goal.reached()).count(), goals.len())?;
     Ok(())
-}
-
-fn table(goals: &[Goal]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["", "measured", "target", ""]);
-    for goal in goals {
-        let bound = if goal.at_most { "≤" } else { "≥" };
-        table.add_row([
-            goal.what.clone(),
-            format!("{:.2} {}", goal.value, goal.unit),
-            format!("{bound} {} {}", goal.target, goal.unit),
-            (if goal.reached() { "reached" } else { "MISSED" }).to_owned(),
-        ]);
-    }
-    for column in table.column_iter_mut().skip(1).take(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }

@@ -10,6 +10,7 @@ mod results;
 mod server;
 mod statistics;
 mod table;
+mod weather;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +34,8 @@ enum What {
     Demo(demo::Options),
     /// Compare with peers and targets
     Bench(bench::Options),
+    /// Run the weather station on every host, under the generic scheduler and under its own
+    Weather(weather::Options),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let done = place::Place::at(&command.root).and_then(|place| match &command.what {
         What::Demo(options) => demo::run(&place, options),
         What::Bench(options) => bench::run(&place, options),
+        What::Weather(options) => weather::run(&place, options),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 /// A number that is to be reached.
@@ -27,6 +28,26 @@ impl Goal {
     pub fn reached(&self) -> bool {
         if self.at_most { self.value <= self.target } else { self.value >= self.target }
     }
+}
+
+/// The goals, and whether they were reached.
+pub fn table(goals: &[Goal]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["", "measured", "target", ""]);
+    for goal in goals {
+        let bound = if goal.at_most { "≤" } else { "≥" };
+        table.add_row([
+            goal.what.clone(),
+            format!("{:.2} {}", goal.value, goal.unit),
+            format!("{bound} {} {}", goal.target, goal.unit),
+            (if goal.reached() { "reached" } else { "MISSED" }).to_owned(),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1).take(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
 }
 
 /// Writes `repeats` and the goals that they bear on, with when and where they were measured.

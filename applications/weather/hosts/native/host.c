@@ -1,0 +1,36 @@
+#include "host.h"
+
+#include "station.h"
+
+/* A thread's object. */
+struct place {
+    catapults_int threadclass;
+    void (*body)(uint8_t number);
+    uint8_t number;
+};
+
+catapults_int host_temperature;
+
+static struct place places[MOST_THREADS + 2]; /* by number */
+
+static void *begin(void *argument) {
+    struct place *place = argument;
+    place->body(place->number);
+    return NULL;
+}
+
+void host_spawn(void (*body)(uint8_t number), uint8_t number, uint8_t class) {
+    struct place *place = &places[number];
+    *place = (struct place){class, body, number};
+    if (catapults_create(NULL, &(struct catapults_attributes){.object = place, .detached = true}, begin, place) != 0)
+        host_failed("catapults_create");
+}
+
+void host_run(void (*first)(void)) {
+    if (catapults_init(NULL) != 0)
+        host_failed("catapults_init");
+    catapults_schedvar_register("temperature", &host_temperature);
+    catapults_threadvar_register("threadclass", struct place, threadclass);
+    first();
+    catapults_exit(NULL);
+}
