@@ -1,6 +1,6 @@
 //! Messages for programs: `--message-format`. What the objects hold is described in `docs/messages.md`.
 
-use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity, Suggestion};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use clap::ValueEnum;
@@ -58,6 +58,7 @@ fn object(source: &Source, diagnostic: &Diagnostic) -> Value {
         .filter(|((at, _), _)| at.line > 0)
         .map(|((at, label), primary)| span(source, *at, label, primary))
         .collect();
+    let suggestions: Vec<Value> = diagnostic.suggestions.iter().map(|change| suggestion(source, change)).collect();
     json!({
         "type": "diagnostic",
         "severity": severity(diagnostic.severity),
@@ -67,6 +68,7 @@ fn object(source: &Source, diagnostic: &Diagnostic) -> Value {
         "spans": spans,
         "notes": diagnostic.notes,
         "help": diagnostic.help,
+        "suggestions": suggestions,
         "rendered": diagnostic.render(source, false),
     })
 }
@@ -84,6 +86,21 @@ fn span(source: &Source, at: At, label: &str, primary: bool) -> Value {
         "end_column": end_column,
         "label": label,
         "primary": primary,
+    })
+}
+
+fn suggestion(source: &Source, change: &Suggestion) -> Value {
+    let (line, column) = source.position(change.at.start);
+    let (end_line, end_column) = source.position(change.at.end);
+    json!({
+        "file": source.name,
+        "start": change.at.start,
+        "end": change.at.end,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "text": change.text,
     })
 }
 

@@ -29,6 +29,17 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to write instead, or what to do next.
     pub help: Vec<String>,
+    /// Changes of the text that mend it, for programs: `help` says them to people.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// A change of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What is replaced. If it ends where it starts, the text is put there.
+    pub at: At,
+    /// By what.
+    pub text: String,
 }
 
 /// How bad it is.
@@ -120,6 +131,7 @@ impl Diagnostic {
             related: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            suggestions: Vec::new(),
         }
     }
 
@@ -142,6 +154,12 @@ impl Diagnostic {
     /// The same, with a fact.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
+        self
+    }
+
+    /// The same, with a change that mends it.
+    pub fn suggest(mut self, at: At, text: impl Into<String>) -> Self {
+        self.suggestions.push(Suggestion { at, text: text.into() });
         self
     }
 

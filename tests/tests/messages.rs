@@ -84,9 +84,10 @@ fn objects_are_as_described() {
     let out = folder.path().to_string_lossy().into_owned();
 
     let mut judge = Judge { described: described(), seen: BTreeSet::new() };
-    let cases: [(&[&str], i32); 16] = [
+    let cases: [(&[&str], i32); 17] = [
         (&["check", "policies/fifo.sched"], 0),
         (&["check", "tests/ui/E0301-names.sched", "tests/ui/E0321-unused.sched", "tests/ui/E0103-latin-1.sched"], 1),
+        (&["check", "tests/ui/E0307-missing.sched"], 1),
         (&["check", "nowhere.sched", "policies", &many], 1),
         (&["check", "--framework", &broken, "policies/fifo.sched"], 1),
         (&["check", "--framework", "nowhere", "policies/fifo.sched"], 1),

@@ -23,6 +23,37 @@ use crate::vocabulary::{At, StateClass};
 
 /// Gives every container of the policy its class, or reports why it has none.
 pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut Policy, diagnostics: &mut Diagnostics) {
+    let (known, named) = evidence(tree, framework, policy, diagnostics);
+    for (index, evidence) in known.into_iter().enumerate() {
+        match (evidence, policy.containers[index].element) {
+            (Some(evidence), _) => policy.containers[index].class = evidence.class,
+            (None, element) if is_first(element) => report_unknown(policy, ContainerId(index), &named, diagnostics),
+            (None, _) => policy.containers[index].class = policy.containers[first(policy, ContainerId(index)).0].class,
+        }
+    }
+}
+
+/// The classes that show so far, of the containers of the policy, and whether by themselves (else threads go there whose class
+/// shows elsewhere); of an array, its first element stands for all.
+pub(super) fn known(tree: &ast::Scheduler, framework: &Framework, policy: &Policy) -> Vec<(Option<StateClass>, bool)> {
+    let uses = Uses::of(policy, framework);
+    let shown: Vec<ContainerId> = uses.given.iter().map(|(container, ..)| *container).collect();
+    let (known, _) = evidence(tree, framework, policy, &mut Diagnostics::new());
+    let named = |index: usize| {
+        tree.containers.iter().find(|one| Element::array(&policy.containers[index].name) == one.name.text)
+    };
+    let declared = |index: usize| named(index).is_some_and(|container| container.class.is_some());
+    let classes = known.into_iter().map(|evidence| evidence.map(|evidence| evidence.class)).enumerate();
+    classes.map(|(index, class)| (class, declared(index) || shown.contains(&ContainerId(index)))).collect()
+}
+
+/// What shows the class of each container, and which containers are named in handlers at all.
+fn evidence(
+    tree: &ast::Scheduler,
+    framework: &Framework,
+    policy: &Policy,
+    diagnostics: &mut Diagnostics,
+) -> (Vec<Option<Evidence>>, Vec<bool>) {
     let uses = Uses::of(policy, framework);
     let mut inference = Inference {
         known: vec![None; policy.containers.len()],
@@ -51,14 +82,7 @@ pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut P
         inference.learn(*container, Evidence { class: *class, at: *at, why });
     }
     inference.spread(&uses.moves);
-    let (known, named) = (inference.known, uses.named);
-    for (index, evidence) in known.into_iter().enumerate() {
-        match (evidence, policy.containers[index].element) {
-            (Some(evidence), _) => policy.containers[index].class = evidence.class,
-            (None, element) if is_first(element) => report_unknown(policy, ContainerId(index), &named, diagnostics),
-            (None, _) => policy.containers[index].class = policy.containers[first(policy, ContainerId(index)).0].class,
-        }
-    }
+    (inference.known, uses.named)
 }
 
 fn is_first(element: Option<Element>) -> bool {

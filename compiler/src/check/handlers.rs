@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::framework::{self, Absent, Event, Framework, Move, Query, QueryDefault, Stage};
+use crate::framework::{self, Absent, Event, Framework, Query, QueryDefault};
 use crate::policy::{
     AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, ContainerRef, Element, Expression,
     Handler, Local, LocalId, LocalKind, Owner, Place, Policy, Source, Statement, StatementId, StatementKind, Thread,
@@ -14,6 +14,7 @@ use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::expressions::Lowering;
 use super::functions::{Calls, Functions};
+use super::missing::Missing;
 use super::scope::Scope;
 use super::statements::{Body, Rights, list};
 use super::symbols::Symbols;
@@ -31,13 +32,13 @@ struct Written {
 
 /// Fills in `policy.events`, the queries that the policy answers itself, and the framework's containers that are used.
 /// The error for all required handlers that are missing is left to the caller.
-pub(super) fn handle(
+pub(super) fn handle<'a>(
     tree: &ast::Scheduler,
-    framework: &Framework,
+    framework: &'a Framework,
     symbols: &Symbols<'_>,
     policy: &mut Policy,
     diagnostics: &mut Diagnostics,
-) -> Option<Diagnostic> {
+) -> Missing<'a> {
     let (mut events, mut queries): (Vec<Written>, Vec<Written>) = (Vec::new(), Vec::new());
     let functions = Functions::of(tree);
     let mut first: BTreeMap<(bool, &str), At> = BTreeMap::new();
@@ -97,7 +98,7 @@ pub(super) fn handle(
             ..handler.clone()
         }));
     }
-    if tree.lost.handlers { None } else { missing(tree, framework, &events, &queries) }
+    if tree.lost.handlers { Missing::default() } else { missing(framework, &events, &queries) }
 }
 
 /// A timer that has expired is armed no more, before anything else is done about it.
@@ -328,62 +329,16 @@ fn families(names: &[&str]) -> BTreeSet<String> {
     names.iter().flat_map(prefixes).collect()
 }
 
-/// One error for all handlers that are missing, with what to paste.
-fn missing(
-    tree: &ast::Scheduler,
-    framework: &Framework,
-    events: &[Written],
-    queries: &[Written],
-) -> Option<Diagnostic> {
-    let mut missing = Vec::new();
-    let mut skeletons = Vec::new();
-    for event in &framework.events {
-        if matches!(event.absent, Absent::Required) && most_specific(&event.name, events).is_none() {
-            missing.push(event.name.as_str());
-            skeletons.push(event_skeleton(event, tree));
-        }
+/// The events and queries that the framework requires and the policy leaves out.
+fn missing<'a>(framework: &'a Framework, events: &[Written], queries: &[Written]) -> Missing<'a> {
+    let required = |event: &&Event| matches!(event.absent, Absent::Required);
+    let unheard = |event: &&Event| most_specific(&event.name, events).is_none();
+    let unasked = |query: &&Query| query.default == QueryDefault::Required;
+    let unanswered = |query: &&Query| most_specific(&query.name, queries).is_none();
+    Missing {
+        events: framework.events.iter().filter(required).filter(unheard).collect(),
+        queries: framework.queries.iter().filter(unasked).filter(unanswered).collect(),
     }
-    for query in &framework.queries {
-        if query.default == QueryDefault::Required && most_specific(&query.name, queries).is_none() {
-            missing.push(query.name.as_str());
-            let parameters = in_parentheses(&query.parameters);
-            skeletons.push(format!("query {}{parameters} {{ return /* {} */; }}", query.name, query.returns.word()));
-        }
-    }
-    if missing.is_empty() {
-        return None;
-    }
-    let verb = if missing.len() == 1 { "is" } else { "are" };
-    let title = format!("{} {verb} not handled", list(&missing));
-    let label = format!("framework `{}` requires {}", framework.name, if missing.len() == 1 { "it" } else { "them" });
-    let help = format!("add to the scheduler:\n{}", skeletons.join("\n"));
-    Some(Diagnostic::error("E0307", title, tree.name.at, label).help(help))
-}
-
-/// `event newthread(t) { t => /* a READY container */; }`
-fn event_skeleton(event: &Event, tree: &ast::Scheduler) -> String {
-    let header = format!("event {}{}", event.name, in_parentheses(&event.parameters));
-    if let (Some(_), Some(parameter)) = (&event.timer, event.parameters.first()) {
-        let slot = tree.containers.iter().find(|container| container.kind == ast::ContainerKind::Threadref);
-        let slot = slot.map_or("current", |container| container.name.text.as_str());
-        return format!("{header} {{ if ({parameter} in {slot}) {parameter} => /* a READY container */; }}");
-    }
-    if event.dispatches() {
-        let slot = tree.containers.iter().find(|container| container.kind == ast::ContainerKind::Threadref);
-        let slot = slot.map_or("current", |container| container.name.text.as_str());
-        return format!("{header} {{ /* a READY container */ => {slot}; dispatch {slot}; }}");
-    }
-    let moves = event.rules.first().into_iter().flat_map(|rule| &rule.moves);
-    let statements: Vec<String> = moves
-        .filter_map(|step| match step {
-            Move::Parameter(index, _, Stage::In(class)) => event
-                .parameters
-                .get(*index)
-                .map(|parameter| format!(" {parameter} => /* a {} container */;", class.word())),
-            Move::Parameter(_, _, Stage::New) | Move::One(..) => None,
-        })
-        .collect();
-    format!("{header} {{{} }}", statements.concat())
 }
 
 fn default_body(model: Model<'_>) -> Option<&ast::Block> {
@@ -465,6 +420,6 @@ fn count(parameters: usize) -> String {
     }
 }
 
-fn in_parentheses(parameters: &[String]) -> String {
+pub(super) fn in_parentheses(parameters: &[String]) -> String {
     if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(", ")) }
 }

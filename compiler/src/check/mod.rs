@@ -9,6 +9,7 @@ mod declarations;
 mod expressions;
 mod functions;
 mod handlers;
+mod missing;
 mod scope;
 mod statements;
 mod symbols;
@@ -48,9 +49,9 @@ pub fn check(
     let missing = handlers::handle(tree, framework, &symbols, &mut policy, diagnostics);
     // What follows judges handlers together, which makes no sense while some of them have errors.
     let sound = !diagnostics.has_errors();
-    let complete = missing.is_none();
-    if let Some(missing) = missing {
-        diagnostics.push(missing);
+    let complete = missing.is_empty();
+    if !complete {
+        diagnostics.push(missing.report(source, tree, framework, &policy));
     }
     if !sound {
         return None;

@@ -29,6 +29,8 @@ pub struct Scheduler {
     pub functions: Vec<Function>,
     /// Verbatim text among the sections.
     pub verbatim: Vec<Alternative>,
+    /// The brace that closes it, if there is one.
+    pub closed: Option<At>,
     /// What was lost to syntax errors, so that `check` reports nothing that merely follows from them.
     pub lost: Lost,
 }

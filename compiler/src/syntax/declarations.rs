@@ -32,8 +32,9 @@ impl Parser<'_> {
             }
         };
         self.parts(&mut scheduler);
-        if self.expect_close(opened, "the scheduler").is_err() {
-            self.lost.handlers = true;
+        match self.expect_close(opened, "the scheduler") {
+            Ok(_) => scheduler.closed = Some(self.previous),
+            Err(Reported) => self.lost.handlers = true,
         }
         let closed = self.previous;
         if !self.is_end() {
