@@ -22,7 +22,8 @@ pub struct Driver<'a> {
     home: PathBuf,
     /// Where files go.
     folder: PathBuf,
-    program: PathBuf,
+    /// What loads policies; none for a framework whose build `steps` makes a program that has the policy in it.
+    program: Option<PathBuf>,
 }
 
 /// How a policy is compiled.
@@ -41,6 +42,9 @@ impl<'a> Driver<'a> {
     /// What the compiler said.
     pub fn build(framework: &'a Framework, folder: &Path) -> Result<Self, String> {
         let home = root().join("frameworks").join(&framework.name);
+        if framework.builds.iter().any(|build| build.name == "steps") {
+            return Ok(Driver { framework, home, folder: folder.to_owned(), program: None });
+        }
         let table = folder.join("table.h");
         fs::write(&table, table_of(framework)).map_err(|error| error.to_string())?;
         let program = folder.join("driver");
@@ -53,7 +57,7 @@ impl<'a> Driver<'a> {
         command.arg(format!("-I{}", root().join("frameworks/shared").display()));
         command.arg("-o").arg(&program).arg(root().join("tests/run/driver.c"));
         finish(command)?;
-        Ok(Driver { framework, home, folder: folder.to_owned(), program })
+        Ok(Driver { framework, home, folder: folder.to_owned(), program: Some(program) })
     }
 
     /// Compiles a policy to a shared object whose name starts with `name`.
@@ -65,7 +69,8 @@ impl<'a> Driver<'a> {
         let file = files.first().ok_or("no file is generated")?;
         let (source, output) = (self.folder.join(format!("{name}.c")), self.folder.join(format!("{name}.so")));
         fs::write(&source, &file.text).map_err(|error| error.to_string())?;
-        let build = self.framework.builds.first().ok_or("the framework has no build")?;
+        let steps = self.framework.builds.iter().find(|build| build.name == "steps");
+        let build = steps.or(self.framework.builds.first()).ok_or("the framework has no build")?;
         let parts = [
             ("{source}", source.as_path()),
             ("{output}", &output),
@@ -95,8 +100,12 @@ impl<'a> Driver<'a> {
             text.push_str("restart\n");
             script.iter().for_each(|step| text.push_str(&format!("{step}\n")));
         }
-        let mut child = Command::new(&self.program)
-            .arg(object)
+        let mut command = match &self.program {
+            Some(program) => Command::new(program),
+            None => Command::new(object),
+        };
+        let mut child = command
+            .args(self.program.iter().map(|_| object))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -1,13 +1,31 @@
-//! Random schedulers for the native framework, as source text: well-typed, and good often enough to be accepted.
+//! Random schedulers, as source text: well-typed, and good often enough to be accepted.
 
 use std::fmt::Write;
 
 use crate::choices::Choices;
+use catapults_compiler::framework::{Absent, Feature, Framework};
 
-/// A scheduler. The same bytes give the same text; the fewer and smaller they are, the simpler it is.
+/// A scheduler for the native framework. The same bytes give the same text; the fewer and smaller they are, the simpler it is.
 pub fn random(bytes: &[u8]) -> String {
+    written(bytes, &Feature::ALL, &|_| true, &[])
+}
+
+/// A scheduler for a framework, of what its dialect and its events allow.
+pub fn random_for(framework: &Framework, bytes: &[u8]) -> String {
+    let features: Vec<Feature> = framework.dialect.features.iter().copied().collect();
+    let known = ["newthread", "schedule", "switch_out", "event_raised"];
+    let required = framework.events.iter().filter(|event| matches!(event.absent, Absent::Required));
+    let others: Vec<&str> = required.map(|event| event.name.as_str()).filter(|name| !known.contains(name)).collect();
+    written(bytes, &features, &|name| framework.events.iter().any(|event| event.name == name), &others)
+}
+
+/// `others`: events that every policy must handle, and that make a thread ready.
+fn written(bytes: &[u8], features: &[Feature], has: &dyn Fn(&str) -> bool, others: &[&str]) -> String {
     let mut choices = Choices::new(bytes);
     let mut writer = Writer {
+        features,
+        has,
+        others,
         ready: Vec::new(),
         running: Vec::new(),
         arrays: Vec::new(),
@@ -24,6 +42,12 @@ pub fn random(bytes: &[u8]) -> String {
 
 struct Writer<'a, 'b> {
     choices: &'a mut Choices<'b>,
+    /// The optional parts of the language that can be used.
+    features: &'a [Feature],
+    /// Whether there is an event of this name.
+    has: &'a dyn Fn(&str) -> bool,
+    /// Events that must be handled, besides those of every host.
+    others: &'a [&'a str],
     ready: Vec<(String, bool)>,
     running: Vec<String>,
     /// Arrays of containers, which are sources as a whole.
@@ -51,27 +75,37 @@ struct Scope {
 }
 
 impl Writer<'_, '_> {
+    /// Whether this part of the language exists where the policy goes.
+    fn may(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
+    }
+
     fn scheduler(&mut self) {
         self.line("scheduler random {");
-        self.line("  thread { int a = 1; int b; bool c; int h[2]; time d = 1ms; float f = 0.5; }");
-        self.line(
-            "  threadimports { int ti default 0; bool tb default false; time tt default 2ms; float tf default 1.0; }",
-        );
-        self.timers = self.choices.chance(40);
+        let (times, floats) = (self.may(Feature::Time), self.may(Feature::Floats));
+        let part = |there: bool, text: &'static str| if there { text } else { "" };
+        let (time, float) = (part(times, " time d = 1ms;"), part(floats, " float f = 0.5;"));
+        self.line(&format!("  thread {{ int a = 1; int b; bool c; int h[2];{time}{float} }}"));
+        let (time, float) = (part(times, " time tt default 2ms;"), part(floats, " float tf default 1.0;"));
+        self.line(&format!("  threadimports {{ int ti default 0; bool tb default false;{time}{float} }}"));
+        self.timers = self.choices.chance(40) && self.may(Feature::Timers);
         if self.timers {
             self.line("  thread { timer e, g; }");
         }
         self.line("  function int smaller(int x, int y) { if (x < y) return x; int z = y; return z; }");
         self.line("  function bool old(t, int least) { if (t.a > least) { t.b++; return true; } else if (gb) return t.c; return t.ti > t.b; }");
-        self.line(
-            "  imports { int gi default 0; bool gb default true; time gt default 5us; float gf default -2.5e-3; }",
-        );
+        let (time, float) = (part(times, " time gt default 5us;"), part(floats, " float gf default -2.5e-3;"));
+        self.line(&format!("  imports {{ int gi default 0; bool gb default true;{time}{float} }}"));
         self.line("  data {");
         self.line("    const int K = 2;");
-        self.line("    const time SLICE = 20 * 1ms - 1ns;");
-        self.line("    time last;");
-        self.line("    const float HALF = 1.0 / 2.0;");
-        self.line("    float load = 1e3;");
+        if times {
+            self.line("    const time SLICE = 20 * 1ms - 1ns;");
+            self.line("    time last;");
+        }
+        if floats {
+            self.line("    const float HALF = 1.0 / 2.0;");
+            self.line("    float load = 1e3;");
+        }
         self.line("    int v, w = 3;");
         self.line("    int level;");
         self.line("    bool flag = true;");
@@ -84,7 +118,11 @@ impl Writer<'_, '_> {
         }
         for index in 0..=self.choices.below(4) {
             let name = format!("r{index}");
-            let kind = self.choices.below(9);
+            let kind = match self.choices.below(9) {
+                5 if !times => 3,
+                6 if !times || !floats => 4,
+                kind => kind,
+            };
             let declaration = match kind {
                 0 | 1 => format!("queue {name}"),
                 2 => format!("stack {name}"),
@@ -104,7 +142,7 @@ impl Writer<'_, '_> {
         if self.choices.chance(60) {
             self.array();
         }
-        self.next = self.choices.chance(30);
+        self.next = self.choices.chance(30) && (self.has)("set_next_thread");
         if self.next {
             self.line("    threadref next : READY;");
         }
@@ -154,10 +192,10 @@ impl Writer<'_, '_> {
     }
 
     fn handlers(&mut self) {
-        if self.choices.chance(30) {
+        if self.choices.chance(30) && (self.has)("init") {
             self.handler("event init", Scope::default(), None);
         }
-        if self.choices.chance(20) {
+        if self.choices.chance(20) && self.may(Feature::Failure) {
             self.line("  event newthread(t) {");
             self.line("    if (t.ti > 2 || gb == false) fail \"no room\";");
             self.rest(given("t"), Some("READY"));
@@ -165,7 +203,8 @@ impl Writer<'_, '_> {
             self.handler("event newthread(t)", given("t"), Some("READY"));
         }
         self.schedule();
-        if !self.next && self.choices.chance(20) {
+        let named = (self.has)("set_next_thread");
+        if !self.next && self.choices.chance(20) && named {
             self.handler("event switch_out, event_raised, set_next_thread(t)", given("t"), Some("READY"));
         } else {
             self.handler("event switch_out(t)", given("t"), Some("READY"));
@@ -175,9 +214,12 @@ impl Writer<'_, '_> {
                 self.block(&given("t"), 1);
                 self.line("    t => next;");
                 self.line("  }");
-            } else if self.choices.chance(40) {
+            } else if self.choices.chance(40) && named {
                 self.handler("event set_next_thread(t)", given("t"), Some("READY"));
             }
+        }
+        for event in self.others {
+            self.handler(&format!("event {event}(t)"), given("t"), Some("READY"));
         }
         if self.timers {
             let (running, ready) = (self.choices.one_of(&self.running.clone()), self.ready[0].0.clone());
@@ -190,7 +232,7 @@ impl Writer<'_, '_> {
         if !self.blocked.is_empty() && self.choices.chance(50) {
             self.handler("event block.*(t)", given("t"), Some("BLOCKED"));
         }
-        if !self.blocked.is_empty() && self.choices.chance(30) {
+        if !self.blocked.is_empty() && self.choices.chance(30) && (self.has)("suspend_thread") {
             self.handler("event suspend_thread(t)", given("t"), Some("BLOCKED"));
         }
         if self.choices.chance(30) {
@@ -276,11 +318,13 @@ impl Writer<'_, '_> {
             12 if scope.cursor.is_none() => self.emptying(),
             13 if scope.cursor.is_none() && scope.depth < 3 => self.sum(&inner),
             17 => self.call(scope),
-            18 => self.verbatim(scope),
+            18 if self.may(Feature::Verbatim) => self.verbatim(scope),
             19 if self.timers => self.arm(scope),
-            14 if scope.depth < 3 => self.counting(scope, &inner),
-            15 if scope.cursor.is_none() && scope.depth < 3 => self.draining(&inner),
-            16 if scope.depth < 3 => self.at_least_once(scope, &inner),
+            14 if scope.depth < 3 && self.may(Feature::Loops) => self.counting(scope, &inner),
+            15 if scope.cursor.is_none() && scope.depth < 3 && self.may(Feature::Loops) => {
+                self.draining(&inner);
+            }
+            16 if scope.depth < 3 && self.may(Feature::Loops) => self.at_least_once(scope, &inner),
             1 | 2 if scope.depth < 3 => {
                 let condition = self.condition(scope, 2);
                 self.line(&format!("    if ({condition}) {{"));
@@ -573,26 +617,27 @@ impl Writer<'_, '_> {
     fn assignment(&mut self, scope: &Scope) {
         let thread = self.thread(scope);
         let value = self.int(scope, 2);
+        let (times, floats) = (self.may(Feature::Time), self.may(Feature::Floats));
         match (self.choices.below(11), thread) {
-            (9, _) => {
+            (9, _) if floats => {
                 let (place, float) = (self.choices.one_of(&["load", "gf"]), self.float(scope, 2));
                 let operator = self.choices.one_of(&["=", "+=", "-=", "*=", "/="]);
                 self.line(&format!("    {place} {operator} {float};"));
             }
-            (10, Some(thread)) => {
+            (10, Some(thread)) if floats => {
                 let (place, float) = (self.choices.one_of(&["f", "tf"]), self.float(scope, 2));
                 self.line(&format!("    {thread}.{place} = {float};"));
             }
-            (6, _) => {
+            (6, _) if times => {
                 let (place, time) = (self.choices.one_of(&["last", "gt"]), self.time(scope, 2));
                 let operator = self.choices.one_of(&["=", "+=", "-=", "%="]);
                 self.line(&format!("    {place} {operator} {time};"));
             }
-            (7, Some(thread)) => {
+            (7, Some(thread)) if times => {
                 let (place, time) = (self.choices.one_of(&["d", "tt"]), self.time(scope, 2));
                 self.line(&format!("    {thread}.{place} = {time};"));
             }
-            (8, Some(thread)) => {
+            (8, Some(thread)) if times => {
                 let operator = self.choices.one_of(&["*=", "/="]);
                 self.line(&format!("    {thread}.d {operator} {value};"));
             }
@@ -622,8 +667,10 @@ impl Writer<'_, '_> {
         let thread = self.thread(scope);
         match (self.choices.below(if depth == 0 { 6 } else { 11 }), thread) {
             (10, _) => "level".to_owned(),
-            (9, _) => format!("int({})", self.float(scope, depth - 1)),
-            (8, _) => format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1)),
+            (9, _) if self.may(Feature::Floats) => format!("int({})", self.float(scope, depth - 1)),
+            (8, _) if self.may(Feature::Time) => {
+                format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1))
+            }
             (0, _) => self.choices.below(5).to_string(),
             (1, _) => self.choices.one_of(&["v", "v", "arr[v]", "arr[2]", "W[gi]"]).to_owned(),
             (2, _) => "gi".to_owned(),
@@ -688,11 +735,11 @@ impl Writer<'_, '_> {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
                 format!("level {operator} {}", self.choices.below(4))
             }
-            (10, _) => {
+            (10, _) if self.may(Feature::Floats) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
                 format!("{} {operator} {}", self.float(scope, depth - 1), self.float(scope, depth - 1))
             }
-            (9, _) => {
+            (9, _) if self.may(Feature::Time) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
                 format!("{} {operator} {}", self.time(scope, depth - 1), self.time(scope, depth - 1))
             }

@@ -52,7 +52,7 @@ fn pth_decides_what_the_interpreter_decides() {
     while accepted < RANDOM * number("CATAPULTS_ROUNDS", 1) {
         let mut bytes = vec![0; 400];
         rng.fill(&mut bytes);
-        let text = policies::random(&bytes);
+        let text = policies::random_for(framework, &bytes);
         if let Some(count) = bench.agree("random.sched", &text) {
             decisions += count;
             accepted += 1;

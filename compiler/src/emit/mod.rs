@@ -2,6 +2,8 @@
 
 mod c;
 
+use c::Style;
+
 use crate::framework::{Argument, Build, Feature, Framework};
 use crate::policy::{Block, Expression, Policy, StatementKind, Type};
 use crate::verify::Verified;
@@ -24,7 +26,7 @@ pub struct UnknownLanguage {
 }
 
 /// The languages that there are, as frameworks name them.
-pub const LANGUAGES: &[&str] = &["c"];
+pub const LANGUAGES: &[&str] = &["c", "embedded_c"];
 
 /// Translates a policy for the host that the framework describes. The first file is the one that the host builds.
 ///
@@ -32,7 +34,8 @@ pub const LANGUAGES: &[&str] = &["c"];
 /// The framework's language is none of [`LANGUAGES`].
 pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File>, UnknownLanguage> {
     match framework.language.as_str() {
-        "c" => Ok(vec![c::emit(policy, framework)]),
+        "c" => Ok(vec![c::emit(policy, framework, Style::Loaded)]),
+        "embedded_c" => Ok(vec![c::emit(policy, framework, Style::Embedded)]),
         _ => Err(UnknownLanguage { language: framework.language.clone() }),
     }
 }

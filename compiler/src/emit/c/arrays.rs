@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use super::Style;
 use super::expression::expression;
 use super::handler::Body;
 use super::names::Names;
@@ -139,7 +140,8 @@ impl Body<'_> {
         self.uses_self = true;
         let Some(first) = array.candidates().next() else { return String::new() };
         self.helpers.insert((first, helper));
-        format!("{}(self)", self.names.helper(first, helper))
+        let instance = if self.embedded() { "" } else { "self" };
+        format!("{}({instance})", self.names.helper(first, helper))
     }
 
     /// A container of a statement: what is computed to find it is computed once, and kept under this name.
@@ -166,22 +168,33 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
     for (first, helper) in helpers {
         let container = &policy.containers[first.0];
         let Some(Element { length, .. }) = container.element else { continue };
-        let (function, owner) = (names.helper(*first, *helper), &names.policy);
+        let function = names.helper(*first, *helper);
+        let (inline, of_self) = (names.style.inline(), names.style.of_self());
+        let (instance, looked_at) = match names.style {
+            Style::Loaded => (format!("struct {} *self", names.policy), format!("const struct {} *self", names.policy)),
+            Style::Embedded => ("void".to_owned(), "void".to_owned()),
+        };
         let array = Element::array(&names.containers[first.0]);
         let written = Element::array(&container.name);
         let _ = match helper {
             Helper::Count => {
                 let count = match container.kind {
-                    ContainerKind::Threadref => format!("catapults_slot_count(self->{array}[i])"),
+                    ContainerKind::Threadref => format!("catapults_slot_count({of_self}{array}[i])"),
+                    ContainerKind::Queue | ContainerKind::Stack if names.style == Style::Embedded => {
+                        format!("catapults_list_count(&{of_self}{array}[i])")
+                    }
+                    ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if names.style == Style::Embedded => {
+                        format!("catapults_sorted_count(&{of_self}{array}[i])")
+                    }
                     ContainerKind::Queue
                     | ContainerKind::Stack
                     | ContainerKind::Pqueue(_)
-                    | ContainerKind::Pstack(_) => format!("self->{array}[i].count"),
+                    | ContainerKind::Pstack(_) => format!("{of_self}{array}[i].count"),
                 };
                 write!(
                     text,
                     "\n/* How many threads there are in `{written}`. */\n\
-                     static inline catapults_int {function}(const struct {owner} *self) {{\n    \
+                     {inline} catapults_int {function}({looked_at}) {{\n    \
                      catapults_int count = 0;\n    \
                      for (unsigned i = 0; i < {length}; i++)\n        \
                      count += {count};\n    \
@@ -189,11 +202,11 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
                 )
             }
             Helper::First => {
-                let empty = empty(&container.kind, &format!("self->{array}[i]"));
+                let empty = empty(names.style, &container.kind, &format!("{of_self}{array}[i]"));
                 write!(
                     text,
                     "\n/* The first element of `{written}` that holds a thread; without threads, the last. */\n\
-                     static inline unsigned {function}(const struct {owner} *self) {{\n    \
+                     {inline} unsigned {function}({looked_at}) {{\n    \
                      unsigned i = 0;\n    \
                      while (i < {last} && {empty})\n        \
                      i++;\n    \
@@ -202,11 +215,11 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
                 )
             }
             Helper::Walk => {
-                let visit = visit(&container.kind, &format!("self->{array}[i]"), "t", "struct catapults_thread *");
+                let visit = visit(&container.kind, &format!("{of_self}{array}[i]"), "t", "struct catapults_thread *");
                 write!(
                     text,
                     "\n/* Chains the threads of `{written}` through `walk`, in the order in which they leave; returns the first. */\n\
-                     static inline struct catapults_thread *{function}(struct {owner} *self) {{\n    \
+                     {inline} struct catapults_thread *{function}({instance}) {{\n    \
                      struct catapults_thread *first = NULL, **link = &first;\n    \
                      for (unsigned i = 0; i < {length}; i++) {{\n        \
                      {visit} {{\n            \
@@ -224,11 +237,14 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
 }
 
 /// Whether a container is empty, as a condition.
-pub(super) fn empty(kind: &ContainerKind, member: &str) -> String {
+pub(super) fn empty(style: Style, kind: &ContainerKind, member: &str) -> String {
     match kind {
         ContainerKind::Threadref => format!("{member} == NULL"),
         ContainerKind::Queue | ContainerKind::Stack => format!("{member}.first == NULL"),
-        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("{member}.count == 0"),
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => match style {
+            Style::Loaded => format!("{member}.count == 0"),
+            Style::Embedded => format!("{member}.first == NULL"),
+        },
     }
 }
 

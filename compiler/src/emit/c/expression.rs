@@ -2,7 +2,7 @@
 
 use super::arrays::Helper;
 use super::handler::Body;
-use super::verbatim;
+use super::{Style, verbatim};
 use crate::policy::{
     AttributeId, BinaryOperator, ContainerKind, ContainerRef, Element, Expression, Place, Thread, Type, UnaryOperator,
     Value,
@@ -103,6 +103,12 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             };
             match body.kind(container) {
                 ContainerKind::Threadref => Piece::primary(format!("catapults_slot_count({member})")),
+                ContainerKind::Queue | ContainerKind::Stack if body.embedded() => {
+                    Piece::primary(format!("catapults_list_count(&{member})"))
+                }
+                ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if body.embedded() => {
+                    Piece::primary(format!("catapults_sorted_count(&{member})"))
+                }
                 ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
                     Piece::primary(format!("{member}.count"))
                 }
@@ -149,6 +155,7 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
 fn read(body: &mut Body, place: &Place) -> Piece {
     let text = body.place(place);
     Piece::primary(match place {
+        Place::Import(_) | Place::ThreadImport(..) if body.embedded() => text,
         Place::Import(_) | Place::ThreadImport(..) if body.is_float(place) => format!("catapults_read_float({text})"),
         Place::Import(_) | Place::ThreadImport(..) => format!("CATAPULTS_READ({text})"),
         Place::Variable(_)
@@ -224,10 +231,26 @@ fn disjunct(operand: Piece) -> String {
     if operand.level == Level::And { operand.in_parentheses() } else { operand.at_least(Level::Or) }
 }
 
-/// `|slot| == 1` and the like: a pointer is compared, nothing is counted.
+/// `|slot| == 1`, in an embedded host also `|queue| > 0`, and the like: a pointer is compared, nothing is counted.
 fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &Expression) -> Option<Piece> {
     let (Expression::Size(slot), Expression::Literal(Value::Int(literal))) = (left, right) else { return None };
-    if *body.kind(slot) != ContainerKind::Threadref || matches!(slot, ContainerRef::Whole { .. }) {
+    if matches!(slot, ContainerRef::Whole { .. }) {
+        return None;
+    }
+    let is_slot = *body.kind(slot) == ContainerKind::Threadref;
+    // Only these ask no more of a longer container than whether it is empty.
+    let of_emptiness = match operator {
+        BinaryOperator::Equal | BinaryOperator::NotEqual | BinaryOperator::Greater | BinaryOperator::LessOrEqual => 0,
+        BinaryOperator::Less | BinaryOperator::GreaterOrEqual => 1,
+        BinaryOperator::Add
+        | BinaryOperator::Subtract
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Remainder
+        | BinaryOperator::And
+        | BinaryOperator::Or => return None,
+    };
+    if !(is_slot || body.embedded() && *literal == of_emptiness) {
         return None;
     }
     let holds = |size: i64| match operator {
@@ -246,6 +269,7 @@ fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right:
         | BinaryOperator::Or => None,
     };
     let member = body.lookup(slot)?;
+    let member = if is_slot { member } else { format!("{member}.first") };
     match (holds(0)?, holds(1)?) {
         (false, true) => Some(Piece { text: format!("{member} != NULL"), level: Level::Equality }),
         (true, false) => Some(Piece { text: format!("{member} == NULL"), level: Level::Equality }),
@@ -288,6 +312,11 @@ fn is_float(body: &Body, expression: &Expression) -> bool {
 }
 
 impl Body<'_> {
+    /// Whether the host is one that the policy is compiled into as a part of it.
+    pub(super) fn embedded(&self) -> bool {
+        self.names.style == Style::Embedded
+    }
+
     pub(super) fn is_float(&self, place: &Place) -> bool {
         is_float(self, &Expression::Read(place.clone()))
     }

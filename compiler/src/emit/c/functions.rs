@@ -3,7 +3,7 @@
 use super::arrays::Helpers;
 use super::handler::{Body, Shape, body};
 use super::names::Names;
-use super::{comment, type_name};
+use super::{Style, comment, type_name};
 use crate::framework::Framework;
 use crate::policy::{Handler, Owner, Policy};
 use crate::verify::Verified;
@@ -14,6 +14,8 @@ pub(super) struct Functions {
     pub text: String,
     pub uses_take: bool,
     pub helpers: Helpers,
+    /// Those that return no stop.
+    pub never_stop: Vec<String>,
 }
 
 /// A function and the handlers that it serves, by their names in the framework.
@@ -22,6 +24,8 @@ struct Function<'a> {
     shape: Shape,
     /// From the parameter list to the closing brace.
     text: String,
+    /// It cannot stop, and has no means of saying so.
+    silent: bool,
     uses_take: bool,
     helpers: Helpers,
 }
@@ -44,23 +48,25 @@ pub(super) fn functions(
         let text = definition(&body, shape, names);
         match list.iter_mut().find(|function| function.text == text && function.shape == shape) {
             Some(function) => function.handlers.push(handler),
-            None => list.push(Function {
-                handlers: vec![handler],
-                shape,
-                text,
-                uses_take: body.uses_take,
-                helpers: body.helpers,
-            }),
+            None => {
+                let (silent, uses_take) = (body.is_silent(), body.uses_take);
+                list.push(Function { handlers: vec![handler], shape, text, silent, uses_take, helpers: body.helpers });
+            }
         }
     }
-    let mut result = Functions { text: String::new(), uses_take: false, helpers: Helpers::new() };
+    let mut result =
+        Functions { text: String::new(), uses_take: false, helpers: Helpers::new(), never_stop: Vec::new() };
     let mut served = Vec::new();
     for function in &list {
         let wanted = format!("{}_{}", names.policy, function_name(&function.handlers));
         let name = names.file.take(&wanted);
         result.uses_take |= function.uses_take;
         result.helpers.extend(&function.helpers);
-        let _ = write!(result.text, "\n{}{name}{}", introduction(function, &source, framework), function.text);
+        if function.silent {
+            result.never_stop.push(name.clone());
+        }
+        let _ =
+            write!(result.text, "\n{}{name}{}", introduction(function, &source, framework, names.style), function.text);
         served.extend(function.handlers.iter().map(|handler| (handler.name.as_str(), name.clone())));
     }
     let in_order = policy.events.iter().chain(&policy.queries).filter_map(|handler| {
@@ -83,7 +89,7 @@ fn shape(handler: &Handler, framework: &Framework) -> Shape {
 }
 
 /// What stands before the function's name: where it comes from, and its type.
-fn introduction(function: &Function, source: &str, framework: &Framework) -> String {
+fn introduction(function: &Function, source: &str, framework: &Framework, style: Style) -> String {
     let mut text = String::from("/* ");
     let word = if function.shape == Shape::Query { "query" } else { "event" };
     for (index, handler) in function.handlers.iter().enumerate() {
@@ -98,8 +104,9 @@ fn introduction(function: &Function, source: &str, framework: &Framework) -> Str
             let _ = write!(text, "({})", parameters.join(", "));
         }
     }
-    text.push_str(" */\nstatic ");
+    text.push_str(if style == Style::Embedded { " */\nCATAPULTS_INLINE " } else { " */\nstatic " });
     text.push_str(match function.shape {
+        Shape::Event if function.silent => "void ",
         Shape::Event => "const struct catapults_stop *",
         Shape::Dispatch => "struct catapults_thread *",
         Shape::Query => match function.handlers.first().and_then(|handler| handler.returns) {
@@ -116,15 +123,23 @@ fn introduction(function: &Function, source: &str, framework: &Framework) -> Str
 /// The parameters and the body.
 fn definition(body: &Body, shape: Shape, names: &Names) -> String {
     let constant = if shape == Shape::Query { "const " } else { "" };
-    let mut text = format!("({constant}void *self_");
+    let mut parameters = Vec::new();
+    if names.style == Style::Loaded {
+        parameters.push(format!("{constant}void *self_"));
+    }
     for index in 0..body.handler.parameters {
-        let _ = write!(text, ", {constant}struct catapults_thread *{}", body.parameter(index));
+        parameters.push(format!("{constant}struct catapults_thread *{}", body.parameter(index)));
     }
-    if shape == Shape::Dispatch {
-        text.push_str(", const struct catapults_stop **stop");
+    if shape == Shape::Dispatch && !body.is_silent() {
+        parameters.push("const struct catapults_stop **stop".to_owned());
     }
-    text.push_str(") {\n");
-    let _ = if body.uses_self {
+    if parameters.is_empty() {
+        parameters.push("void".to_owned());
+    }
+    let mut text = format!("({}) {{\n", parameters.join(", "));
+    let _ = if names.style == Style::Embedded {
+        Ok(())
+    } else if body.uses_self {
         writeln!(text, "    {constant}struct {} *self = self_;", names.policy)
     } else {
         writeln!(text, "    (void)self_;")
@@ -134,7 +149,7 @@ fn definition(body: &Body, shape: Shape, names: &Names) -> String {
             let _ = writeln!(text, "    (void){};", body.parameter(index));
         }
     }
-    if shape == Shape::Dispatch && !body.uses_stop {
+    if shape == Shape::Dispatch && !body.uses_stop && !body.is_silent() {
         text.push_str("    (void)stop;\n");
     }
     text.push_str(body.text());

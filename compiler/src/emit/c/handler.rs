@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::arrays::{self, Group, Helper, Helpers, Site};
 use super::expression::expression;
 use super::names::{Names, Scope};
-use super::{values, verbatim};
+use super::{Style, values, verbatim};
 use crate::policy::text::Heads;
 use crate::policy::{
     AttributeId, BinaryOperator, Block, ContainerId, ContainerKind, ContainerRef, Expression, Handler, LocalId,
@@ -43,6 +43,8 @@ pub(super) struct Body<'a> {
     pub uses_self: bool,
     /// Whether a stop can be returned.
     pub uses_stop: bool,
+    /// The same, known before the first statement is translated.
+    can_stop: bool,
     /// Whether a thread is taken out of one of many containers.
     pub uses_take: bool,
     /// The functions over all elements of an array that are called.
@@ -76,6 +78,7 @@ pub(super) fn body<'a>(
         used: vec![false; handler.locals.len()],
         uses_self: false,
         uses_stop: false,
+        can_stop: can_stop(verified, &handler.body),
         uses_take: false,
         helpers: Helpers::new(),
         scope,
@@ -86,10 +89,19 @@ pub(super) fn body<'a>(
         body.declare(LocalId(parameter));
     }
     body.block(&handler.body);
-    if shape != Shape::Query && !ends(&handler.body) {
+    if shape != Shape::Query && !ends(&handler.body) && body.returning() != "return;" {
         body.line("return NULL;");
     }
     body
+}
+
+/// Whether a statement can stop the handler.
+fn can_stop(verified: &Verified<Policy>, block: &Block) -> bool {
+    block.iter().any(|statement| {
+        matches!(statement.kind, StatementKind::Fail { .. })
+            || !verified.facts(statement.id).guards.is_empty()
+            || statement.blocks().any(|inner| can_stop(verified, inner))
+    })
 }
 
 /// Whether control never reaches the end.
@@ -126,12 +138,22 @@ impl Body<'_> {
     /// A member of the instance.
     pub(super) fn member(&mut self, name: &str) -> String {
         self.uses_self = true;
-        format!("self->{name}")
+        format!("{}{name}", self.names.style.of_self())
     }
 
     /// A container.
     pub(super) fn container(&mut self, id: ContainerId) -> String {
         self.member(&self.names.containers[id.0])
+    }
+
+    /// Whether the function has no means of saying that it stopped: an event of an embedded host that cannot.
+    pub(super) fn is_silent(&self) -> bool {
+        self.embedded() && self.shape != Shape::Query && !self.can_stop
+    }
+
+    /// The end of a handler before its end.
+    fn returning(&self) -> &'static str {
+        if self.is_silent() && self.shape == Shape::Event { "return;" } else { "return NULL;" }
     }
 
     fn declare(&mut self, id: LocalId) -> String {
@@ -238,12 +260,15 @@ impl Body<'_> {
                 self.depth = depth;
                 self.line("}");
             }
-            StatementKind::Return { value: None } => self.from(statement, "return NULL;"),
+            StatementKind::Return { value: None } => {
+                let line = self.returning();
+                self.from(statement, line);
+            }
             StatementKind::Fail { reason } => {
                 self.line(&format!(
                     "static const struct catapults_stop refusal = {{CATAPULTS_STOP_FAIL, {}, {}}};",
                     statement.at.line,
-                    super::string(reason)
+                    self.names.style.text(reason)
                 ));
                 self.stop(statement, "refusal");
             }
@@ -303,7 +328,7 @@ impl Body<'_> {
             let text = verified.guard_text(heads, statement, guard);
             let failed = match (guard, from, to) {
                 (Guard::Holds(_), Some(from), _) => {
-                    arrays::empty(&self.policy.containers[from.id.0].kind, &from.member)
+                    arrays::empty(self.names.style, &self.policy.containers[from.id.0].kind, &from.member)
                 }
                 (Guard::Vacant(_), _, Some(to)) => format!("{} != NULL", to.member),
                 (Guard::Holds(_), None, _) | (Guard::Vacant(_), _, None) => continue,
@@ -313,7 +338,7 @@ impl Body<'_> {
             self.line(&format!(
                 "static const struct catapults_stop guard = {{CATAPULTS_STOP_GUARD, {}, {}}};",
                 statement.at.line,
-                super::string(&text)
+                self.names.style.text(&text)
             ));
             self.stop(statement, "guard");
             self.depth -= 1;
@@ -352,7 +377,7 @@ impl Body<'_> {
                 let thread = self.thread(*thread);
                 self.arm(&thread, *id, &value)
             }
-            Place::Import(_) | Place::ThreadImport(..) => {
+            Place::Import(_) | Place::ThreadImport(..) if !self.embedded() => {
                 let value = expression(self, value);
                 let write = if self.is_float(place) { "catapults_write_float" } else { "CATAPULTS_WRITE" };
                 format!("{write}({target}, {value});")
@@ -361,7 +386,9 @@ impl Body<'_> {
             | Place::VariableElement { .. }
             | Place::Local(_)
             | Place::Attribute(..)
-            | Place::AttributeElement { .. } => match self.step(place, value) {
+            | Place::AttributeElement { .. }
+            | Place::Import(_)
+            | Place::ThreadImport(..) => match self.step(place, value) {
                 Some((operator, operand)) if operand == "1" => format!("{target}{operator}{operator};"),
                 Some((operator, operand)) => format!("{target} {operator}= {operand};"),
                 None => {
@@ -415,9 +442,16 @@ impl Body<'_> {
             let (holds, number) = (group.holds(self.names, &thread), group.number(self.names, &thread));
             let order = &self.names.orders[group.id().0];
             let member = self.member(&group.member(self.names, &thread));
+            let ties = self.ties_at_entry(group.id());
             self.line(&format!("if ({holds})"));
-            self.line(&format!("    catapults_sorted_refile(&{member}, {thread}, {number}, {order});"));
+            self.line(&format!("    catapults_sorted_refile(&{member}, {thread}, {number}, {order}{ties});"));
         }
+    }
+
+    /// What a small sorted container must know of a thread that enters: whether it goes behind its equals.
+    fn ties_at_entry(&self, container: ContainerId) -> String {
+        let ties = super::ties(&self.policy.containers[container.0].kind);
+        if self.embedded() { format!(", {ties}") } else { String::new() }
     }
 
     fn transfer(&mut self, statement: &Statement, source: &Source, from: Option<Site>, to: &Site) {
@@ -429,7 +463,8 @@ impl Body<'_> {
             ContainerKind::Stack => format!("catapults_list_push(&{member}, {thread}, {number});"),
             ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
                 let order = &self.names.orders[destination.0];
-                format!("catapults_sorted_insert(&{member}, {thread}, {number}, {order});")
+                let ties = self.ties_at_entry(*destination);
+                format!("catapults_sorted_insert(&{member}, {thread}, {number}, {order}{ties});")
             }
         };
         self.from(statement, &put);
@@ -507,7 +542,8 @@ impl Body<'_> {
             [_, ..] => {
                 self.uses_self = true;
                 self.uses_take = true;
-                self.line(&format!("{}(self, {thread});", self.names.take));
+                let instance = if self.names.style == Style::Loaded { "self, " } else { "" };
+                self.line(&format!("{}({instance}{thread});", self.names.take));
             }
         }
     }

@@ -28,14 +28,50 @@ use arrays::Group;
 use names::Names;
 use std::fmt::Write;
 
+/// How generated code and its host find one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// By a table of handlers, which are given the scheduler's own data: it can be loaded, and there can be several.
+    Loaded,
+    /// By name: the host includes the file in each of its own that raises events. There is one scheduler, an object with a fixed
+    /// address; what the policy imports is in it and in the threads, and the application sets it there.
+    Embedded,
+}
+
+impl Style {
+    /// The scheduler's own data, up to the name of a member.
+    fn of_self(self) -> &'static str {
+        match self {
+            Style::Loaded => "self->",
+            Style::Embedded => "self.",
+        }
+    }
+
+    /// What functions that are to be inlined begin with.
+    fn inline(self) -> &'static str {
+        match self {
+            Style::Loaded => "static inline",
+            Style::Embedded => "CATAPULTS_INLINE",
+        }
+    }
+
+    /// What a stop says; a small host keeps no texts.
+    fn text(self, text: &str) -> String {
+        match self {
+            Style::Loaded => string(text),
+            Style::Embedded => format!("CATAPULTS_TEXT({})", string(text)),
+        }
+    }
+}
+
 /// One translation unit.
-pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework) -> File {
+pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: Style) -> File {
     let framework = &framework.with_timers(verified.policy().timers());
     let mut unit = Unit {
         verified,
         policy: verified.policy(),
         framework,
-        names: Names::new(verified.policy()),
+        names: Names::new(verified.policy(), style),
         text: String::new(),
     };
     let (functions, table, timeouts) = functions::functions(verified, framework, &mut unit.names);
@@ -52,7 +88,10 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework) -> File {
     unit.text.push_str(&functions.text);
     let start = unit.start();
     let adopt = unit.adopt();
-    unit.tail(&table, &timeouts, &start, &adopt);
+    match style {
+        Style::Loaded => unit.tail(&table, &timeouts, &start, &adopt),
+        Style::Embedded => unit.ways_in(&table, &functions.never_stop, &start, &adopt),
+    }
     File { name: format!("{}.c", unit.policy.name), text: unit.text }
 }
 
@@ -96,28 +135,38 @@ impl Unit<'_> {
         }
     }
 
-    /// Enumeration constants where they fit into C's `int`, else objects.
+    /// Enumeration constants where they fit into C's `int`, else objects. Of an array an embedded host has one copy.
     fn constants(&mut self) {
         let (mut small, mut large) = (String::new(), String::new());
+        // Nobody warns of what stands in a file that is included.
+        let unused = if self.names.style == Style::Loaded { " __attribute__((unused))" } else { "" };
         for (index, (constant, name)) in self.policy.constants.iter().zip(&self.names.constants).enumerate() {
             if let Some(Element { index: place, length }) = constant.element {
                 if place == 0 {
                     let values = self.policy.constants[index..index + length].iter().map(|constant| constant.value);
                     let values = values.map(expression::literal).collect::<Vec<_>>().join(", ");
                     let (ty, name) = (type_name(constant.value.ty()), Element::array(name));
-                    let _ =
-                        writeln!(large, "static const {ty} {name}[{length}] __attribute__((unused)) = {{{values}}};");
+                    let _ = match self.names.style {
+                        Style::Loaded => {
+                            writeln!(large, "static const {ty} {name}[{length}]{unused} = {{{values}}};")
+                        }
+                        Style::Embedded => writeln!(
+                            large,
+                            "#ifdef CATAPULTS_DEFINE_INSTANCE\nconst {ty} {name}[{length}] = {{{values}}};\n\
+                             #else\nextern const {ty} {name}[{length}];\n#endif"
+                        ),
+                    };
                 }
                 continue;
             }
             match constant.value {
                 Value::Time(_) | Value::Float(_) => {
                     let (ty, value) = (type_name(constant.value.ty()), expression::literal(constant.value));
-                    let _ = writeln!(large, "static const {ty} {name} __attribute__((unused)) = {value};");
+                    let _ = writeln!(large, "static const {ty} {name}{unused} = {value};");
                 }
                 Value::Int(value) if i32::try_from(value).is_err() => {
                     let value = expression::literal(constant.value);
-                    let _ = writeln!(large, "static const catapults_int {name} __attribute__((unused)) = {value};");
+                    let _ = writeln!(large, "static const catapults_int {name}{unused} = {value};");
                 }
                 Value::Int(value) => {
                     let _ = writeln!(small, "    {name} = {value},");
@@ -153,7 +202,7 @@ impl Unit<'_> {
             rows.push((format!("{} {name};", type_name(variable.ty)), String::new()));
         }
         for (import, name) in policy.imports.iter().zip(&names.imports) {
-            rows.push((format!("{} *{}, {};", type_name(import.ty), name.0, name.1), "imported".to_owned()));
+            rows.push(imported(names.style, import, name));
         }
         if policy.uses_now() {
             let note = "the instant of the event that is handled; the host writes it".to_owned();
@@ -173,6 +222,14 @@ impl Unit<'_> {
             };
         }
         let _ = write!(text, "}};\n\n/* The scheduler. */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
+        if names.style == Style::Embedded {
+            let _ = write!(
+                text,
+                "\n/* One file of the host defines CATAPULTS_DEFINE_INSTANCE, and has it. */\n#define self {0}_self\n\
+                 #ifdef CATAPULTS_DEFINE_INSTANCE\nstruct {0} self;\n#else\nextern struct {0} self;\n#endif\n",
+                names.policy
+            );
+        }
         self.put(&text);
     }
 
@@ -187,11 +244,17 @@ impl Unit<'_> {
             rows.push((format!("{ty} {name};"), String::new()));
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
-            rows.push((format!("{} *{}, {};", type_name(import.ty), name.0, name.1), "imported".to_owned()));
+            rows.push(imported(names.style, import, name));
         }
+        let conversion = match names.style {
+            Style::Loaded => format!(
+                "static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}"
+            ),
+            // A call that is inlined still costs a copy in some compilers.
+            Style::Embedded => format!("#define {thread}(t) ((struct {thread} *)(t))"),
+        };
         let text = format!(
-            "\n/* A thread, with what the scheduler keeps for it. */\nstruct {thread} {{\n{}}};\n\n\
-             static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}\n",
+            "\n/* A thread, with what the scheduler keeps for it. */\nstruct {thread} {{\n{}}};\n\n{conversion}\n",
             members(&rows)
         );
         self.put(&text);
@@ -204,11 +267,11 @@ impl Unit<'_> {
             if container.element.is_some_and(|element| element.index > 0) {
                 continue;
             }
-            let thread = &self.names.thread;
+            let (thread, inline) = (&self.names.thread, self.names.style.inline());
             let mut text = format!("\n/* {} leaves `{}` first. */\n", self.keys(keys), Element::array(&container.name));
             let _ = writeln!(
                 text,
-                "static inline int {name}(const struct catapults_thread *a, const struct catapults_thread *b) {{"
+                "{inline} int {name}(const struct catapults_thread *a, const struct catapults_thread *b) {{"
             );
             for key in keys {
                 let member = &self.names.attributes[key.attribute.0];
@@ -226,10 +289,14 @@ impl Unit<'_> {
 
     /// The way out of whatever container holds a thread.
     fn take(&mut self) {
-        let (name, policy) = (&self.names.take, &self.names.policy);
+        let (name, inline) = (&self.names.take, self.names.style.inline());
+        let instance = match self.names.style {
+            Style::Loaded => format!("struct {} *self, ", self.names.policy),
+            Style::Embedded => String::new(),
+        };
         let mut text = format!(
             "\n/* Takes a thread out of wherever it is. */\n\
-             static inline void {name}(struct {policy} *self, struct catapults_thread *t) {{\n"
+             {inline} void {name}({instance}struct catapults_thread *t) {{\n"
         );
         let all: Vec<ContainerId> = (0..self.policy.containers.len()).map(ContainerId).collect();
         let groups = arrays::groups(self.policy, &all);
@@ -252,29 +319,35 @@ impl Unit<'_> {
         let wanted = format!("{}_start", self.names.policy);
         let name = self.names.file.take(&wanted);
         let (policy, names) = (self.policy, &self.names);
-        let mut text = format!("\nstatic void {name}(void *self_) {{\n    struct {} *self = self_;\n", names.policy);
+        let of_self = names.style.of_self();
+        let mut text = match names.style {
+            Style::Loaded => {
+                format!("\nstatic void {name}(void *self_) {{\n    struct {} *self = self_;\n", names.policy)
+            }
+            Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(void) {{\n"),
+        };
         for (container, name) in policy.containers.iter().zip(&names.containers) {
             match container.element {
                 None => {
-                    let _ = writeln!(text, "    {}", emptied(container, name));
+                    let _ = writeln!(text, "    {}", emptied(of_self, container, name));
                 }
                 Some(Element { index: 0, length }) => {
-                    let each = emptied(container, &format!("{}[i]", Element::array(name)));
+                    let each = emptied(of_self, container, &format!("{}[i]", Element::array(name)));
                     let _ = write!(text, "    for (unsigned i = 0; i < {length}; i++)\n        {each}\n");
                 }
                 Some(_) => {}
             }
         }
         let variables = policy.variables.iter().map(|variable| (variable.element, variable.initial));
-        text.push_str(&initialised("self", &variables.collect::<Vec<_>>(), &names.variables));
+        text.push_str(&initialised(of_self, &variables.collect::<Vec<_>>(), &names.variables));
         for (import, name) in policy.imports.iter().zip(&names.imports) {
-            text.push_str(&defaults("self", import, name));
+            text.push_str(&defaults(names.style, of_self, import, name));
         }
         if policy.uses_now() {
-            let _ = writeln!(text, "    self->{} = 0;", names.now);
+            let _ = writeln!(text, "    {of_self}{} = 0;", names.now);
         }
         if policy.timers().next().is_some() {
-            let _ = writeln!(text, "    catapults_timers_init(&self->{});", names.timers);
+            let _ = writeln!(text, "    catapults_timers_init(&{of_self}{});", names.timers);
         }
         text.push_str("}\n");
         self.put(&text);
@@ -286,22 +359,25 @@ impl Unit<'_> {
         let wanted = format!("{}_adopt", self.names.policy);
         let name = self.names.file.take(&wanted);
         let (policy, names) = (self.policy, &self.names);
-        let mut text = format!(
-            "\nstatic void {name}(void *self_, struct catapults_thread *t_) {{\n    struct {0} *t = {0}(t_);\n    (void)self_;\n",
-            names.thread
-        );
+        let thread = &names.thread;
+        let mut text = match names.style {
+            Style::Loaded => format!(
+                "\nstatic void {name}(void *self_, struct catapults_thread *t_) {{\n    struct {thread} *t = {thread}(t_);\n    (void)self_;\n"
+            ),
+            Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(struct {thread} *t) {{\n"),
+        };
         text.push_str("    t->base.container = 0;\n");
         let attributes = || policy.attributes.iter().zip(&names.attributes);
         let (plain, plain_names): (Vec<_>, Vec<_>) = attributes()
             .filter(|(attribute, _)| attribute.timer.is_none())
             .map(|(attribute, name)| ((attribute.element, attribute.initial), name.clone()))
             .unzip();
-        text.push_str(&initialised("t", &plain, &plain_names));
+        text.push_str(&initialised("t->", &plain, &plain_names));
         for (number, (_, name)) in attributes().filter(|(attribute, _)| attribute.timer.is_some()).enumerate() {
             let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {number});");
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
-            text.push_str(&defaults("t", import, name));
+            text.push_str(&defaults(names.style, "t->", import, name));
         }
         text.push_str("}\n");
         self.put(&text);
@@ -401,6 +477,38 @@ impl Unit<'_> {
         self.put(&text);
     }
 
+    /// For an embedded host: how each event is raised, each query asked, and each imported variable set.
+    fn ways_in(&mut self, table: &[(String, String)], never_stop: &[String], start: &str, adopt: &str) {
+        let names = &self.names;
+        let mut text = format!(
+            "\n/* For the host, which includes this file wherever it raises an event. */\n#undef self\n\
+             #define CATAPULTS_INSTANCE struct {}\n#define CATAPULTS_THREAD struct {}\n\
+             #define CATAPULTS_START {start}\n#define CATAPULTS_ADOPT {adopt}\n",
+            names.policy, names.thread
+        );
+        for (handler, function) in table {
+            let _ = writeln!(text, "#define CATAPULTS_HANDLER_{handler} {function}");
+            if never_stop.contains(function) {
+                let _ = writeln!(text, "#define CATAPULTS_NEVER_STOPS_{handler}");
+            }
+        }
+        for (import, name) in self.policy.imports.iter().zip(&names.imports) {
+            let _ = writeln!(text, "#define CATAPULTS_IMPORT_{} {}_self.{}", import.name, names.policy, name.0);
+        }
+        for (import, name) in self.policy.thread_imports.iter().zip(&names.thread_imports) {
+            let _ = writeln!(text, "#define CATAPULTS_THREADIMPORT_{}(t) {}(t)->{}", import.name, names.thread, name.0);
+        }
+        let list = |imports: &[Import]| {
+            imports.iter().map(|import| format!(" of({}, {})", import.name, import.ty.word())).collect::<String>()
+        };
+        let _ = writeln!(text, "#define CATAPULTS_IMPORTS(of){}", list(&self.policy.imports));
+        let _ = writeln!(text, "#define CATAPULTS_THREADIMPORTS(of){}", list(&self.policy.thread_imports));
+        if self.policy.uses_now() {
+            let _ = writeln!(text, "#define CATAPULTS_NOW {}_self.{}", names.policy, names.now);
+        }
+        self.put(&text);
+    }
+
     fn kind(&self, kind: &ContainerKind) -> String {
         match kind {
             ContainerKind::Threadref => "threadref".to_owned(),
@@ -443,11 +551,11 @@ fn declared(name: &str, element: Option<Element>) -> Option<String> {
 }
 
 /// The statement that sets a container up.
-fn emptied(container: &Container, member: &str) -> String {
+fn emptied(of_self: &str, container: &Container, member: &str) -> String {
     match container.kind {
-        ContainerKind::Threadref => format!("self->{member} = NULL;"),
-        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_init(&self->{member});"),
-        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&self->{member});"),
+        ContainerKind::Threadref => format!("{of_self}{member} = NULL;"),
+        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_init(&{of_self}{member});"),
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&{of_self}{member});"),
     }
 }
 
@@ -462,19 +570,34 @@ fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[St
         let _ = match element {
             Some(Element { index: 0, length }) if alike => write!(
                 text,
-                "    for (unsigned i = 0; i < {length}; i++)\n        {object}->{}[i] = {value};\n",
+                "    for (unsigned i = 0; i < {length}; i++)\n        {object}{}[i] = {value};\n",
                 Element::array(name)
             ),
             Some(_) if alike => Ok(()),
-            Some(_) | None => writeln!(text, "    {object}->{name} = {value};"),
+            Some(_) | None => writeln!(text, "    {object}{name} = {value};"),
         };
     }
     text
 }
 
-fn defaults(object: &str, import: &Import, (pointer, fallback): &(String, String)) -> String {
+/// The member of an imported variable.
+fn imported(style: Style, import: &Import, (variable, fallback): &(String, String)) -> (String, String) {
+    let ty = type_name(import.ty);
+    let declaration = match style {
+        Style::Loaded => format!("{ty} *{variable}, {fallback};"),
+        Style::Embedded => format!("{ty} {variable};"),
+    };
+    (declaration, "imported".to_owned())
+}
+
+fn defaults(style: Style, object: &str, import: &Import, (variable, fallback): &(String, String)) -> String {
     let value = expression::literal(import.default);
-    format!("    {object}->{fallback} = {value};\n    {object}->{pointer} = &{object}->{fallback};\n")
+    match style {
+        Style::Loaded => {
+            format!("    {object}{fallback} = {value};\n    {object}{variable} = &{object}{fallback};\n")
+        }
+        Style::Embedded => format!("    {object}{variable} = {value};\n"),
+    }
 }
 
 fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, String)]) -> String {
@@ -501,12 +624,12 @@ fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, 
 
 /// The statement that takes `thread` out of a container that holds it.
 fn removal(policy: &Policy, names: &Names, group: &Group, thread: &str) -> String {
-    let member = group.member(names, thread);
+    let member = format!("{}{}", names.style.of_self(), group.member(names, thread));
     match policy.containers[group.id().0].kind {
-        ContainerKind::Threadref => format!("self->{member} = NULL;"),
-        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_remove(&self->{member}, {thread});"),
+        ContainerKind::Threadref => format!("{member} = NULL;"),
+        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_remove(&{member}, {thread});"),
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
-            format!("catapults_sorted_remove(&self->{member}, {thread});")
+            format!("catapults_sorted_remove(&{member}, {thread});")
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Names in generated C: those of the source, with a trailing underscore where C or this file has taken them.
 
+use super::Style;
 use super::arrays::Helper;
 use crate::policy::{ContainerId, Element, Policy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,6 +105,8 @@ fn is_reserved(name: &str) -> bool {
 
 /// The names of a policy's parts. Each list runs parallel to the one of the policy.
 pub(super) struct Names {
+    /// How the file reaches its host.
+    pub style: Style,
     /// The prefix of all that the file defines, and the tag of the instance's struct.
     pub policy: String,
     /// The function from a thread to the policy's part of it, and the tag of that struct.
@@ -137,8 +140,15 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(policy: &Policy) -> Self {
+    pub(super) fn new(policy: &Policy, style: Style) -> Self {
         let mut file = Scope::default();
+        let (mut instance, mut members) = (Scope::default(), Scope::default());
+        if style == Style::Embedded {
+            // A macro, which stands for the scheduler wherever it is written.
+            for scope in [&mut file, &mut instance, &mut members] {
+                scope.take("self");
+            }
+        }
         // The prefix must stay distinct: everything else in the file is made from it.
         let name = Scope::default().take(&policy.name);
         let mut of = |part: &str| file.take(&format!("{name}_{part}"));
@@ -152,7 +162,13 @@ impl Names {
         let arrays = policy.containers.iter().enumerate().filter(|(_, container)| container.element.is_some());
         let helpers = arrays.map(|(index, _)| ContainerId(index)).zip(helpers).collect();
         let constants = policy.constants.iter().map(|constant| (constant.name.as_str(), constant.element));
-        let constants = elements(constants, |name| file.take(name));
+        let objects: Vec<&str> =
+            policy.constants.iter().filter(|it| it.element.is_some()).map(|it| it.name.as_str()).collect();
+        let constants = elements(constants, |constant| {
+            // What other files see has the policy's name before it.
+            let seen = style == Style::Embedded && objects.iter().any(|object| Element::array(object) == constant);
+            if seen { file.take(&format!("{name}_{constant}")) } else { file.take(constant) }
+        });
         let numbers = shared(containers(), |array| file.take(&format!("in_{array}")));
         let numbers = numbers.into_iter().zip(&policy.containers).map(|(number, container)| match container.element {
             Some(Element { index, .. }) if index > 0 => format!("{number} + {index}"),
@@ -160,7 +176,6 @@ impl Names {
         });
         let numbers = numbers.collect();
 
-        let mut instance = Scope::default();
         let now = instance.take("now");
         let containers = elements(containers(), |name| instance.take(name));
         let variables = policy.variables.iter().map(|variable| (variable.name.as_str(), variable.element));
@@ -170,13 +185,13 @@ impl Names {
 
         let timers = instance.take("timers");
 
-        let mut members = Scope::default();
         members.take("base");
         let attributes = policy.attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.element));
         let attributes = elements(attributes, |name| members.take(name));
         let thread_imports =
             policy.thread_imports.iter().map(|variable| import(&mut members, &variable.name)).collect();
         Names {
+            style,
             policy: name,
             thread,
             take,

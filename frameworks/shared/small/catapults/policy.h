@@ -1,6 +1,6 @@
 /*
  * What generated code and an embedded host share: ../../catapults/policy.h where memory is counted in bytes. The host
- * includes the scheduler (frameworks/rabbit/README.md), so there is no description of the policy and no version.
+ * includes the generated file (see compiler/src/emit/c), so there is no description of the policy and no version.
  */
 #ifndef CATAPULTS_POLICY_H
 #define CATAPULTS_POLICY_H
@@ -17,20 +17,31 @@
 #endif
 
 /*
- * A thread as a policy sees it; what its scheduler keeps for it follows in memory: CATAPULTS_THREAD.
+ * A thread as a policy sees it; its attributes and imported variables follow it in memory: CATAPULTS_THREAD.
  */
 struct catapults_thread {
     void *context;                 /* the host's own */
     struct catapults_thread *next; /* the one that leaves the container after it */
+    struct catapults_thread *walk; /* the next to be visited by the foreach that is under way */
     uint8_t container;             /* the number of the container that holds it; 0 while in none ("in hand") */
 };
 
-/* Why a handler ended before its end.  */
+/* Why a handler ended before its end. Line 0 stands for the framework's own default handler. */
 struct catapults_stop {
     uint8_t why;
-    uint16_t line; /* in the policy's source, from 1 */
+    uint16_t line;    /* in the policy's source, from 1 */
+    const char *text; /* NULL unless CATAPULTS_TEXTS is defined */
 };
 #define CATAPULTS_STOP_GUARD 0
 #define CATAPULTS_STOP_FAIL 1
+
+#ifdef CATAPULTS_TEXTS
+#define CATAPULTS_TEXT(text) text
+#else
+#define CATAPULTS_TEXT(text) NULL
+#endif
+
+/* `int` of the policy language. */
+typedef int16_t catapults_int;
 
 #endif

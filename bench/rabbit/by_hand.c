@@ -1,0 +1,127 @@
+/*
+ * The scheduler of the weather station (policies/weather.sched) as somebody writes it in C who knows this processor:
+ * what the generated one is measured against. In the place of a generated file, with what the station needs of it.
+ */
+#include "rabbit_policy.h"
+
+struct weather_queue {
+    struct catapults_thread *first, *last;
+};
+
+struct by_hand_thread {
+    struct catapults_thread base;
+    int threadclass;
+};
+
+struct by_hand {
+    struct weather_queue standard_sensors, slow_sensors, calculations;
+    struct catapults_thread *new_threads, *display, *next;
+    int last_display, last_sensor1, last_sensor2, temperature;
+};
+
+#ifdef CATAPULTS_DEFINE_INSTANCE
+struct by_hand weather;
+#else
+extern struct by_hand weather;
+#endif
+
+#define CLASS(t) (((struct by_hand_thread *)(t))->threadclass)
+
+#define APPEND(queue, t)                                                                                               \
+    do {                                                                                                               \
+        (t)->next = NULL;                                                                                              \
+        if (weather.queue.first)                                                                                       \
+            weather.queue.last->next = (t);                                                                            \
+        else                                                                                                           \
+            weather.queue.first = (t);                                                                                 \
+        weather.queue.last = (t);                                                                                      \
+    } while (0)
+
+CATAPULTS_INLINE void by_hand_start(void) {
+    weather.standard_sensors.first = NULL;
+    weather.slow_sensors.first = NULL;
+    weather.calculations.first = NULL;
+    weather.new_threads = NULL;
+    weather.display = NULL;
+    weather.next = NULL;
+    weather.last_display = 0;
+    weather.last_sensor1 = 0;
+    weather.last_sensor2 = 0;
+    weather.temperature = 0;
+}
+
+CATAPULTS_INLINE void by_hand_adopt(struct by_hand_thread *t) { t->threadclass = 0; }
+
+CATAPULTS_INLINE void by_hand_newthread(struct catapults_thread *t) {
+    t->next = weather.new_threads;
+    weather.new_threads = t;
+}
+
+CATAPULTS_INLINE void by_hand_switch_out(struct catapults_thread *t) {
+    if (CLASS(t) == 1) {
+        APPEND(standard_sensors, t);
+    } else if (CLASS(t) == 2) {
+        APPEND(slow_sensors, t);
+    } else if (CLASS(t) == 3 && !weather.display) {
+        weather.display = t;
+    } else if (CLASS(t) == 4) {
+        APPEND(calculations, t);
+    } else {
+        t->next = weather.new_threads;
+        weather.new_threads = t;
+    }
+}
+
+CATAPULTS_INLINE struct catapults_thread *by_hand_schedule(void) {
+    struct catapults_thread *t, *next;
+    if (weather.new_threads) {
+        t = weather.new_threads;
+        weather.new_threads = NULL;
+        do {
+            next = t->next;
+            by_hand_switch_out(t);
+        } while ((t = next));
+    }
+    weather.last_display++;
+    weather.last_sensor1++;
+    weather.last_sensor2++;
+    if ((t = weather.next)) {
+        weather.next = NULL;
+    } else if (weather.temperature >= 100 && weather.last_display > 10 && (t = weather.display)) {
+        weather.display = NULL;
+        weather.last_display = 0;
+    } else if (weather.last_sensor1 > 3 && (t = weather.standard_sensors.first)) {
+        weather.standard_sensors.first = t->next;
+        weather.last_sensor1 = 0;
+    } else if (weather.last_sensor2 > 6 && (t = weather.slow_sensors.first)) {
+        weather.slow_sensors.first = t->next;
+        weather.last_sensor2 = 0;
+    } else if ((t = weather.calculations.first)) {
+        weather.calculations.first = t->next;
+    } else if ((t = weather.new_threads)) {
+        weather.new_threads = t->next;
+    } else if ((t = weather.standard_sensors.first)) {
+        weather.standard_sensors.first = t->next;
+    } else if ((t = weather.slow_sensors.first)) {
+        weather.slow_sensors.first = t->next;
+    } else {
+        t = weather.display;
+        weather.display = NULL;
+    }
+    return t;
+}
+
+#define BY_HAND_NOTHING(t) (void)0
+#define CATAPULTS_THREAD struct by_hand_thread
+#define CATAPULTS_START by_hand_start
+#define CATAPULTS_ADOPT by_hand_adopt
+#define CATAPULTS_HANDLER_newthread by_hand_newthread
+#define CATAPULTS_NEVER_STOPS_newthread
+#define CATAPULTS_HANDLER_schedule by_hand_schedule
+#define CATAPULTS_NEVER_STOPS_schedule
+#define CATAPULTS_HANDLER_switch_out by_hand_switch_out
+#define CATAPULTS_NEVER_STOPS_switch_out
+#define CATAPULTS_HANDLER_exit BY_HAND_NOTHING
+#define CATAPULTS_NEVER_STOPS_exit
+#define CATAPULTS_IMPORT_temperature weather.temperature
+#define CATAPULTS_THREADIMPORT_threadclass(t) CLASS(t)

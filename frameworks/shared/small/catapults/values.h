@@ -1,0 +1,44 @@
+/*
+ * The arithmetic of the policy language where it differs from C's.
+ *
+ * Sums, differences and products wrap: generated code is built with -fwrapv, or by a compiler that takes it for
+ * granted.
+ */
+#ifndef CATAPULTS_VALUES_H
+#define CATAPULTS_VALUES_H
+
+#include "catapults/policy.h"
+
+#ifdef __GNUC__
+/* Generated code says what its policy says, also where that compares a variable with itself. */
+#pragma GCC diagnostic ignored "-Wtautological-compare"
+#endif
+
+/* A guard or a refusal is the exception; small compilers do not ask. */
+#define CATAPULTS_UNLIKELY(condition) (condition)
+
+/* Which element of an array an index means: of one out of range, the nearest. */
+CATAPULTS_INLINE unsigned catapults_element(catapults_int index, unsigned length) {
+    if (index <= 0)
+        return 0;
+    return index < (catapults_int)length ? (unsigned)index : length - 1;
+}
+
+/* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, which the processor's division is not.
+ */
+CATAPULTS_INLINE catapults_int catapults_divide(catapults_int dividend, catapults_int divisor) {
+    if (divisor == 0)
+        return 0;
+    if (divisor == -1)
+        return (catapults_int)(0 - (uint16_t)dividend);
+    return dividend / divisor;
+}
+
+/* By zero: 0. Otherwise with the sign of the dividend. */
+CATAPULTS_INLINE catapults_int catapults_remainder(catapults_int dividend, catapults_int divisor) {
+    if (divisor == 0 || divisor == -1)
+        return 0;
+    return dividend % divisor;
+}
+
+#endif
