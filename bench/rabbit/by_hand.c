@@ -1,10 +1,11 @@
 /*
- * The scheduler of the weather station (policies/weather.sched) as somebody writes it in C who knows this processor:
- * what the generated one is measured against. In the place of a generated file, with what the station needs of it.
+ * The scheduler of the weather station (policies/weather.sched) as somebody writes it in C who knows this processor and
+ * its compiler: what the generated one is measured against. In the place of a generated file, with what the station
+ * needs of it.
  */
 #include "rabbit_policy.h"
 
-struct weather_queue {
+struct queue {
     struct catapults_thread *first, *last;
 };
 
@@ -14,7 +15,7 @@ struct by_hand_thread {
 };
 
 struct by_hand {
-    struct weather_queue standard_sensors, slow_sensors, calculations;
+    struct queue standard_sensors, slow_sensors, calculations;
     struct catapults_thread *new_threads, *display, *next;
     int last_display, last_sensor1, last_sensor2, temperature;
 };
@@ -57,43 +58,60 @@ CATAPULTS_INLINE void by_hand_newthread(struct catapults_thread *t) {
     weather.new_threads = t;
 }
 
+/* A jump by class keeps the thread in registers, comparisons one by one do not. */
 CATAPULTS_INLINE void by_hand_switch_out(struct catapults_thread *t) {
-    if (CLASS(t) == 1) {
+    switch (CLASS(t)) {
+    case 1:
         APPEND(standard_sensors, t);
-    } else if (CLASS(t) == 2) {
+        return;
+    case 2:
         APPEND(slow_sensors, t);
-    } else if (CLASS(t) == 3 && !weather.display) {
-        weather.display = t;
-    } else if (CLASS(t) == 4) {
+        return;
+    case 3:
+        if (!weather.display) {
+            weather.display = t;
+            return;
+        }
+        break;
+    case 4:
         APPEND(calculations, t);
-    } else {
-        t->next = weather.new_threads;
-        weather.new_threads = t;
+        return;
     }
+    t->next = weather.new_threads;
+    weather.new_threads = t;
 }
 
+/* Seldom, so it is not to be inlined. */
+#ifdef CATAPULTS_DEFINE_INSTANCE
+void by_hand_sort(void) {
+    struct catapults_thread *next, *t = weather.new_threads;
+    weather.new_threads = NULL;
+    do {
+        next = t->next;
+        by_hand_switch_out(t);
+    } while ((t = next));
+}
+#else
+void by_hand_sort(void);
+#endif
+
+/* `>= 4` is cheaper than `> 3`. */
 CATAPULTS_INLINE struct catapults_thread *by_hand_schedule(void) {
-    struct catapults_thread *t, *next;
-    if (weather.new_threads) {
-        t = weather.new_threads;
-        weather.new_threads = NULL;
-        do {
-            next = t->next;
-            by_hand_switch_out(t);
-        } while ((t = next));
-    }
+    struct catapults_thread *t;
+    if (weather.new_threads)
+        by_hand_sort();
     weather.last_display++;
     weather.last_sensor1++;
     weather.last_sensor2++;
     if ((t = weather.next)) {
         weather.next = NULL;
-    } else if (weather.temperature >= 100 && weather.last_display > 10 && (t = weather.display)) {
+    } else if (weather.last_display >= 11 && weather.temperature >= 100 && (t = weather.display)) {
         weather.display = NULL;
         weather.last_display = 0;
-    } else if (weather.last_sensor1 > 3 && (t = weather.standard_sensors.first)) {
+    } else if (weather.last_sensor1 >= 4 && (t = weather.standard_sensors.first)) {
         weather.standard_sensors.first = t->next;
         weather.last_sensor1 = 0;
-    } else if (weather.last_sensor2 > 6 && (t = weather.slow_sensors.first)) {
+    } else if (weather.last_sensor2 >= 7 && (t = weather.slow_sensors.first)) {
         weather.slow_sensors.first = t->next;
         weather.last_sensor2 = 0;
     } else if ((t = weather.calculations.first)) {
@@ -111,7 +129,7 @@ CATAPULTS_INLINE struct catapults_thread *by_hand_schedule(void) {
     return t;
 }
 
-#define BY_HAND_NOTHING(t) (void)0
+#define BY_HAND_NOTHING(t) (void)(t)
 #define CATAPULTS_THREAD struct by_hand_thread
 #define CATAPULTS_START by_hand_start
 #define CATAPULTS_ADOPT by_hand_adopt
