@@ -20,6 +20,8 @@ FRAMEWORKS   := $(patsubst %/Makefile,%,$(wildcard frameworks/*/Makefile))
 APPLICATIONS := $(patsubst %/Makefile,%,$(wildcard applications/*/Makefile))
 POLICIES     := $(wildcard policies/*.sched)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+# Folders of policies and framework descriptions.
+FORMATTED    := policies tests/run frameworks
 CLANG_FORMAT := clang-format-19
 JOBS         := $(shell nproc)
 SECONDS      ?= 60
@@ -89,7 +91,6 @@ test-rust:
 test-policies:
 	@$(call say,policies: check)
 	@$(CATAPULTS) check --most-guarded $(MOST_GUARDED) $(POLICIES)
-	@$(CATAPULTS) fmt --check policies tests/run
 
 guards: setup-build ## Say which transfers of the policies are guarded at run time, and why; 10 % may be
 	@$(MAKE) programs
@@ -121,12 +122,13 @@ lint-all:
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_SOURCES)
 	@$(call say,lints)
 	@cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+	@cargo run --release --quiet --locked -p catapults-cli -- fmt --check $(FORMATTED)
 
 format: setup-build+test ## Format all sources
 	@cargo fmt --all
 	@cargo fmt --manifest-path tests/fuzz/Cargo.toml
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
-	@cargo run --release --quiet --locked -p catapults-cli -- fmt policies tests/run
+	@cargo run --release --quiet --locked -p catapults-cli -- fmt $(FORMATTED)
 
 demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a timeline
 	@$(MAKE) programs frameworks policies applications

@@ -110,16 +110,16 @@ pub struct Explore {
     pub files: Vec<PathBuf>,
 }
 
-/// Format policies
+/// Format policies and framework descriptions
 ///
 /// There is one style: two spaces of indentation, at most 120 characters in a line, comments where they stand. What a policy
-/// means never changes, and formatting again changes nothing. A file that cannot be read as a policy is left alone.
+/// means never changes, and formatting again changes nothing. A file that cannot be read is left alone.
 #[derive(Args)]
 pub struct Fmt {
     /// Write nothing: show what would change, and end with status 1 if anything would
     #[arg(long)]
     pub check: bool,
-    /// The policies (.sched), folders of policies, or `-` alone: standard input, formatted on standard output
+    /// The policies (.sched), descriptions (.framework), folders of them, or `-` alone: standard input, formatted on standard output
     #[arg(value_name = "FILE|FOLDER", required = true)]
     pub files: Vec<PathBuf>,
 }

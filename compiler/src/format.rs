@@ -1,4 +1,4 @@
-//! The one way to write a policy: what `catapults fmt` does.
+//! The one way to write a policy, or a framework description: what `catapults fmt` does.
 //!
 //! It works on tokens and comments with little knowledge of structure (`structure.rs`): what a statement says does not matter,
 //! so a construct that the parser learns needs nothing here. The tokens come out as they went in, so the meaning is kept.
@@ -9,7 +9,10 @@
 //!   those between statements the author's; of several empty lines one stays.
 //! - Comments stay where they stand: on a line of their own, or after code. Those after code stay aligned if they were.
 //! - Handlers of one line, one after another, have their braces aligned.
+//! - In a framework description what is no statement, the type of an event, a sequence or the list of a command, keeps the line
+//!   breaks of its author.
 
+mod description;
 mod layout;
 mod lines;
 mod scan;
@@ -17,6 +20,7 @@ mod spacing;
 mod structure;
 
 use crate::diagnostics::Diagnostics;
+use crate::framework;
 use crate::source::Source;
 use crate::syntax::{self, Dialect};
 
@@ -26,13 +30,13 @@ pub const WIDTH: usize = 120;
 /// Why a text stays as it is.
 #[derive(Debug)]
 pub enum Unformatted {
-    /// It is no policy, in no dialect.
+    /// It is no policy, in no dialect, and no framework description.
     Refused(Diagnostics),
     /// What came out does not say what went in: a mistake of this module.
     Mistake,
 }
 
-/// The policy, written as policies are.
+/// The policy, written as policies are, or the framework description as those are.
 pub fn format(source: &Source) -> Result<String, Unformatted> {
     refuse(source)?;
     let tokens = scan::scan(&source.text);
@@ -59,10 +63,21 @@ fn settled(mut text: String) -> String {
     text
 }
 
+/// Whether it is, or was to be, a framework description.
+fn is_description(source: &Source) -> bool {
+    let first = syntax::tokens(&source.text).next();
+    let first = first.and_then(|at| source.text.get(at.start as usize..at.end as usize));
+    first == Some("framework") || source.name.ends_with(".framework") && first != Some("scheduler")
+}
+
 /// Only a text that can be read is formatted.
 fn refuse(source: &Source) -> Result<(), Unformatted> {
     let mut diagnostics = Diagnostics::new();
-    syntax::parse(source, &Dialect::of_everything(), &mut diagnostics);
+    if is_description(source) {
+        framework::read_through(source, &mut diagnostics);
+    } else {
+        syntax::parse(source, &Dialect::of_everything(), &mut diagnostics);
+    }
     if diagnostics.has_errors() { Err(Unformatted::Refused(diagnostics)) } else { Ok(()) }
 }
 

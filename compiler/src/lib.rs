@@ -35,7 +35,10 @@ pub fn compile(source: &Source, framework: &Framework) -> Result<(Verified<Polic
     let policy = check::check(source, &tree, framework, &mut diagnostics);
     let verified = policy.and_then(|policy| verify::verify(policy, framework, &mut diagnostics));
     match verified {
-        Some(verified) if !diagnostics.has_errors() => Ok((verified, diagnostics)),
+        Some(verified) if !diagnostics.has_errors() => {
+            check::unused(&tree, &mut diagnostics);
+            Ok((verified, diagnostics))
+        }
         Some(_) | None => Err(diagnostics),
     }
 }

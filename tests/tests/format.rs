@@ -7,19 +7,24 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::format::{Unformatted, WIDTH, format};
+use catapults_compiler::framework;
 use catapults_compiler::source::Source;
+use catapults_compiler::syntax::grammar::Grammar;
 use catapults_compiler::syntax::{self, Dialect};
 use catapults_tests::choices::Choices;
+use catapults_tests::grammar::generator::Generator;
 use catapults_tests::{policies, root, shipped_policies};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// The text, formatted; `None` if it cannot be read. Everything that is promised of it is tested here.
+/// The text of a policy or a framework description, formatted; `None` if it cannot be read. Everything that is promised of it is
+/// tested here.
 fn judged(text: &str) -> Option<String> {
     let source = Source::new("x.sched", text);
     let formatted = match format(&source) {
@@ -43,12 +48,19 @@ fn judged(text: &str) -> Option<String> {
     Some(formatted)
 }
 
-/// The syntax tree without its places; `None` if there are errors.
+/// What the text says, without its places; `None` if there are errors, which a description that can be formatted may have.
 fn tree(text: &str) -> Option<String> {
     let source = Source::new("x.sched", text);
+    let first = syntax::tokens(text).next().map(|at| &text[at.start as usize..at.end as usize]);
+    if first == Some("framework") {
+        return framework::read(&source).ok().map(|framework| without_places(&format!("{framework:?}")));
+    }
     let mut diagnostics = Diagnostics::new();
     let tree = syntax::parse(&source, &Dialect::of_everything(), &mut diagnostics);
-    let written = format!("{tree:?}");
+    (!diagnostics.has_errors()).then(|| without_places(&format!("{tree:?}")))
+}
+
+fn without_places(written: &str) -> String {
     let mut parts = written.split("At {");
     let mut without = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -56,7 +68,7 @@ fn tree(text: &str) -> Option<String> {
         assert!(place.contains("line: "), "{place}");
         without.push_str(rest);
     }
-    (!diagnostics.has_errors()).then_some(without)
+    without
 }
 
 /// The words of all comments.
@@ -89,16 +101,19 @@ fn comments(text: &str) -> Vec<String> {
     found
 }
 
-/// Every policy of the repository, and every example of its documents.
+/// Every policy and every framework description of the repository, and every example of its documents.
 fn corpus() -> Vec<(String, String)> {
     let mut texts = Vec::new();
-    for folder in ["policies", "tests/run", "tests/ui", "tests/figures", "docs", "docs/errors"] {
+    let hosts = fs::read_dir(root().join("frameworks")).unwrap().map(|entry| entry.unwrap().path());
+    let hosts = hosts.filter(|path| path.is_dir()).map(|path| path.display().to_string());
+    let folders = ["policies", "tests/run", "tests/ui", "tests/ui/frameworks", "tests/figures", "docs", "docs/errors"];
+    for folder in folders.map(str::to_owned).into_iter().chain(hosts) {
         for entry in fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let name = path.strip_prefix(root()).unwrap().display().to_string();
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some("sched") => texts.push((name, text)),
+                Some("sched" | "framework") => texts.push((name, text)),
                 Some("md") => texts.extend(examples(&text).into_iter().map(|example| (name.clone(), example))),
                 _ => {}
             }
@@ -120,24 +135,43 @@ fn examples(document: &str) -> Vec<String> {
         .collect()
 }
 
+/// Tokens with white space and comments between any two of them.
+fn scattered<'a>(tokens: impl Iterator<Item = &'a str>, bytes: &[u8]) -> String {
+    let mut choices = Choices::new(bytes);
+    let mut out = String::new();
+    for token in tokens {
+        // Two bars that stand side by side are an operator.
+        let apart = token != "|" || !out.ends_with('|');
+        match (apart, choices.chance(40)) {
+            (false, _) => {}
+            (true, true) => out.push_str(MARKS[choices.below(MARKS.len())]),
+            (true, false) => out.push(' '),
+        }
+        out.push_str(token);
+    }
+    out
+}
+
+/// White space and comments.
+const MARKS: [&str; 14] = [
+    " // a comment\n",
+    "\n// a comment\n",
+    "\n\n\n// a comment\n  // another\n",
+    " /* inline */ ",
+    "\n/* a line */\n",
+    "\n  /* of two\n     lines */ ",
+    " /* of\n * two\n */\n",
+    "\n",
+    "\r\n",
+    "\n\n\n",
+    "\t",
+    "   ",
+    " /**/ // é\u{2003}\n",
+    " //\n",
+];
+
 /// The text with other white space, and with comments, where white space is or may be.
 fn sprinkled(text: &str, bytes: &[u8]) -> String {
-    const MARKS: [&str; 14] = [
-        " // a comment\n",
-        "\n// a comment\n",
-        "\n\n\n// a comment\n  // another\n",
-        " /* inline */ ",
-        "\n/* a line */\n",
-        "\n  /* of two\n     lines */ ",
-        " /* of\n * two\n */\n",
-        "\n",
-        "\r\n",
-        "\n\n\n",
-        "\t",
-        "   ",
-        " /**/ // é\u{2003}\n",
-        " //\n",
-    ];
     let mut choices = Choices::new(bytes);
     let (mut out, mut string) = (String::new(), false);
     for character in text.chars() {
@@ -168,9 +202,14 @@ fn keeps_all_policies_and_examples() {
 
 #[test]
 fn what_is_shipped_is_formatted() {
-    for path in shipped_policies() {
+    let descriptions =
+        corpus().into_iter().filter(|(name, _)| name.starts_with("frameworks/") && !name.ends_with(".md"));
+    let policies = shipped_policies().into_iter().map(|path| {
         let text = fs::read_to_string(&path).unwrap();
-        assert_eq!(judged(&text).unwrap(), text, "{}: run `make format`", path.display());
+        (path.display().to_string(), text)
+    });
+    for (name, text) in policies.chain(descriptions) {
+        assert_eq!(judged(&text).unwrap(), text, "{name}: run `make format`");
     }
 }
 
@@ -207,8 +246,20 @@ fn a_long_policy_takes_no_long_time() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
+/// How many random texts of each kind; `PROPTEST_CASES` says otherwise.
+fn cases() -> u32 {
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    if asked { ProptestConfig::default().cases } else { 200 }
+}
+
+/// What the grammar of policies makes, or that of descriptions.
+fn made(grammar: &Grammar, bytes: &[u8]) -> Vec<String> {
+    let grammar = Grammar::read(&grammar.to_string()).unwrap();
+    Generator::new(&grammar).tokens(&mut Choices::new(bytes), &mut BTreeSet::new())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn keeps_random_policies(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
@@ -221,6 +272,35 @@ proptest! {
         more in prop::collection::vec(any::<u8>(), 0..2000),
     ) {
         assert!(judged(&sprinkled(&policies::random(&bytes), &more)).is_some());
+    }
+
+    #[test]
+    fn keeps_random_policies_with_comments_between_all_tokens(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        more in prop::collection::vec(any::<u8>(), 0..4000),
+    ) {
+        let text = policies::random(&bytes);
+        let tokens = syntax::tokens(&text).map(|at| &text[at.start as usize..at.end as usize]);
+        assert!(judged(&scattered(tokens, &more)).is_some());
+    }
+
+    #[test]
+    fn keeps_what_the_grammar_makes_with_comments_between_all_tokens(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        more in prop::collection::vec(any::<u8>(), 0..4000),
+    ) {
+        let grammar = catapults_tests::native().grammar();
+        let text = scattered(made(&grammar, &bytes).iter().map(String::as_str), &more);
+        // No grammar says that all alternatives of a verbatim value have one type.
+        assert!(judged(&text).is_some() || text.contains("verbatim"), "refused:\n{text}");
+    }
+
+    #[test]
+    fn keeps_descriptions_with_comments_between_all_tokens(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        more in prop::collection::vec(any::<u8>(), 0..4000),
+    ) {
+        judged(&scattered(made(&framework::grammar(), &bytes).iter().map(String::as_str), &more));
     }
 
     #[test]

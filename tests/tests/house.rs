@@ -133,7 +133,7 @@ fn imports_in_the_compiler_run_one_way() {
         ("diagnostics", &[]),
         ("syntax", &[]),
         ("framework", &["syntax", "policy"]),
-        ("format", &["syntax"]),
+        ("format", &["syntax", "framework"]),
         ("policy", &[]),
         ("check", &["syntax", "framework", "policy"]),
         ("verify", &["policy", "framework"]),

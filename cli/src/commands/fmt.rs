@@ -15,6 +15,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
+/// Of the files in a folder that are formatted.
+const ENDINGS: [&str; 2] = ["sched", "framework"];
+
 /// Formats every file, whatever is wrong with those before it.
 pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
     if arguments.files == [Path::new("-")] {
@@ -119,7 +122,7 @@ fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> 
     console.result(&shown)
 }
 
-/// The file, or all policies in the folder and those below it.
+/// The file, or all policies and descriptions in the folder and those below it.
 fn files(given: &Path) -> Result<Vec<PathBuf>, Failure> {
     if given == Path::new("-") {
         let help = "give `-` alone, or ./- for a file of this name";
@@ -132,14 +135,10 @@ fn files(given: &Path) -> Result<Vec<PathBuf>, Failure> {
         files.sort();
         return if files.is_empty() {
             let help = "give the folder that the policies are in, or a file";
-            Err(Failure::of_file("E0511", given, "there is no `.sched` file in this folder", help))
+            Err(Failure::of_file("E0511", given, "there is no `.sched` or `.framework` file in this folder", help))
         } else {
             Ok(files)
         };
-    }
-    if given.extension() == Some(OsStr::new("framework")) {
-        let help = "descriptions of frameworks are laid out by hand";
-        return Err(Failure::of_file("E0511", given, "only policies are formatted", help));
     }
     if !metadata.is_file() {
         let help = "`catapults fmt -` formats standard input";
@@ -157,7 +156,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             if !entry.file_name().to_string_lossy().starts_with('.') {
                 collect(&path, files)?;
             }
-        } else if path.extension() == Some(OsStr::new("sched")) && path.is_file() {
+        } else if ENDINGS.iter().any(|ending| path.extension() == Some(OsStr::new(ending))) && path.is_file() {
             files.push(path);
         }
     }

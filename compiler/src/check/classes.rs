@@ -21,6 +21,8 @@ use crate::policy::{
 use crate::syntax::ast;
 use crate::vocabulary::{At, StateClass};
 
+use super::unused::{advice, is_meant};
+
 /// Gives every container of the policy its class, or reports why it has none.
 pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut Policy, diagnostics: &mut Diagnostics) {
     let (known, named) = evidence(tree, framework, policy, diagnostics);
@@ -210,7 +212,9 @@ fn report_unknown(policy: &mut Policy, id: ContainerId, named: &[bool], diagnost
         diagnostics.push(diagnostic.help(format!("declare it: `{name} : READY`")));
     } else {
         let title = format!("the container `{name}` is never used");
-        diagnostics.push(Diagnostic::warning("E0321", title, container.at, "").help("remove it"));
+        if !is_meant(&name) {
+            diagnostics.push(Diagnostic::warning("E0321", title, container.at, "").help(advice(&name)));
+        }
         container.class = StateClass::Ready;
     }
 }

@@ -16,6 +16,7 @@ use super::expressions::{EMPTY, Lowering};
 use super::scope::Scope;
 use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
+use super::unused::{advice, is_meant};
 
 /// How many calls are written out in one handler, those in functions included: a function doubles what it calls twice.
 const MOST_CALLS: usize = 200;
@@ -88,10 +89,11 @@ impl<'a> Functions<'a> {
             if self.called[index].get() {
                 continue;
             }
-            let title = format!("the function `{}` is never called", function.name.text);
+            let name = &function.name.text;
+            let title = format!("the function `{name}` is never called");
             // A call that has been refused is a call all the same.
-            if !diagnostics.has_errors() {
-                diagnostics.push(Diagnostic::warning("E0323", title, function.name.at, "").help("remove it"));
+            if !diagnostics.has_errors() && !is_meant(name) {
+                diagnostics.push(Diagnostic::warning("E0323", title, function.name.at, "").help(advice(name)));
             }
             let rights = Rights { no_dispatch: None, dispatching: Vec::new(), no_fail: None, returns: None };
             let mut scope = Scope::default();

@@ -1,7 +1,8 @@
 //! Names and types: from the tree to the policy.
 //!
 //! [`declarations`] enters what the sections declare, [`handlers`] finds the handler of each event and fills in the
-//! framework's, [`statements`] and [`expressions`] resolve and type their bodies, [`functions`] writes calls out, [`classes`] infers what is not declared.
+//! framework's, [`statements`] and [`expressions`] resolve and type their bodies, [`functions`] writes calls out, [`classes`] infers what is not declared, and
+//! [`unused`] says what is declared in vain.
 
 mod classes;
 mod constants;
@@ -13,7 +14,10 @@ mod missing;
 mod scope;
 mod statements;
 mod symbols;
+mod unused;
 mod verbatim;
+
+pub use unused::unused;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;

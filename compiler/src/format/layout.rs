@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::WIDTH;
 use super::lines::{Lines, width};
 use super::scan::{Comment, Token};
-use super::spacing::{Gap, gaps};
+use super::spacing::{self, Gap};
 use super::structure::{Body, Clause, Item, items};
 
 const INDENTATION: usize = 2;
@@ -13,8 +13,8 @@ const CONTINUATION: usize = 4;
 
 /// The tokens of a policy as a text.
 pub(super) fn lay_out(tokens: &[Token]) -> String {
-    let items = items(tokens);
-    let mut layout = Layout { tokens, lines: Lines::default() };
+    let (items, words) = items(tokens);
+    let mut layout = Layout { tokens, words: &words, lines: Lines::default() };
     layout.items(&items, 0);
     if let Some(end) = tokens.last() {
         layout.comments_before_end(end, 0, items.is_empty());
@@ -24,6 +24,8 @@ pub(super) fn lay_out(tokens: &[Token]) -> String {
 
 struct Layout<'a> {
     tokens: &'a [Token<'a>],
+    /// Where, in their order, the words of a description stand that are no statements.
+    words: &'a [Range<usize>],
     lines: Lines,
 }
 
@@ -144,10 +146,16 @@ impl Layout<'_> {
         let start = item.range().start;
         let space = !self.lines.is_fresh();
         let word = self.tokens[start].text;
-        if let ([Clause { head, body: Some(Body::Braces(..)) }], "event" | "query" | "function") =
-            (item.clauses.as_slice(), word)
-            && let Some(written) = self.plain(head.clone(), WIDTH)
-        {
+        let clauses = item.clauses.as_slice();
+        let aligned = match (clauses, word) {
+            ([Clause { head, body: Some(Body::Braces(..)) }, ..], "event" | "query" | "function") => Some(head.clone()),
+            // `query size : int = count READY;`
+            ([Clause { head, body: None }], "query") => {
+                head.clone().find(|index| self.tokens[*index].text == "=").map(|equals| head.start..equals)
+            }
+            (_, _) => None,
+        };
+        if let Some(written) = aligned.and_then(|head| self.plain(head, WIDTH)) {
             self.lines.push(space, &written);
             self.lines.push(true, "");
             self.lines.mark_handler(word);
@@ -163,8 +171,8 @@ impl Layout<'_> {
         };
         let range = item.range();
         match item.clauses.as_slice() {
-            _ if item.is_plain() => false,
-            _ if self.tokens[range.start].text == "scheduler" => false,
+            _ if item.is_plain() => self.tokens[range.start].text == "query",
+            _ if matches!(self.tokens[range.start].text, "scheduler" | "framework") => false,
             [Clause { body: Some(Body::Braces(open, items, close)), .. }] => {
                 let empty = items.is_empty() && self.tokens[*close].comments.is_empty();
                 empty || same_line(*open..close + 1)
@@ -247,7 +255,7 @@ impl Layout<'_> {
     /// After the last token `reserve` characters stay free.
     fn statement(&mut self, range: Range<usize>, indentation: usize, reserve: usize) -> bool {
         let tokens = &self.tokens[range.clone()];
-        let gaps = gaps(tokens);
+        let gaps = self.gaps(range.clone());
         let mut whole = true;
         let mut start = 0;
         while start < tokens.len() {
@@ -265,6 +273,13 @@ impl Layout<'_> {
             start = end;
         }
         whole
+    }
+
+    fn gaps(&self, range: Range<usize>) -> Vec<Gap> {
+        let before = self.words.partition_point(|words| words.end <= range.start);
+        let words = self.words.get(before).is_some_and(|words| words.contains(&range.start));
+        let tokens = &self.tokens[range];
+        if words { spacing::of_words(tokens) } else { spacing::of_statement(tokens) }
     }
 
     /// Whether a line ends before this token because of a comment.
@@ -288,7 +303,7 @@ impl Layout<'_> {
         while start < pieces.len() {
             if start > 0 {
                 whole = false;
-                self.lines.start_line(indentation + CONTINUATION);
+                self.lines.start_line(indentation + if pieces[start].gap.line { 0 } else { CONTINUATION });
             }
             let beside = start == 0 && !self.lines.is_fresh();
             let end = start + line_length(&pieces[start..], self.lines.column() + usize::from(beside), reserve);
@@ -381,7 +396,7 @@ impl Layout<'_> {
             return None;
         }
         let mut text = String::new();
-        for (index, gap) in range.clone().zip(gaps(&self.tokens[range.clone()])) {
+        for (index, gap) in range.clone().zip(self.gaps(range.clone())) {
             let comments = if index == range.start { String::new() } else { self.inline(index)? };
             if gap.space || !comments.is_empty() {
                 text.push(' ');

@@ -8,6 +8,8 @@ pub(super) struct Gap {
     pub(super) space: bool,
     /// How bad it is to break the line here: the lower the better. Nothing where it cannot be.
     pub(super) rank: Option<usize>,
+    /// What is broken off here is a line like the one before, and no more indented.
+    pub(super) line: bool,
 }
 
 /// What a token is, as far as spaces depend on it.
@@ -39,8 +41,30 @@ enum Role {
 const KEYWORDS: [&str; 11] =
     ["if", "else", "while", "for", "foreach", "do", "return", "in", "default", "on", "reverse"];
 
+/// What stands before each token of a line of a framework description that is no statement: `( schedule exit )*`,
+/// `t: READY -> BLOCKED`, `"cc", "-O2"`.
+pub(super) fn of_words(tokens: &[Token]) -> Vec<Gap> {
+    let mut depth = 0_usize;
+    let mut gaps = Vec::with_capacity(tokens.len());
+    for (index, token) in tokens.iter().enumerate() {
+        depth = depth.saturating_sub(usize::from(token.text == ")"));
+        let tied = index == 0 || tokens[index - 1].text == "." || matches!(token.text, "." | "," | ":" | "*" | "?");
+        let badness = if token.text == "|" {
+            2
+        } else if index > 0 && tokens[index - 1].text == "," {
+            1
+        } else {
+            9
+        };
+        let rank = if tied || token.text == ")" { None } else { Some(depth * 10 + badness) };
+        gaps.push(Gap { space: !tied, rank, line: depth == 0 });
+        depth += usize::from(token.text == "(");
+    }
+    gaps
+}
+
 /// What stands before each token of a statement, or of the head of one.
-pub(super) fn gaps(tokens: &[Token]) -> Vec<Gap> {
+pub(super) fn of_statement(tokens: &[Token]) -> Vec<Gap> {
     let roles = roles(tokens);
     let mut depth = 0_usize;
     let mut gaps = Vec::with_capacity(tokens.len());
@@ -49,7 +73,7 @@ pub(super) fn gaps(tokens: &[Token]) -> Vec<Gap> {
             depth = depth.saturating_sub(1);
         }
         let Some(before) = index.checked_sub(1) else {
-            gaps.push(Gap { space: false, rank: None });
+            gaps.push(Gap { space: false, rank: None, line: false });
             depth += usize::from(matches!(token.text, "(" | "[" | "{"));
             continue;
         };
@@ -58,7 +82,7 @@ pub(super) fn gaps(tokens: &[Token]) -> Vec<Gap> {
         let rank = badness((tokens[before].text, roles[before]), (token.text, roles[index]), space);
         let rank = rank.filter(|_| token.kind != Kind::Verbatim);
         let rank = rank.map(|rank| if rank == LAST_RESORT { rank } else { depth * 10 + rank });
-        gaps.push(Gap { space, rank });
+        gaps.push(Gap { space, rank, line: false });
         depth += usize::from(matches!(token.text, "(" | "[" | "{"));
     }
     gaps

@@ -1,4 +1,5 @@
-//! What a formatter must know of the structure of a policy: where statements start and end, and what stands in blocks.
+//! What a formatter must know of the structure of a policy, or of a framework description (`description.rs`): where statements
+//! start and end, and what stands in blocks.
 
 use std::ops::Range;
 
@@ -60,31 +61,35 @@ impl Clause {
     }
 }
 
-/// The structure of tokens that can be parsed; what could not be is at least kept.
-pub(super) fn items(tokens: &[Token]) -> Vec<Item> {
-    let mut reader = Reader { tokens, at: 0 };
-    let mut items = Vec::new();
+/// The structure of tokens that can be parsed; what could not be is at least kept. And where, in their order, words stand in
+/// lines of their author's.
+pub(super) fn items(tokens: &[Token]) -> (Vec<Item>, Vec<Range<usize>>) {
+    let mut reader = Reader { tokens, at: 0, words: Vec::new() };
+    let mut items = if reader.is("framework") { reader.description() } else { Vec::new() };
     while reader.at + 1 < tokens.len() {
         items.push(reader.item());
     }
-    items
+    (items, reader.words)
 }
 
-struct Reader<'a> {
-    tokens: &'a [Token<'a>],
-    at: usize,
+pub(super) struct Reader<'a> {
+    pub(super) tokens: &'a [Token<'a>],
+    /// The token to be read next.
+    pub(super) at: usize,
+    /// What has been read of a description that is no statement.
+    pub(super) words: Vec<Range<usize>>,
 }
 
 impl Reader<'_> {
-    fn text(&self, at: usize) -> &str {
+    pub(super) fn text(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| token.text)
     }
 
-    fn is(&self, text: &str) -> bool {
+    pub(super) fn is(&self, text: &str) -> bool {
         self.text(self.at) == text
     }
 
-    fn is_end(&self) -> bool {
+    pub(super) fn is_end(&self) -> bool {
         self.at + 1 >= self.tokens.len()
     }
 
@@ -214,22 +219,25 @@ impl Reader<'_> {
         if self.is("{") { Some(self.braces()) } else { Some(Body::Single(Box::new(self.item()))) }
     }
 
-    fn braces(&mut self) -> Body {
+    pub(super) fn braces(&mut self) -> Body {
         let open = self.at;
         self.at += 1;
         let mut items = Vec::new();
         while !self.is_end() && !self.is("}") {
             items.push(self.item());
         }
+        Body::Braces(open, items, self.closed())
+    }
+
+    /// Passes a `}`, if there is one.
+    pub(super) fn closed(&mut self) -> usize {
         let close = self.at;
-        if !self.is_end() {
-            self.at += 1;
-        }
-        Body::Braces(open, items, close)
+        self.at += usize::from(!self.is_end());
+        close
     }
 
     /// Passes tokens up to a `;` (which is passed), a block or the end of one. Braces after `=` are no block.
-    fn statement(&mut self) {
+    pub(super) fn statement(&mut self) {
         let start = self.at;
         let mut open = 0_usize;
         while !self.is_end() {

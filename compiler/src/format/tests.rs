@@ -162,3 +162,21 @@ fn what_is_laid_out_anew_stays() {
     // A tabulator in what is kept as it is.
     twice("scheduler x { event a(t) { b = verbatim c int { 1\n/\t2 } else /**/ // c\n1; t => b; /**/ // d\n } }");
 }
+
+#[test]
+fn descriptions() {
+    becomes(
+        "framework x{\nabi 1 ;language c;\ncontainer a:READY;\ndialect{loops;time;}\nevent b.c(t){t:NEW->READY|one READY->RUNNING}\
+         default{t=>a;}\nevent dd . e(t){some READY,none RUNNING:t:NEW->READY}default like b.c;\n\nquery n:int=count READY,\nRUNNING;\n\
+         query long(t):bool=t in READY;\n}",
+        "framework x {\n  abi 1; language c;\n  container a : READY;\n  dialect { loops; time; }\n  \
+         event b.c(t)  { t: NEW -> READY | one READY -> RUNNING } default { t => a; }\n  \
+         event dd.e(t) { some READY, none RUNNING: t: NEW -> READY } default like b.c;\n\n  \
+         query n : int        = count READY, RUNNING;\n  query long(t) : bool = t in READY;\n}\n",
+    );
+    becomes(
+        "framework x {\nsequence s{a(b|c.*\nd)*e?\n|f // why\ng}\nbuild s \"x\" {\n\"cc\",\"-a\" unless floats,\n\"-b\"\n,\"-c\"}\n}",
+        "framework x {\n  sequence s {\n    a ( b | c.* d )* e?\n    | f // why\n    g\n  }\n  build s \"x\" {\n    \
+         \"cc\", \"-a\" unless floats,\n    \"-b\", \"-c\"\n  }\n}\n",
+    );
+}

@@ -9,6 +9,7 @@ mod reader;
 mod resolve;
 
 pub use crate::syntax::Feature;
+pub(crate) use reader::read_through;
 pub use reader::{check, read};
 
 use crate::syntax::grammar::{self, Grammar};

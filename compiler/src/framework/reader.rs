@@ -25,12 +25,7 @@ pub fn read(source: &Source) -> Result<Framework, Diagnostics> {
 /// The same, with warnings: they are for the author of the description, not for those who use it.
 pub fn check(source: &Source) -> Result<(Framework, Diagnostics), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    if let Some(too_long) = source.too_long() {
-        diagnostics.push(too_long);
-        return Err(diagnostics);
-    }
-    let parser = Parser::new(source, None, "E0201", &mut diagnostics);
-    let draft = Reader { parser, draft: Draft::default() }.framework();
+    let draft = parse(source, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -42,6 +37,21 @@ pub fn check(source: &Source) -> Result<(Framework, Diagnostics), Diagnostics> {
         Some(framework) if !diagnostics.has_errors() => Ok((framework, diagnostics)),
         Some(_) | None => Err(diagnostics),
     }
+}
+
+/// Reports what cannot be read. What the names in it stand for is not asked.
+pub(crate) fn read_through(source: &Source, diagnostics: &mut Diagnostics) {
+    parse(source, diagnostics);
+}
+
+/// The description as far as it can be read; everything else is reported.
+fn parse(source: &Source, diagnostics: &mut Diagnostics) -> Draft {
+    if let Some(too_long) = source.too_long() {
+        diagnostics.push(too_long);
+        return Draft::default();
+    }
+    let parser = Parser::new(source, None, "E0201", diagnostics);
+    Reader { parser, draft: Draft::default() }.framework()
 }
 
 /// A description as written: names in it may stand for nothing.
