@@ -1,7 +1,10 @@
 //! A host that raises events that are legal, in any order, and holds the policy to what the event types promise.
 
-use catapults_compiler::framework::Framework;
+use std::collections::BTreeMap;
+
 use catapults_compiler::framework::automaton::Order;
+use catapults_compiler::framework::life::Lives;
+use catapults_compiler::framework::{Event, Framework};
 use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
 use catapults_compiler::policy::{Float, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
@@ -43,6 +46,9 @@ pub struct Host<'a> {
     order: Order,
     /// How far the framework's sequences have come.
     come: Vec<u64>,
+    lives: Lives,
+    /// How far each thread has come in its life.
+    lived: BTreeMap<ThreadId, u64>,
     policy: &'a Policy,
     machine: Machine<'a>,
     application: Variables,
@@ -69,6 +75,8 @@ impl<'a> Host<'a> {
         let mut host = Host {
             come: order.first(),
             order,
+            lives: Lives::of(framework),
+            lived: BTreeMap::new(),
             framework,
             types: EventTypes::new(framework, verified.policy()),
             policy: verified.policy(),
@@ -117,6 +125,7 @@ impl<'a> Host<'a> {
         match perform(&mut self.machine, &mut self.application, self.policy, &step) {
             Ok(decision) => {
                 self.judge(&raised, &before, decision.as_deref()).map_err(|wrong| format!("{step}: {wrong}"))?;
+                self.live(&raised, decision.as_deref());
                 self.decisions.extend(decision);
                 Ok(())
             }
@@ -152,16 +161,14 @@ impl<'a> Host<'a> {
         let Some(event) = self.framework.events.iter().find(|event| event.name == *name) else {
             return Err("there is no such event".to_owned());
         };
-        let dispatched = decision.filter(|_| event.dispatches());
-        let dispatched = dispatched.and_then(|text| text.rsplit(' ').next()?.parse().ok()).map(ThreadId);
+        let dispatched = dispatched(event, decision);
         self.types.judge(event, threads, before, &after, dispatched).map_err(|violation| violation.to_string())
     }
 
     /// A legal event: one whose rule's start is as things are.
     fn event(&mut self, classes: &Classes, choices: &mut Choices) -> Option<Step> {
         let legal = self.types.legal(&self.machine, classes, (classes.len() < MOST_THREADS).then_some(self.next));
-        let in_order = |legal: &Legal| self.order.after(&self.come, &legal.event.name).is_some();
-        let legal: Vec<Legal> = legal.into_iter().filter(in_order).collect();
+        let legal: Vec<Legal> = legal.into_iter().filter_map(|legal| self.in_order(legal)).collect();
         if legal.is_empty() {
             return None;
         }
@@ -182,6 +189,32 @@ impl<'a> Host<'a> {
             Some(_) => Step::Expire,
             None => Step::Raise(chosen.event.name.clone(), threads),
         })
+    }
+
+    /// The same, of threads whose turn it is.
+    fn in_order<'l>(&self, mut legal: Legal<'l>) -> Option<Legal<'l>> {
+        self.order.after(&self.come, &legal.event.name)?;
+        for threads in &mut legal.candidates {
+            threads.retain(|thread| self.after(*thread, &legal.event.name).is_some());
+        }
+        legal.candidates.iter().all(|threads| !threads.is_empty()).then_some(legal)
+    }
+
+    /// The life of a thread after an event; `None` if the event cannot come now.
+    fn after(&self, thread: ThreadId, event: &str) -> Option<u64> {
+        self.lives.after(self.lived.get(&thread).copied(), event)
+    }
+
+    /// The threads that an event names have come further, and the one that runs.
+    fn live(&mut self, step: &Step, decision: Option<&str>) {
+        let Step::Raise(name, threads) = step else { return };
+        let event = self.framework.events.iter().find(|event| event.name == *name);
+        let dispatched = event.and_then(|event| dispatched(event, decision));
+        for thread in threads.iter().copied().chain(dispatched) {
+            if let Some(after) = self.after(thread, name) {
+                self.lived.insert(thread, after);
+            }
+        }
     }
 
     fn assignment(&self, classes: &Classes, choices: &mut Choices) -> Option<Step> {
@@ -232,4 +265,10 @@ impl<'a> Host<'a> {
         let named = (0..query.parameters).map(|_| choices.one_of(&threads)).collect();
         Some(Step::Ask(query.name.clone(), named))
     }
+}
+
+/// The thread that a decision lets run.
+fn dispatched(event: &Event, decision: Option<&str>) -> Option<ThreadId> {
+    let decision = decision.filter(|_| event.dispatches())?;
+    decision.rsplit(' ').next()?.parse().ok().map(ThreadId)
 }

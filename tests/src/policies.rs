@@ -149,6 +149,12 @@ impl Writer<'_, '_> {
         if self.choices.chance(30) {
             self.blocked.push("parked".to_owned());
             self.line("    queue parked : BLOCKED;");
+            for (name, declaration) in [("frozen", "pqueue frozen sortable on a"), ("held", "threadref held")] {
+                if self.choices.chance(40) {
+                    self.blocked.push(name.to_owned());
+                    self.line(&format!("    {declaration} : BLOCKED;"));
+                }
+            }
         }
         self.line("  }");
         self.handlers();
@@ -226,14 +232,18 @@ impl Writer<'_, '_> {
             self.line("  event timeout.e(t) {");
             self.line(&format!("    if (t in {running}) t => {ready};"));
             self.line("    t.g = now + 1ms;");
+            self.meddle(Some("t"));
             self.rest(Scope::default(), None);
             self.line("  event timeout.*(t) { if (t.e == 0ns && t.g == 0ns) t.e = now; v++; }");
         }
         if !self.blocked.is_empty() && self.choices.chance(50) {
             self.handler("event block.*(t)", given("t"), Some("BLOCKED"));
         }
-        if !self.blocked.is_empty() && self.choices.chance(30) && (self.has)("suspend_thread") {
+        if !self.blocked.is_empty() && self.choices.chance(50) && (self.has)("suspend_thread") {
             self.handler("event suspend_thread(t)", given("t"), Some("BLOCKED"));
+            if self.choices.chance(50) {
+                self.handler("event resume_thread(t)", given("t"), Some("READY"));
+            }
         }
         if self.choices.chance(30) {
             let (first, condition) = (self.ready[0].0.clone(), self.condition(&Scope::default(), 2));
@@ -248,6 +258,9 @@ impl Writer<'_, '_> {
 
     /// The statements of a handler; at last, mostly, what stores the thread.
     fn rest(&mut self, scope: Scope, class: Option<&str>) {
+        if !self.blocked.is_empty() && self.choices.chance(30) {
+            self.meddle(None);
+        }
         self.block(&scope, 3);
         if let (Some(class), Some(thread)) = (class, &scope.thread)
             && !self.choices.chance(4)
@@ -264,14 +277,31 @@ impl Writer<'_, '_> {
                     self.line(&format!("    {thread} => {};", names[pick]));
                 }
                 _ => {
-                    let mut names = self.blocked.clone();
-                    names.push("waiting".to_owned());
-                    let pick = self.choices.below(self.blocked.len().max(1));
-                    self.line(&format!("    {thread} => {};", names[pick]));
+                    let names = self.blocked.clone();
+                    let name = self.choices.one_of(&names);
+                    if name == "held" {
+                        self.line(&format!("    if (|held| > 0) {thread} => parked; else"));
+                    }
+                    self.line(&format!("    {thread} => {name};"));
                 }
             }
         }
         self.line("  }");
+    }
+
+    /// Moves threads that are blocked, this one or those that nobody has named.
+    fn meddle(&mut self, thread: Option<&str>) {
+        if self.blocked.len() < 2 {
+            return;
+        }
+        let names = self.blocked.clone();
+        let (from, to) = (self.choices.one_of(&names), self.choices.one_of(&names));
+        let room = if to == "held" { " && |held| == 0" } else { "" };
+        match (thread, self.choices.below(3)) {
+            (Some(thread), _) => self.line(&format!("    if ({thread} in {from}{room}) {thread} => {to};")),
+            (None, 0) => self.line(&format!("    foreach b in {from} {{ if (b.a > 0{room}) b => {to}; }}")),
+            (None, _) => self.line(&format!("    if (|{from}| > 0{room}) {from} => {to};")),
+        }
     }
 
     fn schedule(&mut self) {

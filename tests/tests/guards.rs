@@ -4,6 +4,7 @@
 //! a proof of what is not so.
 
 use catapults_compiler::compile;
+use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
 use catapults_compiler::policy::StatementKind::{Foreach, If, Loop};
 use catapults_compiler::policy::Value;
@@ -214,10 +215,70 @@ fn a_loop_that_does_not_end_is_stopped() {
     }";
     let source = Source::new("example.sched", text.to_owned());
     let (verified, warnings) = compile(&source, &native()).unwrap();
-    assert_eq!(warnings.warnings(), 1);
+    assert_eq!(warnings.iter().filter(|warning| warning.code == "E0413").count(), 1);
     let mut machine = Machine::new(&verified);
     machine.spawn(ThreadId(1)).unwrap();
     let stop = machine.raise("newthread", &[ThreadId(1)], &mut Variables::default());
     assert_eq!(stop, Err(Stop::Overrun { line: 4 }));
     assert_eq!(machine.variables()[0], Value::Int(i64::try_from(Machine::MOST_TURNS).unwrap()));
+}
+
+/// A policy of which two kinds of threads are BLOCKED, and so many guards of its handlers for the one kind.
+fn guards_of_blocked(framework: &Framework, resume: &str, others: &str) -> usize {
+    let text = format!(
+        "scheduler example {{
+           thread {{ timer wake; }}
+           data {{ threadref current; queue ready; queue sleeping : BLOCKED; threadref frozen : BLOCKED; }}
+           event newthread(t)      {{ t => ready; }}
+           event switch_out(t)     {{ t => ready; }}
+           event block.*(t)        {{ t => sleeping; }}
+           event event_raised(t)   {{ t => ready; }}
+           event suspend_thread(t) {{ t => frozen; }}
+           event resume_thread(t)  {{ {resume} }}
+           event schedule          {{ ready => current; dispatch current; }}
+           {}
+         }}",
+        if others.contains("timeout.wake") {
+            others.to_owned()
+        } else {
+            format!("{others} event timeout.wake(t) {{ t.wake = now + 1s; }}")
+        }
+    );
+    let source = Source::new("example.sched", text);
+    let (verified, _) =
+        compile(&source, framework).unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&source, false)));
+    let policy = verified.policy();
+    let handler = policy.events.iter().find(|handler| handler.name == "resume_thread").unwrap();
+    handler.body.iter().map(|statement| verified.facts(statement.id).guards.len()).sum()
+}
+
+/// The last but one finds `frozen` empty if `t` has been there.
+const THROUGH_FROZEN: &str = "t => sleeping; t => frozen; t => ready;";
+
+#[test]
+fn a_thread_is_where_its_life_has_led_it() {
+    // Only a thread that `suspend_thread` has put into `frozen` is resumed.
+    assert_eq!(guards_of_blocked(&native(), THROUGH_FROZEN, ""), 0);
+    // Where nothing is said of lives, any thread that is BLOCKED can be resumed.
+    let mut untold = native();
+    untold.sequences.retain(|sequence| sequence.name == "processor");
+    assert_eq!(guards_of_blocked(&untold, THROUGH_FROZEN, ""), 1);
+}
+
+#[test]
+fn threads_that_an_event_does_not_name_are_moved_too() {
+    for moving in [
+        "event set_next_thread(t) { if (|frozen| > 0) frozen => sleeping; t => ready; }",
+        "event set_next_thread(t) { foreach x in frozen { x => sleeping; } t => ready; }",
+        // A timer can expire whatever a thread waits for.
+        "event timeout.wake(t) { if (t in frozen) t => sleeping; }",
+    ] {
+        assert_eq!(guards_of_blocked(&native(), THROUGH_FROZEN, moving), 1, "{moving}");
+    }
+    // What goes elsewhere does not matter.
+    let ready = "event set_next_thread(t) { foreach x in ready { x => ready; } t => ready; }";
+    assert_eq!(guards_of_blocked(&native(), THROUGH_FROZEN, ready), 0);
+    // A timer of a thread that sleeps moves none that is frozen.
+    let asleep = "event timeout.wake(t) { if (t in sleeping) t => sleeping; }";
+    assert_eq!(guards_of_blocked(&native(), THROUGH_FROZEN, asleep), 0);
 }

@@ -5,6 +5,7 @@
 
 pub mod automaton;
 mod judge;
+pub mod life;
 mod reader;
 mod resolve;
 

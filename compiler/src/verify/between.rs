@@ -1,4 +1,5 @@
-//! What holds between two events, whatever has happened: of the sizes of containers and the variables of the policy.
+//! What holds between two events, whatever has happened: of the sizes of containers, the variables of the policy, and where
+//! threads are.
 //!
 //! Only handlers change these. So what holds when the policy has been loaded, and after every handler that starts where it
 //! holds, holds whenever an event is raised. It is found by following all handlers again and again until no end of any tells
@@ -7,8 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::flow::{self, Course};
+use super::positions::{Coming, Positions, Trace};
 use super::situation;
-use super::state::State;
+use super::state::{Places, State};
 use super::{paths, walk};
 use crate::framework::automaton::Order;
 use crate::framework::{Event, Framework, Pattern};
@@ -21,7 +23,12 @@ pub(super) struct Between {
     loaded: State,
     /// At any time, by how far the framework's sequences have come.
     always: BTreeMap<Vec<u64>, State>,
+    /// Where threads can be; `None`: anywhere.
+    positions: Option<Positions>,
 }
+
+/// To a handler: which one, how far the sequences have come, and how far the thread that its event names.
+type Way = (usize, Vec<u64>, Option<u64>);
 
 /// Sequences that can come so far in more ways than this are not followed.
 const MOST_WAYS: usize = 32;
@@ -42,7 +49,8 @@ impl Between {
     /// Nothing is known.
     pub fn nothing(policy: &Policy) -> Self {
         let nothing = State::nothing(policy);
-        Between { order: Order::default(), loaded: nothing.clone(), always: BTreeMap::from([(Vec::new(), nothing)]) }
+        let always = BTreeMap::from([(Vec::new(), nothing.clone())]);
+        Between { order: Order::default(), loaded: nothing, always, positions: None }
     }
 
     /// What the handlers of a policy keep up together.
@@ -68,51 +76,71 @@ impl Between {
         let loaded = State::loaded(policy);
         let nothing = State::nothing(policy);
         let always = BTreeMap::from([(order.first(), loaded.clone())]);
-        let mut between = Between { order, loaded, always };
-        let mut starts: BTreeMap<(usize, Vec<u64>), Vec<State>> = BTreeMap::new();
+        let mut between = Between { order, loaded, always, positions: None };
+        let mut positions = Positions::none(framework);
+        let mut traces: Vec<Trace> = handlers.iter().map(|_| Trace::default()).collect();
+        let mut starts: BTreeMap<Way, (Coming, Vec<State>)> = BTreeMap::new();
         for round in 0..LAST_ROUND {
             let mut rest = true;
-            for (index, handler) in handlers.iter().copied().enumerate() {
+            for (index, (handler, trace)) in handlers.iter().copied().zip(&mut traces).enumerate() {
                 let event = framework.events.iter().find(|event| event.name == handler.name);
                 let course = Course { policy, handler, steps };
                 for (way, known) in between.ways(framework, handler, event) {
+                    let Some(way_on) = between.order.after(&way, &handler.name) else { continue };
                     let known = known.entering(policy, handler);
-                    let situations = situation::from(policy, handler, event, &known);
-                    let new: Vec<State> = situations.into_iter().map(|situation| situation.start).collect();
-                    let old = starts.insert((index, way.clone()), new.clone());
-                    if old.is_some_and(|old| old == new) {
-                        continue;
-                    }
-                    let Some(way) = between.order.after(&way, &handler.name) else { continue };
-                    for start in new {
-                        for end in flow::ends(course, start, paths(handler)) {
-                            let after = end.state.between(policy);
-                            let Some(before) = between.always.get(&way).cloned() else {
-                                between.always.insert(way.clone(), after);
-                                rest = false;
-                                continue;
-                            };
-                            let next = if round < ROUNDS {
-                                before.clone().join(after)
-                            } else if round < MOST_ROUNDS {
-                                before.clone().widen(after, &nothing, steps)
-                            } else {
-                                before.clone().widen(after, &nothing, &[]).with_values_of(&nothing)
-                            };
-                            rest &= next == before;
-                            between.always.insert(way.clone(), next);
+                    for coming in positions.comings(handler) {
+                        let situations = situation::from(policy, handler, event, &known, Some(&coming.spots));
+                        let new: Vec<State> = situations.into_iter().map(|situation| situation.start).collect();
+                        let now = (coming.clone(), new.clone());
+                        let old = starts.insert((index, way.clone(), coming.life), now.clone());
+                        if old.is_some_and(|old| old == now) {
+                            continue;
+                        }
+                        for start in new {
+                            let flow = flow::to_its_ends(course, start, paths(handler));
+                            rest &= !trace.add(policy, flow.moves, &flow.ends);
+                            for end in flow.ends {
+                                rest &= !positions.left(handler, &coming, &end);
+                                rest &= !between.left(&way_on, end.state.between(policy), round, &nothing, steps);
+                            }
                         }
                     }
                 }
+                rest &= !positions.moved(&handler.name, trace);
             }
+            rest &= !positions.unhandled(policy, framework);
             if between.always.len() > MOST_WAYS {
                 return None;
             }
             if rest {
+                between.positions = Some(positions);
                 return Some(between);
             }
         }
         None
+    }
+
+    /// After some handler this holds, the sequences having come so far. The result says whether that is news.
+    fn left(&mut self, way: &Vec<u64>, after: State, round: usize, nothing: &State, steps: &[i64]) -> bool {
+        let Some(before) = self.always.get(way) else {
+            self.always.insert(way.clone(), after);
+            return true;
+        };
+        let next = if round < ROUNDS {
+            before.clone().join(after)
+        } else if round < MOST_ROUNDS {
+            before.clone().widen(after, nothing, steps)
+        } else {
+            before.clone().widen(after, nothing, &[]).with_values_of(nothing)
+        };
+        let news = next != *before;
+        self.always.insert(way.clone(), next);
+        news
+    }
+
+    /// Where the threads can be that a handler's event or query names; `None`: anywhere.
+    pub fn positions(&self, handler: &Handler) -> Option<Places> {
+        self.positions.as_ref().map(|positions| positions.before(handler))
     }
 
     /// What is known when this handler starts; `None` if no order of events comes to it.

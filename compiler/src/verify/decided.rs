@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::condition::assume;
 use super::state::{State, Why};
 use super::values::{Range, evaluate};
-use super::{Handling, known_from, walk};
+use super::{Handling, alternatives, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
     At, BinaryOperator, Expression, Place, Policy, Statement, StatementKind, Thread, Type, UnaryOperator,
@@ -138,6 +138,12 @@ impl Reader<'_, '_> {
     /// Adds what is known of a part of a test, and from where.
     fn because(&self, diagnostic: Diagnostic, part: &Expression, state: &State) -> Diagnostic {
         let policy = self.handling.policy;
+        if let Expression::In(Thread::Local(local), _) = part {
+            let places = state.places(*local).into_iter().flatten().filter_map(|spot| spot.container());
+            let names = self.handling.names(&places.collect::<Vec<_>>());
+            let thread = self.handling.local(*local);
+            return diagnostic.note(format!("{thread} is in {}", alternatives(&names)));
+        }
         let range = evaluate(policy, state, part);
         let name = self.handling.heads().expression(part);
         let fact = match (range.ty, range.single()) {
@@ -181,7 +187,9 @@ fn is_switch(test: &Expression) -> bool {
 /// The parts of a test of which something can be known.
 fn followed<'e>(test: &'e Expression, parts: &mut Vec<&'e Expression>) {
     match test {
-        Expression::Read(Place::Variable(_) | Place::Local(_)) | Expression::Size(_) => {
+        Expression::Read(Place::Variable(_) | Place::Local(_))
+        | Expression::Size(_)
+        | Expression::In(Thread::Local(_), _) => {
             if !parts.contains(&test) {
                 parts.push(test);
             }
@@ -198,7 +206,7 @@ fn followed<'e>(test: &'e Expression, parts: &mut Vec<&'e Expression>) {
         | Expression::ConstantElement { .. }
         | Expression::Now
         | Expression::Verbatim { .. }
-        | Expression::In(Thread::Local(_) | Thread::Slot(_), _) => {}
+        | Expression::In(Thread::Slot(_), _) => {}
         Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
             followed(operand, parts);
         }

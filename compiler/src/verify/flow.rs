@@ -1,6 +1,6 @@
 //! The flow of knowledge through a handler: the abstract state before each statement and at each end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::condition::assume;
 use super::state::{Spot, State, Step, Why};
@@ -18,9 +18,14 @@ pub(super) struct Flow {
     pub before: BTreeMap<StatementId, Vec<State>>,
     /// Where the handler ends.
     pub ends: Vec<End>,
+    /// Of threads that the event does not name.
+    pub moves: Moves,
     /// By the statement of an end: where it stands in `ends`.
     ended: BTreeMap<Option<StatementId>, Vec<usize>>,
 }
+
+/// From which containers to which others threads can go.
+pub(super) type Moves = BTreeSet<(ContainerId, ContainerId)>;
 
 /// A point at which a handler ends.
 #[derive(Clone, Debug)]
@@ -71,9 +76,9 @@ pub(super) fn follow(course: Course, start: State, paths: Paths) -> Flow {
     followed(course, start, paths, true)
 }
 
-/// Follows a handler to its ends, and keeps nothing else.
-pub(super) fn ends(course: Course, start: State, paths: Paths) -> Vec<End> {
-    followed(course, start, paths, false).ends
+/// Follows a handler to its ends, and keeps nothing of what is known on the way.
+pub(super) fn to_its_ends(course: Course, start: State, paths: Paths) -> Flow {
+    followed(course, start, paths, false)
 }
 
 fn followed(course: Course, start: State, paths: Paths, records: bool) -> Flow {
@@ -239,13 +244,31 @@ impl Engine<'_> {
         }
     }
 
-    fn moved(&self, state: State, source: &Source, destination: Option<&ContainerRef>, at: At) -> Vec<State> {
-        let what = || self.move_in_words(source, destination);
-        let after = past_guards(self.course.policy, state, source, destination, at).and_then(|state| match source {
+    fn moved(&mut self, state: State, source: &Source, destination: Option<&ContainerRef>, at: At) -> Vec<State> {
+        let Some(state) = past_guards(self.course.policy, state, source, destination, at) else { return Vec::new() };
+        if let Some(destination) = destination {
+            self.note(&state, source, destination);
+        }
+        let after = match source {
             Source::Container(container) => state.after_container(container, destination, at),
             Source::Thread(local) => state.after_thread(*local, destination, at),
-        });
+        };
+        let what = || self.move_in_words(source, destination);
         after.and_then(|state| self.step(state, at, what)).into_iter().collect()
+    }
+
+    /// Notes where a transfer can take threads that the event does not name.
+    fn note(&mut self, state: &State, source: &Source, destination: &ContainerRef) {
+        let sources = match source {
+            Source::Container(container) => state.meant(container),
+            // Where a parameter goes, only the thread goes that the event names.
+            Source::Thread(local) if local.0 < self.course.handler.parameters => return,
+            Source::Thread(local) => {
+                state.places(*local).into_iter().flatten().filter_map(|spot| spot.container()).collect()
+            }
+        };
+        let moves = sources.iter().flat_map(|from| destination.candidates().map(|to| (*from, to)));
+        self.flow.moves.extend(moves);
     }
 
     fn move_in_words(&self, source: &Source, destination: Option<&ContainerRef>) -> String {

@@ -17,6 +17,7 @@ mod failure;
 mod flow;
 mod guards;
 mod loops;
+mod positions;
 mod query_effects;
 mod query_value;
 mod repeated;

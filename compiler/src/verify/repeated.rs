@@ -2,21 +2,24 @@
 //! two of these events alike, whatever holds in the one handler holds in the other: the first is followed and judged for both.
 
 use crate::framework::automaton::Order;
+use crate::framework::life::Lives;
 use crate::framework::{Event, Framework};
 use crate::policy::{Block, Handler, Policy, Statement, StatementKind};
 
 /// By handler of an event: the first that it is one with, which is itself if there is none before it.
 pub(super) fn firsts(policy: &Policy, framework: &Framework) -> Vec<usize> {
-    let order = Order::of(framework);
+    let (order, lives) = (Order::of(framework), Lives::of(framework));
     let event = |handler: &Handler| framework.events.iter().find(|event| event.name == handler.name);
     let handlers: Vec<(&Handler, Option<&Event>)> =
         policy.events.iter().map(|handler| (handler, event(handler))).collect();
+    let come_alike =
+        |one: &Event, other: &Event| order.alike(&one.name, &other.name) && lives.alike(&one.name, &other.name);
     let mut firsts: Vec<usize> = Vec::with_capacity(handlers.len());
     for (index, (handler, event)) in handlers.iter().enumerate() {
         let is_one = |earlier: &usize| {
             let (first, its_event) = handlers[*earlier];
             firsts[*earlier] == *earlier
-                && event.zip(its_event).is_some_and(|(one, other)| are_alike(one, other, &order))
+                && event.zip(its_event).is_some_and(|(one, other)| are_alike(one, other) && come_alike(one, other))
                 && are_one(first, handler)
         };
         let first = (0..index).find(is_one).unwrap_or(index);
@@ -25,9 +28,9 @@ pub(super) fn firsts(policy: &Policy, framework: &Framework) -> Vec<usize> {
     firsts
 }
 
-/// Whether a host raises two events in the same situations and expects the same of them.
-fn are_alike(one: &Event, other: &Event, order: &Order) -> bool {
-    one.rules == other.rules && one.may_fail == other.may_fail && order.alike(&one.name, &other.name)
+/// Whether a host expects the same of two events.
+fn are_alike(one: &Event, other: &Event) -> bool {
+    one.rules == other.rules && one.may_fail == other.may_fail
 }
 
 /// Whether two handlers are the same, but for the name of the event and the numbers of the statements.

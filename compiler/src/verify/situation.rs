@@ -30,22 +30,30 @@ pub(super) fn situations<'a>(
     between: &Between,
 ) -> Vec<Situation<'a>> {
     let known = between.before(policy, framework, handler, event);
-    known.map_or_else(Vec::new, |known| from(policy, handler, event, &known))
+    let positions = between.positions(handler);
+    known.map_or_else(Vec::new, |known| from(policy, handler, event, &known, positions.as_ref()))
 }
 
-/// The same, from what is known besides the type of the event.
+/// The same, from what is known besides the type of the event, and of where the threads are that it names.
 pub(super) fn from<'a>(
     policy: &Policy,
     handler: &Handler,
     event: Option<&'a Event>,
     known: &State,
+    positions: Option<&Places>,
 ) -> Vec<Situation<'a>> {
+    let placed = |state: State| match positions {
+        Some(places) => (0..handler.parameters)
+            .try_fold(state, |state, parameter| state.with_places(LocalId(parameter), |spot| places.contains(&spot))),
+        None => Some(state),
+    };
     let rules = event.map_or(&[][..], |event| &event.rules);
     if rules.is_empty() {
-        return vec![Situation { start: known.clone(), rules: Vec::new(), paths: OnceCell::new() }];
+        let start = placed(known.clone()).into_iter();
+        return start.map(|start| Situation { start, rules: Vec::new(), paths: OnceCell::new() }).collect();
     }
     let situation = |rule: &Rule| {
-        let start = start(policy, handler, rule, known.clone())?;
+        let start = placed(start(policy, handler, rule, known.clone())?)?;
         let rules = rules.iter().filter(|other| applies(other, rule)).collect();
         Some(Situation { start, rules, paths: OnceCell::new() })
     };

@@ -197,7 +197,7 @@ impl State {
     }
 
     /// The containers that can be meant by what is named: of an array as a whole, those from which its next thread can be taken.
-    fn meant(&self, container: &ContainerRef) -> Vec<ContainerId> {
+    pub fn meant(&self, container: &ContainerRef) -> Vec<ContainerId> {
         let possible = container.candidates().filter(|id| !self.empty(*id));
         match container {
             ContainerRef::One(only) => vec![*only],

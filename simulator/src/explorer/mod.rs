@@ -7,7 +7,6 @@
 
 mod budget;
 mod clock;
-mod life;
 mod oracle;
 mod scenario;
 mod situation;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use catapults_compiler::framework::automaton::Order;
+use catapults_compiler::framework::life::{Lives, UNTOLD};
 use catapults_compiler::framework::{Event, Framework};
 use catapults_compiler::interp::{Machine, Saved, Stop, ThreadId};
 use catapults_compiler::policy::text::Heads;
@@ -11,7 +12,6 @@ use catapults_compiler::policy::{Float, Handler, Owner, Policy, StateClass, Stat
 use catapults_compiler::verify::Verified;
 
 use super::Kind;
-use super::life::{Lives, UNTOLD};
 use super::oracle::{Imported, Oracle};
 use super::situation::{Situation, number};
 use super::values::{Kept, Values};

@@ -1,0 +1,179 @@
+//! Where threads can be between two events, by how far each has come in its life.
+//!
+//! The framework's sequence of a thread says which events can name it next. A thread that an event names is followed through the
+//! handler, from where threads so far can be to where the handler leaves it, and has come one event further then. Of all
+//! others only this is known: a handler that moves threads without naming them can move any that is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::flow::{End, EndKind, Moves};
+use super::state::{Places, Spot};
+use crate::framework::Framework;
+use crate::framework::life::{Lives, UNTOLD};
+use crate::policy::{ContainerId, ContainerKind, Handler, LocalId, Policy};
+
+/// Where threads can be.
+pub(super) struct Positions {
+    lives: Lives,
+    /// By life.
+    places: BTreeMap<u64, BTreeSet<ContainerId>>,
+}
+
+/// How threads come to an event that names them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Coming {
+    /// How far they have come before; `None`: several ways, or not at all.
+    pub life: Option<u64>,
+    /// Where they are.
+    pub spots: Places,
+    /// How far they have come after it.
+    after: BTreeSet<u64>,
+}
+
+/// What a handler does to threads that its event does not name, whatever the way to it.
+#[derive(Default)]
+pub(super) struct Trace {
+    moves: Moves,
+    /// What is dispatched at an end; `None`: nothing.
+    dispatched: BTreeSet<Option<ContainerId>>,
+}
+
+/// Lives further apart than this are not told apart.
+const MOST_LIVES: usize = 64;
+
+impl Positions {
+    /// Before any event: nowhere.
+    pub fn none(framework: &Framework) -> Self {
+        Positions { lives: Lives::of(framework), places: BTreeMap::new() }
+    }
+
+    /// The ways in which threads can come to this handler, each to be followed by itself.
+    pub fn comings(&self, handler: &Handler) -> Vec<Coming> {
+        let coming = |life, spots, after| Coming { life, spots, after };
+        let new = self.lives.after(None, &handler.name).into_iter();
+        let new = new.map(|after| coming(None, Places::from([Spot::Hand]), BTreeSet::from([after])));
+        let old = self.places.iter().filter_map(|(life, places)| {
+            let after = self.lives.after(Some(*life), &handler.name)?;
+            Some(coming(Some(*life), spots(places), BTreeSet::from([after])))
+        });
+        match handler.parameters {
+            0 => vec![coming(None, Places::new(), BTreeSet::new())],
+            1 => new.chain(old).collect(),
+            // Each can have come as far as any.
+            _ => {
+                let all = new.chain(old).reduce(|one, other| Coming {
+                    life: None,
+                    spots: &one.spots | &other.spots,
+                    after: &one.after | &other.after,
+                });
+                all.into_iter().collect()
+            }
+        }
+    }
+
+    /// Where the threads can be that this handler's event or query names.
+    pub fn before(&self, handler: &Handler) -> Places {
+        self.comings(handler).into_iter().flat_map(|coming| coming.spots).collect()
+    }
+
+    /// The threads that came so are left by their handler at this end. The result says whether that is news.
+    pub fn left(&mut self, handler: &Handler, coming: &Coming, end: &End) -> bool {
+        let mut news = false;
+        // A request that is refused changes nothing.
+        if end.kind != EndKind::Fail {
+            let places: BTreeSet<ContainerId> = (0..handler.parameters)
+                .filter_map(|parameter| end.state.places(LocalId(parameter)))
+                .flatten()
+                .filter_map(|spot| spot.container())
+                .collect();
+            for life in &coming.after {
+                news |= self.add(*life, &places);
+            }
+        }
+        news
+    }
+
+    /// Threads that the event does not name are moved like this. The result says whether that is news.
+    pub fn moved(&mut self, event: &str, trace: &Trace) -> bool {
+        let mut news = false;
+        for (life, places) in self.places.clone() {
+            let reached = reached(&places, &trace.moves);
+            for dispatched in &trace.dispatched {
+                let mut others = reached.clone();
+                if let Some(slot) = dispatched
+                    && others.remove(slot)
+                {
+                    // Whoever is there is the one that runs.
+                    let after = self.lives.after(Some(life), event).unwrap_or(life);
+                    news |= self.add(after, &BTreeSet::from([*slot]));
+                }
+                news |= self.add(life, &others);
+            }
+        }
+        news
+    }
+
+    /// Events that the policy does not handle move nothing, and threads have come further all the same. The result says whether that is news.
+    pub fn unhandled(&mut self, policy: &Policy, framework: &Framework) -> bool {
+        let mut news = false;
+        let handled = |name: &str| policy.events.iter().any(|handler| handler.name == name);
+        for event in framework.events.iter().filter(|event| !handled(&event.name)) {
+            for (life, places) in self.places.clone() {
+                if let Some(after) = self.lives.after(Some(life), &event.name) {
+                    news |= self.add(after, &places);
+                }
+            }
+        }
+        news
+    }
+
+    fn add(&mut self, life: u64, places: &BTreeSet<ContainerId>) -> bool {
+        if places.is_empty() {
+            return false;
+        }
+        let told = self.places.len() < MOST_LIVES || self.places.contains_key(&life);
+        let known = self.places.entry(if told { life } else { UNTOLD }).or_default();
+        let before = known.len();
+        known.extend(places);
+        known.len() > before
+    }
+}
+
+impl Trace {
+    /// A handler has been followed so far.
+    pub fn add(&mut self, policy: &Policy, moves: Moves, ends: &[End]) -> bool {
+        let before = (self.moves.len(), self.dispatched.len());
+        self.moves.extend(moves);
+        for end in ends {
+            match end.kind {
+                EndKind::Dispatch(slot) => {
+                    self.dispatched.insert(Some(slot));
+                    // Others can stay in what is no slot.
+                    if policy.containers[slot.0].kind != ContainerKind::Threadref {
+                        self.dispatched.insert(None);
+                    }
+                }
+                EndKind::Last | EndKind::Return => {
+                    self.dispatched.insert(None);
+                }
+                EndKind::Fail => {}
+            }
+        }
+        before != (self.moves.len(), self.dispatched.len())
+    }
+}
+
+fn spots(places: &BTreeSet<ContainerId>) -> Places {
+    places.iter().copied().map(Spot::In).collect()
+}
+
+/// Where threads can be that were in one of these places, after any of these moves in any order.
+fn reached(places: &BTreeSet<ContainerId>, moves: &Moves) -> BTreeSet<ContainerId> {
+    let mut reached = places.clone();
+    let mut pending: Vec<ContainerId> = places.iter().copied().collect();
+    while let Some(from) = pending.pop() {
+        let targets = moves.range((from, ContainerId(0))..=(from, ContainerId(usize::MAX))).map(|(_, to)| *to);
+        pending.extend(targets.filter(|to| reached.insert(*to)));
+    }
+    reached
+}
