@@ -48,6 +48,8 @@ struct Row {
     /// By scheduler, in the order of [`SCHEDULERS`]: every repeat, and bytes of code.
     durations: [Vec<f64>; 2],
     code: [u64; 2],
+    /// Under a scheduler for the same policy that was written by hand, where there is one.
+    by_hand: Option<f64>,
 }
 
 /// What a run printed.
@@ -72,7 +74,7 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             eprintln!("bench: weather on {host}, {threads} threads");
             rows.push(row(place, host, *threads, options)?);
         }
-        if place.source(&format!("bench/{host}/by_hand.c")).exists() {
+        if in_c(place, host, "by_hand").is_some() {
             eprintln!("bench: weather on {host}, by hand");
             goals.extend(by_hand(place, host, options)?);
         }
@@ -127,7 +129,21 @@ fn row(place: &Place, host: &str, threads: u8, options: &Options) -> Result<Row>
         durations = [vec![first[0].duration], vec![first[1].duration]];
     }
     let code = [first[0].code, first[1].code];
-    Ok(Row { host: host.to_owned(), threads, unit: first[0].unit.clone(), durations, code })
+    let by_hand = match in_c(place, host, "by_hand") {
+        None => None,
+        Some(scheduler) => {
+            let outcome = measured(&scheduler)?;
+            ensure!(outcome.work == first[1].work, "{host}: the scheduler by hand does not do the same work");
+            Some(outcome.duration)
+        }
+    };
+    Ok(Row { host: host.to_owned(), threads, unit: first[0].unit.clone(), durations, code, by_hand })
+}
+
+/// A scheduler in C, to compare with.
+fn in_c(place: &Place, host: &str, name: &str) -> Option<String> {
+    let file = place.source(&format!("bench/{host}/{name}.c"));
+    file.exists().then(|| file.display().to_string())
 }
 
 fn station(place: &Place, host: &str, scheduler: &str, threads: u8, calculations: u16) -> Result<Outcome> {
@@ -177,19 +193,19 @@ fn outcome(text: &str) -> Result<Outcome> {
 /// The generated scheduler beside one that was written by hand in C: what a decision costs, and how large the program is.
 fn by_hand(place: &Place, host: &str, options: &Options) -> Result<Vec<Goal>> {
     let folder = format!("bench/{host}");
-    let in_c = |name: &str| place.source(&format!("{folder}/{name}.c")).display().to_string();
+    let in_c = |name| in_c(place, host, name).with_context(|| format!("there is no {folder}/{name}.c"));
     let threads = options.threads.first().copied().unwrap_or(6);
     let yielded = |scheduler: &str| -> Result<f64> {
         let printed = make(place, &folder, "yield", &[format!("SCHEDULER={scheduler}")])?;
         let number = printed.split_whitespace().nth(1).and_then(|number| number.parse().ok());
         number.with_context(|| format!("not the cost of a yield: {printed}"))
     };
-    let bare = yielded(&in_c("bare"))?;
-    let (own, by_hand, generic) = (yielded("weather")?, yielded(&in_c("by_hand"))?, yielded("generic")?);
+    let bare = yielded(&in_c("bare")?)?;
+    let (own, by_hand, generic) = (yielded("weather")?, yielded(&in_c("by_hand")?)?, yielded("generic")?);
     let code = |scheduler: &str| {
         station(place, host, scheduler, threads, options.calculations).map(|outcome| outcome.code as f64)
     };
-    let (own_code, code_by_hand) = (code("weather")?, code(&in_c("by_hand"))?);
+    let (own_code, code_by_hand) = (code("weather")?, code(&in_c("by_hand")?)?);
     let goal = |what: String, value: f64, target: f64| Goal { what, value, target, at_most: true, unit: "×" };
     Ok(vec![
         goal(
@@ -214,7 +230,19 @@ fn by_hand(place: &Place, host: &str, options: &Options) -> Result<Vec<Goal>> {
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["host", "threads", "generic", "weather", "", "gain", "", "generic", "weather", "more code"]);
+    table.set_header([
+        "host",
+        "threads",
+        "generic",
+        "weather",
+        "by hand",
+        "",
+        "gain",
+        "",
+        "code, generic",
+        "weather",
+        "more",
+    ]);
     for row in rows {
         let [generic, ours] = row.durations.each_ref().map(|durations| median(durations));
         let (scale, unit) = if row.unit == "ns" { (1e6, "ms".to_owned()) } else { (1e6, format!("M {}", row.unit)) };
@@ -223,6 +251,7 @@ fn table(rows: &[Row]) -> Table {
             row.threads.to_string(),
             format!("{:.2}", generic / scale),
             format!("{:.2}", ours / scale),
+            row.by_hand.map_or_else(String::new, |duration| format!("{:.2}", duration / scale)),
             unit,
             format!("{:.1} %", gain(row)),
             said(row).to_owned(),
@@ -231,9 +260,9 @@ fn table(rows: &[Row]) -> Table {
             format!("{:.1} %", 100.0 * (row.code[1] as f64 / row.code[0] as f64 - 1.0)),
         ]);
     }
-    table.add_row(["paper", "?", "76.508", "66.837", "s", "12.6 %", "", "21120", "23808", "12.7 %"]);
+    table.add_row(["paper", "?", "76.508", "66.837", "", "s", "12.6 %", "", "21120", "23808", "12.7 %"]);
     for (index, column) in table.column_iter_mut().enumerate() {
-        if ![0, 4, 6].contains(&index) {
+        if ![0, 5, 7].contains(&index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
         column.set_padding((0, 2));
@@ -278,7 +307,7 @@ mod tests {
 
     fn row(generic: f64, ours: f64) -> Row {
         let (unit, durations) = ("clocks".to_owned(), [vec![generic], vec![ours]]);
-        Row { host: "a".to_owned(), threads: 6, unit, durations, code: [1, 1] }
+        Row { host: "a".to_owned(), threads: 6, unit, durations, code: [1, 1], by_hand: None }
     }
 
     #[test]
