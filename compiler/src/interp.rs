@@ -156,12 +156,15 @@ impl<'a> Machine<'a> {
     /// A new thread, in hand, with the attributes that the policy gives it.
     ///
     /// # Errors
-    /// [`Stop::Misuse`] if a living thread has this number.
+    /// [`Stop::Misuse`] if a living thread has this number, or as many live as can.
     pub fn spawn(&mut self, id: ThreadId) -> Result<(), Stop> {
         if self.numbers.contains_key(&id) {
             return Err(Stop::Misuse(format!("thread {} lives already", id.0)));
         }
         let policy = self.verified.policy();
+        if let Some(most) = policy.capacity.filter(|most| self.numbers.len() >= *most as usize) {
+            return Err(Stop::Misuse(format!("no more than {most} threads can live at a time")));
+        }
         let thread = ThreadState {
             id,
             attributes: policy.attributes.iter().map(|attribute| attribute.initial).collect(),

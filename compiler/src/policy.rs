@@ -19,6 +19,8 @@ pub struct Policy {
     pub source: String,
     /// The width of `int` in bits: 16, 32 or 64. Arithmetic wraps at it.
     pub int_bits: u8,
+    /// At most so many threads live at a time, if the framework has a bound.
+    pub capacity: Option<u32>,
     /// Text of the target language that comes before all that is generated.
     pub preamble: Vec<Preamble>,
     /// `const` declarations, in source order.

@@ -167,7 +167,8 @@ impl<'a> Host<'a> {
 
     /// A legal event: one whose rule's start is as things are.
     fn event(&mut self, classes: &Classes, choices: &mut Choices) -> Option<Step> {
-        let legal = self.types.legal(&self.machine, classes, (classes.len() < MOST_THREADS).then_some(self.next));
+        let most = self.policy.capacity.map_or(MOST_THREADS, |most| MOST_THREADS.min(most as usize));
+        let legal = self.types.legal(&self.machine, classes, (classes.len() < most).then_some(self.next));
         let legal: Vec<Legal> = legal.into_iter().filter_map(|legal| self.in_order(legal)).collect();
         if legal.is_empty() {
             return None;

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use catapults_compiler::compile;
+use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::{Policy, text};
 use catapults_compiler::source::Source;
 use catapults_tests::choices::Choices;
@@ -67,8 +68,8 @@ fn reads_back(policy: &Policy, printed: &str) -> Result<(), String> {
 }
 
 fn random_policies_read_back() -> Result<(), Failed> {
-    let framework = native();
     run(&vec(any::<u8>(), 0..600), 400, |bytes| {
+        let framework = Framework { capacity: bytes.first().map(|byte| u32::from(*byte) + 1), ..native() };
         let source = Source::new("a \"random\"\\ file.sched", policies::random(&bytes));
         match compile(&source, &framework) {
             Ok((verified, _)) => reads_back(verified.policy(), &text::print(verified.policy())),

@@ -19,7 +19,8 @@ const STEPS: usize = 150;
 #[test]
 fn random_policies_keep_their_promises() {
     // What is known of values is known at the width of `int`, too.
-    let frameworks = [64, 64, 32, 16].map(|int_bits| Framework { int_bits, ..native() });
+    let hosts = [(64, None), (64, Some(3)), (32, None), (16, Some(2))];
+    let frameworks = hosts.map(|(int_bits, capacity)| Framework { int_bits, capacity, ..native() });
     let (accepted, refused) = (Cell::new(0_u32), Cell::new(0_u32));
     let strategy = (0..frameworks.len(), vec(any::<u8>(), 0..400), vec(any::<u8>(), 0..STEPS * 6));
     let mut runner = TestRunner::new(Config { cases: cases(600), failure_persistence: None, ..Config::default() });

@@ -10,7 +10,7 @@
 //! Rule 3 is repeated until it shows nothing new. What shows of one element of an array shows of all: they share a class. Here the
 //! first element stands for the array.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
@@ -39,14 +39,15 @@ pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut P
 /// shows elsewhere); of an array, its first element stands for all.
 pub(super) fn known(tree: &ast::Scheduler, framework: &Framework, policy: &Policy) -> Vec<(Option<StateClass>, bool)> {
     let uses = Uses::of(policy, framework);
-    let shown: Vec<ContainerId> = uses.given.iter().map(|(container, ..)| *container).collect();
+    let shown: BTreeSet<ContainerId> = uses.given.iter().map(|(container, ..)| *container).collect();
+    let declared = tree.containers.iter().filter(|container| container.class.is_some());
+    let declared: BTreeSet<&str> = declared.map(|container| container.name.text.as_str()).collect();
     let (known, _) = evidence(tree, framework, policy, &mut Diagnostics::new());
-    let named = |index: usize| {
-        tree.containers.iter().find(|one| Element::array(&policy.containers[index].name) == one.name.text)
+    let by_itself = |(index, evidence): (usize, Option<Evidence>)| {
+        let declared = declared.contains(Element::array(&policy.containers[index].name));
+        (evidence.map(|evidence| evidence.class), declared || shown.contains(&ContainerId(index)))
     };
-    let declared = |index: usize| named(index).is_some_and(|container| container.class.is_some());
-    let classes = known.into_iter().map(|evidence| evidence.map(|evidence| evidence.class)).enumerate();
-    classes.map(|(index, class)| (class, declared(index) || shown.contains(&ContainerId(index)))).collect()
+    known.into_iter().enumerate().map(by_itself).collect()
 }
 
 /// What shows the class of each container, and which containers are named in handlers at all.

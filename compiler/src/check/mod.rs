@@ -39,6 +39,7 @@ pub fn check(
         framework: framework.name.clone(),
         source: source.name.clone(),
         int_bits: framework.int_bits,
+        capacity: framework.capacity,
         preamble: verbatim::preamble(tree, &framework.language),
         constants: Vec::new(),
         attributes: Vec::new(),

@@ -28,6 +28,8 @@ pub struct Framework {
     pub language: String,
     /// `int 64;`: the width of `int` in bits.
     pub int_bits: u8,
+    /// `capacity threads 24;`: at most so many threads live at a time.
+    pub capacity: Option<u32>,
     /// `header "native_policy.h";`: what generated code includes.
     pub header: String,
     /// `dialect { failure; }`: the optional parts of the language that exist there.

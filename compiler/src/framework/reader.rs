@@ -61,6 +61,7 @@ pub(super) struct Draft {
     pub(super) abi: Option<u32>,
     pub(super) language: Option<(String, At)>,
     pub(super) int_bits: Option<u8>,
+    pub(super) capacity: Option<u32>,
     pub(super) header: Option<(String, At)>,
     pub(super) features: BTreeSet<Feature>,
     pub(super) containers: Vec<FrameworkContainer>,
@@ -81,10 +82,11 @@ impl Draft {
 }
 
 /// The words that start an item.
-const ITEMS: [&str; 13] = [
+const ITEMS: [&str; 14] = [
     "abi",
     "language",
     "int",
+    "capacity",
     "header",
     "dialect",
     "container",
@@ -160,6 +162,20 @@ impl Reader<'_> {
                 }
                 _ => Err(self.wrong(at, "an `int` has 16, 32 or 64 bits", "write `int 16;`, `int 32;` or `int 64;`")),
             },
+            Some("capacity") => {
+                self.parser.advance();
+                if !self.parser.is_word("threads") {
+                    let unexpected = self.parser.unexpected("`threads`");
+                    return Err(self.parser.report(unexpected.help("write `capacity threads NUMBER;`")));
+                }
+                match self.number().map(u32::try_from)? {
+                    Ok(most) if most > 0 => Self::once(&mut self.parser, &mut self.draft.capacity, most, at),
+                    Ok(_) | Err(_) => {
+                        let title = "at least 1 thread can live at a time, and at most 4294967295";
+                        Err(self.wrong(at, title, "leave the line out if there is no bound"))
+                    }
+                }
+            }
             Some("header") => {
                 self.parser.advance();
                 let place = self.parser.token.at;
@@ -181,7 +197,7 @@ impl Reader<'_> {
             Some("run") => self.run(),
             Some(_) | None => {
                 let unexpected = self.parser.unexpected("a line of a framework description").note(
-                    "these are `abi`, `language`, `int`, `header`, `dialect`, `container`, `event`, `optional event`, `timer event`, `query`, `sequence`, `build`, `run`",
+                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `event`, `optional event`, `timer event`, `query`, `sequence`, `build`, `run`",
                 );
                 Err(self.parser.report(unexpected))
             }

@@ -53,6 +53,7 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         abi: draft.abi?,
         language,
         int_bits: draft.int_bits?,
+        capacity: draft.capacity,
         header,
         dialect,
         containers: draft.containers,

@@ -91,7 +91,7 @@ impl State {
         let anywhere: Rc<Places> =
             Rc::new((0..policy.containers.len()).map(|index| Spot::In(ContainerId(index))).collect());
         State {
-            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(&container.kind)).collect()),
+            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(policy, &container.kind)).collect()),
             some: BTreeSet::new(),
             named: Vec::new(),
             threads: (0..locals).map(|local| (local < parameters).then(|| anywhere.clone())).collect(),
@@ -119,7 +119,7 @@ impl State {
     /// Nothing is known of what outlives handlers.
     pub fn nothing(policy: &Policy) -> Self {
         State {
-            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(&container.kind)).collect()),
+            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(policy, &container.kind)).collect()),
             some: BTreeSet::new(),
             named: Vec::new(),
             threads: Vec::new(),
@@ -135,8 +135,16 @@ impl State {
         if values.len() > policy.variables.len() {
             Rc::make_mut(&mut values).truncate(policy.variables.len());
         }
+        let mut sizes = self.sizes;
+        if let Some(capacity) = policy.capacity.map(u64::from)
+            && sizes.iter().any(|size| size.most.is_none_or(|most| most > capacity))
+        {
+            for size in Rc::make_mut(&mut sizes) {
+                size.most = lower(size.most, Some(capacity));
+            }
+        }
         // An index made of locals names nothing there.
-        State { threads: Vec::new(), named: Vec::new(), values, effect: None, path: Vec::new(), ..self }
+        State { sizes, threads: Vec::new(), named: Vec::new(), values, effect: None, path: Vec::new(), ..self }
     }
 
     /// The start of a handler: nothing is known besides of what is local to it.
@@ -478,12 +486,13 @@ impl State {
         };
         let mut joined = self.join(next);
         joined.values = values;
-        for (size, old) in Rc::make_mut(&mut joined.sizes).iter_mut().zip(before.sizes.iter()) {
+        let sizes = Rc::make_mut(&mut joined.sizes).iter_mut().zip(before.sizes.iter()).zip(any.sizes.iter());
+        for ((size, old), any) in sizes {
             if size.least < old.least {
                 size.least = 0;
             }
             if size.most != old.most {
-                size.most = None;
+                size.most = any.most;
             }
         }
         joined.some.retain(|fact| before.some.contains(fact));
@@ -639,9 +648,9 @@ fn common(a: &State, b: &State) -> BTreeSet<BTreeSet<ContainerId>> {
 }
 
 impl Size {
-    /// Nothing is known of a container, but that a threadref holds one thread at most.
-    fn any(kind: &ContainerKind) -> Self {
-        let most = if *kind == ContainerKind::Threadref { Some(1) } else { None };
+    /// Nothing is known of a container, but that a threadref holds one thread at most, and any other all that can live.
+    fn any(policy: &Policy, kind: &ContainerKind) -> Self {
+        let most = if *kind == ContainerKind::Threadref { Some(1) } else { policy.capacity.map(u64::from) };
         Size { least: 0, most, why: Why::Unknown }
     }
 

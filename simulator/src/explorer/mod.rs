@@ -143,7 +143,8 @@ pub fn explore(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Report, String> {
     let framework = &framework.with_timers(verified.policy().timers());
-    let threads = options.threads.clamp(1, Options::MOST_THREADS);
+    let capacity = framework.capacity.map_or(Options::MOST_THREADS, |most| most as usize);
+    let threads = options.threads.clamp(1, Options::MOST_THREADS.min(capacity));
     let loose = System::new(verified, framework, threads, options.bound, true);
     let budget = Budget::of(options.time);
     // What is found must be looked for again, in what time is left.

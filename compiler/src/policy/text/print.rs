@@ -18,6 +18,9 @@ pub fn print(policy: &Policy) -> String {
         quoted(&policy.source),
         policy.int_bits
     );
+    if let Some(capacity) = policy.capacity {
+        line(&mut out, format_args!("capacity threads {capacity}"));
+    }
     for preamble in in_section(&policy.preamble, &mut out) {
         let (text, place) = (quoted(&preamble.text), at(preamble.at));
         line(&mut out, format_args!("verbatim {} {text}{place}", preamble.language));

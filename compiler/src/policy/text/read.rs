@@ -296,6 +296,7 @@ impl Reader {
             framework,
             source,
             int_bits,
+            capacity: None,
             preamble: Vec::new(),
             constants: Vec::new(),
             attributes: Vec::new(),
@@ -306,6 +307,10 @@ impl Reader {
             events: Vec::new(),
             queries: Vec::new(),
         };
+        if self.accept_word("capacity") {
+            self.keyword("threads")?;
+            policy.capacity = Some(self.number("how many threads live at a time")?);
+        }
         self.declarations(&mut policy)?;
         while self.accept_word("event") {
             let handler = self.handler(false, &policy)?;
