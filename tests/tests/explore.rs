@@ -6,7 +6,8 @@ use catapults_compiler::compile;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
-use catapults_simulator::explorer::{Kind, Options, Report, explore};
+use catapults_simulator::explorer::{Kind, Options, Report, Scenario, explore};
+use catapults_simulator::script::Step;
 use catapults_tests::native;
 use catapults_tests::replay::{parse, replay};
 
@@ -132,4 +133,137 @@ fn behind_a_bound_the_search_goes_on() {
     assert!(report.counterexample.is_none() && report.starvation.is_none(), "{report:?}");
     assert!(report.limits.join("\n").contains("`n` is followed from -16 to 16 only"), "{:?}", report.limits);
     assert!(report.states > 50, "{}", report.states);
+}
+
+/// The same with instants and a timer for each thread.
+fn timed(handlers: &str) -> Verified<Policy> {
+    let text = format!(
+        "scheduler timed {{
+           thread {{ timer wait; time came, due; }}
+           threadimports {{ time deadline default 0ms; }}
+           data {{ threadref current; threadref next : READY; pqueue urgent reverse sortable on due : READY;
+                   pqueue turned sortable on due : READY; queue ready : READY;
+                   stack late : READY; bool expired; time last; }}
+           {handlers}
+         }}"
+    );
+    let source = Source::new("timed.sched", text);
+    compile(&source, &native()).unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&source, false))).0
+}
+
+/// The events of a scenario, without the steps of the clock and of the application.
+fn events(scenario: &Scenario) -> Vec<String> {
+    let raised = scenario.moments.iter().filter(|moment| matches!(moment.step, Step::Raise(..)));
+    raised.map(|moment| moment.step.to_string()).collect()
+}
+
+#[test]
+fn a_timer_that_is_not_armed_again_starves() {
+    let with = |again: &str| {
+        timed(&format!(
+            "event newthread(t)    {{ t.wait = now + 5ms; t => late; }}
+             event event_raised(t) {{ t.wait = now + 5ms; t => late; }}
+             event switch_out(t)   {{ {again} t => late; }}
+             event timeout.wait(t) {{ if (t in late) t => ready; }}
+             event schedule {{ if (|ready| > 0) ready => current; else late => current; dispatch current; }}"
+        ))
+    };
+    let sound = explored(&with("t.wait = now + 5ms;"), 2);
+    assert!(sound.counterexample.is_none() && sound.starvation.is_none(), "{:?}", sound.starvation);
+    let broken = explored(&with(""), 2);
+    let found = broken.starvation.unwrap();
+    let round = &found.scenario.moments[found.scenario.stem.unwrap()..];
+    // While thread 1, whose timer has expired, waits, the other one runs, and time passes.
+    assert!(round.iter().any(|moment| matches!(moment.step, Step::At(_))), "{}", found.scenario);
+    assert!(found.scenario.moments.iter().any(|moment| moment.step.to_string().starts_with("timeout.wait")));
+}
+
+#[test]
+fn a_deadline_compared_the_wrong_way_round_starves() {
+    let with = |queue: &str| {
+        timed(&format!(
+            "event newthread, event_raised, switch_out(t) {{
+               t.due = now + 5ms;
+               t => {queue};
+               if (|current| == 1 && t.due < current.due)
+                 current => {queue};
+             }}
+             event timeout.*(t) {{ }}
+             event schedule {{ {queue} => current; dispatch current; }}"
+        ))
+    };
+    let sound = explored(&with("urgent"), 3);
+    assert!(sound.counterexample.is_none() && sound.starvation.is_none(), "{:?}", sound.starvation);
+    let found = explored(&with("turned"), 2).starvation.unwrap();
+    let round = &found.scenario.moments[found.scenario.stem.unwrap()..];
+    assert!(round.iter().any(|moment| matches!(moment.step, Step::At(_))), "{}", found.scenario);
+}
+
+#[test]
+fn a_decision_that_trusts_a_timer_is_found() {
+    // What is late may have gone by the time that its timer expires.
+    let trusting = "event newthread(t)    { t.wait = now + 5ms; t => late; }
+                    event event_raised(t) { t => ready; } event switch_out(t) { t => ready; }
+                    event timeout.wait(t) { expired = true; }
+                    event schedule {
+                      if (expired) { expired = false; late => current; }
+                      else if (|ready| > 0) ready => current;
+                      else late => current;
+                      dispatch current;
+                    }";
+    let found = explored(&timed(trusting), 2).counterexample.unwrap();
+    assert_eq!(found.kind, Kind::Guard);
+    assert_eq!(events(&found.scenario).len(), 5, "{}", found.scenario);
+    let times: Vec<&Step> =
+        found.scenario.moments.iter().map(|moment| &moment.step).filter(|step| matches!(step, Step::At(_))).collect();
+    assert_eq!(times, [&Step::At(5_000_000)], "{}", found.scenario);
+}
+
+#[test]
+fn a_guard_that_fails_only_after_a_while_is_found() {
+    let late = "event newthread(t)    { t.came = now; t => ready; }
+                event event_raised(t) { t => ready; }
+                event switch_out(t)   { if (now - t.came > 7ms) t => next; else t => ready; }
+                event timeout.*(t)    { }
+                event schedule { if (|ready| > 0) ready => current; else next => current; dispatch current; }";
+    let report = explored(&timed(late), 2);
+    let found = report.counterexample.unwrap();
+    assert_eq!((found.kind, events(&found.scenario).len()), (Kind::Guard, 6), "{}", found.scenario);
+    // Only the order of the instants matters once they are more than 7 ms past: with one thread there are few situations.
+    let report = explored(&timed(late), 1);
+    assert!(report.counterexample.is_none() && report.starvation.is_none() && report.states < 200, "{}", report.states);
+    assert!(
+        report.limits.iter().all(|limit| limit.starts_with("time passes in steps of 0ns, 7ms")),
+        "{:?}",
+        report.limits
+    );
+}
+
+#[test]
+fn instants_of_the_application_are_relative_to_now() {
+    let missed = "event newthread(t)    { t => ready; } event event_raised(t) { t => ready; }
+                  event switch_out(t)   { if (t.deadline != 0ms && now > t.deadline) t => next; else t => ready; }
+                  event timeout.*(t)    { }
+                  event schedule { if (|ready| > 0) ready => current; else next => current; dispatch current; }";
+    let report = explored(&timed(missed), 2);
+    let limits = report.limits.join("; ");
+    assert!(limits.contains("`deadline` takes the values 0ns, now - 1ms, now, now + 1ms only"), "{limits}");
+    let found = report.counterexample.unwrap();
+    assert_eq!(events(&found.scenario).len(), 6, "{}", found.scenario);
+    assert!(found.scenario.moments.iter().any(|moment| matches!(moment.step, Step::SetThreadImport(..))));
+}
+
+#[test]
+fn a_time_that_is_instant_and_duration_is_followed_on_the_clock() {
+    let both = "event newthread(t)    { t.came = now; if (t.came > 3ms) t => next; else t => ready; }
+                event event_raised(t) { t => ready; } event switch_out(t) { t => ready; } event timeout.*(t) { }
+                event schedule { if (|ready| > 0) ready => current; else next => current; dispatch current; }";
+    let report = explored(&timed(both), 2);
+    let limits = report.limits.join("; ");
+    assert!(limits.contains("and ends at 12ms"), "{limits}");
+    assert_eq!(events(&report.counterexample.unwrap().scenario).len(), 5);
+    // Harmless, it still is no proof, and starvation is not looked for where the clock has an end.
+    let report = explored(&timed(&both.replace("t => next", "t => ready")), 2);
+    let limits = report.limits.join("; ");
+    assert!(report.counterexample.is_none() && limits.contains("starvation was not looked for"), "{limits}");
 }

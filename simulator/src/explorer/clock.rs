@@ -1,9 +1,30 @@
-//! How time passes: before each event none, or as much as one of the durations that the policy mentions, up to an end. So an event
-//! comes before, at and after each instant that such a duration leads to; what comes between them, or later, is not looked at.
+//! How time passes: before each event none, or as much as one of a few durations. So an event comes before, at and after each instant that
+//! such a duration leads to; what comes between them is not looked at. Where it does not matter how late it is ([`super::instants`]) there
+//! is no end; else the clock is followed from an instant to an end.
+//!
+//! The durations are those that the policy adds to instants or compares with the time between instants, and where instants cannot be told from
+//! durations ([`super::sorts`]) all that it mentions.
 
 use std::collections::BTreeSet;
 
-use catapults_compiler::policy::{Block, Expression, Policy, Value};
+use catapults_compiler::policy::{BinaryOperator, Block, Expression, Policy, Value};
+
+use super::instants::NOW;
+use super::sorts::{Site, Sort, Sorts, plain};
+
+/// How instants are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reckoning {
+    /// From now; of a policy for which it matters how late it is, as they are, from 0 on.
+    Relative,
+    /// As they are: it is so late at first, and the clock ends after so many of the longest steps.
+    Absolute { start: i64, longest_steps: i64 },
+}
+
+impl Reckoning {
+    /// Whatever the policy does with instants.
+    pub const FROM_ZERO: Reckoning = Reckoning::Absolute { start: 0, longest_steps: LONGEST_STEPS };
+}
 
 /// The steps of the clock.
 #[derive(Debug)]
@@ -12,31 +33,30 @@ pub(super) struct Clock {
     pub ticks: bool,
     /// In nanoseconds, 0 the first, then the shortest.
     pub steps: Vec<i64>,
-    /// It goes no further.
-    pub end: i64,
+    /// What time it is at first.
+    pub start: i64,
+    /// It goes no further, unless instants are relative to now.
+    pub end: Option<i64>,
     /// Times in variables and attributes are followed from minus this to this.
     pub bound: i64,
 }
 
 /// More steps than this make too many instants.
 const MOST_STEPS: usize = 3;
-/// If the policy mentions no duration.
+/// If no duration matters.
 const USUAL: i64 = 1_000_000;
 /// So often the longest step fits before the end.
 const LONGEST_STEPS: i64 = 4;
+/// So often the longest step fits into what is followed of times that are no instants.
+const FOLLOWED: i64 = 16;
+/// Longer steps would come near to 0.
+const LONGEST: i64 = NOW / 16;
 
 impl Clock {
-    /// Looks through a policy.
-    pub fn of(policy: &Policy) -> Self {
-        let mut durations = BTreeSet::new();
-        let constants = policy.constants.iter().map(|constant| constant.value);
-        let initial = policy.variables.iter().map(|variable| variable.initial);
-        let of_threads = policy.attributes.iter().map(|attribute| attribute.initial);
-        constants.chain(initial).chain(of_threads).for_each(|value| mention(value, &mut durations));
-        for handler in policy.events.iter().chain(&policy.queries) {
-            block(&handler.body, &mut durations);
-        }
-        let mut steps: Vec<i64> = durations.into_iter().collect();
+    /// Looks through a policy. Without `sorts` it matters how late it is.
+    pub fn of(policy: &Policy, sorts: Option<&Sorts>, reckoning: Reckoning) -> Self {
+        let durations = sorts.map_or_else(|| mentioned(policy), |sorts| Durations::of(sorts).found);
+        let mut steps: Vec<i64> = durations.into_iter().filter(|duration| *duration <= LONGEST).collect();
         if steps.is_empty() {
             steps.push(USUAL);
         }
@@ -45,36 +65,50 @@ impl Clock {
             steps.truncate(MOST_STEPS - 1);
             steps.push(longest);
         }
-        let end = longest.saturating_mul(LONGEST_STEPS);
         steps.insert(0, 0);
-        Clock {
-            ticks: policy.uses_now() || policy.timers().next().is_some(),
-            steps,
-            end,
-            bound: end.saturating_mul(LONGEST_STEPS),
-        }
+        let ticks = policy.uses_now() || policy.timers().next().is_some();
+        let (start, end) = match (sorts, reckoning) {
+            _ if !ticks => (0, None),
+            (Some(_), Reckoning::Relative) => (NOW, None),
+            (_, Reckoning::Absolute { start, longest_steps }) => (start, Some(start + longest * longest_steps)),
+            (None, Reckoning::Relative) => (0, Some(longest * LONGEST_STEPS)),
+        };
+        let bound = end.unwrap_or_default().saturating_add(longest.saturating_mul(FOLLOWED));
+        Clock { ticks, steps, start, end, bound }
     }
 
-    /// What time it can be at the next event.
-    pub fn after(&self, now: i64) -> Vec<i64> {
+    /// The longest step: so late a timer can expire.
+    pub fn longest(&self) -> i64 {
+        self.steps.last().copied().unwrap_or(USUAL)
+    }
+
+    /// What time it can be at the next event, which comes at an instant at the earliest: that instant is looked at, too.
+    pub fn not_before(&self, now: i64, earliest: i64) -> Vec<i64> {
         if !self.ticks {
             return vec![now];
         }
-        let later = self.steps.iter().map(|step| now.saturating_add(*step));
-        later.filter(|instant| *instant <= self.end).collect()
+        let is_followed = |instant: &i64| self.end.is_none_or(|end| *instant <= end);
+        let mut instants: Vec<i64> = self.steps.iter().map(|step| now.saturating_add(*step)).collect();
+        instants.retain(|instant| *instant >= earliest);
+        if earliest > now && !instants.contains(&earliest) {
+            instants.push(earliest);
+        }
+        instants.retain(is_followed);
+        instants
     }
 }
 
-impl Clock {
-    /// The same for an event that comes at an instant at the earliest: that instant is looked at, too.
-    pub fn not_before(&self, now: i64, earliest: i64) -> Vec<i64> {
-        let mut instants = self.after(now);
-        instants.retain(|instant| *instant >= earliest);
-        if earliest > now && earliest <= self.end && !instants.contains(&earliest) {
-            instants.push(earliest);
-        }
-        instants
+/// All durations that a policy mentions.
+fn mentioned(policy: &Policy) -> BTreeSet<i64> {
+    let mut durations = BTreeSet::new();
+    let constants = policy.constants.iter().map(|constant| constant.value);
+    let initial = policy.variables.iter().map(|variable| variable.initial);
+    let of_threads = policy.attributes.iter().map(|attribute| attribute.initial);
+    constants.chain(initial).chain(of_threads).for_each(|value| mention(value, &mut durations));
+    for handler in policy.events.iter().chain(&policy.queries) {
+        block(&handler.body, &mut durations);
     }
+    durations
 }
 
 fn mention(value: Value, durations: &mut BTreeSet<i64>) {
@@ -94,19 +128,130 @@ fn block(statements: &Block, durations: &mut BTreeSet<i64>) {
 }
 
 fn expression(of: &Expression, durations: &mut BTreeSet<i64>) {
-    match of {
-        Expression::Literal(value) => mention(*value, durations),
-        Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Convert(..)
-        | Expression::Read(_)
-        | Expression::Now
-        | Expression::Size(_)
-        | Expression::In(..)
-        | Expression::Unary(..)
-        | Expression::Binary(..)
-        | Expression::NotZero(_)
-        | Expression::Verbatim { .. } => {}
+    if let Expression::Literal(value) = of {
+        mention(*value, durations);
     }
     of.parts().for_each(|part| expression(part, durations));
+}
+
+/// The durations that meet instants.
+struct Durations<'s, 'a> {
+    sorts: &'s Sorts<'a>,
+    found: BTreeSet<i64>,
+    /// By cell: what is assigned to it meets an instant.
+    meets: Vec<bool>,
+    /// By cell: it holds time between instants.
+    between: Vec<bool>,
+}
+
+impl<'s, 'a> Durations<'s, 'a> {
+    fn of(sorts: &'s Sorts<'a>) -> Self {
+        let none = || vec![false; sorts.len()];
+        let mut durations = Durations { sorts, found: BTreeSet::new(), meets: none(), between: none() };
+        loop {
+            let before = (durations.meets.clone(), durations.between.clone());
+            for site in &sorts.sites {
+                durations.site(site);
+            }
+            if before == (durations.meets.clone(), durations.between.clone()) {
+                break;
+            }
+        }
+        let policy = sorts.policy;
+        let initial = policy.variables.iter().map(|variable| variable.initial);
+        let initial = initial.chain(policy.attributes.iter().map(|attribute| attribute.initial));
+        let initial = initial.chain(policy.imports.iter().chain(&policy.thread_imports).map(|import| import.default));
+        for (value, _) in initial.zip(&durations.meets).filter(|(_, meets)| **meets) {
+            mention(value, &mut durations.found);
+        }
+        durations
+    }
+
+    fn site(&mut self, site: &Site) {
+        let cells = site.place.map_or(0..0, |place| self.sorts.cells(site, place));
+        if !cells.clone().any(|cell| self.sorts.is_instant(cell)) {
+            if cells.clone().any(|cell| self.meets[cell]) {
+                self.meet(site, site.expression);
+            }
+            if self.is_between(site, site.expression) {
+                self.between[cells].fill(true);
+            }
+        }
+        self.expression(site, site.expression);
+    }
+
+    fn expression(&mut self, site: &Site, expression: &Expression) {
+        if let Expression::Binary(operator, left, right) = expression {
+            for (one, other) in [(left, right), (right, left)] {
+                let meets = match operator {
+                    BinaryOperator::Add | BinaryOperator::Subtract => self.is_instant(site, one),
+                    BinaryOperator::Divide
+                    | BinaryOperator::Remainder
+                    | BinaryOperator::Less
+                    | BinaryOperator::LessOrEqual
+                    | BinaryOperator::Greater
+                    | BinaryOperator::GreaterOrEqual
+                    | BinaryOperator::Equal
+                    | BinaryOperator::NotEqual => self.is_between(site, one),
+                    BinaryOperator::Multiply | BinaryOperator::And | BinaryOperator::Or => false,
+                };
+                if meets {
+                    self.meet(site, one);
+                    self.meet(site, other);
+                }
+            }
+        }
+        expression.parts().for_each(|part| self.expression(site, part));
+    }
+
+    fn is_instant(&self, site: &Site, expression: &Expression) -> bool {
+        matches!(self.sorts.sort(site, expression), Ok(Sort::Instant))
+    }
+
+    /// Whether it is time between instants, or computed from such.
+    fn is_between(&self, site: &Site, expression: &Expression) -> bool {
+        let expression = plain(expression);
+        if let Expression::Read(place) = expression {
+            return self.sorts.cells(site, place).any(|cell| self.between[cell]);
+        }
+        if let Expression::Binary(BinaryOperator::Subtract, left, _) = expression
+            && self.is_instant(site, left)
+        {
+            return !self.is_instant(site, expression);
+        }
+        expression.parts().any(|part| self.is_between(site, part))
+    }
+
+    /// What a duration is made of.
+    fn meet(&mut self, site: &Site, expression: &Expression) {
+        if self.is_instant(site, expression) {
+            return;
+        }
+        match plain(expression) {
+            Expression::Literal(value) => mention(*value, &mut self.found),
+            Expression::Constant(constant) => {
+                mention(self.sorts.policy.constants[constant.0].value, &mut self.found);
+            }
+            Expression::ConstantElement { first, length, .. } => {
+                for constant in &self.sorts.policy.constants[first.0..first.0 + length] {
+                    mention(constant.value, &mut self.found);
+                }
+            }
+            Expression::Read(place) => {
+                let cells = self.sorts.cells(site, place);
+                self.meets[cells].fill(true);
+            }
+            Expression::Binary(_, left, right) => {
+                self.meet(site, left);
+                self.meet(site, right);
+            }
+            Expression::Unary(_, operand) => self.meet(site, operand),
+            Expression::Now
+            | Expression::Size(_)
+            | Expression::In(..)
+            | Expression::Convert(..)
+            | Expression::NotZero(_)
+            | Expression::Verbatim { .. } => {}
+        }
+    }
 }

@@ -5,16 +5,21 @@
 //! looked at is said in [`Report::limits`]. A counterexample is run again in the interpreter before it is reported
 //! ([`scenario`]).
 
+#[cfg(test)]
+mod agreement;
 mod budget;
 mod clock;
+mod instants;
+mod keep;
 mod oracle;
 mod scenario;
 mod situation;
+mod sorts;
 mod starvation;
 mod system;
 mod values;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -25,11 +30,14 @@ use catapults_compiler::verify::Verified;
 use indexmap::IndexSet;
 
 use budget::Budget;
+use clock::Reckoning;
+use instants::NOW;
 use scenario::{Arrow, Trail};
 pub use scenario::{Moment, Scenario};
 use situation::Situation;
 use starvation::Edge;
-use system::{Outcome, System, domains};
+use system::{Outcome, System};
+use values::Domain;
 
 /// How far to go.
 #[derive(Clone, Copy, Debug)]
@@ -134,8 +142,11 @@ const MOST_EDGES: usize = 24_000_000;
 /// What goes wrong then may be real or not: it is looked for again with the counters followed. The same holds for values beyond
 /// the bound, which are brought within it at first; but then not everything that goes wrong need be seen.
 ///
+/// Instants are kept relative to now. Should the interpreter not repeat what is found, they are followed as they are instead, and that is
+/// said.
+///
 /// # Errors
-/// A counterexample that the interpreter does not repeat: a mistake of the explorer.
+/// A counterexample that the interpreter does not repeat though instants are followed as they are: a mistake of the explorer.
 pub fn explore(
     verified: &Verified<Policy>,
     framework: &Framework,
@@ -143,81 +154,146 @@ pub fn explore(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Report, String> {
     let framework = &framework.with_timers(verified.policy().timers());
-    let capacity = framework.capacity.map_or(Options::MOST_THREADS, |most| most as usize);
-    let threads = options.threads.clamp(1, Options::MOST_THREADS.min(capacity));
-    let loose = System::new(verified, framework, threads, options.bound, true);
     let budget = Budget::of(options.time);
-    // What is found must be looked for again, in what time is left.
-    let mut run = Run::of(&loose, options, options.states, budget.part(1, 2), progress);
-    let mut limits = std::mem::take(&mut run.limits);
-    if verified.verbatim().is_some() {
-        limits.insert("verbatim text is taken to do what its `else` says".to_owned());
-    }
-    let mut report = Report {
-        states: run.known.len(),
-        transitions: run.transitions,
-        counterexample: None,
-        starvation: None,
-        assumptions: assumptions(&loose, &mut limits),
-        limits: Vec::new(),
-    };
-    let follow = loose.has_counters() || run.strayed;
-    if let Some((last, kind, what)) = run.wrong.take() {
-        if follow {
-            let exact = System::new(verified, framework, threads, options.bound, false);
-            let mut run = Run::of(&exact, options, options.states, budget, progress);
-            report.transitions += run.transitions;
-            if let Some((last, kind, what)) = run.wrong.take() {
-                report.counterexample = Some(run.finding(&exact, verified, last, kind, what)?);
-            } else {
-                limits.append(&mut run.limits);
-            }
-        } else {
-            report.counterexample = Some(run.finding(&loose, verified, last, kind, what)?);
+    let mut exploration =
+        Exploration { verified, framework, options, budget, reckoning: Reckoning::Relative, progress };
+    match exploration.report() {
+        Err(Mismatch { relative: true, what }) => {
+            exploration.reckoning = Reckoning::FROM_ZERO;
+            let mut report = exploration.report().map_err(|mismatch| mismatch.what)?;
+            report.limits.push(format!("the clock is followed from 0 on: with times relative to now, {what}"));
+            Ok(report)
         }
-    } else if options.starvation && loose.values.clock.ticks {
-        // A round that repeats for ever would have to take no time.
-        limits.insert("starvation was not looked for: the policy looks at the clock".to_owned());
-    } else if options.starvation {
-        match (run.lasso(&loose, budget), follow) {
-            (Lassos::None, _) => {}
-            (Lassos::Unknown(why), _) => {
-                limits.insert(format!("starvation was not looked for: {why}"));
-            }
-            (Lassos::Found(lasso), false) => report.starvation = Some(run.starvation(&loose, verified, &lasso)?),
-            (Lassos::Found(_), true) => {
-                drop(run);
-                report.starvation = follow_lasso(verified, framework, options, budget, progress)?;
-                if report.starvation.is_none() {
-                    limits.insert("starvation was looked for among the first situations only".to_owned());
+        other => other.map_err(|mismatch| mismatch.what),
+    }
+}
+
+/// The interpreter does not do what was found.
+#[derive(Debug)]
+struct Mismatch {
+    /// Instants were relative to now.
+    relative: bool,
+    /// What it does instead.
+    what: String,
+}
+
+/// What is explored, and how.
+struct Exploration<'a, 'p> {
+    verified: &'a Verified<Policy>,
+    /// With the events of the policy's timers.
+    framework: &'a Framework,
+    options: &'a Options,
+    budget: Budget,
+    reckoning: Reckoning,
+    progress: &'p mut dyn FnMut(usize, usize),
+}
+
+impl<'a> Exploration<'a, '_> {
+    /// How many threads live at once.
+    fn threads(&self) -> usize {
+        let capacity = self.framework.capacity.map_or(Options::MOST_THREADS, |most| most as usize);
+        self.options.threads.clamp(1, Options::MOST_THREADS.min(capacity))
+    }
+
+    fn system(&self, threads: usize, loose: bool) -> System<'a> {
+        System::new(self.verified, self.framework, threads, self.options.bound, loose, self.reckoning)
+    }
+
+    fn run(&mut self, system: &System, states: usize, budget: Budget) -> Run {
+        Run::of(system, self.options, states, budget, self.progress)
+    }
+
+    fn report(&mut self) -> Result<Report, Mismatch> {
+        let (options, budget) = (self.options, self.budget);
+        let threads = self.threads();
+        let loose = self.system(threads, true);
+        // What is found must be looked for again, in what time is left.
+        let mut run = self.run(&loose, options.states, budget.part(1, 2));
+        let mut limits = std::mem::take(&mut run.limits);
+        if self.verified.verbatim().is_some() {
+            limits.insert("verbatim text is taken to do what its `else` says".to_owned());
+        }
+        let mut report = Report {
+            states: run.known.len(),
+            transitions: run.transitions,
+            counterexample: None,
+            starvation: None,
+            assumptions: assumptions(&loose, &mut limits),
+            limits: Vec::new(),
+        };
+        if let Some((last, kind, what)) = run.wrong.take() {
+            if loose.has_counters() || run.strayed {
+                let exact = self.system(threads, false);
+                let mut run = self.run(&exact, options.states, budget);
+                report.transitions += run.transitions;
+                if let Some((last, kind, what)) = run.wrong.take() {
+                    report.counterexample = Some(run.finding(&exact, self.verified, last, kind, what)?);
+                } else {
+                    limits.append(&mut run.limits);
                 }
+            } else {
+                report.counterexample = Some(run.finding(&loose, self.verified, last, kind, what)?);
+            }
+        } else if options.starvation && loose.values.clock.end.is_some() {
+            // A round that repeats for ever would have to take no time.
+            limits.insert("starvation was not looked for: the clock has an end".to_owned());
+        } else if options.starvation {
+            report.starvation = self.starvation(&loose, run, &mut limits)?;
+        }
+        report.limits = limits.into_iter().collect();
+        Ok(report)
+    }
+
+    /// A lasso, after an exploration that found nothing wrong.
+    fn starvation(
+        &mut self,
+        loose: &System<'a>,
+        run: Run,
+        limits: &mut BTreeSet<String>,
+    ) -> Result<Option<Finding>, Mismatch> {
+        match run.lasso(loose, self.budget) {
+            Lassos::None => return Ok(None),
+            Lassos::Unknown(why) => {
+                limits.insert(format!("starvation was not looked for: {why}"));
+                return Ok(None);
+            }
+            Lassos::Found(lasso) if !loose.has_counters() && !run.strayed => {
+                return run.starvation(loose, self.verified, &lasso).map(Some);
+            }
+            Lassos::Found(_) => {}
+        }
+        let (found, said) = if loose.has_counters() {
+            drop(run);
+            (self.follow_lasso()?, "starvation was looked for among the first situations only")
+        } else {
+            let run = run.within_bounds();
+            let found = match run.lasso(loose, self.budget) {
+                Lassos::Found(lasso) => Some(run.starvation(loose, self.verified, &lasso)?),
+                Lassos::None | Lassos::Unknown(_) => None,
+            };
+            (found, "starvation was looked for only where no value is beyond its bound")
+        };
+        if found.is_none() {
+            limits.insert(said.to_owned());
+        }
+        Ok(found)
+    }
+
+    /// A lasso with the counters followed, of as few threads as there can be.
+    fn follow_lasso(&mut self) -> Result<Option<Finding>, Mismatch> {
+        for threads in 2..=self.threads() {
+            let exact = self.system(threads, false);
+            let run = self.run(&exact, self.options.states.min(FOLLOWED), self.budget.part(1, 2));
+            if let Lassos::Found(lasso) = run.lasso(&exact, self.budget) {
+                return run.starvation(&exact, self.verified, &lasso).map(Some);
             }
         }
+        Ok(None)
     }
-    report.limits = limits.into_iter().collect();
-    Ok(report)
 }
 
 /// So many situations are explored to find starvation with counters followed.
 const FOLLOWED: usize = 60_000;
-
-/// A lasso with the counters followed, of as few threads as there can be.
-fn follow_lasso(
-    verified: &Verified<Policy>,
-    framework: &Framework,
-    options: &Options,
-    budget: Budget,
-    progress: &mut dyn FnMut(usize, usize),
-) -> Result<Option<Finding>, String> {
-    for threads in 2..=options.threads {
-        let exact = System::new(verified, framework, threads, options.bound, false);
-        let run = Run::of(&exact, options, options.states.min(FOLLOWED), budget.part(1, 2), progress);
-        if let Lassos::Found(lasso) = run.lasso(&exact, budget) {
-            return run.starvation(&exact, verified, &lasso).map(Some);
-        }
-    }
-    Ok(None)
-}
 
 /// What is known of starvation.
 enum Lassos {
@@ -317,7 +393,7 @@ impl Run {
         if self.edges.len() >= MOST_EDGES {
             self.too_many_edges = true;
         } else if edges {
-            let edge = Edge::new(to as u32, &next.moved, next.dispatches);
+            let edge = Edge::new(to as u32, next);
             let first = self.first_edge.last().copied().unwrap_or_default();
             if !self.edges[first..].contains(&edge) {
                 self.edges.push(edge);
@@ -333,9 +409,10 @@ impl Run {
         last: usize,
         kind: Kind,
         what: String,
-    ) -> Result<Finding, String> {
+    ) -> Result<Finding, Mismatch> {
         let trail = Trail { system, known: &self.known };
-        let scenario = trail.scenario(verified, &self.path_to(last), None, true)?;
+        let scenario = trail.scenario(verified, &self.path_to(last), None, true);
+        let scenario = scenario.map_err(|what| Mismatch { relative: system.values.instants.is_some(), what })?;
         Ok(Finding { kind, what, scenario })
     }
 
@@ -356,12 +433,41 @@ impl Run {
         system: &System<'a>,
         verified: &'a Verified<Policy>,
         lasso: &starvation::Lasso,
-    ) -> Result<Finding, String> {
+    ) -> Result<Finding, Mismatch> {
         let trail = Trail { system, known: &self.known };
-        let scenario = trail.scenario(verified, &self.path_to(lasso.start), Some(lasso), false)?;
+        let scenario = trail.scenario(verified, &self.path_to(lasso.start), Some(lasso), false);
+        let scenario = scenario.map_err(|what| Mismatch { relative: system.values.instants.is_some(), what })?;
         let thread = scenario.starved.map_or(0, |thread| thread.0);
         let what = format!("thread {thread} can stay ready for ever and never be dispatched, while others are");
         Ok(Finding { kind: Kind::Starvation, what, scenario })
+    }
+
+    /// The same without what comes after a value was brought within its bound: what is left is as it can be.
+    fn within_bounds(mut self) -> Self {
+        let (edges, first) = (std::mem::take(&mut self.edges), std::mem::take(&mut self.first_edge));
+        let mut reached = vec![false; self.known.len()];
+        let mut queue = VecDeque::from([0]);
+        reached[0] = true;
+        while let Some(at) = queue.pop_front() {
+            let out = first.get(at).zip(first.get(at + 1)).map_or(&[][..], |(start, end)| &edges[*start..*end]);
+            for to in out.iter().filter(|edge| !edge.strayed).map(|edge| edge.to as usize) {
+                if !reached[to] {
+                    reached[to] = true;
+                    self.parents[to] = at as u32;
+                    queue.push_back(to);
+                }
+            }
+        }
+        for (at, window) in first.windows(2).enumerate() {
+            self.first_edge.push(self.edges.len());
+            if reached[at] {
+                self.edges.extend(edges[window[0]..window[1]].iter().filter(|edge| !edge.strayed));
+            } else {
+                self.ready[at] = 0;
+            }
+        }
+        self.first_edge.push(self.edges.len());
+        self
     }
 
     /// The arrows from the start to a situation.
@@ -378,23 +484,55 @@ impl Run {
 
 /// What is assumed of the imported variables. A domain that leaves something out is a limit.
 fn assumptions(system: &System, limits: &mut BTreeSet<String>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (name, (values, whole)) in domains(system.policy, &system.values) {
-        let values: Vec<String> = values.iter().map(|value| shown(*value)).collect();
-        let line = format!("`{name}` takes the values {}, anew at each event", values.join(", "));
-        if !whole {
-            limits.insert(format!("`{name}` takes the values {} only", values.join(", ")));
+    let (clock, policy) = (&system.values.clock, system.policy);
+    let instants = system.values.instants.as_ref();
+    let globals = policy.imports.iter().zip(&system.values.imports).enumerate();
+    let globals = globals.map(|(index, (import, domain))| {
+        (&import.name, domain, instants.is_some_and(|instants| instants.imports[index]))
+    });
+    let of_threads = policy.thread_imports.iter().zip(&system.values.thread_imports).enumerate();
+    let of_threads = of_threads.map(|(index, (import, domain))| {
+        (&import.name, domain, instants.is_some_and(|instants| instants.thread_imports[index]))
+    });
+    let mut named: Vec<(&String, &Domain, bool)> = globals.chain(of_threads).collect();
+    named.sort_unstable_by_key(|(name, ..)| *name);
+    let mut lines: Vec<String> = Vec::new();
+    for (name, domain, relative) in named {
+        let values = domain.values.iter().map(|value| if relative { from_now(*value) } else { shown(*value) });
+        let values = values.collect::<Vec<String>>().join(", ");
+        lines.push(format!("`{name}` takes the values {values}, anew at each event"));
+        if !domain.whole {
+            limits.insert(format!("`{name}` takes the values {values} only"));
         }
-        lines.push(line);
     }
-    let clock = &system.values.clock;
     if clock.ticks {
         let steps: Vec<String> = clock.steps.iter().map(|step| shown(Value::Time(*step))).collect();
-        let (steps, end) = (steps.join(", "), shown(Value::Time(clock.end)));
+        let steps = steps.join(", ");
         lines.push(format!("before each event these times pass: {steps}"));
-        limits.insert(format!("time passes in steps of {steps} only, and ends at {end}"));
+        let timers = if policy.timers().next().is_some() {
+            lines.push(format!("a timer expires at most {} late", shown(Value::Time(clock.longest()))));
+            " and to the instants of timers"
+        } else {
+            ""
+        };
+        let until = clock.end.map_or(String::new(), |end| format!(", and ends at {}", shown(Value::Time(end))));
+        limits.insert(format!("time passes in steps of {steps}{timers} only{until}"));
+    }
+    if clock.ticks && clock.end.is_none() {
+        lines.push(format!("the clock is at {} or later", shown(Value::Time(NOW))));
     }
     lines
+}
+
+/// An instant, where it is [`NOW`].
+fn from_now(value: Value) -> String {
+    let Value::Time(instant) = value else { return shown(value) };
+    match instant - NOW {
+        0 => "now".to_owned(),
+        _ if instant == 0 => shown(value),
+        later @ 1.. => format!("now + {}", Value::Time(later)),
+        earlier => format!("now - {}", Value::Time(-earlier)),
+    }
 }
 
 fn shown(value: Value) -> String {

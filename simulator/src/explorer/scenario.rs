@@ -10,6 +10,8 @@ use catapults_compiler::policy::{ContainerId, Policy, Value};
 use catapults_compiler::verify::Verified;
 use indexmap::IndexSet;
 
+use super::Kind;
+use super::instants::NOW;
 use super::oracle::Imported;
 use super::shown;
 use super::situation::Situation;
@@ -65,23 +67,48 @@ impl<'a> Trail<'_, 'a> {
         lasso: Option<&Lasso>,
         ends_wrong: bool,
     ) -> Result<Scenario, String> {
+        let start = self.system.values.clock.start;
+        if self.system.values.instants.is_none() {
+            return self.from(verified, start, path, lasso, ends_wrong);
+        }
+        // Short numbers are easier to read; but some things happen only where 0 is long ago.
+        let early = self.from(verified, 0, path, lasso, ends_wrong);
+        early.or_else(|_| self.from(verified, start, path, lasso, ends_wrong))
+    }
+
+    /// The scenario that starts at this instant.
+    fn from(
+        &self,
+        verified: &'a Verified<Policy>,
+        start: i64,
+        path: &[Arrow],
+        lasso: Option<&Lasso>,
+        ends_wrong: bool,
+    ) -> Result<Scenario, String> {
         let mut walk = Walk {
             trail: self,
             policy: verified.policy(),
             machine: Machine::new(verified),
             application: Variables::default(),
-            now: 0,
+            now: start,
             registered: BTreeMap::new(),
             numbers: Vec::new(),
             last: 0,
             at: 0,
             moments: Vec::new(),
         };
+        if start != 0 {
+            walk.perform(Step::At(start))?;
+        }
         path.iter().try_for_each(|arrow| walk.follow(arrow))?;
         let stem = walk.moments.len();
         let starved = lasso.and_then(|lasso| walk.numbers.get(lasso.place).copied());
-        for edge in lasso.map(|lasso| lasso.round.as_slice()).unwrap_or_default() {
-            walk.follow(&Arrow { to: edge.to as usize, edge: Some(*edge) })?;
+        if let Some(lasso) = lasso {
+            walk.round(lasso)?;
+            let once = walk.moments.len();
+            // It must come a second time, though that need not be shown.
+            walk.round(lasso)?;
+            walk.moments.truncate(once);
         }
         if ends_wrong {
             walk.go_wrong()?;
@@ -117,7 +144,7 @@ impl Walk<'_, '_, '_> {
         let found = self.find(|outcome, known| match outcome {
             Outcome::Next(next) => {
                 let there = known.get_index_of(&next.situation.encode()) == Some(arrow.to);
-                let same = |edge: Edge| edge == Edge::new(edge.to, &next.moved, next.dispatches);
+                let same = |edge: Edge| edge == Edge::new(edge.to, next);
                 there && arrow.edge.is_none_or(same)
             }
             Outcome::Same | Outcome::Beyond(_) | Outcome::Wrong(..) => false,
@@ -131,14 +158,43 @@ impl Walk<'_, '_, '_> {
                 }
             }
             self.numbers = numbers;
+            self.is_there(&next.situation)?;
         }
         self.at = arrow.to;
         Ok(())
     }
 
+    fn round(&mut self, lasso: &Lasso) -> Result<(), String> {
+        let mut edges = lasso.round.iter();
+        edges.try_for_each(|edge| self.follow(&Arrow { to: edge.to as usize, edge: Some(*edge) }))
+    }
+
     fn go_wrong(&mut self) -> Result<(), String> {
         let found = self.find(|outcome, _| matches!(outcome, Outcome::Wrong(..)))?;
-        self.take(&found).map(|_| ())
+        self.take(&found)?;
+        let decision = self.moments.last().and_then(|moment| moment.decision.as_deref()).unwrap_or_default();
+        let is_so = match found.outcome {
+            Outcome::Wrong(Kind::Guard, _) => decision.contains(" -> guard "),
+            Outcome::Wrong(Kind::Unproved, _) => decision.contains(" -> unproved "),
+            Outcome::Wrong(Kind::Overrun, _) => decision.contains(" -> overrun "),
+            Outcome::Wrong(Kind::Idle, _) => decision.is_empty(),
+            Outcome::Wrong(Kind::Lost | Kind::Duplicated | Kind::EventType | Kind::Starvation, _)
+            | Outcome::Next(_)
+            | Outcome::Same
+            | Outcome::Beyond(_) => true,
+        };
+        if is_so { Ok(()) } else { Err("the last step does what it should".to_owned()) }
+    }
+
+    /// Whether the machine's threads are where they are in the situation.
+    fn is_there(&self, situation: &Situation) -> Result<(), String> {
+        for (index, container) in situation.saved.containers.iter().enumerate() {
+            let expected = container.iter().filter_map(|thread| self.numbers.get(thread.id.0 as usize - 1).copied());
+            if !expected.eq(self.machine.contents(ContainerId(index)).iter().copied()) {
+                return Err(format!("{} holds other threads", self.policy.containers[index].name));
+            }
+        }
+        Ok(())
     }
 
     /// Something that can happen here, with such an outcome.
@@ -167,8 +223,26 @@ impl Walk<'_, '_, '_> {
             self.last += 1;
             numbers.push(ThreadId(self.last));
         }
+        let instants = self.trail.system.values.instants.as_ref();
+        let now = self.now;
+        // What the application gives as an instant counts from now.
+        let absolute = |variable: &Imported, value: Value| {
+            let is_instant = instants.is_some_and(|instants| match variable {
+                Imported::Global(import) => instants.imports[import.0],
+                Imported::Of(_, import) => instants.thread_imports[import.0],
+            });
+            if let Value::Time(instant) = value
+                && is_instant
+                && instant != 0
+            {
+                Value::Time(instant - NOW + now)
+            } else {
+                value
+            }
+        };
         let real = |thread: &ThreadId| numbers.get(thread.0 as usize - 1).copied().unwrap_or(*thread);
         for (variable, value) in &transition.read {
+            let value = &absolute(variable, *value);
             let (key, step, default) = match variable {
                 Imported::Global(import) => {
                     let import = &self.policy.imports[import.0];
@@ -191,15 +265,15 @@ impl Walk<'_, '_, '_> {
                 Imported::Global(import) => (0, self.policy.imports[import.0].name.clone()),
                 Imported::Of(thread, import) => (real(thread).0, self.policy.thread_imports[import.0].name.clone()),
             };
-            self.registered.insert(key, *value);
+            self.registered.insert(key, absolute(variable, *value));
         }
         let step = match &transition.step {
             Step::Raise(event, threads) => Step::Raise(event.clone(), threads.iter().map(real).collect()),
             Step::Ask(query, threads) => Step::Ask(query.clone(), threads.iter().map(real).collect()),
             other @ (Step::At(_) | Step::Expire | Step::SetImport(..) | Step::SetThreadImport(..)) => other.clone(),
         };
-        if transition.now != self.now {
-            self.now = transition.now;
+        if transition.elapsed != 0 {
+            self.now += transition.elapsed;
             self.perform(Step::At(self.now))?;
         }
         self.perform(step)?;

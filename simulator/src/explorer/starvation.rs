@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::budget::{Budget, Spent};
+use super::system::Next;
 
 /// From one situation to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +16,17 @@ pub(super) struct Edge {
     /// Four bits for each thread by its number before: its number after, 0 if it is gone.
     moved: u32,
     pub dispatches: bool,
+    /// Whether time passes while a thread runs.
+    passes: bool,
+    /// Whether a value was brought within its bound.
+    pub strayed: bool,
 }
 
 impl Edge {
-    pub fn new(to: u32, moved: &[usize], dispatches: bool) -> Self {
+    pub fn new(to: u32, next: &Next) -> Self {
         let pack = |set: u32, (place, after): (usize, &usize)| set | (*after as u32 & 15) << (4 * place);
-        Edge { to, moved: moved.iter().enumerate().fold(0, pack), dispatches }
+        let moved = next.moved.iter().enumerate().fold(0, pack);
+        Edge { to, moved, dispatches: next.dispatches, passes: next.passes, strayed: next.strayed.is_some() }
     }
 
     /// Where the thread in this place (from 0) goes.
@@ -59,15 +65,18 @@ pub(super) fn find(graph: &Graph, budget: Budget) -> Result<Option<Lasso>, Spent
 }
 
 fn within(graph: &Graph, parts: &[u32]) -> Option<Lasso> {
-    let mut dispatching = vec![false; parts.iter().copied().filter(|part| *part != UNSEEN).max()? as usize + 1];
+    let parts_there = parts.iter().copied().filter(|part| *part != UNSEEN).max()? as usize + 1;
+    let mut done = vec![(false, false); parts_there];
     for node in 0..parts.len() {
         for (edge, to) in graph.successors(node) {
-            if edge.dispatches && parts[node] == parts[to] {
-                dispatching[parts[node] as usize] = true;
+            if parts[node] == parts[to] {
+                let (dispatches, passes) = &mut done[parts[node] as usize];
+                *dispatches |= edge.dispatches;
+                *passes |= edge.passes;
             }
         }
     }
-    let start = (0..parts.len()).find(|node| parts[*node] != UNSEEN && dispatching[parts[*node] as usize])?;
+    let start = (0..parts.len()).find(|node| parts[*node] != UNSEEN && done[parts[*node] as usize] == (true, true))?;
     let round = graph.round(start, parts)?;
     Some(Lasso { start: start / graph.threads, place: start % graph.threads, round })
 }
@@ -149,24 +158,26 @@ impl Graph<'_> {
         Ok(part)
     }
 
-    /// A shortest round from a node within its part in which a thread is dispatched.
+    /// A shortest round from a node within its part in which a thread is dispatched and time passes.
     fn round(&self, start: Node, parts: &[u32]) -> Option<Vec<Edge>> {
-        // A node twice: before and after a dispatch.
-        let mut reached: BTreeMap<(Node, bool), ((Node, bool), Edge)> = BTreeMap::new();
-        let mut queue = VecDeque::from([(start, false)]);
-        while let Some((node, dispatched)) = queue.pop_front() {
+        // A node four times: before and after a dispatch, before and after time passes.
+        type Stage = (Node, bool, bool);
+        let first: Stage = (start, false, false);
+        let mut reached: BTreeMap<Stage, (Stage, Edge)> = BTreeMap::new();
+        let mut queue = VecDeque::from([first]);
+        while let Some((node, dispatched, passed)) = queue.pop_front() {
             for (edge, to) in self.successors(node) {
-                let next = (to, dispatched || edge.dispatches);
-                if parts[to] != parts[start] || reached.contains_key(&next) || next == (start, false) {
+                let next = (to, dispatched || edge.dispatches, passed || edge.passes);
+                if parts[to] != parts[start] || reached.contains_key(&next) || next == first {
                     continue;
                 }
-                reached.insert(next, ((node, dispatched), *edge));
-                if next == (start, true) {
+                reached.insert(next, ((node, dispatched, passed), *edge));
+                if next == (start, true, true) {
                     let (mut round, mut at) = (Vec::new(), next);
                     while let Some((before, edge)) = reached.get(&at) {
                         round.push(*edge);
                         at = *before;
-                        if at == (start, false) {
+                        if at == first {
                             break;
                         }
                     }

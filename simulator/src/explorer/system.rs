@@ -1,6 +1,6 @@
 //! What can happen next: every legal event, with every choice of what the policy imports.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use catapults_compiler::framework::automaton::Order;
@@ -8,13 +8,15 @@ use catapults_compiler::framework::life::{Lives, UNTOLD};
 use catapults_compiler::framework::{Event, Framework};
 use catapults_compiler::interp::{Machine, Saved, Stop, ThreadId};
 use catapults_compiler::policy::text::Heads;
-use catapults_compiler::policy::{Float, Handler, Owner, Policy, StateClass, Statement, StatementKind, Value};
+use catapults_compiler::policy::{Handler, Owner, Policy, StateClass, Statement, StatementKind, Value};
 use catapults_compiler::verify::Verified;
 
 use super::Kind;
+use super::clock::Reckoning;
+use super::keep::Keep;
 use super::oracle::{Imported, Oracle};
 use super::situation::{Situation, number};
-use super::values::{Kept, Values};
+use super::values::Values;
 use crate::event_types::{Classes, EventTypes, Legal, Violation};
 use crate::script::Step;
 
@@ -40,8 +42,8 @@ pub(super) struct System<'a> {
 pub(super) struct Transition {
     /// With the numbers of the situation before it.
     pub step: Step,
-    /// What time it is then.
-    pub now: i64,
+    /// How much time has passed before it.
+    pub elapsed: i64,
     /// The imported variables that were read, with their values before the step; and those that the policy assigned.
     pub read: Vec<(Imported, Value)>,
     pub written: Vec<(Imported, Value)>,
@@ -66,6 +68,8 @@ pub(super) struct Next {
     pub moved: Vec<usize>,
     /// Whether a thread was dispatched.
     pub dispatches: bool,
+    /// Whether time passes while a thread runs, or nobody looks at the clock.
+    pub passes: bool,
     /// Something held a value beyond the bound, which was brought within it: what is said of that. The situation need not be one
     /// that can come.
     pub strayed: Option<String>,
@@ -78,6 +82,7 @@ impl<'a> System<'a> {
         threads: usize,
         bound: i64,
         loose: bool,
+        reckoning: Reckoning,
     ) -> Self {
         let policy = verified.policy();
         let types = EventTypes::new(framework, policy);
@@ -85,7 +90,7 @@ impl<'a> System<'a> {
         System {
             policy,
             alike: alike(policy, framework, &lives, &order),
-            values: Values::of(policy),
+            values: Values::of(policy, reckoning),
             verified,
             first: types.first(&Machine::new(verified)),
             types,
@@ -105,8 +110,13 @@ impl<'a> System<'a> {
     /// Before anything has happened.
     pub fn start(&self) -> Situation {
         let mut saved = self.machine().save();
-        let _ = self.keep(&mut saved);
+        saved.now = self.values.clock.start;
+        let _ = self.keep().apply(&mut saved);
         Situation { begun: 0, order: self.order.first(), saved, lives: Vec::new() }
+    }
+
+    fn keep(&self) -> Keep<'_> {
+        Keep { policy: self.policy, values: &self.values, bound: self.bound, loose: self.loose }
     }
 
     /// How many threads live at once.
@@ -185,9 +195,10 @@ impl<'a> System<'a> {
             Some(handler) if self.loose => self.values.counters[handler].as_slice(),
             Some(_) | None => &[],
         };
-        let instants = self.values.clock.not_before(situation.saved.now, earliest);
+        let mut instants = self.values.clock.not_before(situation.saved.now, earliest);
+        instants.retain(|instant| *instant <= self.latest(&situation.saved));
         if counters.is_empty() && instants == [situation.saved.now] {
-            return self.event(machine, situation, before, event, threads, visit);
+            return self.event(machine, (situation, situation.saved.now), before, event, threads, visit);
         }
         let at = |now: i64| Situation { saved: Saved { now, ..situation.saved.clone() }, ..situation.clone() };
         let mut situations: Vec<Situation> = instants.into_iter().map(at).collect();
@@ -199,19 +210,32 @@ impl<'a> System<'a> {
             };
             situations = situations.iter().flat_map(|one| values.iter().map(move |value| with(one, *value))).collect();
         }
-        situations.iter().try_for_each(|situation| self.event(machine, situation, before, event, threads, visit))
+        let since = situation.saved.now;
+        situations.iter().try_for_each(|one| self.event(machine, (one, since), before, event, threads, visit))
+    }
+
+    /// No event comes later than this: an armed timer expires before.
+    fn latest(&self, saved: &Saved) -> i64 {
+        let timers = || self.policy.attributes.iter().map(|attribute| attribute.timer.is_some());
+        let armed = saved.containers.iter().flatten().flat_map(|thread| thread.attributes.iter().zip(timers()));
+        let instants = armed.filter_map(|(value, timer)| match value {
+            Value::Time(instant) if timer && *instant != 0 => Some(*instant),
+            Value::Time(_) | Value::Int(_) | Value::Bool(_) | Value::Float(_) => None,
+        });
+        let latest = instants.min().map(|earliest| earliest.saturating_add(self.values.clock.longest()));
+        latest.map_or(i64::MAX, |latest| latest.max(saved.now))
     }
 
     fn event(
         &self,
         machine: &mut Machine<'a>,
-        situation: &Situation,
+        (situation, since): (&Situation, i64),
         before: &Classes,
         event: &Event,
         threads: &[ThreadId],
         visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let now = situation.saved.now;
+        let elapsed = situation.saved.now - since;
         let mut oracle = Oracle::new(&self.values);
         loop {
             machine.restore(&situation.saved);
@@ -219,7 +243,7 @@ impl<'a> System<'a> {
             let spawned = new.map_or(Ok(()), |thread| machine.spawn(*thread));
             let raised = spawned.and_then(|()| machine.raise(&event.name, threads, &mut oracle));
             let outcome = match raised {
-                Ok(dispatched) => self.judge(machine, situation, before, event, threads, dispatched),
+                Ok(dispatched) => self.judge(machine, (situation, since), before, event, threads, dispatched),
                 Err(Stop::Fail { .. }) => {
                     new.into_iter().for_each(|thread| machine.discard(*thread));
                     match self.types.classes(machine) {
@@ -232,7 +256,7 @@ impl<'a> System<'a> {
                 Err(stop) => stopped(stop),
             };
             let step = Step::Raise(event.name.clone(), threads.to_vec());
-            visit(Transition { step, now, read: oracle.read(), written: oracle.written(), outcome })?;
+            visit(Transition { step, elapsed, read: oracle.read(), written: oracle.written(), outcome })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -247,7 +271,7 @@ impl<'a> System<'a> {
         threads: &[ThreadId],
         visit: &mut dyn FnMut(Transition) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let now = situation.saved.now;
+        let elapsed = 0;
         let mut oracle = Oracle::new(&self.values);
         machine.restore(&situation.saved);
         loop {
@@ -256,7 +280,7 @@ impl<'a> System<'a> {
                 Err(stop) => stopped(stop),
             };
             let step = Step::Ask(query.name.clone(), threads.to_vec());
-            visit(Transition { step, now, read: oracle.read(), written: oracle.written(), outcome })?;
+            visit(Transition { step, elapsed, read: oracle.read(), written: oracle.written(), outcome })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -266,7 +290,7 @@ impl<'a> System<'a> {
     fn judge(
         &self,
         machine: &Machine,
-        situation: &Situation,
+        (situation, since): (&Situation, i64),
         before: &Classes,
         event: &Event,
         threads: &[ThreadId],
@@ -278,7 +302,9 @@ impl<'a> System<'a> {
             return wrong(&violation);
         }
         let mut saved = machine.save();
-        let strayed = self.keep(&mut saved);
+        let runs = before.values().any(|class| *class == StateClass::Running);
+        let passes = !self.values.clock.ticks || situation.saved.now > since && runs;
+        let strayed = self.keep().apply(&mut saved);
         if let Some(said) = strayed.as_ref().filter(|_| !self.loose) {
             return Outcome::Beyond(said.clone());
         }
@@ -301,6 +327,7 @@ impl<'a> System<'a> {
             situation: Situation { begun, order, saved, lives },
             moved,
             dispatches: dispatched.is_some(),
+            passes,
             strayed,
         })
     }
@@ -308,76 +335,6 @@ impl<'a> System<'a> {
     /// The life of a thread after an event; `None` if the event cannot come now.
     fn life(&self, situation: &Situation, thread: ThreadId, event: &str) -> Option<u64> {
         self.lives.after(situation.lives.get(thread.0 as usize - 1).copied(), event)
-    }
-
-    /// What is said of a value that is not followed.
-    fn beyond(&self, name: &str, value: Value) -> String {
-        match value {
-            Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
-                format!("`{name}` is followed from -{0} to {0} only (--bound)", self.bound)
-            }
-            Value::Time(_) => {
-                let bound = self.values.clock.bound;
-                format!("`{name}` is followed from {} to {} only", Value::Time(-bound), Value::Time(bound))
-            }
-        }
-    }
-
-    /// Makes values equal that nothing tells apart. The result says what holds a value beyond the bound.
-    fn keep(&self, saved: &mut Saved) -> Option<String> {
-        let mut beyond = None;
-        let names = self.policy.variables.iter().map(|variable| &variable.name);
-        for ((value, kept), name) in saved.variables.iter_mut().zip(&self.values.variables).zip(names) {
-            if !self.keep_one(value, *kept, self.loose) {
-                beyond.get_or_insert_with(|| self.beyond(name, *value));
-                self.fold(value);
-            }
-        }
-        for thread in saved.containers.iter_mut().flatten() {
-            let names = self.policy.attributes.iter().map(|attribute| &attribute.name);
-            for ((value, kept), name) in thread.attributes.iter_mut().zip(&self.values.attributes).zip(names) {
-                if !self.keep_one(value, *kept, false) {
-                    beyond.get_or_insert_with(|| self.beyond(name, *value));
-                    self.clamp(value);
-                }
-            }
-        }
-        beyond
-    }
-
-    /// Another value within the bound, so that there are many.
-    fn fold(&self, value: &mut Value) {
-        match value {
-            Value::Int(number) => *number %= self.bound.saturating_add(1),
-            Value::Time(_) | Value::Bool(_) | Value::Float(_) => self.clamp(value),
-        }
-    }
-
-    /// The nearest value within the bound: what is sorted on it stays so.
-    fn clamp(&self, value: &mut Value) {
-        match value {
-            Value::Int(number) => *number = (*number).clamp(-self.bound, self.bound),
-            Value::Time(time) => *time = (*time).clamp(-self.values.clock.bound, self.values.clock.bound),
-            Value::Float(float) => {
-                let bound = self.bound as f64;
-                *float = Float::new(float.get().clamp(-bound, bound));
-            }
-            Value::Bool(_) => {}
-        }
-    }
-
-    fn keep_one(&self, value: &mut Value, kept: Kept, loose: bool) -> bool {
-        match (kept, &mut *value) {
-            (Kept::Unread(constant), _) => *value = constant,
-            (Kept::Counter(_), Value::Int(number)) if loose => *number = 0,
-            (Kept::Counter(most), Value::Int(number)) => *number = (*number).min(most),
-            (Kept::Bounded, Value::Int(number)) => return number.unsigned_abs() <= self.bound.unsigned_abs(),
-            (Kept::Bounded, Value::Time(time)) => return time.unsigned_abs() <= self.values.clock.bound.unsigned_abs(),
-            (Kept::Bounded, Value::Float(float)) => return float.get().abs() <= self.bound as f64,
-            (Kept::Counter(_) | Kept::Bounded, Value::Bool(_))
-            | (Kept::Counter(_), Value::Time(_) | Value::Float(_)) => {}
-        }
-        true
     }
 }
 
@@ -447,12 +404,4 @@ fn combinations(candidates: &[Vec<ThreadId>]) -> Vec<Vec<ThreadId>> {
             |way: Vec<ThreadId>| candidates.iter().map(move |thread| way.iter().copied().chain([*thread]).collect());
         ways.into_iter().flat_map(extended).collect()
     })
-}
-
-/// What each imported variable is assumed to hold, by name.
-pub(super) fn domains(policy: &Policy, values: &Values) -> BTreeMap<String, (Vec<Value>, bool)> {
-    let globals = policy.imports.iter().zip(&values.imports);
-    let of_threads = policy.thread_imports.iter().zip(&values.thread_imports);
-    let named = globals.chain(of_threads).map(|(import, domain)| (import.name.clone(), domain));
-    named.map(|(name, domain)| (name, (domain.values.clone(), domain.whole))).collect()
 }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::clock::Clock;
+use super::clock::{Clock, Reckoning};
+use super::instants::{Instants, NOW};
+use super::sorts::{Sorts, compares};
 use catapults_compiler::policy::{
     BinaryOperator, Block, ContainerKind, ContainerRef, Expression, Float, Import, Place, Policy, Source,
     StatementKind, Type, Value,
@@ -24,6 +26,8 @@ pub(super) struct Values {
     pub counters: Vec<Vec<(usize, Vec<Value>)>>,
     /// How time passes.
     pub clock: Clock,
+    /// What holds instants, if it does not matter how late it is.
+    pub instants: Option<Instants>,
 }
 
 /// How the value of a variable or attribute is kept.
@@ -77,7 +81,7 @@ struct Survey<'a> {
 
 impl Values {
     /// Looks through a policy.
-    pub fn of(policy: &Policy) -> Self {
+    pub fn of(policy: &Policy, reckoning: Reckoning) -> Self {
         let mut survey = Survey::new(policy);
         for container in &policy.containers {
             if let ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) = &container.kind {
@@ -91,13 +95,23 @@ impl Values {
         for handler in policy.events.iter().chain(&policy.queries) {
             survey.block(&handler.body);
         }
-        let clock = Clock::of(policy);
-        let domains = |uses: &[Uses], imports: &[Import]| -> Vec<Domain> {
-            uses.iter()
-                .zip(imports)
-                .map(|(uses, import)| domain(uses, import, policy.int_bits, &clock.steps, &survey.floats))
-                .collect()
+        let sorts = Sorts::of(policy);
+        let clock = Clock::of(policy, sorts.as_ref(), reckoning);
+        let relative = sorts.as_ref().filter(|_| clock.ticks && clock.end.is_none());
+        let domains = |uses: &[Uses], imports: &[Import], first: Option<usize>| -> Vec<Domain> {
+            let one = |(index, (uses, import)): (usize, (&Uses, &Import))| {
+                let instant = sorts.as_ref().zip(first).is_some_and(|(sorts, first)| sorts.is_instant(first + index));
+                match (instant, import.default) {
+                    (true, Value::Time(default)) => instants(default, &clock),
+                    (_, _) => domain(uses, import, policy.int_bits, &clock.steps, &survey.floats),
+                }
+            };
+            uses.iter().zip(imports).enumerate().map(one).collect()
         };
+        let imports = domains(&survey.imports, &policy.imports, sorts.as_ref().map(|sorts| sorts.import(0)));
+        let thread_imports =
+            domains(&survey.thread_imports, &policy.thread_imports, sorts.as_ref().map(|sorts| sorts.thread_import(0)));
+        let instants = relative.map(|sorts| Instants::of(sorts, &imports, &thread_imports, clock.longest()));
         let kept = |uses: &Uses, initial: Value| kept(uses, initial, policy.int_bits);
         let is_counter = |index: &usize| {
             let (uses, variable) = (&survey.variables[*index], &policy.variables[*index]);
@@ -116,10 +130,11 @@ impl Values {
         Values {
             variables: survey.variables.iter().zip(&policy.variables).map(|(u, v)| kept(u, v.initial)).collect(),
             attributes: survey.attributes.iter().zip(&policy.attributes).map(|(u, a)| kept(u, a.initial)).collect(),
-            imports: domains(&survey.imports, &policy.imports),
-            thread_imports: domains(&survey.thread_imports, &policy.thread_imports),
+            imports,
+            thread_imports,
             counters,
             clock,
+            instants,
         }
     }
 }
@@ -146,6 +161,15 @@ fn fractions(default: Float, uses: &Uses, mentioned: &[Float]) -> Domain {
     Domain { values: values.into_iter().map(Value::Float).collect(), whole: !uses.read_otherwise }
 }
 
+/// Instants that the application gives: none, now, and the longest step sooner and later.
+fn instants(default: i64, clock: &Clock) -> Domain {
+    let now = if clock.end.is_none() { NOW } else { clock.start };
+    let mut values = vec![default];
+    values
+        .extend([now - clock.longest(), now, now + clock.longest()].into_iter().filter(|instant| *instant != default));
+    Domain { values: values.into_iter().map(Value::Time).collect(), whole: false }
+}
+
 fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64], floats: &[Float]) -> Domain {
     let (default, value): (i64, fn(i64) -> Value) = match import.default {
         Value::Int(default) => (default, Value::Int),
@@ -154,12 +178,21 @@ fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64], floats: &[F
         Value::Bool(_) => return Domain { values: vec![Value::Bool(false), Value::Bool(true)], whole: true },
     };
     let mut values: BTreeSet<i64> = BTreeSet::from([default]);
-    values.extend(uses.differences(default));
     if uses.read_otherwise {
         // Two values suffice for any two threads to stand in either order, or level.
         match import.ty {
             Type::Int | Type::Bool | Type::Float => values.extend([0, 1]),
-            Type::Time => values.extend(steps),
+            Type::Time => values.extend(steps.iter().take(if default == 0 { 2 } else { 1 })),
+        }
+    }
+    // What comparisons tell from those.
+    let apart = |one: i64, other: i64| {
+        let (low, high) = (one.min(other), one.max(other));
+        uses.splits.range(low.saturating_add(1)..=high).next().is_some()
+    };
+    for value in uses.differences(default) {
+        if import.ty != Type::Time || values.iter().all(|known| *known != value && apart(*known, value)) {
+            values.insert(value);
         }
     }
     let highest = match import.ty {
@@ -423,23 +456,5 @@ fn turned(operator: BinaryOperator) -> BinaryOperator {
         | BinaryOperator::Remainder
         | BinaryOperator::And
         | BinaryOperator::Or) => same,
-    }
-}
-
-fn compares(operator: BinaryOperator) -> bool {
-    match operator {
-        BinaryOperator::Equal
-        | BinaryOperator::NotEqual
-        | BinaryOperator::Less
-        | BinaryOperator::LessOrEqual
-        | BinaryOperator::Greater
-        | BinaryOperator::GreaterOrEqual => true,
-        BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or => false,
     }
 }
