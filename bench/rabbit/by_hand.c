@@ -17,7 +17,7 @@ struct by_hand_thread {
 struct by_hand {
     struct queue standard_sensors, slow_sensors, calculations;
     struct catapults_thread *new_threads, *display, *next;
-    int last_display, last_sensor1, last_sensor2, temperature;
+    int until_display, until_sensor1, until_sensor2, temperature;
 };
 
 #ifdef CATAPULTS_DEFINE_INSTANCE
@@ -45,9 +45,9 @@ CATAPULTS_INLINE void by_hand_start(void) {
     weather.new_threads = NULL;
     weather.display = NULL;
     weather.next = NULL;
-    weather.last_display = 0;
-    weather.last_sensor1 = 0;
-    weather.last_sensor2 = 0;
+    weather.until_display = 10;
+    weather.until_sensor1 = 3;
+    weather.until_sensor2 = 6;
     weather.temperature = 0;
 }
 
@@ -95,25 +95,24 @@ void by_hand_sort(void) {
 void by_hand_sort(void);
 #endif
 
-/* `>= 4` is cheaper than `> 3`. */
 CATAPULTS_INLINE struct catapults_thread *by_hand_schedule(void) {
     struct catapults_thread *t;
     if (weather.new_threads)
         by_hand_sort();
-    weather.last_display++;
-    weather.last_sensor1++;
-    weather.last_sensor2++;
+    weather.until_display--;
+    weather.until_sensor1--;
+    weather.until_sensor2--;
     if ((t = weather.next)) {
         weather.next = NULL;
-    } else if (weather.last_display >= 11 && weather.temperature >= 100 && (t = weather.display)) {
+    } else if (weather.until_display < 0 && weather.temperature >= 100 && (t = weather.display)) {
         weather.display = NULL;
-        weather.last_display = 0;
-    } else if (weather.last_sensor1 >= 4 && (t = weather.standard_sensors.first)) {
+        weather.until_display = 10;
+    } else if (weather.until_sensor1 < 0 && (t = weather.standard_sensors.first)) {
         weather.standard_sensors.first = t->next;
-        weather.last_sensor1 = 0;
-    } else if (weather.last_sensor2 >= 7 && (t = weather.slow_sensors.first)) {
+        weather.until_sensor1 = 3;
+    } else if (weather.until_sensor2 < 0 && (t = weather.slow_sensors.first)) {
         weather.slow_sensors.first = t->next;
-        weather.last_sensor2 = 0;
+        weather.until_sensor2 = 6;
     } else if ((t = weather.calculations.first)) {
         weather.calculations.first = t->next;
     } else if ((t = weather.new_threads)) {
