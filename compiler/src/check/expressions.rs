@@ -206,10 +206,41 @@ impl Lowering<'_, '_> {
             return Some((Expression::Binary(operator, Box::new(left?), Box::new(right?)), Type::Bool));
         }
         let at = left.at.to(right.at);
+        if operator == BinaryOperator::Equal || operator == BinaryOperator::NotEqual {
+            let (one, other) = (self.thing(left), self.thing(right));
+            if let (Some(one), Some(other)) = (one, other)
+                && let Some(help) = comparison(operator == BinaryOperator::Equal, one, other)
+            {
+                let threads = matches!(one, Thing::Thread(_)) || matches!(other, Thing::Thread(_));
+                let title = if threads { "threads are not compared" } else { "containers are not compared" };
+                let diagnostic =
+                    Diagnostic::error("E0309", title, at, format!("`{}` compares values", operator.word()));
+                self.diagnostics.push(diagnostic.help(help));
+                return None;
+            }
+        }
         let (left, right) = (self.expression(left), self.expression(right));
         let ((left, of_left), (right, of_right)) = (left?, right?);
         let ty = self.joined(operator, of_left, of_right, at)?;
         Some((Expression::Binary(operator, Box::new(left), Box::new(right)), ty))
+    }
+
+    /// What an operand is that is no value, or may stand for none.
+    fn thing<'e>(&self, operand: &'e ast::Expression) -> Option<Thing<'e>> {
+        if operand.kind == ExpressionKind::Int(0) {
+            return Some(Thing::Nothing);
+        }
+        let ExpressionKind::Place(ast::Place::Name(name)) = &operand.kind else { return None };
+        match (self.scope.find(&name.text), self.symbols.find(&name.text)) {
+            (Some(Binding::Thread(_) | Binding::Held(_)), _) => Some(Thing::Thread(&name.text)),
+            (Some(Binding::Value(..) | Binding::Cursor), _) => None,
+            (None, Some((Symbol::Container(id), _))) => {
+                let slot = self.policy.containers.get(id.0)?.kind == ContainerKind::Threadref;
+                Some(if slot { Thing::Threadref(&name.text) } else { Thing::Container(&name.text) })
+            }
+            (None, None) if NOTHING.contains(&name.text.as_str()) => Some(Thing::Nothing),
+            (None, _) => None,
+        }
     }
 
     /// The type of what an operator makes of operands of these types.
@@ -550,6 +581,47 @@ impl Lowering<'_, '_> {
             .note("a threadref that is declared in a handler holds nothing: it is the cursor of a `foreach`");
         self.diagnostics.push(diagnostic.help("to keep a thread, declare the threadref in `data { … }`"));
     }
+}
+
+/// An operand of a comparison that other languages have, and this one has not.
+#[derive(Clone, Copy)]
+enum Thing<'e> {
+    Thread(&'e str),
+    Threadref(&'e str),
+    /// Of any other kind.
+    Container(&'e str),
+    /// A word of another language for no thread at all, or 0.
+    Nothing,
+}
+
+/// Words for no thread at all.
+const NOTHING: [&str; 6] = ["NULL", "null", "nullptr", "nil", "None", "none"];
+
+/// What to write instead of a comparison for equality, or for its opposite.
+fn comparison(equal: bool, one: Thing, other: Thing) -> Option<String> {
+    Some(match (one, other) {
+        (Thing::Nothing, Thing::Nothing) => return None,
+        (Thing::Thread(thread), Thing::Threadref(slot) | Thing::Container(slot))
+        | (Thing::Threadref(slot) | Thing::Container(slot), Thing::Thread(thread)) => {
+            let inside = format!("{thread} in {slot}");
+            let written = if equal { inside } else { format!("!({inside})") };
+            format!("write `{written}`")
+        }
+        (Thing::Threadref(container) | Thing::Container(container), Thing::Nothing)
+        | (Thing::Nothing, Thing::Threadref(container) | Thing::Container(container)) => {
+            let written = if equal { format!("empty({container})") } else { format!("|{container}| > 0") };
+            format!("write `{written}`")
+        }
+        (Thing::Thread(thread), Thing::Nothing) | (Thing::Nothing, Thing::Thread(thread)) => {
+            format!("`{thread}` always names a thread")
+        }
+        (Thing::Thread(one), Thing::Thread(other)) => {
+            format!("compare what is kept of them: `{one}.ATTRIBUTE` and `{other}.ATTRIBUTE`")
+        }
+        (Thing::Threadref(_) | Thing::Container(_), Thing::Threadref(_) | Thing::Container(_)) => {
+            "each thread is in one container: no two of them hold the same".to_owned()
+        }
+    })
 }
 
 /// With advice for those who expected another type.

@@ -194,6 +194,7 @@ fn resolve(
     if members.is_empty() {
         return None;
     }
+    let word = if handler.kind == HandlerKind::Event { "event" } else { "query" };
     for (member, parameters) in &members {
         if parameters.len() != handler.parameters.len() {
             let title = format!(
@@ -203,7 +204,7 @@ fn resolve(
             );
             let alike = members.iter().all(|(_, others)| others.len() == parameters.len());
             let help = if alike {
-                format!("write `{name}{}`", in_parentheses(parameters))
+                format!("write `{word} {name}{}`", in_parentheses(parameters))
             } else {
                 format!("give it a handler of its own: `event {member}{} {{ … }}`", in_parentheses(parameters))
             };
@@ -243,6 +244,13 @@ fn resolve(
     let mut scope = Scope::default();
     for parameter in &handler.parameters {
         scope.declare_thread(parameter, symbols, diagnostics);
+    }
+    // Of those that are missing it has been said; nothing is said of each use.
+    for missing in members.iter().flat_map(|(_, parameters)| parameters.iter().skip(handler.parameters.len())) {
+        let name = ast::Name { text: missing.clone(), at: handler.at };
+        if scope.find(missing).is_none() && !symbols.is_known(missing) {
+            scope.declare_thread(&name, symbols, diagnostics);
+        }
     }
     let lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
     let calls = Calls::new(functions);
@@ -315,11 +323,16 @@ fn known_name(
         return name.text.clone();
     }
     let plural = if kind == "query" { "queries" } else { "events" };
+    let family = format!("{}.*", name.text);
     diagnostics.push(match meant {
+        _ if families.contains(&family) => {
+            let help = format!("`{}` is a family: `{family}` handles all of its events", name.text);
+            diagnostic.help(help)
+        }
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None => diagnostic.note(format!("its {plural}: {}", list(&known))),
     });
-    meant.unwrap_or(&name.text).to_owned()
+    if families.contains(&family) { family } else { meant.unwrap_or(&name.text).to_owned() }
 }
 
 /// `block.io.*` and `block.*` for `block.io.read`.

@@ -7,7 +7,7 @@ use crate::policy::{ContainerId, Local, LocalId, LocalKind, Thread};
 use crate::syntax::ast::Name;
 use crate::vocabulary::{At, Type};
 
-use super::symbols::{Symbols, twice};
+use super::symbols::{Symbol, Symbols, twice};
 
 /// What a name stands for within a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +101,12 @@ impl Scope {
         symbols: &Symbols<'_>,
         diagnostics: &mut Diagnostics,
     ) -> LocalId {
-        self.refuse_taken(name, symbols, diagnostics);
+        let hides = self.refuse_taken(name, symbols, diagnostics);
         let id = self.local(name, LocalKind::Value(ty));
-        self.bind(name, Binding::Value(id, ty));
+        // A thread or a container is moved by its name, all the same: of that nothing more is said.
+        if !hides {
+            self.bind(name, Binding::Value(id, ty));
+        }
         id
     }
 
@@ -151,18 +154,24 @@ impl Scope {
         self.replaced.push((name.text.clone(), before));
     }
 
-    /// A name within a handler hides no other: it would be too easy to move a thread to the wrong place.
-    fn refuse_taken(&self, name: &Name, symbols: &Symbols<'_>, diagnostics: &mut Diagnostics) {
-        if let Some((_, first)) = self.bound.get(&name.text) {
+    /// A name within a handler hides no other: it would be too easy to move a thread to the wrong place. Whether it would hide
+    /// a thread or a container.
+    fn refuse_taken(&self, name: &Name, symbols: &Symbols<'_>, diagnostics: &mut Diagnostics) -> bool {
+        if let Some((bound, first)) = self.bound.get(&name.text) {
             twice(name, *first, diagnostics);
-        } else if let Some((symbol, at)) = symbols.find(&name.text) {
+            return matches!(bound, Binding::Thread(_) | Binding::Held(_));
+        }
+        if let Some((symbol, at)) = symbols.find(&name.text) {
             let title = format!("`{}` is already the name of {}", name.text, symbol.described());
             let hidden =
                 Diagnostic::error("E0302", title, name.at, "it would be hidden here").related(at, "declared here");
             diagnostics.push(hidden.help("choose another name"));
-        } else if symbols.is_taken(&name.text) {
+            return matches!(symbol, Symbol::Container(_));
+        }
+        if symbols.is_taken(&name.text) {
             let title = format!("`{}` is a container of the framework", name.text);
             diagnostics.push(Diagnostic::error("E0317", title, name.at, "").help("choose another name"));
         }
+        false
     }
 }

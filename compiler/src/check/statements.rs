@@ -300,9 +300,12 @@ impl Body<'_, '_, '_> {
         operator: Option<BinaryOperator>,
         value: &ast::Expression,
     ) -> Option<StatementKind> {
+        let moved = matches!(&value.kind, ast::ExpressionKind::Place(ast::Place::Name(name)) if self.is_moved(name));
         let Some((place, ty)) = self.assignable(place) else {
-            // What is wrong with the value is worth knowing too.
-            self.lowering.expression(value);
+            // What is wrong with the value is worth knowing too, unless it is what was to be moved.
+            if !moved {
+                self.lowering.expression(value);
+            }
             return None;
         };
         let Some(operator) = operator else {
@@ -327,6 +330,15 @@ impl Body<'_, '_, '_> {
         }
         let value = Expression::Binary(operator, Box::new(Expression::Read(place.clone())), Box::new(right));
         Some(StatementKind::Set { place, value })
+    }
+
+    /// Whether it stands for a thread or a container.
+    fn is_moved(&self, name: &Name) -> bool {
+        match self.lowering.scope.find(&name.text) {
+            Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => true,
+            Some(Binding::Value(..)) => false,
+            None => matches!(self.lowering.symbols.find(&name.text), Some((Symbol::Container(_), _))),
+        }
     }
 
     fn assignable(&mut self, place: &ast::Place) -> Option<(Place, Type)> {

@@ -225,6 +225,9 @@ impl Wanted {
                 "declare a container in `data { … }`; a thread is a parameter of the handler, or visited by a `foreach`"
                     .to_owned()
             }
+            (Self::Function, _) if ["len", "length", "size", "sizeof", "count"].contains(&name) => {
+                "the number of threads in a container is `|c|`".to_owned()
+            }
             (Self::Function, _) => format!("declare it before the handler: `function {name}(…) {{ … }}`"),
         }
     }

@@ -7,6 +7,7 @@ use super::Feature;
 use super::ast::{
     Array, Block, Container, ContainerKind, Expression, Handler, HandlerKind, Name, Scheduler, SortKey, Variable,
 };
+use super::habits;
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
 use super::words::{RESERVED, nearest};
@@ -76,8 +77,13 @@ impl Parser<'_> {
         self.lost.handlers = true;
         let second = self.is_word("scheduler");
         let title = if second { "a file holds one scheduler" } else { "there is text after the end of the scheduler" };
-        let help =
-            if second { "move the second scheduler to a file of its own" } else { "remove it, or the `}` before it" };
+        let help = if second {
+            "move the second scheduler to a file of its own"
+        } else if self.is_sign(";") {
+            "remove it: no `;` follows the `}`"
+        } else {
+            "remove it, or the `}` before it"
+        };
         self.report(
             Diagnostic::error("E0110", title, self.token.at, "not part of it")
                 .related(closed, "the scheduler ends here")
@@ -125,16 +131,27 @@ impl Parser<'_> {
             if let Some(construct) = self.unsupported_here() {
                 return self.not_supported(construct, at);
             }
-            if ["const", "int", "bool", "threadref", "queue", "stack", "pqueue", "pstack"].contains(&word) {
+            if ["const", "int", "bool", "time", "float", "threadref", "queue", "stack", "pqueue", "pstack"]
+                .contains(&word)
+            {
                 let title = "variables and containers are declared in a section";
-                let outside = Diagnostic::error("E0101", title, at, "not in a section");
-                return self
-                    .report(outside.help("put it into `data { … }`, or into `thread { … }` if each thread has one"));
+                let outside = Diagnostic::error("E0101", title, at, "not in a section")
+                    .help("put it into `data { … }`, or into `thread { … }` if each thread has one");
+                let value = Type::from_word(word).is_some();
+                let function = format!("a function is declared with `function {word} NAME(t) {{ … }}`");
+                return self.report(if value { outside.help(function) } else { outside });
+            }
+            if let Some(reported) = self.function_of_other_languages(at) {
+                return reported;
             }
             if let Some(meant) = nearest(word, PARTS) {
                 let misspelt = self.unexpected("a section or a handler").help(format!("did you mean `{meant}`?"));
                 return self.report(misspelt);
             }
+        }
+        if self.is_sign(";") {
+            let stray = self.unexpected("a section or a handler").help("remove it: no `;` follows the `}`");
+            return self.report(stray);
         }
         let other = self
             .unexpected("a section or a handler")
@@ -194,6 +211,10 @@ impl Parser<'_> {
             Some("const" | "queue" | "stack" | "pqueue" | "pstack" | "threadref") => {
                 let misplaced = self.unexpected(A_TYPE).help("constants and containers are declared in `data { … }`");
                 Err(self.report(misplaced))
+            }
+            Some(word) if let Some(instead) = habits::ty(word) => {
+                let foreign = self.unexpected(A_TYPE).help(instead);
+                Err(self.report(foreign))
             }
             Some(_) | None => Err(self.expected(A_TYPE)),
         }
@@ -330,6 +351,8 @@ impl Parser<'_> {
                 let types =
                     ["int", "bool", "time", "float", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
                 let advice = match nearest(word, types) {
+                    _ if word == "thread" => "a place for one thread is a `threadref`".to_owned(),
+                    _ if let Some(instead) = habits::ty(word) => instead.to_owned(),
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => {
                         "declare an `int`, `bool`, `time`, `float`, `const`, `threadref`, `queue`, `stack`, `pqueue` or `pstack`"
@@ -346,6 +369,11 @@ impl Parser<'_> {
     // Production: container.
     fn containers(&mut self, kind: ContainerKind, scheduler: &mut Scheduler) -> Parse<()> {
         let mut start = self.advance().at;
+        if self.is_sign("<") {
+            let typed = self.unexpected("a name for the container");
+            let help = format!("a container holds threads and nothing else: write `{} ready;`", self.written(start));
+            return Err(self.report(typed.help(help)));
+        }
         let sorted = matches!(kind, ContainerKind::Pqueue | ContainerKind::Pstack);
         loop {
             let name = self.name("a name for the container")?;
@@ -355,7 +383,13 @@ impl Parser<'_> {
             } else {
                 Vec::new()
             };
-            let class = if self.eat_sign(":") { Some(self.class()?) } else { None };
+            if let Some(class) = self.word().and_then(StateClass::from_word) {
+                let help = format!("a state class follows a `:`: `{} : {}`", name.text, class.word());
+                let bare = self.unexpected("`,` or `;`").help(help);
+                self.report(bare);
+            }
+            let bare = self.word().is_some_and(|word| StateClass::from_word(word).is_some());
+            let class = if bare || self.eat_sign(":") { Some(self.class()?) } else { None };
             scheduler.containers.push(Container { kind, name, length, keys, class, at: self.since(start) });
             if sorted || !self.eat_sign(",") {
                 return Ok(());

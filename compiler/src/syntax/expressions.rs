@@ -209,6 +209,9 @@ impl Parser<'_> {
         let start = first.at;
         if self.eat_sign(".") {
             let member = self.name("the name of an attribute or import of the thread")?;
+            if self.is_sign("(") {
+                return Err(self.no_method(&first, &member));
+            }
             let place = Place::Member { thread: first, member };
             let Some((index, depth)) = self.index()? else { return Ok((place, 1)) };
             let at = self.since(start);
@@ -245,7 +248,11 @@ impl Parser<'_> {
 
     /// What stands in the parentheses of `if ( … )`. An error in it is kept there.
     pub(crate) fn condition(&mut self) -> Parse<Expression> {
-        let opened = self.expect_sign("(")?;
+        if !self.is_sign("(") {
+            let bare = self.unexpected("`(`").help("a condition stands in parentheses: `(n > 0)`");
+            return Err(self.report(bare));
+        }
+        let opened = self.advance().at;
         let condition = match self.expression() {
             Ok(condition) => self.close_parenthesis().map(|_| condition),
             Err(Reported) => Err(Reported),

@@ -5,6 +5,8 @@ use crate::vocabulary::{At, Test};
 
 use super::Feature;
 use super::ast::{Expression, Statement, StatementKind};
+use super::habits::VISIT;
+use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
 
 impl Parser<'_> {
@@ -13,7 +15,11 @@ impl Parser<'_> {
         self.advance();
         let parenthesis = self.eat_sign("(");
         let cursor = self.name("a name for the thread visited")?;
-        self.expect_word("in")?;
+        if !self.is_word("in") {
+            let other = self.unexpected("`in`").help("write `foreach t in c`");
+            return Err(self.report(other));
+        }
+        self.advance();
         let (container, _) = self.reference("the name of a container")?;
         if parenthesis {
             self.expect_sign(")")?;
@@ -36,7 +42,12 @@ impl Parser<'_> {
             return Ok(Statement { kind, at });
         }
         self.advance();
-        self.expect_sign("(")?;
+        if !self.is_sign("(") {
+            let bare =
+                self.unexpected("`(`").help("a loop that counts is `for (int i = 0; i < 10; i++) …`").help(VISIT);
+            return Err(self.report(bare));
+        }
+        self.advance();
         let header = self.header();
         if header.is_err() {
             self.skip_header(start);
@@ -54,6 +65,13 @@ impl Parser<'_> {
 
     #[expect(clippy::type_complexity, reason = "the three parts of a header, taken apart at once by the only caller")]
     fn header(&mut self) -> Parse<(Option<Box<Statement>>, Option<Expression>, Option<Box<Statement>>)> {
+        if self.token.kind == TokenKind::Word
+            && (self.follows_word("in") || self.follows_word("of") || self.follows_sign(":"))
+        {
+            self.advance();
+            let each = self.unexpected("`=`").help(VISIT);
+            return Err(self.report(each));
+        }
         let first = self.header_part(";")?;
         self.expect_semicolon()?;
         let condition = if self.is_sign(";") { None } else { Some(self.expression()?) };

@@ -7,6 +7,7 @@ pub mod header;
 mod declarations;
 mod expressions;
 mod functions;
+mod habits;
 pub(crate) mod lexer;
 mod loops;
 pub(crate) mod parser;

@@ -172,7 +172,16 @@ impl<'a> Parser<'a> {
     /// Reports that something else was expected here.
     pub(crate) fn expected(&mut self, what: &str) -> Reported {
         let unexpected = self.unexpected(what);
-        self.report(unexpected)
+        let habit = self.habit();
+        self.report(match habit {
+            Some(habit) => unexpected.help(habit),
+            None => unexpected,
+        })
+    }
+
+    /// Whether this is a policy, and no framework description.
+    pub(crate) fn reads_policy(&self) -> bool {
+        self.code == "E0101"
     }
 
     /// The same, to be completed before it is reported.
@@ -202,8 +211,13 @@ impl<'a> Parser<'a> {
             Bad::Characters => {
                 let shown: String = written.chars().take(8).flat_map(char::escape_debug).collect();
                 let title = format!("`{shown}` is not part of the language");
-                wrong(title, "not part of the language")
-                    .help("outside comments and strings use letters, digits and signs of ASCII only")
+                let wrong = wrong(title, "not part of the language");
+                if written.starts_with('#') {
+                    return wrong.help(
+                        "a comment starts with `//`, and a constant is declared in `data { const int MOST = 8; }`",
+                    );
+                }
+                wrong.help("outside comments and strings use letters, digits and signs of ASCII only")
             }
             Bad::Comment => wrong("a comment is never closed".to_owned(), "it starts here").help("end it with `*/`"),
             Bad::Text => {
@@ -223,8 +237,9 @@ impl<'a> Parser<'a> {
                 .help("a number is decimal (`10`) or hexadecimal (`0x0a`), a duration is decimal with `s`, `ms`, `us` or `ns` (`10ms`); a name starts with a letter or `_`"),
             Bad::Fraction => {
                 let fraction = wrong(format!("`{written}` is not a number"), "not a number of the language");
-                if UNITS.into_iter().any(|(unit, _)| written.ends_with(unit)) {
-                    fraction.help("a duration is a whole number of its unit: write it in a shorter one, `1500us`")
+                if let Some(shorter) = shorter(written) {
+                    let help = format!("a duration is a whole number of its unit: write it in a shorter one, `{shorter}`");
+                    fraction.help(help)
                 } else {
                     fraction.help("a number with a fraction is decimal (`1.5`, `2e-3`)")
                 }
@@ -487,6 +502,17 @@ impl<'a> Parser<'a> {
                 .related(opened, "opened here");
         Err(self.report(diagnostic))
     }
+}
+
+/// A duration in a unit that is shorter than that of a duration with a fraction.
+fn shorter(written: &str) -> Option<&'static str> {
+    let unit =
+        UNITS.into_iter().map(|(unit, _)| unit).filter(|unit| written.ends_with(unit)).max_by_key(|unit| unit.len())?;
+    Some(match unit {
+        "s" => "1500ms",
+        "ms" => "1500us",
+        _ => "1500ns",
+    })
 }
 
 fn not_supported(Unsupported(construct, instead): Unsupported, at: At) -> Diagnostic {

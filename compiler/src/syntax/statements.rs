@@ -5,6 +5,7 @@ use crate::vocabulary::{At, BinaryOperator, Type};
 
 use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Place, Statement, StatementKind};
+use super::habits;
 use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
 use super::words::nearest;
@@ -244,10 +245,14 @@ impl Parser<'_> {
                 self.advance();
                 Ok(StatementKind::Assign { place, operator: *operator, value: self.expression()? })
             }
-            None if sign == "->" || sign == ">" => {
+            None if sign == ">" => {
                 let arrow =
                     self.unexpected("`=>` or `=`").help("a thread is moved with `=>`, its attributes follow a `.`");
                 Err(self.report(arrow))
+            }
+            None if matches!(place, Place::Name(_)) && (sign == "<" || sign == "<=") => {
+                let back = self.unexpected("`=>` or `=`");
+                Err(self.report(back.help("a thread is moved with `=>`, from the left to the right: `t => ready;`")))
             }
             None if sign == ":" => {
                 let colon = self.unexpected("`=>` or `=`").help("write `=` to assign");
@@ -265,7 +270,7 @@ impl Parser<'_> {
     /// Reports the word that a statement starts with, if it is a slip; else that something was expected after it.
     fn no_statement(&mut self, word_at: At, expected: &str) -> Reported {
         let word = self.written(word_at);
-        let help = match foreign(word) {
+        let help = match habits::statement(word) {
             Some(instead) => instead.to_owned(),
             None => match nearest(word, STARTS) {
                 Some(meant) => format!("did you mean `{meant}`?"),
@@ -296,21 +301,6 @@ const STARTS: [&str; 16] = [
     "threadref",
     "verbatim",
 ];
-
-/// What to write instead of a word that starts a statement in other languages.
-fn foreign(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "break" => "put what ends the loop into its condition: `while (c && !done)`",
-        "continue" => "put what is left of the loop's body into an `if`",
-        "switch" | "match" | "case" => "write `if (…) … else if (…) …`",
-        "elif" | "elsif" | "elseif" => "write `else if (…)`",
-        "goto" => "write a loop or a function",
-        "let" | "var" | "auto" => "a variable is declared by its type: `int n = 1;`",
-        "unsigned" | "signed" | "long" | "short" | "char" => "whole numbers are of type `int`",
-        "double" => "fractions are of type `float`",
-        _ => return None,
-    })
-}
 
 fn step(sign: &str) -> BinaryOperator {
     if sign == "++" { BinaryOperator::Add } else { BinaryOperator::Subtract }

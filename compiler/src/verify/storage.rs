@@ -5,7 +5,7 @@ use super::state::Spot;
 use super::{Handling, alternatives};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Move, Rule, Stage};
-use crate::policy::{At, LocalId, Owner, StateClass};
+use crate::policy::{At, ContainerKind, LocalId, Owner, StateClass};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     if handling.handler.returns.is_some() {
@@ -107,7 +107,11 @@ fn advice(handling: &Handling, parameter: LocalId, rule: Option<&Rule>) -> Strin
     let suits = |class: StateClass| {
         // A policy cannot name those of the framework.
         let own = handling.policy.containers.iter().filter(|container| container.owner == Owner::Policy);
-        own.filter(|container| container.class == class).map(|container| container.name.clone()).next()
+        // A threadref has room for one alone.
+        let suiting = own.filter(|container| container.class == class);
+        suiting
+            .min_by_key(|container| container.kind == ContainerKind::Threadref)
+            .map(|container| container.name.clone())
     };
     match (class, class.and_then(suits)) {
         (_, Some(container)) => format!("store it on every path, for example with `{name} => {container};`"),

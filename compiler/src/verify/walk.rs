@@ -1,6 +1,8 @@
 //! Going through the statements and expressions of a handler.
 
-use crate::policy::{Block, Expression, Policy, Statement};
+use std::collections::BTreeSet;
+
+use crate::policy::{Block, ContainerId, Expression, Policy, Statement, StatementKind};
 
 /// Visits every statement, in the order of their numbers.
 pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statement)) {
@@ -29,6 +31,19 @@ pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
         | Expression::NotZero(_) => false,
     };
     own || expression.parts().any(|part| has_verbatim(part, alone))
+}
+
+/// The containers into which some handler moves a thread.
+pub(super) fn filled(policy: &Policy) -> BTreeSet<ContainerId> {
+    let mut filled = BTreeSet::new();
+    for handler in &policy.events {
+        statements(&handler.body, &mut |statement| {
+            if let StatementKind::Transfer { destination, .. } = &statement.kind {
+                filled.extend(destination.candidates());
+            }
+        });
+    }
+    filled
 }
 
 /// How many statements there are in a block, at any depth.

@@ -3,7 +3,7 @@
 use super::flow::{End, EndKind};
 use super::situation::{Situation, of_class};
 use super::state::Size;
-use super::{Handling, alternatives};
+use super::{Handling, alternatives, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Move, Stage};
 use crate::policy::{ContainerId, StateClass};
@@ -87,7 +87,13 @@ fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &E
     let bad =
         |other: &End| other.at == end.at && other.kind == end.kind && !ready(handling, situation, other).is_empty();
     let written = if handling.handler.written.is_empty() { &event.name } else { &handling.handler.written };
-    let names = names(handling, &ready(handling, situation, end));
+    let mut places = ready(handling, situation, end);
+    // Of those into which nothing ever goes there is no need to speak.
+    let filled = walk::filled(handling.policy);
+    if places.iter().any(|container| filled.contains(container)) {
+        places.retain(|container| filled.contains(container));
+    }
+    let names = names(handling, &places);
     let title = format!("`{written}` can end without `dispatch` though a thread is ready in {names}");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "the processor would idle");
     diagnostics.push(

@@ -1,0 +1,98 @@
+//! What those write who come from other languages, and what stands for it here. For messages alone: none of it is read.
+
+use crate::diagnostics::Diagnostic;
+use crate::vocabulary::At;
+
+use super::ast::{Name, Reference};
+use super::lexer::TokenKind;
+use super::parser::{Parser, Reported};
+
+/// How all threads of a container are visited.
+pub(super) const VISIT: &str = "the threads of a container are visited with `foreach t in c`";
+
+impl Parser<'_> {
+    /// Advice for the token at hand, where something else was expected.
+    pub(super) fn habit(&self) -> Option<&'static str> {
+        if !self.reads_policy() {
+            return None;
+        }
+        match self.token.kind {
+            TokenKind::Sign("->") => Some("a thread is moved with `=>`, its attributes follow a `.`"),
+            TokenKind::Sign("?") => Some("there is no `?:`: write `if (…) … else …`"),
+            TokenKind::Sign("&") => Some("`&&` is \"and\"; there are no operators on bits"),
+            TokenKind::Sign("^" | "~") => Some("there are no operators on bits"),
+            TokenKind::Sign("+") => Some("`+=` adds to a variable, and a number has no sign `+`"),
+            TokenKind::Text => Some("a string stands only behind `fail`"),
+            TokenKind::Word => match self.word()? {
+                "and" => Some("write `&&` for \"and\""),
+                "or" => Some("write `||` for \"or\""),
+                _ => None,
+            },
+            TokenKind::Number(_)
+            | TokenKind::Duration(_)
+            | TokenKind::Float(_)
+            | TokenKind::Sign(_)
+            | TokenKind::Bad(_)
+            | TokenKind::End => None,
+        }
+    }
+
+    /// Reports `ready.push(t)`.
+    pub(super) fn no_method(&mut self, of: &Reference, method: &Name) -> Reported {
+        let (owner, name) = (&of.name.text, &method.text);
+        let help = match name.as_str() {
+            "push" | "push_back" | "push_front" | "add" | "append" | "insert" | "put" | "enqueue" => {
+                format!("a thread is moved with `=>`: `t => {owner};`")
+            }
+            "pop" | "pop_front" | "pop_back" | "remove" | "dequeue" | "poll" | "take" | "shift" => {
+                format!("the next thread of a container is moved with `=>`: `{owner} => current;`")
+            }
+            "size" | "length" | "len" | "count" => format!("`|{owner}|` is the number of threads in it"),
+            "empty" | "is_empty" | "isEmpty" => format!("`empty({owner})` says whether it holds none"),
+            "contains" | "has" | "includes" => format!("`t in {owner}` says whether a thread is in it"),
+            "front" | "first" | "head" | "top" | "peek" => format!("threads are visited with `foreach t in {owner}`"),
+            _ => format!("a function is called by its name alone: `{name}(…)`"),
+        };
+        let title = format!("`{owner}` has no functions of its own");
+        self.report(Diagnostic::error("E0101", title, method.at, "cannot be called").help(help))
+    }
+
+    /// Reports the word that a part of the scheduler starts with, if other languages start functions with it.
+    pub(super) fn function_of_other_languages(&mut self, at: At) -> Option<Reported> {
+        let word = self.word()?;
+        if !["void", "fn", "func", "fun", "def", "proc", "procedure", "sub", "static", "inline"].contains(&word) {
+            return None;
+        }
+        let title = format!("`{word}` starts no part of a scheduler");
+        let help = "a function is `function NAME(t) { … }`, or `function int NAME(t) { … }` if it returns a value";
+        Some(self.report(Diagnostic::error("E0101", title, at, "not a section or a handler").help(help)))
+    }
+}
+
+/// What to write instead of a word that starts a statement in other languages.
+pub(super) fn statement(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "break" => "put what ends the loop into its condition: `while (c && !done)`",
+        "continue" => "put what is left of the loop's body into an `if`",
+        "switch" | "match" | "case" => "write `if (…) … else if (…) …`",
+        "elif" | "elsif" | "elseif" => "write `else if (…)`",
+        "goto" => "write a loop or a function",
+        "let" | "var" | "auto" => "a variable is declared by its type: `int n = 1;`",
+        _ => return ty(word),
+    })
+}
+
+/// What to write instead of a type of other languages.
+pub(super) fn ty(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "unsigned" | "signed" | "long" | "short" | "char" | "uint" | "int8_t" | "int16_t" | "int32_t" | "int64_t"
+        | "uint8_t" | "uint16_t" | "uint32_t" | "uint64_t" | "size_t" | "integer" | "Int" => {
+            "whole numbers are of type `int`"
+        }
+        "double" | "real" => "fractions are of type `float`",
+        "boolean" | "_Bool" => "truth values are of type `bool`",
+        "string" | "str" | "String" => "there are no strings: a number can stand for what it is",
+        "duration" | "timespec" | "instant" => "instants and durations are of type `time`",
+        _ => return None,
+    })
+}
