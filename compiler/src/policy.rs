@@ -663,7 +663,7 @@ pub struct Preamble {
 
 impl Expression {
     /// Whether it, or an expression within it, is such.
-    fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
+    pub fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
         such(self) || self.parts().any(|part| part.any(such))
     }
 }

@@ -4,6 +4,11 @@
 #ifndef CATAPULTS_RABBIT_POLICY_H
 #define CATAPULTS_RABBIT_POLICY_H
 
+/* Linking is by files: each function that handlers share has one of its own (tools/library). */
+#ifdef __SDCC
+#define CATAPULTS_SEPARATE
+#endif
+
 #include "catapults/policy.h"
 
 #endif

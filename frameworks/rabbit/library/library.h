@@ -8,6 +8,7 @@
 #define CATAPULTS_LIBRARY_H
 
 #include CATAPULTS_COMPILED_IN
+#include "catapults/list.h"
 #include "thread.h"
 
 #define THREAD_WAITS 1     /* for thread_signal */

@@ -2,7 +2,7 @@
  * The context switch. What SDCC keeps over a call is IX and the stack pointer; all else is saved by whoever calls.
  *
  *   stack of a thread that does not run:  IX │ return address │ …
- *                                         ▲── context, the first member of struct catapults_thread
+ *                                         ▲── context, the second member of struct catapults_thread
  */
 #include "library.h"
 
@@ -15,10 +15,10 @@ void thread_switch(struct catapults_thread *next) __naked {
     ld hl, #0
     add hl, sp
     ld ix, (_thread_running)
-    ld 0 (ix), hl
+    ld 2 (ix), hl
     ex de, hl
     ld (_thread_running), hl
-    ld hl, 0 (hl)
+    ld hl, 2 (hl)
     ld sp, hl
     pop ix
     ret

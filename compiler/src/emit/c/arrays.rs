@@ -181,7 +181,7 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
                 let count = match container.kind {
                     ContainerKind::Threadref => format!("catapults_slot_count({of_self}{array}[i])"),
                     ContainerKind::Queue | ContainerKind::Stack if names.style == Style::Embedded => {
-                        format!("catapults_list_count(&{of_self}{array}[i])")
+                        format!("catapults_{}_count(&{of_self}{array}[i])", super::list(names.style, &container.kind))
                     }
                     ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if names.style == Style::Embedded => {
                         format!("catapults_sorted_count(&{of_self}{array}[i])")

@@ -103,8 +103,8 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             };
             match body.kind(container) {
                 ContainerKind::Threadref => Piece::primary(format!("catapults_slot_count({member})")),
-                ContainerKind::Queue | ContainerKind::Stack if body.embedded() => {
-                    Piece::primary(format!("catapults_list_count(&{member})"))
+                kind @ (ContainerKind::Queue | ContainerKind::Stack) if body.embedded() => {
+                    Piece::primary(format!("catapults_{}_count(&{member})", super::list(body.names.style, kind)))
                 }
                 ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if body.embedded() => {
                     Piece::primary(format!("catapults_sorted_count(&{member})"))
@@ -186,7 +186,11 @@ fn binary(
     if let Some(test) = occupied(body, operator, left, right) {
         return test;
     }
+    let next = literal_after(body, operator, right);
     let (symbol, level) = match operator {
+        // A small processor asks for the sign of a difference.
+        BinaryOperator::LessOrEqual if next.is_some() => ("<", Level::Relation),
+        BinaryOperator::Greater if next.is_some() => (">=", Level::Relation),
         BinaryOperator::Divide if is_float(body, whole) => ("/", Level::Product),
         BinaryOperator::Divide => return division(body, whole, "catapults_divide", " / ", left, right),
         BinaryOperator::Remainder => return division(body, whole, "catapults_remainder", " % ", left, right),
@@ -202,7 +206,7 @@ fn binary(
         BinaryOperator::And => ("&&", Level::And),
         BinaryOperator::Or => ("||", Level::Or),
     };
-    let (left, right) = (piece(body, left), piece(body, right));
+    let (left, right) = (piece(body, left), piece(body, next.as_ref().unwrap_or(right)));
     let (left, right) = match level {
         // `a == b == c` and `!a == b` mean something in C that few read from them.
         Level::Equality | Level::Relation => (comparand(left), comparand(right)),
@@ -221,6 +225,14 @@ fn binary(
         Level::Sum | Level::Product => narrow(body, whole, made),
         Level::Or | Level::And | Level::Equality | Level::Relation | Level::Unary | Level::Primary => made,
     }
+}
+
+/// Of `x > 3` in an embedded host: 4, for `x >= 4`.
+fn literal_after(body: &Body, operator: BinaryOperator, right: &Expression) -> Option<Expression> {
+    let strict = matches!(operator, BinaryOperator::Greater | BinaryOperator::LessOrEqual);
+    let Expression::Literal(Value::Int(value)) = right else { return None };
+    let highest = i64::MAX >> (64 - u32::from(body.policy.int_bits));
+    (body.embedded() && strict && *value < highest).then(|| Expression::Literal(Value::Int(value + 1)))
 }
 
 fn comparand(operand: Piece) -> String {

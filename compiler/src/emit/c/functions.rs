@@ -56,6 +56,10 @@ pub(super) fn functions(
     }
     let mut result =
         Functions { text: String::new(), uses_take: false, helpers: Helpers::new(), never_stop: Vec::new() };
+    let loops: Vec<String> = names.loops.borrow().iter().map(|(name, _)| name.clone()).collect();
+    for name in loops {
+        names.file.take(&name);
+    }
     let mut served = Vec::new();
     for function in &list {
         let wanted = format!("{}_{}", names.policy, function_name(&function.handlers));

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::arrays::{self, Group, Helper, Helpers, Site};
+use super::economy::{self, Shared};
 use super::expression::expression;
 use super::names::{Names, Scope};
 use super::{Style, values, verbatim};
@@ -34,7 +35,7 @@ pub(super) struct Body<'a> {
     /// The source file's name, for comments.
     source: &'a str,
     /// By local: its name where it is in scope.
-    locals: Vec<String>,
+    pub(super) locals: Vec<String>,
     /// Its statements as the source has them, once one is to be quoted.
     heads: OnceCell<Heads>,
     /// Which locals are read.
@@ -49,9 +50,11 @@ pub(super) struct Body<'a> {
     pub uses_take: bool,
     /// The functions over all elements of an array that are called.
     pub helpers: Helpers,
+    /// What is written once for several statements.
+    pub(super) shared: Shared,
     pub(super) scope: Scope,
-    depth: usize,
-    text: String,
+    pub(super) depth: usize,
+    pub(super) text: String,
 }
 
 /// Translates the statements; `text` of the result is what stands between the braces, indented once.
@@ -81,6 +84,7 @@ pub(super) fn body<'a>(
         can_stop: can_stop(verified, &handler.body),
         uses_take: false,
         helpers: Helpers::new(),
+        shared: Shared::default(),
         scope,
         depth: 1,
         text: String::new(),
@@ -96,7 +100,7 @@ pub(super) fn body<'a>(
 }
 
 /// Whether a statement can stop the handler.
-fn can_stop(verified: &Verified<Policy>, block: &Block) -> bool {
+pub(super) fn can_stop(verified: &Verified<Policy>, block: &Block) -> bool {
     block.iter().any(|statement| {
         matches!(statement.kind, StatementKind::Fail { .. })
             || !verified.facts(statement.id).guards.is_empty()
@@ -172,7 +176,7 @@ impl Body<'_> {
     }
 
     /// A line that comes from a statement, and says so.
-    fn from(&mut self, statement: &Statement, line: &str) {
+    pub(super) fn from(&mut self, statement: &Statement, line: &str) {
         let origin = match statement.at.line {
             0 => "default".to_owned(),
             line => format!("{}:{line}", self.source),
@@ -238,10 +242,21 @@ impl Body<'_> {
                 self.from(statement, &format!("return {slot};"));
             }
             StatementKind::If { .. } => {
+                self.before_branches(statement);
+                let filled = self.filled_last(statement);
                 self.branch(statement, "");
                 self.line("}");
+                if let Some(slot) = filled {
+                    self.after_branches(slot);
+                }
             }
-            StatementKind::Foreach { cursor, container, body } => self.foreach(statement, *cursor, container, body),
+            StatementKind::Foreach { cursor, container, body } => {
+                let start = self.text.len();
+                let seen = std::mem::replace(&mut self.used, vec![false; self.handler.locals.len()]);
+                self.foreach(statement, *cursor, container, body);
+                self.apart(statement, container, body, start);
+                self.used.iter_mut().zip(seen).for_each(|(used, seen)| *used |= seen);
+            }
             StatementKind::Loop { condition, test, body, step } => {
                 self.repetition(statement, "", condition, *test, body, step);
             }
@@ -442,30 +457,20 @@ impl Body<'_> {
             let (holds, number) = (group.holds(self.names, &thread), group.number(self.names, &thread));
             let order = &self.names.orders[group.id().0];
             let member = self.member(&group.member(self.names, &thread));
-            let ties = self.ties_at_entry(group.id());
+            let ties = super::ties_at_entry(self.names.style, &self.policy.containers[group.id().0].kind);
             self.line(&format!("if ({holds})"));
             self.line(&format!("    catapults_sorted_refile(&{member}, {thread}, {number}, {order}{ties});"));
         }
     }
 
-    /// What a small sorted container must know of a thread that enters: whether it goes behind its equals.
-    fn ties_at_entry(&self, container: ContainerId) -> String {
-        let ties = super::ties(&self.policy.containers[container.0].kind);
-        if self.embedded() { format!(", {ties}") } else { String::new() }
-    }
-
     fn transfer(&mut self, statement: &Statement, source: &Source, from: Option<Site>, to: &Site) {
         let thread = self.taken(statement, source, from);
         let Site { member, number, id: destination } = to;
-        let put = match &self.policy.containers[destination.0].kind {
-            ContainerKind::Threadref => format!("catapults_slot_put(&{member}, {thread}, {number});"),
-            ContainerKind::Queue => format!("catapults_list_append(&{member}, {thread}, {number});"),
-            ContainerKind::Stack => format!("catapults_list_push(&{member}, {thread}, {number});"),
-            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
-                let order = &self.names.orders[destination.0];
-                let ties = self.ties_at_entry(*destination);
-                format!("catapults_sorted_insert(&{member}, {thread}, {number}, {order}{ties});")
-            }
+        let entrance = self.names.entrances.get(destination);
+        let put = match entrance {
+            Some(function) => format!("{function}({thread});"),
+            None if self.shared.is_unwritten(statement.id) => format!("{member} = {thread};"),
+            None => economy::put(self.policy, self.names, *destination, member, &thread, number),
         };
         self.from(statement, &put);
     }
@@ -509,7 +514,9 @@ impl Body<'_> {
         let member = &from.member;
         match &self.policy.containers[from.id.0].kind {
             ContainerKind::Threadref => format!("catapults_slot_take(&{member})"),
-            ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_pop(&{member})"),
+            kind @ (ContainerKind::Queue | ContainerKind::Stack) => {
+                format!("catapults_{}_pop(&{member})", super::list(self.names.style, kind))
+            }
             kind @ (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_)) => {
                 format!("catapults_sorted_pop(&{member}, {})", super::ties(kind))
             }
@@ -520,6 +527,9 @@ impl Body<'_> {
     fn remove(&mut self, statement: StatementId, local: LocalId) {
         let verified = self.verified;
         let thread = self.local(local);
+        if self.shared.is_taken(statement) {
+            return;
+        }
         let facts = verified.facts(statement);
         match arrays::groups(self.policy, &facts.positions).as_slice() {
             [] => {}
@@ -573,6 +583,14 @@ impl Body<'_> {
             ContainerKind::Threadref => {
                 step = Some(format!("{pointer}{t} = {member};"));
                 format!("if ({member} != NULL) {{")
+            }
+            // What is pushed comes before all that is left.
+            ContainerKind::Queue | ContainerKind::Stack
+                if self.moves(block) && self.embedded() && (*kind == ContainerKind::Stack || !puts(block, id)) =>
+            {
+                let next = self.scope.take("next");
+                step = Some(format!("{next} = {t}->next;"));
+                format!("for ({pointer}{t} = {member}.first, *{next}; {t} != NULL; {t} = {next}) {{")
             }
             ContainerKind::Queue | ContainerKind::Stack if self.moves(block) => {
                 let (last, next) = (self.scope.take("last"), self.scope.take("next"));
@@ -708,7 +726,7 @@ impl Body<'_> {
     }
 
     /// Whether a block moves, destroys or re-files a thread.
-    fn moves(&self, block: &Block) -> bool {
+    pub(super) fn moves(&self, block: &Block) -> bool {
         block.iter().any(|statement| match &statement.kind {
             StatementKind::Transfer { .. } | StatementKind::Destroy { .. } => true,
             StatementKind::Set { .. } => !self.verified.facts(statement.id).refile.is_empty(),
@@ -721,4 +739,20 @@ impl Body<'_> {
             | StatementKind::Fail { .. } => false,
         })
     }
+}
+
+/// Whether a block can put a thread into a container.
+fn puts(block: &Block, container: ContainerId) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StatementKind::Transfer { destination, .. } => destination.may_be(container),
+        StatementKind::Set { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. }
+        | StatementKind::Verbatim { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => statement.blocks().any(|inner| puts(inner, container)),
+    })
 }

@@ -13,6 +13,7 @@
 //! like it with `_` for `.`. A handler that several events share is one function.
 
 mod arrays;
+mod economy;
 mod expression;
 mod functions;
 mod handler;
@@ -85,12 +86,16 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: St
     }
     let helpers = arrays::definitions(unit.policy, &unit.names, &functions.helpers);
     unit.put(&helpers);
+    let ways_in = economy::ways_in(unit.policy, &unit.names);
+    unit.put(&ways_in);
+    let loops = economy::loops(&unit.names);
+    unit.put(&loops);
     unit.text.push_str(&functions.text);
     let start = unit.start();
     let adopt = unit.adopt();
     match style {
         Style::Loaded => unit.tail(&table, &timeouts, &start, &adopt),
-        Style::Embedded => unit.ways_in(&table, &functions.never_stop, &start, &adopt),
+        Style::Embedded => unit.for_host(&table, &functions.never_stop, &start, &adopt),
     }
     File { name: format!("{}.c", unit.policy.name), text: unit.text }
 }
@@ -192,7 +197,9 @@ impl Unit<'_> {
             let Some(name) = declared(name, container.element) else { continue };
             let declaration = match container.kind {
                 ContainerKind::Threadref => format!("struct catapults_thread *{name};"),
-                ContainerKind::Queue | ContainerKind::Stack => format!("struct catapults_list {name};"),
+                ContainerKind::Queue | ContainerKind::Stack => {
+                    format!("struct catapults_{} {name};", list(names.style, &container.kind))
+                }
                 ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("struct catapults_sorted {name};"),
             };
             rows.push((declaration, format!("{}, {}", self.kind(&container.kind), class(container.class))));
@@ -329,10 +336,10 @@ impl Unit<'_> {
         for (container, name) in policy.containers.iter().zip(&names.containers) {
             match container.element {
                 None => {
-                    let _ = writeln!(text, "    {}", emptied(of_self, container, name));
+                    let _ = writeln!(text, "    {}", emptied(names.style, container, name));
                 }
                 Some(Element { index: 0, length }) => {
-                    let each = emptied(of_self, container, &format!("{}[i]", Element::array(name)));
+                    let each = emptied(names.style, container, &format!("{}[i]", Element::array(name)));
                     let _ = write!(text, "    for (unsigned i = 0; i < {length}; i++)\n        {each}\n");
                 }
                 Some(_) => {}
@@ -478,7 +485,7 @@ impl Unit<'_> {
     }
 
     /// For an embedded host: how each event is raised, each query asked, and each imported variable set.
-    fn ways_in(&mut self, table: &[(String, String)], never_stop: &[String], start: &str, adopt: &str) {
+    fn for_host(&mut self, table: &[(String, String)], never_stop: &[String], start: &str, adopt: &str) {
         let names = &self.names;
         let mut text = format!(
             "\n/* For the host, which includes this file wherever it raises an event. */\n#undef self\n\
@@ -551,10 +558,13 @@ fn declared(name: &str, element: Option<Element>) -> Option<String> {
 }
 
 /// The statement that sets a container up.
-fn emptied(of_self: &str, container: &Container, member: &str) -> String {
+fn emptied(style: Style, container: &Container, member: &str) -> String {
+    let of_self = style.of_self();
     match container.kind {
         ContainerKind::Threadref => format!("{of_self}{member} = NULL;"),
-        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_init(&{of_self}{member});"),
+        ContainerKind::Queue | ContainerKind::Stack => {
+            format!("catapults_{}_init(&{of_self}{member});", list(style, &container.kind))
+        }
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&{of_self}{member});"),
     }
 }
@@ -627,10 +637,26 @@ fn removal(policy: &Policy, names: &Names, group: &Group, thread: &str) -> Strin
     let member = format!("{}{}", names.style.of_self(), group.member(names, thread));
     match policy.containers[group.id().0].kind {
         ContainerKind::Threadref => format!("{member} = NULL;"),
-        ContainerKind::Queue | ContainerKind::Stack => format!("catapults_list_remove(&{member}, {thread});"),
+        ContainerKind::Queue | ContainerKind::Stack => {
+            let list = list(names.style, &policy.containers[group.id().0].kind);
+            format!("catapults_{list}_remove(&{member}, {thread});")
+        }
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
             format!("catapults_sorted_remove(&{member}, {thread});")
         }
+    }
+}
+
+/// What the containers of an unsorted kind are called: a stack has no last thread that a small host would keep.
+fn list(style: Style, kind: &ContainerKind) -> &'static str {
+    if style == Style::Embedded && *kind == ContainerKind::Stack { "stack" } else { "list" }
+}
+
+/// What a small sorted container must know of a thread that enters: whether it goes behind its equals.
+fn ties_at_entry(style: Style, kind: &ContainerKind) -> String {
+    match style {
+        Style::Loaded => String::new(),
+        Style::Embedded => format!(", {}", ties(kind)),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::Style;
 use super::arrays::Helper;
+use super::economy;
 use crate::policy::{ContainerId, Element, Policy};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -82,6 +84,11 @@ impl Scope {
         Scope { outside: Rc::new(self.outside.union(&self.taken).cloned().collect()), taken: BTreeSet::new() }
     }
 
+    /// Whether the name is taken.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.outside.contains(name) || self.taken.contains(name)
+    }
+
     /// Takes the name, or the nearest one that is free.
     pub(super) fn take(&mut self, wanted: &str) -> String {
         // Of names that begin with an underscore, too many belong to the compiler.
@@ -121,6 +128,10 @@ pub(super) struct Names {
     pub numbers: Vec<String>,
     /// The comparison functions of sorted containers; unused for the others.
     pub orders: Vec<String>,
+    /// The functions that lead into containers: of an embedded host, for those that several statements lead into.
+    pub entrances: BTreeMap<ContainerId, String>,
+    /// The functions that sort threads, with their bodies.
+    pub loops: RefCell<Vec<(String, String)>>,
     /// Member of the instance: the instant of the event that is handled, if the policy asks for it.
     pub now: String,
     /// A member of the instance: the armed timers.
@@ -154,6 +165,8 @@ impl Names {
         let mut of = |part: &str| file.take(&format!("{name}_{part}"));
         let thread = of("thread");
         let take = of("take");
+        let often = if style == Style::Embedded { economy::often_entered(policy) } else { Vec::new() };
+        let entrances = often.into_iter().map(|id| (id, of(&format!("to_{}", policy.containers[id.0].name)))).collect();
         let containers = || policy.containers.iter().map(|container| (container.name.as_str(), container.element));
         let orders = shared(containers(), |array| of(&format!("{array}_order")));
         let helpers = shared(containers().filter(|(_, element)| element.is_some()), |array| {
@@ -199,6 +212,8 @@ impl Names {
             containers,
             numbers,
             orders,
+            entrances,
+            loops: RefCell::default(),
             now,
             timers,
             helpers,
@@ -208,6 +223,20 @@ impl Names {
             thread_imports,
             file,
         }
+    }
+
+    /// The function with this body, which comes from a line of the source.
+    pub(super) fn sorting(&self, line: u32, body: String) -> String {
+        let mut loops = self.loops.borrow_mut();
+        if let Some((name, _)) = loops.iter().find(|(_, known)| *known == body) {
+            return name.clone();
+        }
+        let mut name = format!("{}_foreach_{line}", self.policy);
+        while self.file.has(&name) || loops.iter().any(|(taken, _)| *taken == name) {
+            name.push('_');
+        }
+        loops.push((name.clone(), body));
+        name
     }
 
     /// The function over all elements of an array.

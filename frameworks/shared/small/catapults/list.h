@@ -1,11 +1,11 @@
 /*
- * Queues and stacks: a singly linked list through the threads themselves. What is taken out of the middle is looked
+ * Queues and stacks: singly linked lists through the threads themselves. What is taken out of the middle is looked
  * for, and what is counted is counted: of a few dozen threads, for whom a second link and a counter would cost more.
  *
  *   first ──► t ──next──► t ──next──► t ◄── last
  *
- * Threads leave at `first`. A queue takes them in at `last`, a stack at `first`. The last thread's `next` is NULL;
- * `last` is not kept while the list is empty.
+ * Threads leave at `first`. A queue takes them in at `last`, a stack, which has none, at `first`. The last thread's
+ * `next` is NULL; `last` is not kept while the queue is empty.
  */
 #ifndef CATAPULTS_LIST_H
 #define CATAPULTS_LIST_H
@@ -17,26 +17,26 @@ struct catapults_list {
     struct catapults_thread *last;
 };
 
+struct catapults_stack {
+    struct catapults_thread *first;
+};
+
+/* What is called rarely or is long; a host of a few KB keeps one copy of each. */
+#ifdef __SDCC
+void catapults_list_add(struct catapults_list *list, struct catapults_thread *t);
+void catapults_list_remove(struct catapults_list *list, struct catapults_thread *t);
+void catapults_stack_remove(struct catapults_stack *stack, struct catapults_thread *t);
+catapults_int catapults_count(const struct catapults_thread *first);
+#else
+#include "catapults/list_long.h"
+#endif
+
 CATAPULTS_INLINE void catapults_list_init(struct catapults_list *list) { list->first = NULL; }
 
 /* Into a queue. `number` is the container's, for catapults_thread.container. The thread is in hand, here and below. */
 CATAPULTS_INLINE void catapults_list_append(struct catapults_list *list, struct catapults_thread *t, uint8_t number) {
     t->container = number;
-    t->next = NULL;
-    if (list->first)
-        list->last->next = t;
-    else
-        list->first = t;
-    list->last = t;
-}
-
-/* Onto a stack. */
-CATAPULTS_INLINE void catapults_list_push(struct catapults_list *list, struct catapults_thread *t, uint8_t number) {
-    t->container = number;
-    t->next = list->first;
-    if (!list->first)
-        list->last = t;
-    list->first = t;
+    catapults_list_add(list, t);
 }
 
 /* The next to leave, which is then in hand. The list is not empty. */
@@ -46,13 +46,21 @@ CATAPULTS_INLINE struct catapults_thread *catapults_list_pop(struct catapults_li
     return t;
 }
 
-/* Takes a thread out of the middle; it is in this list. Called rarely, so a host of a few KB keeps one copy of it. */
-#ifdef __SDCC
-void catapults_list_remove(struct catapults_list *list, struct catapults_thread *t);
-catapults_int catapults_list_count(const struct catapults_list *list);
-#else
-#define CATAPULTS_LONG static inline
-#include "catapults/list_long.h"
-#endif
+CATAPULTS_INLINE void catapults_stack_init(struct catapults_stack *stack) { stack->first = NULL; }
+
+CATAPULTS_INLINE void catapults_stack_push(struct catapults_stack *stack, struct catapults_thread *t, uint8_t number) {
+    t->container = number;
+    t->next = stack->first;
+    stack->first = t;
+}
+
+CATAPULTS_INLINE struct catapults_thread *catapults_stack_pop(struct catapults_stack *stack) {
+    struct catapults_thread *t = stack->first;
+    stack->first = t->next;
+    return t;
+}
+
+#define catapults_list_count(list) catapults_count((list)->first)
+#define catapults_stack_count(stack) catapults_count((stack)->first)
 
 #endif

@@ -1,13 +1,23 @@
 /*
- * What of list.h is too long to be inlined where every byte counts: such a host has it in files of its own, with
- * CATAPULTS_LONG defined as nothing.
+ * What of list.h is long. Rabbit has it in files of its own (frameworks/rabbit/library).
  */
 #ifndef CATAPULTS_LIST_LONG_H
 #define CATAPULTS_LIST_LONG_H
 
-#include "catapults/list.h"
+#include "catapults/policy.h"
 
-CATAPULTS_LONG void catapults_list_remove(struct catapults_list *list, struct catapults_thread *t) {
+/* At the end of a queue. */
+CATAPULTS_INLINE void catapults_list_add(struct catapults_list *list, struct catapults_thread *t) {
+    t->next = NULL;
+    if (list->first)
+        list->last->next = t;
+    else
+        list->first = t;
+    list->last = t;
+}
+
+/* Takes a thread out of the middle; it is in this list. */
+CATAPULTS_INLINE void catapults_list_remove(struct catapults_list *list, struct catapults_thread *t) {
     struct catapults_thread *before = list->first;
     if (t == before) {
         list->first = t->next;
@@ -20,9 +30,16 @@ CATAPULTS_LONG void catapults_list_remove(struct catapults_list *list, struct ca
         list->last = before;
 }
 
-CATAPULTS_LONG catapults_int catapults_list_count(const struct catapults_list *list) {
+CATAPULTS_INLINE void catapults_stack_remove(struct catapults_stack *stack, struct catapults_thread *t) {
+    struct catapults_thread **link = &stack->first;
+    while (*link != t)
+        link = &(*link)->next;
+    *link = t->next;
+}
+
+CATAPULTS_INLINE catapults_int catapults_count(const struct catapults_thread *first) {
     catapults_int count = 0;
-    for (const struct catapults_thread *t = list->first; t; t = t->next)
+    for (const struct catapults_thread *t = first; t; t = t->next)
         count++;
     return count;
 }

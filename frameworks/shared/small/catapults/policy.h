@@ -17,11 +17,21 @@
 #endif
 
 /*
+ * Functions of the policy that handlers in several files of the host call. A host whose linker takes whole files has
+ * each in a file of its own, which defines CATAPULTS_SEPARATE and CATAPULTS_DEFINE_ with the function's name.
+ */
+#ifdef CATAPULTS_SEPARATE
+#define CATAPULTS_SHARED
+#else
+#define CATAPULTS_SHARED static inline
+#endif
+
+/*
  * A thread as a policy sees it; its attributes and imported variables follow it in memory: CATAPULTS_THREAD.
  */
 struct catapults_thread {
-    void *context;                 /* the host's own */
     struct catapults_thread *next; /* the one that leaves the container after it */
+    void *context;                 /* the host's own */
     struct catapults_thread *walk; /* the next to be visited by the foreach that is under way */
     uint8_t container;             /* the number of the container that holds it; 0 while in none ("in hand") */
 };

@@ -1,0 +1,265 @@
+//! What a host that counts its bytes is spared: a line that all branches of an `if` begin or end with stands before it or after it,
+//! the way into a container is a function where several statements lead there, and so is a loop that sorts threads: where few registers
+//! are, what is done seldom costs whatever is done often, if it stands beside it.
+
+use super::handler::{Body, can_stop};
+use super::names::Names;
+use super::values;
+use crate::policy::{
+    Block, ContainerId, ContainerKind, ContainerRef, Expression, LocalId, LocalKind, Place, Policy, Source, Statement,
+    StatementId, StatementKind, Thread,
+};
+
+/// The containers into which several statements move threads.
+pub(super) fn often_entered(policy: &Policy) -> Vec<ContainerId> {
+    let mut entries = vec![0; policy.containers.len()];
+    // Handlers of one body, such as those of a family, are one function.
+    let mut bodies: Vec<&Block> = Vec::new();
+    for handler in &policy.events {
+        let at = |block: &Block| block.first().map(|statement| statement.at);
+        if !bodies.iter().any(|body| at(body) == at(&handler.body)) {
+            bodies.push(&handler.body);
+        }
+    }
+    bodies.iter().for_each(|body| count(body, &mut entries));
+    let often = |id: &ContainerId| {
+        policy.containers[id.0].element.is_none()
+            && match policy.containers[id.0].kind {
+                // An assignment is shorter than most calls.
+                ContainerKind::Threadref => false,
+                ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                    entries[id.0] > 1
+                }
+            }
+    };
+    (0..entries.len()).map(ContainerId).filter(often).collect()
+}
+
+fn count(block: &Block, entries: &mut [usize]) {
+    for statement in block {
+        if let StatementKind::Transfer { destination: ContainerRef::One(id), .. } = &statement.kind {
+            entries[id.0] += 1;
+        }
+        statement.blocks().for_each(|inner| count(inner, entries));
+    }
+}
+
+/// The functions that lead into such containers. A host that keeps each function in a file of its own defines CATAPULTS_SEPARATE, and
+/// in one file CATAPULTS_DEFINE_ with the function's name.
+pub(super) fn ways_in(policy: &Policy, names: &Names) -> String {
+    let mut text = String::new();
+    for (id, function) in &names.entrances {
+        let container = &policy.containers[id.0];
+        let put = put(policy, names, *id, &format!("self.{}", names.containers[id.0]), "t", &names.numbers[id.0]);
+        let about = format!("/* Into `{}`. */", container.name);
+        text.push_str(&of_its_own(&about, function, "struct catapults_thread *t", &format!(" {put} ")));
+    }
+    text
+}
+
+/// The loops that sort threads.
+pub(super) fn loops(names: &Names) -> String {
+    let loops = names.loops.borrow();
+    loops.iter().map(|(function, body)| of_its_own("", function, "void", &format!("\n{body}"))).collect()
+}
+
+/// A function that a host may want in a file of its own.
+fn of_its_own(about: &str, function: &str, parameters: &str, body: &str) -> String {
+    format!(
+        "\n{about}{line}#if defined(CATAPULTS_SEPARATE) && !defined(CATAPULTS_DEFINE_{function})\n\
+         void {function}({parameters});\n\
+         #else\n\
+         CATAPULTS_SHARED void {function}({parameters}) {{{body}}}\n\
+         #endif\n",
+        line = if about.is_empty() { "" } else { "\n" }
+    )
+}
+
+/// The statement that puts a thread in hand into a container.
+pub(super) fn put(policy: &Policy, names: &Names, id: ContainerId, member: &str, thread: &str, number: &str) -> String {
+    let kind = &policy.containers[id.0].kind;
+    let list = super::list(names.style, kind);
+    match kind {
+        ContainerKind::Threadref => format!("catapults_slot_put(&{member}, {thread}, {number});"),
+        ContainerKind::Queue => format!("catapults_{list}_append(&{member}, {thread}, {number});"),
+        ContainerKind::Stack => format!("catapults_{list}_push(&{member}, {thread}, {number});"),
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+            let (order, ties) = (&names.orders[id.0], super::ties_at_entry(names.style, kind));
+            format!("catapults_sorted_insert(&{member}, {thread}, {number}, {order}{ties});")
+        }
+    }
+}
+
+/// What is written once for all branches.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Statements whose thread has been taken out of its threadref before.
+    taken: Vec<StatementId>,
+    /// Statements after which the thread's place is still to be written down.
+    unwritten: Vec<StatementId>,
+}
+
+impl Shared {
+    pub(super) fn is_taken(&self, statement: StatementId) -> bool {
+        self.taken.contains(&statement)
+    }
+
+    pub(super) fn is_unwritten(&self, statement: StatementId) -> bool {
+        self.unwritten.contains(&statement)
+    }
+}
+
+impl Body<'_> {
+    /// Before an `if`: every branch begins by taking the same thread out of the same threadref.
+    pub(super) fn before_branches(&mut self, statement: &Statement) {
+        let mut found = Vec::new();
+        let Some((thread, slot)) = self.taken_first(std::slice::from_ref(statement), &mut found) else { return };
+        if !self.embedded() || found.iter().all(|id| self.shared.is_taken(*id)) {
+            return;
+        }
+        self.local(thread);
+        let slot = self.container(slot);
+        self.line(&format!("{slot} = NULL;"));
+        self.shared.taken.extend(found);
+    }
+
+    fn taken_first(&self, block: &[Statement], found: &mut Vec<StatementId>) -> Option<(LocalId, ContainerId)> {
+        let first = block.first()?;
+        let facts = self.verified.facts(first.id);
+        match &first.kind {
+            StatementKind::Transfer { source: Source::Thread(thread), destination: ContainerRef::One(_) }
+            | StatementKind::Destroy { source: Source::Thread(thread) } => {
+                let [slot] = facts.positions[..] else { return None };
+                let is_slot = self.policy.containers[slot.0].kind == ContainerKind::Threadref;
+                found.push(first.id);
+                (is_slot && !facts.in_hand && facts.guards.is_empty()).then_some((*thread, slot))
+            }
+            StatementKind::If { condition, then, otherwise } => {
+                let taken = self.taken_first(then, found)?;
+                let same = self.taken_first(otherwise, found)? == taken;
+                (same && !condition.any(&|part| looks_into(part, taken.1))).then_some(taken)
+            }
+            StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Set { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => None,
+        }
+    }
+
+    /// Which threadref every branch of an `if` fills at last: the thread's place is written down once, by [`Body::after_branches`].
+    pub(super) fn filled_last(&mut self, statement: &Statement) -> Option<ContainerId> {
+        let mut found = Vec::new();
+        let slot = self.put_last(std::slice::from_ref(statement), &mut found)?;
+        if !self.embedded() || found.iter().all(|id| self.shared.is_unwritten(*id)) {
+            return None;
+        }
+        self.shared.unwritten.extend(found);
+        Some(slot)
+    }
+
+    /// After the `if`.
+    pub(super) fn after_branches(&mut self, slot: ContainerId) {
+        let (number, slot) = (self.names.numbers[slot.0].clone(), self.container(slot));
+        self.line(&format!("{slot}->container = {number};"));
+    }
+
+    fn put_last(&self, block: &[Statement], found: &mut Vec<StatementId>) -> Option<ContainerId> {
+        // Assignments do not mind, unless they ask where threads are.
+        let last = block.iter().rev().find(|statement| !self.is_indifferent(statement))?;
+        match &last.kind {
+            StatementKind::Transfer { source: Source::Container(_), destination: ContainerRef::One(slot) } => {
+                found.push(last.id);
+                (self.policy.containers[slot.0].kind == ContainerKind::Threadref).then_some(*slot)
+            }
+            StatementKind::If { then, otherwise, .. } => {
+                let slot = self.put_last(then, found)?;
+                (self.put_last(otherwise, found)? == slot).then_some(slot)
+            }
+            StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Set { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => None,
+        }
+    }
+
+    fn is_indifferent(&self, statement: &Statement) -> bool {
+        let asks = |part: &Expression| matches!(part, Expression::In(..) | Expression::Verbatim { .. });
+        matches!(statement.kind, StatementKind::Set { .. })
+            && self.verified.facts(statement.id).refile.is_empty()
+            && !statement.expressions().any(|value| value.any(&asks))
+    }
+}
+
+impl Body<'_> {
+    /// What was written since `start` is a loop over a container that moves threads. It becomes a function, if it needs nothing of the
+    /// handler around it.
+    pub(super) fn apart(&mut self, statement: &Statement, container: &ContainerRef, block: &Block, start: usize) {
+        let ContainerRef::One(id) = container else { return };
+        let outside = |index: usize| !self.locals[index].is_empty();
+        let value = |index: usize| matches!(self.handler.locals[index].kind, LocalKind::Value(_));
+        let needed = (0..self.locals.len()).any(|index| {
+            outside(index) && (self.used[index] || value(index) && values::mentions(statement, LocalId(index)))
+        });
+        if !self.embedded() || !self.moves(block) || needed || can_stop(self.verified, block) || leaves(block) {
+            return;
+        }
+        let body = self.text.split_off(start);
+        let margin = "    ".repeat(self.depth - 1);
+        let body: String =
+            body.lines().map(|line| format!("{}\n", line.strip_prefix(margin.as_str()).unwrap_or(line))).collect();
+        let function = self.names.sorting(statement.at.line, body);
+        let member = self.container(*id);
+        let first = match self.policy.containers[id.0].kind {
+            ContainerKind::Threadref => member,
+            ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                format!("{member}.first")
+            }
+        };
+        self.from(statement, &format!("if ({first} != NULL)"));
+        self.line(&format!("    {function}();"));
+    }
+}
+
+/// Whether a handler can end within a block.
+fn leaves(block: &Block) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
+        StatementKind::Verbatim { .. } => true,
+        StatementKind::Set { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. } => statement.blocks().any(leaves),
+    })
+}
+
+/// Whether an expression depends on what a container holds.
+fn looks_into(part: &Expression, container: ContainerId) -> bool {
+    match part {
+        Expression::Size(other) => other.may_be(container),
+        Expression::In(..) | Expression::Verbatim { .. } => true,
+        Expression::Read(
+            Place::Attribute(thread, _) | Place::AttributeElement { thread, .. } | Place::ThreadImport(thread, _),
+        ) => *thread == Thread::Slot(container),
+        Expression::Read(Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::Import(_))
+        | Expression::Literal(_)
+        | Expression::Constant(_)
+        | Expression::ConstantElement { .. }
+        | Expression::Now
+        | Expression::Convert(..)
+        | Expression::Unary(..)
+        | Expression::Binary(..)
+        | Expression::NotZero(_) => false,
+    }
+}

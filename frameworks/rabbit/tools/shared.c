@@ -1,0 +1,2 @@
+/* A function of the policy that several handlers call: tools/library says which. */
+#include "../library/library.h"
