@@ -1,0 +1,205 @@
+//! Loops: over the threads of a container, and those with a condition.
+
+use super::super::arrays::{self, Helper, Site};
+use super::super::expression::expression;
+use super::super::values;
+use super::{Body, Shape};
+use crate::policy::{
+    Block, ContainerId, ContainerKind, ContainerRef, Expression, LocalId, LocalKind, Place, Statement, StatementKind,
+    Test,
+};
+
+impl Body<'_> {
+    /// Visits the threads that are in the container now, although the body may move the one visited, even back into it.
+    pub(super) fn foreach(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
+        if matches!(container, ContainerRef::Whole { .. }) {
+            let (scope, locals) = (self.scope.clone(), self.locals.clone());
+            self.foreach_element(statement, cursor, container, block);
+            (self.scope, self.locals) = (scope, locals);
+            return;
+        }
+        let Site { member, id, .. } = self.site(container, "which");
+        let (scope, locals) = (self.scope.clone(), self.locals.clone());
+        let policy = self.policy;
+        let kind = &policy.containers[id.0].kind;
+        let t = self.declare(cursor);
+        let pointer =
+            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        let mut step = None;
+        let head = match kind {
+            ContainerKind::Threadref => {
+                step = Some(format!("{pointer}{t} = {member};"));
+                format!("if ({member} != NULL) {{")
+            }
+            // What is pushed comes before all that is left.
+            ContainerKind::Queue | ContainerKind::Stack
+                if self.moves(block) && self.embedded() && (*kind == ContainerKind::Stack || !puts(block, id)) =>
+            {
+                let next = self.scope.take("next");
+                step = Some(format!("{next} = {t}->next;"));
+                format!("for ({pointer}{t} = {member}.first, *{next}; {t} != NULL; {t} = {next}) {{")
+            }
+            ContainerKind::Queue | ContainerKind::Stack if self.moves(block) => {
+                let (last, next) = (self.scope.take("last"), self.scope.take("next"));
+                step = Some(format!("{next} = {t} == {last} ? NULL : {t}->next;"));
+                format!(
+                    "for ({pointer}{t} = {member}.first, *{last} = {member}.last, *{next}; {t} != NULL; {t} = {next}) {{"
+                )
+            }
+            ContainerKind::Queue | ContainerKind::Stack => {
+                format!("for ({pointer}{t} = {member}.first; {t} != NULL; {t} = {t}->next) {{")
+            }
+            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if self.moves(block) => {
+                let next = self.scope.take("next");
+                step = Some(format!("{next} = {t}->walk;"));
+                let walk = format!("catapults_sorted_walk(&{member}, {})", super::super::ties(kind));
+                format!("for ({pointer}{t} = {walk}, *{next}; {t} != NULL; {t} = {next}) {{")
+            }
+            ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+                let ties = super::super::ties(kind);
+                let first = format!("catapults_sorted_first(&{member}, {ties})");
+                format!(
+                    "for ({pointer}{t} = {first}; {t} != NULL; {t} = catapults_sorted_next(&{member}, {t}, {ties})) {{"
+                )
+            }
+        };
+        self.from(statement, &head);
+        self.depth += 1;
+        if let Some(step) = step {
+            self.line(&step);
+        }
+        self.depth -= 1;
+        self.nested(block);
+        if matches!(kind, ContainerKind::Threadref) && !self.used[cursor.0] {
+            self.line(&format!("    (void){t};"));
+        }
+        self.line("}");
+        (self.scope, self.locals) = (scope, locals);
+    }
+
+    /// The same for all elements of an array.
+    fn foreach_element(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
+        let (policy, length) = (self.policy, container.candidates().count());
+        let Some(first) = container.candidates().next() else { return };
+        let pointer =
+            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        if self.moves(block) {
+            let walk = self.help(Helper::Walk, container);
+            let t = self.declare(cursor);
+            let next = self.scope.take("next");
+            self.from(statement, &format!("for ({pointer}{t} = {walk}, *{next}; {t} != NULL; {t} = {next}) {{"));
+            self.line(&format!("    {next} = {t}->walk;"));
+            self.nested(block);
+            self.line("}");
+            return;
+        }
+        let array = self.array(first);
+        let (t, which) = (self.declare(cursor), self.scope.take("which"));
+        self.from(statement, &format!("for (unsigned {which} = 0; {which} < {length}; {which}++) {{"));
+        self.depth += 1;
+        let head = arrays::visit(&policy.containers[first.0].kind, &format!("{array}[{which}]"), &t, pointer);
+        self.line(&format!("{head} {{"));
+        self.nested(block);
+        self.line("}");
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// `int i = 0;` and the `for` that alone mentions it, as one line of C; whether these statements are such.
+    pub(super) fn counted(&mut self, first: &Statement, looping: &Statement, after: &[Statement]) -> bool {
+        let StatementKind::Set { place: Place::Local(local), value } = &first.kind else { return false };
+        let StatementKind::Loop { condition, test: Test::Before, body, step } = &looping.kind else { return false };
+        let LocalKind::Value(ty) = self.handler.locals[local.0].kind else { return false };
+        let elsewhere = after.iter().any(|statement| values::mentions(statement, *local));
+        let declared = !self.locals[local.0].is_empty();
+        if declared || elsewhere || step.is_empty() || !values::read_in(&self.handler.body, *local) {
+            return false;
+        }
+        let (scope, locals) = (self.scope.clone(), self.locals.clone());
+        let value = expression(self, value);
+        let name = self.declare(*local);
+        let start = format!("{} {name} = {value}", super::super::type_name(ty));
+        self.repetition(looping, &start, condition, Test::Before, body, step);
+        (self.scope, self.locals) = (scope, locals);
+        true
+    }
+
+    /// A loop other than `foreach`.
+    pub(super) fn repetition(
+        &mut self,
+        statement: &Statement,
+        start: &str,
+        condition: &Expression,
+        test: Test,
+        body: &Block,
+        step: &Block,
+    ) {
+        let condition = expression(self, condition);
+        let in_header = self.header_step(step);
+        if test == Test::After {
+            self.line("do {");
+        } else if let Some(step) = &in_header {
+            let condition = if condition == "true" { String::new() } else { format!(" {condition}") };
+            self.from(statement, &format!("for ({start};{condition}; {step}) {{"));
+        } else {
+            if !start.is_empty() {
+                self.line(&format!("{start};"));
+            }
+            self.from(statement, &format!("while ({condition}) {{"));
+        }
+        self.nested(body);
+        if in_header.is_none() {
+            self.nested(step);
+        }
+        if test == Test::After {
+            self.from(statement, &format!("}} while ({condition});"));
+        } else {
+            self.line("}");
+        }
+    }
+
+    /// The last part of a `for` as C has it: one assignment that is one expression.
+    fn header_step(&mut self, step: &Block) -> Option<String> {
+        let [only] = step.as_slice() else { return None };
+        let StatementKind::Set { place, value } = &only.kind else { return None };
+        let plain = match place {
+            Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::AttributeElement { .. } => {
+                true
+            }
+            Place::Attribute(..) => self.verified.facts(only.id).refile.is_empty(),
+            Place::Import(_) | Place::ThreadImport(..) => false,
+        };
+        plain.then(|| self.assignment(place, value).trim_end_matches(';').to_owned())
+    }
+
+    /// Whether a block moves, destroys or re-files a thread.
+    pub(in crate::emit::c) fn moves(&self, block: &Block) -> bool {
+        block.iter().any(|statement| match &statement.kind {
+            StatementKind::Transfer { .. } | StatementKind::Destroy { .. } => true,
+            StatementKind::Set { .. } => !self.verified.facts(statement.id).refile.is_empty(),
+            StatementKind::If { then, otherwise, .. } => self.moves(then) || self.moves(otherwise),
+            StatementKind::Foreach { body, .. } => self.moves(body),
+            StatementKind::Loop { body, step, .. } => self.moves(body) || self.moves(step),
+            StatementKind::Dispatch { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Fail { .. } => false,
+        })
+    }
+}
+
+/// Whether a block can put a thread into a container.
+fn puts(block: &Block, container: ContainerId) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StatementKind::Transfer { destination, .. } => destination.may_be(container),
+        StatementKind::Set { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. }
+        | StatementKind::Verbatim { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => statement.blocks().any(|inner| puts(inner, container)),
+    })
+}

@@ -1,0 +1,109 @@
+//! Threads that are taken out of containers, and put into others.
+
+use super::super::Style;
+use super::super::arrays::{self, Group, Site};
+use super::super::economy;
+use super::Body;
+use crate::policy::{AttributeId, ContainerKind, LocalId, Source, Statement, StatementId};
+
+impl Body<'_> {
+    pub(super) fn transfer(&mut self, statement: &Statement, source: &Source, from: Option<Site>, to: &Site) {
+        let thread = self.taken(statement, source, from);
+        let Site { member, number, id: destination } = to;
+        let entrance = self.names.entrances.get(destination);
+        let put = match entrance {
+            Some(function) => format!("{function}({thread});"),
+            None if self.shared.is_unwritten(statement.id) => format!("{member} = {thread};"),
+            None => economy::put(self.policy, self.names, *destination, member, &thread, number),
+        };
+        self.from(statement, &put);
+    }
+
+    /// The thread of a transfer or destruction, out of where it was.
+    fn taken(&mut self, statement: &Statement, source: &Source, from: Option<Site>) -> String {
+        match (source, from) {
+            (Source::Container(_), Some(from)) => self.pop(&from),
+            (Source::Container(_), None) => String::new(),
+            (Source::Thread(local), _) => {
+                self.remove(statement.id, *local);
+                self.local(*local)
+            }
+        }
+    }
+
+    pub(super) fn destroy(&mut self, statement: &Statement, source: &Source, from: Option<Site>) {
+        let thread = self.taken(statement, source, from);
+        let timers: Vec<AttributeId> =
+            (0..self.policy.attributes.len()).map(AttributeId).filter(|id| self.is_timer(*id)).collect();
+        if timers.is_empty() {
+            return self.from(statement, &format!("{thread}->container = 0;"));
+        }
+        // Its record may be used anew: no timer is to find it.
+        let scope = self.scope.clone();
+        let gone = self.scope.take("gone");
+        self.from(statement, "{");
+        self.depth += 1;
+        self.line(&format!("struct catapults_thread *{gone} = {thread};"));
+        self.line(&format!("{gone}->container = 0;"));
+        for timer in timers {
+            let disarmed = self.arm(&gone, timer, "0");
+            self.line(&disarmed);
+        }
+        self.depth -= 1;
+        self.line("}");
+        self.scope = scope;
+    }
+
+    fn pop(&self, from: &Site) -> String {
+        let member = &from.member;
+        match &self.policy.containers[from.id.0].kind {
+            ContainerKind::Threadref => format!("catapults_slot_take(&{member})"),
+            kind @ (ContainerKind::Queue | ContainerKind::Stack) => {
+                format!("catapults_{}_pop(&{member})", super::super::list(self.names.style, kind))
+            }
+            kind @ (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_)) => {
+                format!("catapults_sorted_pop(&{member}, {})", super::super::ties(kind))
+            }
+        }
+    }
+
+    /// Takes a named thread out of where it is, as far as that is known.
+    fn remove(&mut self, statement: StatementId, local: LocalId) {
+        let verified = self.verified;
+        let thread = self.local(local);
+        if self.shared.is_taken(statement) {
+            return;
+        }
+        let facts = verified.facts(statement);
+        match arrays::groups(self.policy, &facts.positions).as_slice() {
+            [] => {}
+            [only] => {
+                let removal = self.removal(only, &thread);
+                if facts.in_hand {
+                    self.line(&format!("if ({})", only.holds(self.names, &thread)));
+                    self.line(&format!("    {removal}"));
+                } else {
+                    self.line(&removal);
+                }
+            }
+            [first, second] if !facts.in_hand => {
+                let (one, other) = (self.removal(first, &thread), self.removal(second, &thread));
+                self.line(&format!("if ({})", first.holds(self.names, &thread)));
+                self.line(&format!("    {one}"));
+                self.line("else");
+                self.line(&format!("    {other}"));
+            }
+            [_, ..] => {
+                self.uses_self = true;
+                self.uses_take = true;
+                let instance = if self.names.style == Style::Loaded { "self, " } else { "" };
+                self.line(&format!("{}({instance}{thread});", self.names.take));
+            }
+        }
+    }
+
+    fn removal(&mut self, group: &Group, thread: &str) -> String {
+        self.uses_self = true;
+        super::super::removal(self.policy, self.names, group, thread)
+    }
+}

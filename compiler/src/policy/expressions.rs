@@ -1,0 +1,265 @@
+//! What statements compute, and what they name: values, places, containers and threads.
+
+use super::{
+    AttributeId, BinaryOperator, ConstantId, ContainerId, ImportId, LocalId, ThreadImportId, Type, UnaryOperator,
+    Value, VariableId,
+};
+
+/// How a statement or expression names a container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ContainerRef {
+    /// One that is known before run time: `ready`, or an element with a constant index.
+    One(ContainerId),
+    /// `ready[i]`. An index out of range means the nearest element.
+    Element {
+        /// The first element of the array.
+        first: ContainerId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
+    /// `ready`, an array: its threads are those of all elements, the lowest element first.
+    Whole {
+        /// The first element of the array.
+        first: ContainerId,
+        /// How many there are.
+        length: usize,
+    },
+}
+
+/// What can be assigned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A variable of the policy.
+    Variable(VariableId),
+    /// `x[i]`: one of the policy's variables. An index out of range means the nearest element.
+    VariableElement {
+        /// The first element of the array.
+        first: VariableId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
+    /// A variable of the handler.
+    Local(LocalId),
+    /// A variable of the application.
+    Import(ImportId),
+    /// What the policy keeps for a thread.
+    Attribute(Thread, AttributeId),
+    /// `t.x[i]`: the same of an array.
+    AttributeElement {
+        /// Whose.
+        thread: Thread,
+        /// The first element of the array.
+        first: AttributeId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
+    /// What the application keeps for a thread.
+    ThreadImport(Thread, ThreadImportId),
+}
+
+/// How an expression names a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thread {
+    /// A parameter or a cursor.
+    Local(LocalId),
+    /// The thread in a threadref, which `verify` proves to hold one at this point.
+    Slot(ContainerId),
+}
+
+/// A computation without side effects. Types are explicit: see [`Expression::NotZero`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expression {
+    /// A literal.
+    Literal(Value),
+    /// A named constant.
+    Constant(ConstantId),
+    /// `W[i]`: one of the constants of an array. An index out of range means the nearest element.
+    ConstantElement {
+        /// The first element of the array.
+        first: ConstantId,
+        /// How many there are.
+        length: usize,
+        /// An int.
+        index: Box<Expression>,
+    },
+    /// A readable place. Two reads of an import may differ: the application changes it at any time.
+    Read(Place),
+    /// `now`, a time: the instant at which the event was raised or the query asked, the same throughout the handler.
+    Now,
+    /// `|c|`, an int.
+    Size(ContainerRef),
+    /// `t in c`, a bool.
+    In(Thread, ContainerRef),
+    /// `float(x)` of an int, the nearest float; `int(x)` of a float, towards zero, the highest or lowest int where none is so high
+    /// or low. The type is that of the result.
+    Convert(Type, Box<Expression>),
+    /// `-x` on int, time and float, `!x` on bool.
+    Unary(UnaryOperator, Box<Expression>),
+    /// [`BinaryOperator::joins`] says of which types; `&&` and `||` evaluate the right one only when it decides.
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    /// An int used as a condition: true unless 0.
+    NotZero(Box<Expression>),
+    /// `verbatim c int { … } else 4`: any value of the type.
+    Verbatim {
+        /// Of the value.
+        ty: Type,
+        /// Copied into what is generated.
+        text: Verbatim,
+        /// What the interpreter takes instead. Without it, the policy cannot be interpreted.
+        otherwise: Option<Box<Expression>>,
+    },
+}
+
+/// Text of the language that the policy is translated into, with names of the policy in it (CATAPULTS 2005, §5.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verbatim {
+    /// The language.
+    pub language: String,
+    /// In order. No two of them are text side by side.
+    pub pieces: Vec<Piece>,
+}
+
+impl Verbatim {
+    /// What it names that holds a value.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Place(place) => Some(place),
+            Piece::Text(_) | Piece::Constant(_) | Piece::Now | Piece::Thread(_) => None,
+        })
+    }
+
+    /// The threads that it names, by themselves or for something that is kept of them.
+    pub fn threads(&self) -> impl Iterator<Item = Thread> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Place(place) => place.thread(),
+            Piece::Thread(thread) => Some(*thread),
+            Piece::Text(_) | Piece::Constant(_) | Piece::Now => None,
+        })
+    }
+}
+
+/// A part of verbatim text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// To be copied.
+    Text(String),
+    /// The name of a constant.
+    Constant(ConstantId),
+    /// What holds a value.
+    Place(Place),
+    /// The instant of the event or query.
+    Now,
+    /// A thread itself.
+    Thread(Thread),
+}
+
+impl Expression {
+    /// Whether it, or an expression within it, is such.
+    pub fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
+        such(self) || self.parts().any(|part| part.any(such))
+    }
+}
+
+impl ContainerRef {
+    /// The containers that it can name.
+    pub fn candidates(&self) -> impl DoubleEndedIterator<Item = ContainerId> + Clone + use<> {
+        let (first, length) = match self {
+            ContainerRef::One(only) => (*only, 1),
+            ContainerRef::Element { first, length, .. } | ContainerRef::Whole { first, length } => (*first, *length),
+        };
+        (first.0..first.0 + length).map(ContainerId)
+    }
+
+    /// Whether it can name this container.
+    pub fn may_be(&self, container: ContainerId) -> bool {
+        self.candidates().any(|candidate| candidate == container)
+    }
+
+    /// The index, where it is computed at run time.
+    pub fn index(&self) -> Option<&Expression> {
+        match self {
+            ContainerRef::Element { index, .. } => Some(index),
+            ContainerRef::One(_) | ContainerRef::Whole { .. } => None,
+        }
+    }
+}
+
+impl From<ContainerId> for ContainerRef {
+    fn from(container: ContainerId) -> Self {
+        ContainerRef::One(container)
+    }
+}
+
+impl Place {
+    /// The index, where it is computed at run time.
+    pub fn index(&self) -> Option<&Expression> {
+        match self {
+            Place::VariableElement { index, .. } | Place::AttributeElement { index, .. } => Some(index),
+            Place::Variable(_)
+            | Place::Local(_)
+            | Place::Import(_)
+            | Place::Attribute(..)
+            | Place::ThreadImport(..) => None,
+        }
+    }
+
+    /// The thread that it belongs to, if it belongs to one.
+    pub fn thread(&self) -> Option<Thread> {
+        match self {
+            Place::Attribute(thread, _) | Place::ThreadImport(thread, _) | Place::AttributeElement { thread, .. } => {
+                Some(*thread)
+            }
+            Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::Import(_) => None,
+        }
+    }
+
+    /// The attributes of the thread that it can be; of all other places, none.
+    pub fn attributes(&self) -> std::ops::Range<usize> {
+        match self {
+            Place::Attribute(_, attribute) => attribute.0..attribute.0 + 1,
+            Place::AttributeElement { first, length, .. } => first.0..first.0 + length,
+            Place::Variable(_)
+            | Place::VariableElement { .. }
+            | Place::Local(_)
+            | Place::Import(_)
+            | Place::ThreadImport(..) => 0..0,
+        }
+    }
+
+    /// The variables of the policy that it can be; of all other places, none.
+    pub fn variables(&self) -> std::ops::Range<usize> {
+        match self {
+            Place::Variable(variable) => variable.0..variable.0 + 1,
+            Place::VariableElement { first, length, .. } => first.0..first.0 + length,
+            Place::Attribute(..)
+            | Place::AttributeElement { .. }
+            | Place::Local(_)
+            | Place::Import(_)
+            | Place::ThreadImport(..) => 0..0,
+        }
+    }
+}
+
+impl Expression {
+    /// The expressions directly in it, indices included, from left to right.
+    pub fn parts(&self) -> impl Iterator<Item = &Expression> {
+        let (first, second): (Option<&Expression>, Option<&Expression>) = match self {
+            Expression::Literal(_) | Expression::Constant(_) | Expression::Now => (None, None),
+            Expression::Verbatim { otherwise, .. } => (otherwise.as_deref(), None),
+            Expression::ConstantElement { index, .. } => (Some(index), None),
+            Expression::Read(place) => (place.index(), None),
+            Expression::Size(container) | Expression::In(_, container) => (container.index(), None),
+            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+                (Some(operand), None)
+            }
+            Expression::Binary(_, left, right) => (Some(left), Some(right)),
+        };
+        first.into_iter().chain(second)
+    }
+}

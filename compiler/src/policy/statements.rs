@@ -1,0 +1,190 @@
+//! Handlers and their statements.
+
+use super::{At, ContainerId, ContainerRef, Expression, LocalId, Owner, Place, StatementId, Test, Type, Verbatim};
+
+/// What is done when an event is raised or a query asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    /// The full name of the event or query in the framework description: `block.io.read`. A handler for a family or for
+    /// several events is repeated for each of them, so that later stages never match names.
+    pub name: String,
+    /// What was written before the body for this event: `block.*`, or the same as `name`.
+    pub written: String,
+    /// Parameters first (there are [`Handler::parameters`] of them), then the locals and cursors of the body.
+    pub locals: Vec<Local>,
+    /// How many of `locals` are parameters; each of these is a thread.
+    pub parameters: usize,
+    /// `None` for an event, the type of the value for a query.
+    pub returns: Option<Type>,
+    /// The statements.
+    pub body: Block,
+    /// Who wrote it.
+    pub owner: Owner,
+    /// The header of the handler.
+    pub at: At,
+}
+
+/// A name within a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    /// As declared. Two locals of one handler can have the same name in different blocks.
+    pub name: String,
+    /// What it stands for.
+    pub kind: LocalKind,
+}
+
+/// What a local name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalKind {
+    /// A parameter, or the thread that a `foreach` visits: it names a thread wherever that is, and holds nothing.
+    Thread,
+    /// A variable of the body; it is assigned before it is read (`check` inserts the initialiser, else 0 or `false`).
+    Value(Type),
+}
+
+/// Statements in order.
+pub type Block = Vec<Statement>;
+
+/// One step of a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// Its number in the policy.
+    pub id: StatementId,
+    /// What it does.
+    pub kind: StatementKind,
+    /// Where it is written. For `If` and loops, the part before the body; for a loop that tests last, the part after it.
+    pub at: At,
+}
+
+impl Statement {
+    /// The blocks inside it, in the order of their statements' numbers.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let (first, second) = match &self.kind {
+            StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            StatementKind::Foreach { body, .. } => (Some(body), None),
+            StatementKind::Verbatim { otherwise, .. } => (otherwise.as_ref(), None),
+            StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The expressions that it evaluates itself, indices included: its condition or value last.
+    pub fn expressions<'a>(&'a self) -> impl Iterator<Item = &'a Expression> {
+        let of = |source: &'a Source| match source {
+            Source::Container(container) => container.index(),
+            Source::Thread(_) => None,
+        };
+        let (first, second) = match &self.kind {
+            StatementKind::Set { place, value } => (place.index(), Some(value)),
+            StatementKind::Transfer { source, destination } => (of(source), destination.index()),
+            StatementKind::Destroy { source } => (of(source), None),
+            StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => (None, Some(condition)),
+            StatementKind::Foreach { container, .. } => (container.index(), None),
+            StatementKind::Return { value } => (None, value.as_ref()),
+            StatementKind::Dispatch { .. } | StatementKind::Fail { .. } | StatementKind::Verbatim { .. } => {
+                (None, None)
+            }
+        };
+        first.into_iter().chain(second)
+    }
+}
+
+/// What a statement does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    /// `place = value;` `x++` and `x += 1` are written out. Assigning to a sort key re-files a queued thread.
+    Set {
+        /// What is assigned.
+        place: Place,
+        /// Evaluated first; of the same type as the place.
+        value: Expression,
+    },
+    /// `source => destination;`
+    Transfer {
+        /// Where the thread comes from.
+        source: Source,
+        /// Where it goes: no array as a whole.
+        destination: ContainerRef,
+    },
+    /// `destroy t;`: the thread leaves the policy for good.
+    Destroy {
+        /// What is destroyed.
+        source: Source,
+    },
+    /// `dispatch current;`: the host is to run the thread held there. The handler ends.
+    Dispatch {
+        /// A threadref of class RUNNING.
+        slot: ContainerId,
+    },
+    /// `if (…) … else …`
+    If {
+        /// Of type `bool`.
+        condition: Expression,
+        /// Done when it is true.
+        then: Block,
+        /// Done when it is false; empty without `else`.
+        otherwise: Block,
+    },
+    /// `foreach t in c`: visits the threads that were in `c` at its start, in the order of removal. The body moves or
+    /// destroys no thread but the one visited.
+    Foreach {
+        /// The thread visited.
+        cursor: LocalId,
+        /// Where the threads are; an index is computed once, before the first visit.
+        container: ContainerRef,
+        /// Done for each.
+        body: Block,
+    },
+    /// `while (…) …`, `for (…; …; …) …`, `do … while (…);`: turns as long as the condition holds. What a `for` does first
+    /// stands before the loop.
+    Loop {
+        /// Of type `bool`.
+        condition: Expression,
+        /// When it is tested.
+        test: Test,
+        /// Done in each turn.
+        body: Block,
+        /// Done after the body in each turn: the last part of a `for`, else empty.
+        step: Block,
+    },
+    /// `return;` in an event, `return value;` in a query. The handler ends.
+    Return {
+        /// Present exactly in queries.
+        value: Option<Expression>,
+    },
+    /// `fail "reason";`: the application's call fails for this reason; nothing that the handler did before is undone, so
+    /// `verify` demands that it did nothing. The handler ends.
+    Fail {
+        /// Shown to the user of the application.
+        reason: String,
+    },
+    /// `verbatim c { … } else { … }`: may change what it names, moves no thread, and does not end the handler.
+    Verbatim {
+        /// Copied into what is generated.
+        text: Verbatim,
+        /// What the interpreter does instead. Without it, the policy cannot be interpreted.
+        otherwise: Option<Block>,
+    },
+}
+
+/// What leaves its container in a transfer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The thread next to be removed from a container.
+    Container(ContainerRef),
+    /// A thread named by a parameter or cursor, wherever it is.
+    Thread(LocalId),
+}
+
+/// Whether an expression within a block, at any depth, is such.
+pub(super) fn within_block(block: &Block, such: &impl Fn(&Expression) -> bool) -> bool {
+    block.iter().any(|statement| {
+        statement.expressions().any(|own| own.any(such)) || statement.blocks().any(|inner| within_block(inner, such))
+    })
+}
