@@ -86,13 +86,25 @@ pub fn make(
     let unfinished = beside(&output);
     let command = command(found, policy, recipe, source, &unfinished);
     let done = execute(console, &command).and_then(|()| {
-        fs::rename(&unfinished, &output).map_err(|error| unwritable(&output, &error))?;
+        replace(&output, &unfinished).map_err(|error| unwritable(&output, &error))?;
         Ok(output)
     });
     if done.is_err() {
-        let _ = fs::remove_file(&unfinished);
+        let _ = fs::remove_file(&unfinished).or_else(|_| fs::remove_dir_all(&unfinished));
     }
     done
+}
+
+/// Puts what was made into its place. A folder takes the place of an older one, which must not be there then.
+fn replace(output: &Path, unfinished: &Path) -> io::Result<()> {
+    if !(unfinished.is_dir() && output.is_dir()) {
+        return fs::rename(unfinished, output);
+    }
+    let mut old = beside(output).into_os_string();
+    old.push(".old");
+    fs::rename(output, &old)?;
+    fs::rename(unfinished, output)?;
+    fs::remove_dir_all(&old)
 }
 
 /// Where a file is made before it takes its place, whole.

@@ -8,6 +8,7 @@ pub mod grammar;
 pub mod host;
 pub mod mutants;
 pub mod policies;
+pub mod promises;
 pub mod replay;
 
 use std::fs;

@@ -304,7 +304,9 @@ fn division(
         let (dividend, divisor) = (dividend.at_least(Level::Product), divisor.at_least(Level::Unary));
         Piece { text: format!("{dividend}{symbol}{divisor}"), level: Level::Product }
     } else {
-        Piece::primary(format!("{function}({}, {})", dividend.text, divisor.text))
+        let is_time = |value: &Expression| body.policy.type_of(&body.handler.locals, value) == Some(Type::Time);
+        let width = if body.embedded() && (is_time(left) || is_time(right)) { "_time" } else { "" };
+        Piece::primary(format!("{function}{width}({}, {})", dividend.text, divisor.text))
     };
     narrow(body, whole, quotient)
 }

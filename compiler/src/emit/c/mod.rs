@@ -74,6 +74,7 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: St
         framework,
         names: Names::new(verified.policy(), style),
         text: String::new(),
+        definitions: String::new(),
     };
     let (functions, table, timeouts) = functions::functions(verified, framework, &mut unit.names);
     unit.head();
@@ -95,7 +96,7 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: St
     let adopt = unit.adopt();
     match style {
         Style::Loaded => unit.tail(&table, &timeouts, &start, &adopt),
-        Style::Embedded => unit.for_host(&table, &functions.never_stop, &start, &adopt),
+        Style::Embedded => unit.for_host(&table, &timeouts, &functions.never_stop, &start, &adopt),
     }
     File { name: format!("{}.c", unit.policy.name), text: unit.text }
 }
@@ -106,6 +107,8 @@ struct Unit<'a> {
     framework: &'a Framework,
     names: Names,
     text: String,
+    /// Of an embedded policy: what one file of the host has.
+    definitions: String,
 }
 
 impl Unit<'_> {
@@ -120,6 +123,9 @@ impl Unit<'_> {
             "/*\n * {}: translated from {source} for the framework {}. Change that file, not this one.\n */\n",
             policy.name, policy.framework
         ));
+        if self.names.style == Style::Embedded {
+            self.put("#ifndef CATAPULTS_TRANSLATED\n#define CATAPULTS_TRANSLATED\n\n");
+        }
         self.put(&format!("#include {}\n\n", string(&self.framework.header)));
         for header in ["list", "slot", "sorted", "values"] {
             self.put(&format!("#include \"catapults/{header}.h\"\n"));
@@ -155,11 +161,10 @@ impl Unit<'_> {
                         Style::Loaded => {
                             writeln!(large, "static const {ty} {name}[{length}]{unused} = {{{values}}};")
                         }
-                        Style::Embedded => writeln!(
-                            large,
-                            "#ifdef CATAPULTS_DEFINE_INSTANCE\nconst {ty} {name}[{length}] = {{{values}}};\n\
-                             #else\nextern const {ty} {name}[{length}];\n#endif"
-                        ),
+                        Style::Embedded => {
+                            let _ = writeln!(self.definitions, "const {ty} {name}[{length}] = {{{values}}};");
+                            writeln!(large, "extern const {ty} {name}[{length}];")
+                        }
                     };
                 }
                 continue;
@@ -230,12 +235,8 @@ impl Unit<'_> {
         }
         let _ = write!(text, "}};\n\n/* The scheduler. */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
         if names.style == Style::Embedded {
-            let _ = write!(
-                text,
-                "\n/* One file of the host defines CATAPULTS_DEFINE_INSTANCE, and has it. */\n#define self {0}_self\n\
-                 #ifdef CATAPULTS_DEFINE_INSTANCE\nstruct {0} self;\n#else\nextern struct {0} self;\n#endif\n",
-                names.policy
-            );
+            let _ = write!(text, "\n#define self {0}_self\nextern struct {0} self;\n", names.policy);
+            let _ = writeln!(self.definitions, "struct {0} {0}_self;", names.policy);
         }
         self.put(&text);
     }
@@ -485,7 +486,15 @@ impl Unit<'_> {
     }
 
     /// For an embedded host: how each event is raised, each query asked, and each imported variable set.
-    fn for_host(&mut self, table: &[(String, String)], never_stop: &[String], start: &str, adopt: &str) {
+    fn for_host(
+        &mut self,
+        table: &[(String, String)],
+        timeouts: &[(String, String)],
+        never_stop: &[String],
+        start: &str,
+        adopt: &str,
+    ) {
+        let expire = self.expire(timeouts, never_stop);
         let names = &self.names;
         let mut text = format!(
             "\n/* For the host, which includes this file wherever it raises an event. */\n#undef self\n\
@@ -493,6 +502,9 @@ impl Unit<'_> {
              #define CATAPULTS_START {start}\n#define CATAPULTS_ADOPT {adopt}\n",
             names.policy, names.thread
         );
+        for class in [StateClass::Running, StateClass::Ready, StateClass::Blocked] {
+            let _ = writeln!(text, "#define CATAPULTS_IS_{}(t) ({})", self::class(class), self.holds(class));
+        }
         for (handler, function) in table {
             let _ = writeln!(text, "#define CATAPULTS_HANDLER_{handler} {function}");
             if never_stop.contains(function) {
@@ -513,7 +525,59 @@ impl Unit<'_> {
         if self.policy.uses_now() {
             let _ = writeln!(text, "#define CATAPULTS_NOW {}_self.{}", names.policy, names.now);
         }
+        if let Some(expire) = expire {
+            let _ = write!(
+                text,
+                "#define CATAPULTS_TIMERS {}_self.{}\n#define CATAPULTS_EXPIRE {expire}\n#define CATAPULTS_TIMEOUTS(of)",
+                names.policy, names.timers
+            );
+            for event in self.policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()) {
+                let _ = write!(text, " of({})", string(event));
+            }
+            text.push('\n');
+        }
+        let _ = write!(
+            text,
+            "\n#endif\n\n/* One file of the host has this; it can include this file a second time for it. */\n\
+             #ifdef CATAPULTS_DEFINE_INSTANCE\n{}#endif\n",
+            self.definitions
+        );
         self.put(&text);
+    }
+
+    /// For an embedded host: the function that raises the event of a timer, by the number that the timer has; none without timers.
+    fn expire(&mut self, timeouts: &[(String, String)], never_stop: &[String]) -> Option<String> {
+        if timeouts.is_empty() {
+            return None;
+        }
+        let name = self.names.file.take(&format!("{}_expire", self.names.policy));
+        let mut text = format!(
+            "\n/* The event of a timer, by the timer's number. */\n\
+             CATAPULTS_INLINE const struct catapults_stop *{name}(uint32_t timeout, struct catapults_thread *t) {{\n    switch (timeout) {{\n"
+        );
+        for (number, event) in
+            self.policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()).enumerate()
+        {
+            let Some((_, function)) = timeouts.iter().find(|(name, _)| name == event) else { continue };
+            let body = if never_stop.contains(function) {
+                format!("{function}(t);\n        return NULL;")
+            } else {
+                format!("return {function}(t);")
+            };
+            let _ = write!(text, "    case {number}: /* {event} */\n        {body}\n");
+        }
+        text.push_str("    }\n    return NULL;\n}\n");
+        self.put(&text);
+        Some(name)
+    }
+
+    /// Whether the thread `t` of a macro is in a container of this class.
+    fn holds(&self, wanted: StateClass) -> String {
+        let all = (0..self.policy.containers.len()).map(ContainerId);
+        let of_class: Vec<ContainerId> = all.filter(|id| self.policy.containers[id.0].class == wanted).collect();
+        let groups = arrays::groups(self.policy, &of_class);
+        let holds: Vec<String> = groups.iter().map(|group| format!("({})", group.holds(&self.names, "(t)"))).collect();
+        if holds.is_empty() { "(void)(t), 0".to_owned() } else { holds.join(" || ") }
     }
 
     fn kind(&self, kind: &ContainerKind) -> String {

@@ -16,6 +16,11 @@
 #define CATAPULTS_INLINE static inline
 #endif
 
+/* What the host itself keeps of a thread, unless its header has said so. */
+#ifndef CATAPULTS_HOST_MEMBERS
+#define CATAPULTS_HOST_MEMBERS void *context;
+#endif
+
 /*
  * Functions of the policy that handlers in several files of the host call. A host whose linker takes whole files has
  * each in a file of its own, which defines CATAPULTS_SEPARATE and CATAPULTS_DEFINE_ with the function's name.
@@ -31,7 +36,7 @@
  */
 struct catapults_thread {
     struct catapults_thread *next; /* the one that leaves the container after it */
-    void *context;                 /* the host's own */
+    CATAPULTS_HOST_MEMBERS
     struct catapults_thread *walk; /* the next to be visited by the foreach that is under way */
     uint8_t container;             /* the number of the container that holds it; 0 while in none ("in hand") */
 };
@@ -51,7 +56,18 @@ struct catapults_stop {
 #define CATAPULTS_TEXT(text) NULL
 #endif
 
-/* `int` of the policy language. */
+/* `int` of the policy language: of 16 bits, unless the host's header has said otherwise. */
+#if defined(CATAPULTS_INT_BITS) && CATAPULTS_INT_BITS == 32
+typedef int32_t catapults_int;
+typedef uint32_t catapults_bits;
+#else
 typedef int16_t catapults_int;
+typedef uint16_t catapults_bits;
+#endif
+
+#ifdef CATAPULTS_HAS_TIME
+/* `time`: nanoseconds. */
+typedef int64_t catapults_time;
+#endif
 
 #endif

@@ -30,7 +30,7 @@ CATAPULTS_INLINE catapults_int catapults_divide(catapults_int dividend, catapult
     if (divisor == 0)
         return 0;
     if (divisor == -1)
-        return (catapults_int)(0 - (uint16_t)dividend);
+        return (catapults_int)(0 - (catapults_bits)dividend);
     return dividend / divisor;
 }
 
@@ -40,5 +40,28 @@ CATAPULTS_INLINE catapults_int catapults_remainder(catapults_int dividend, catap
         return 0;
     return dividend % divisor;
 }
+
+#ifdef CATAPULTS_HAS_TIME
+/* Units of time. */
+#define CATAPULTS_NS INT64_C(1)
+#define CATAPULTS_US INT64_C(1000)
+#define CATAPULTS_MS INT64_C(1000000)
+#define CATAPULTS_S INT64_C(1000000000)
+
+/* The same where a time takes part. */
+CATAPULTS_INLINE int64_t catapults_divide_time(int64_t dividend, int64_t divisor) {
+    if (divisor == 0)
+        return 0;
+    if (divisor == -1)
+        return (int64_t)(0 - (uint64_t)dividend);
+    return dividend / divisor;
+}
+
+CATAPULTS_INLINE int64_t catapults_remainder_time(int64_t dividend, int64_t divisor) {
+    if (divisor == 0 || divisor == -1)
+        return 0;
+    return dividend % divisor;
+}
+#endif
 
 #endif

@@ -1,0 +1,334 @@
+/*
+ * The last lines of the kernel's tasks.c, which includes this file: the policy decides which task runs. A project that
+ * has such a file of its own includes this one there, by another name.
+ *
+ * The kernel goes on to keep its lists of tasks as it always does; only when it switches, its choice is replaced by
+ * the policy's. So
+ * - a thread is READY or RUNNING for the policy exactly if its task is in one of the kernel's ready lists;
+ * - RUNNING is the current task, or nobody: the idle task runs, or the timer task, or the policy has taken the
+ *   processor away and the switch is to come;
+ * - whenever the policy is out, the kernel's choice stands.
+ *
+ * All hooks run where the kernel protects its lists: with interrupts masked, or with the scheduler suspended, when
+ * interrupts leave the lists alone.
+ */
+#ifndef CATAPULTS_FREERTOS_TASKS_C_ADDITIONS_H
+#define CATAPULTS_FREERTOS_TASKS_C_ADDITIONS_H
+
+#if tskKERNEL_VERSION_MAJOR != 11
+#error "Catapults: made for version 11 of the kernel"
+#endif
+
+#include "catapults/raise.h"
+
+/* Of a thread: what the kernel's hooks keep. */
+#define CATAPULTS_MEMBER 0x1    /* it is a thread of the policy; not so the idle task and the timer task */
+#define CATAPULTS_SUSPENDED 0x2 /* suspend_thread was the last that the policy heard of it */
+#define CATAPULTS_STREAM 0x4    /* a stream or message buffer is what it waits for, if it waits */
+
+#define CATAPULTS_THREAD_OF(task) ((struct catapults_thread *)&(task)->xTLSBlock.policy)
+#define CATAPULTS_TASK_OF(thread) ((TCB_t *)(void *)((char *)(thread) - offsetof(TCB_t, xTLSBlock.policy)))
+
+/* The policy's own data. */
+#define CATAPULTS_DEFINE_INSTANCE
+#include CATAPULTS_COMPILED_IN
+
+static struct {
+    bool started;      /* the policy is set up */
+    bool kernel_tasks; /* tasks that are created now are the kernel's own */
+    bool out;          /* a guard has failed */
+    uint32_t last;     /* number of the youngest thread */
+} catapults;
+
+/* For tests: everything that the policy is told, and all that it decides. */
+#ifndef CATAPULTS_TRACE_STEP
+#define CATAPULTS_TRACE_EXPIRE(now, timer) ((void)0)
+#define CATAPULTS_TRACE_STEP(event, thread) ((void)0)
+#define CATAPULTS_TRACE_DONE() ((void)0)
+#define CATAPULTS_TRACE_STOPPED(stop) ((void)0)
+#define CATAPULTS_TRACE_CHOSEN(thread) ((void)0)
+#endif
+
+#ifndef configCATAPULTS_POLICY_FAILED
+#define configCATAPULTS_POLICY_FAILED(line, text) ((void)(line), (void)(text))
+#endif
+
+static void catapults_stopped(const struct catapults_stop *stop) {
+    if (stop == NULL) {
+        CATAPULTS_TRACE_DONE();
+        return;
+    }
+    catapults.out = true;
+    CATAPULTS_TRACE_STOPPED(stop);
+    configCATAPULTS_POLICY_FAILED(stop->line, stop->text);
+}
+
+#if defined(CATAPULTS_NOW) || defined(CATAPULTS_TIMERS)
+static catapults_time catapults_now(void) {
+#if configTICK_TYPE_WIDTH_IN_BITS == TICK_TYPE_WIDTH_64_BITS
+    const uint64_t ticks = xTickCount;
+#elif configTICK_TYPE_WIDTH_IN_BITS == TICK_TYPE_WIDTH_32_BITS
+    const uint64_t ticks = (uint64_t)xNumOfOverflows << 32 | xTickCount;
+#else
+    const uint64_t ticks = (uint64_t)xNumOfOverflows << 16 | xTickCount;
+#endif
+    return (catapults_time)(ticks * (1000000000u / configTICK_RATE_HZ));
+}
+#endif
+
+static void catapults_set_now(void) {
+#ifdef CATAPULTS_NOW
+    CATAPULTS_NOW = catapults_now();
+#endif
+}
+
+/* Raises an event; `name` is what traces call it. */
+#define CATAPULTS_TELL(event, name, thread)                                                                            \
+    do {                                                                                                               \
+        catapults_set_now();                                                                                           \
+        CATAPULTS_TRACE_STEP(name, thread);                                                                            \
+        catapults_stopped(CATAPULTS_RAISE(event, thread));                                                             \
+    } while (0)
+
+static bool catapults_is_thread(const TCB_t *task) {
+    return (task->xTLSBlock.policy.base.state & CATAPULTS_MEMBER) != 0;
+}
+
+/* After an event: nobody runs, so the policy is to be asked as soon as the kernel can switch. */
+static void catapults_settle(void) {
+    if (xSchedulerRunning != pdFALSE && !CATAPULTS_IS_RUNNING(CATAPULTS_THREAD_OF(pxCurrentTCB)) &&
+        (catapults_is_thread(pxCurrentTCB) || pxCurrentTCB == xIdleTaskHandles[0]))
+        xYieldPendings[0] = pdTRUE;
+}
+
+/* ---- Hooks ----------------------------------------------------------------------------------------------------------
+ */
+
+void catapults_hook_kernel_tasks(bool are_created) { catapults.kernel_tasks = are_created; }
+
+void catapults_hook_created(TCB_t *task) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
+    if (!catapults.started) {
+        catapults.started = true;
+        CATAPULTS_START();
+#ifdef CATAPULTS_HANDLER_init
+        catapults_set_now();
+        CATAPULTS_TRACE_STEP("init", NULL);
+        catapults_stopped(CATAPULTS_RAISE_ALONE(init));
+#endif
+    }
+    if (catapults.out || catapults.kernel_tasks)
+        return;
+    CATAPULTS_ADOPT(&task->xTLSBlock.policy);
+    t->state = CATAPULTS_MEMBER;
+    t->number = ++catapults.last;
+#ifdef CATAPULTS_THREADIMPORT_priority
+    CATAPULTS_THREADIMPORT_priority(t) = (catapults_int)task->uxPriority;
+#endif
+#ifdef configCATAPULTS_TASK_CREATED
+    configCATAPULTS_TASK_CREATED(task);
+#endif
+    CATAPULTS_TELL(newthread, "newthread", t);
+    catapults_settle();
+}
+
+/* Also when a task that is ready moves to another list, because its priority has changed. */
+void catapults_hook_ready(TCB_t *task) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
+    if (catapults.out || !catapults_is_thread(task) || !CATAPULTS_IS_BLOCKED(t))
+        return;
+    if (t->state & CATAPULTS_SUSPENDED) {
+        t->state &= (uint8_t)~CATAPULTS_SUSPENDED;
+        CATAPULTS_TELL(resume_thread, "resume_thread", t);
+    } else {
+        CATAPULTS_TELL(event_raised, "event_raised", t);
+    }
+    catapults_settle();
+}
+
+static void catapults_suspend(struct catapults_thread *t) {
+    t->state |= CATAPULTS_SUSPENDED;
+    CATAPULTS_TELL(suspend_thread, "suspend_thread", t);
+}
+
+/* The current task. The switch follows, whatever the policy does. */
+void catapults_hook_blocks(enum catapults_wait what) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(pxCurrentTCB);
+    if (catapults.out || !catapults_is_thread(pxCurrentTCB))
+        return;
+    if (!CATAPULTS_IS_RUNNING(t)) {
+        catapults_suspend(t); /* the policy has preempted it just now */
+        return;
+    }
+    switch (what) {
+    case CATAPULTS_WAIT_SLEEP:
+        CATAPULTS_TELL(block_sleep, "block.sleep", t);
+        break;
+    case CATAPULTS_WAIT_QUEUE_SEND:
+        CATAPULTS_TELL(block_queue_send, "block.queue.send", t);
+        break;
+    case CATAPULTS_WAIT_QUEUE_RECEIVE:
+        CATAPULTS_TELL(block_queue_receive, "block.queue.receive", t);
+        break;
+    case CATAPULTS_WAIT_SEMAPHORE:
+        CATAPULTS_TELL(block_semaphore, "block.semaphore", t);
+        break;
+    case CATAPULTS_WAIT_LOCK:
+        CATAPULTS_TELL(block_lock, "block.lock", t);
+        break;
+    case CATAPULTS_WAIT_NOTIFICATION:
+        if (t->state & CATAPULTS_STREAM)
+            CATAPULTS_TELL(block_stream, "block.stream", t);
+        else
+            CATAPULTS_TELL(block_notification, "block.notification", t);
+        break;
+    case CATAPULTS_WAIT_EVENT_GROUP:
+        CATAPULTS_TELL(block_event_group, "block.event_group", t);
+        break;
+    }
+}
+
+/* The current task. */
+void catapults_hook_waits_for_stream(bool waits) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(pxCurrentTCB);
+    if (waits)
+        t->state |= CATAPULTS_STREAM;
+    else
+        t->state &= (uint8_t)~CATAPULTS_STREAM;
+}
+
+/* It is still in the list that it will leave. */
+void catapults_hook_suspended(TCB_t *task) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
+    if (catapults.out || !catapults_is_thread(task) || CATAPULTS_IS_BLOCKED(t))
+        return;
+    catapults_suspend(t);
+    catapults_settle();
+}
+
+void catapults_hook_deleted(TCB_t *task) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
+    if (catapults.out || !catapults_is_thread(task))
+        return;
+    t->state = 0;
+    if (CATAPULTS_IS_RUNNING(t))
+        CATAPULTS_TELL(exit, "exit", t);
+    else
+        CATAPULTS_TELL(cancel, "cancel", t);
+    catapults_settle();
+}
+
+/* The priority that the kernel goes by. */
+void catapults_hook_priority(TCB_t *task, unsigned long priority) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
+    (void)priority;
+    if (catapults.out || !catapults_is_thread(task))
+        return;
+#ifdef CATAPULTS_THREADIMPORT_priority
+    CATAPULTS_THREADIMPORT_priority(t) = (catapults_int)priority;
+#endif
+#ifdef CATAPULTS_HANDLER_priority_changed
+    CATAPULTS_TELL(priority_changed, "priority_changed", t);
+    catapults_settle();
+#endif
+    (void)t;
+}
+
+/* The one that the application wants. While the task has another because of a mutex, it keeps that if it is higher. */
+void catapults_hook_priority_set(TCB_t *task, unsigned long priority) {
+#if configUSE_MUTEXES == 1
+    if (task->uxBasePriority != task->uxPriority && priority <= task->uxPriority)
+        return;
+#endif
+    if (priority != task->uxPriority)
+        catapults_hook_priority(task, priority);
+}
+
+void catapults_hook_switched_out(void) {
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(pxCurrentTCB);
+    if (catapults.out || !catapults_is_thread(pxCurrentTCB) || !CATAPULTS_IS_RUNNING(t))
+        return;
+    /* What takes a task off this list raises an event of its own. */
+    configASSERT(listIS_CONTAINED_WITHIN(&pxReadyTasksLists[pxCurrentTCB->uxPriority], &pxCurrentTCB->xStateListItem));
+    CATAPULTS_TELL(switch_out, "switch_out", t);
+}
+
+static struct catapults_thread *catapults_schedule(void) {
+    const struct catapults_stop *stop = NULL;
+    struct catapults_thread *t;
+    catapults_set_now();
+    CATAPULTS_TRACE_STEP("schedule", NULL);
+#ifdef CATAPULTS_NEVER_STOPS_schedule
+    t = CATAPULTS_HANDLER_schedule();
+#else
+    t = CATAPULTS_HANDLER_schedule(&stop);
+#endif
+    if (stop == NULL)
+        CATAPULTS_TRACE_CHOSEN(t);
+    else
+        catapults_stopped(stop);
+    return t;
+}
+
+#ifdef CATAPULTS_TIMERS
+/* A policy that arms its timers for what is past would have them expire for ever. */
+#define CATAPULTS_MOST_EXPIRED 64
+#endif
+
+/* At the end of each tick that is counted. */
+void catapults_hook_tick(void) {
+#ifdef CATAPULTS_TIMERS
+    if (catapults.out || !catapults.started || uxSchedulerSuspended != 0)
+        return;
+    const catapults_time now = catapults_now();
+    for (int i = 0; i < CATAPULTS_MOST_EXPIRED && !catapults.out; i++) {
+        const struct catapults_timer *first = CATAPULTS_TIMERS.first;
+        if (!first || first->instant > now)
+            break;
+        catapults_set_now();
+        CATAPULTS_TRACE_EXPIRE(now, first);
+        catapults_stopped(CATAPULTS_EXPIRE(first->timeout, first->thread));
+        catapults_settle();
+    }
+#endif
+}
+
+/* The current task is the kernel's choice. */
+void catapults_hook_switched_in(void) {
+    struct catapults_thread *t;
+    if (catapults.out || xSchedulerRunning == pdFALSE)
+        return;
+    if (!catapults_is_thread(pxCurrentTCB)) {
+        /* A timer's callback comes before all threads. The idle task is chosen if no thread is ready; or if it is its
+         * turn among tasks of its own priority. */
+        if (pxCurrentTCB != xIdleTaskHandles[0] || listCURRENT_LIST_LENGTH(&pxReadyTasksLists[tskIDLE_PRIORITY]) <= 1)
+            return;
+    }
+    t = catapults_schedule();
+    if (!catapults.out)
+        pxCurrentTCB = t ? CATAPULTS_TASK_OF(t) : xIdleTaskHandles[0];
+}
+
+/* ---- For the application
+ * ---------------------------------------------------------------------------------------------- */
+
+struct catapults_thread *catapults_thread(TaskHandle_t task) { return CATAPULTS_THREAD_OF(prvGetTCBFromHandle(task)); }
+
+bool catapults_yield_to(TaskHandle_t task) {
+    bool done = false;
+    (void)task;
+#ifdef CATAPULTS_HANDLER_set_next_thread
+    struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
+    taskENTER_CRITICAL();
+    if (!catapults.out && uxSchedulerSuspended == 0 && catapults_is_thread(task) &&
+        CATAPULTS_IS_RUNNING(CATAPULTS_THREAD_OF(pxCurrentTCB)) && CATAPULTS_IS_READY(t)) {
+        CATAPULTS_TELL(set_next_thread, "set_next_thread", t);
+        portYIELD_WITHIN_API();
+        done = true;
+    }
+    taskEXIT_CRITICAL();
+#endif
+    return done;
+}
+
+#endif
