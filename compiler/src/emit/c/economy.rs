@@ -1,5 +1,5 @@
-//! What a host that counts its bytes is spared: a line that all branches of an `if` begin or end with stands before it or after it,
-//! the way into a container is a function where several statements lead there, and so is a loop that sorts threads: where few registers
+//! What a host that counts its bytes is spared: a line that all branches of an `if` begin or end with stands before it or after it, a
+//! threadref that all of them fill is a local until then, the way into a container is a function where several statements lead there, and so is a loop that sorts threads: where few registers
 //! are, what is done seldom costs whatever is done often, if it stands beside it.
 
 use super::handler::{Body, can_stop};
@@ -51,6 +51,8 @@ pub(super) fn ways_in(policy: &Policy, names: &Names) -> String {
     for (id, function) in &names.entrances {
         let container = &policy.containers[id.0];
         let put = put(policy, names, *id, &format!("self.{}", names.containers[id.0]), "t", &names.numbers[id.0]);
+        // The only copy can be whole.
+        let put = put.replace("catapults_list_append(", "catapults_list_append_here(");
         let about = format!("/* Into `{}`. */", container.name);
         text.push_str(&of_its_own(&about, function, "struct catapults_thread *t", &format!(" {put} ")));
     }
@@ -95,8 +97,15 @@ pub(super) fn put(policy: &Policy, names: &Names, id: ContainerId, member: &str,
 pub(super) struct Shared {
     /// Statements whose thread has been taken out of its threadref before.
     taken: Vec<StatementId>,
-    /// Statements after which the thread's place is still to be written down.
-    unwritten: Vec<StatementId>,
+    /// Statements after which the thread's place is still to be written down, and the local that stands for the threadref until then.
+    unwritten: Vec<(StatementId, Option<String>)>,
+}
+
+/// A threadref that every branch of an `if` fills at last.
+pub(super) struct Filled {
+    slot: ContainerId,
+    /// What holds the thread until then, if nobody asks for it in between.
+    local: Option<String>,
 }
 
 impl Shared {
@@ -105,7 +114,13 @@ impl Shared {
     }
 
     pub(super) fn is_unwritten(&self, statement: StatementId) -> bool {
-        self.unwritten.contains(&statement)
+        self.unwritten.iter().any(|(unwritten, _)| *unwritten == statement)
+    }
+
+    /// What is filled in the place of the threadref.
+    pub(super) fn local_of(&self, statement: StatementId) -> Option<&str> {
+        let (_, local) = self.unwritten.iter().find(|(unwritten, _)| *unwritten == statement)?;
+        local.as_deref()
     }
 }
 
@@ -152,33 +167,46 @@ impl Body<'_> {
     }
 
     /// Which threadref every branch of an `if` fills at last: the thread's place is written down once, by [`Body::after_branches`].
-    pub(super) fn filled_last(&mut self, statement: &Statement) -> Option<ContainerId> {
-        let mut found = Vec::new();
-        let slot = self.put_last(std::slice::from_ref(statement), &mut found)?;
+    pub(super) fn filled_last(&mut self, statement: &Statement) -> Option<Filled> {
+        let (mut found, mut asked) = (Vec::new(), false);
+        let slot = self.put_last(std::slice::from_ref(statement), &mut found, &mut asked)?;
         if !self.embedded() || found.iter().all(|id| self.shared.is_unwritten(*id)) {
             return None;
         }
-        self.shared.unwritten.extend(found);
-        Some(slot)
+        let local = (!asked).then(|| {
+            let local = self.scope.take("chosen");
+            self.line(&format!("struct catapults_thread *{local};"));
+            local
+        });
+        self.shared.unwritten.extend(found.into_iter().map(|id| (id, local.clone())));
+        Some(Filled { slot, local })
     }
 
-    /// After the `if`.
-    pub(super) fn after_branches(&mut self, slot: ContainerId) {
-        let (number, slot) = (self.names.numbers[slot.0].clone(), self.container(slot));
-        self.line(&format!("{slot}->container = {number};"));
+    /// After the `if`. What is known to hold the thread, for the next statement.
+    pub(super) fn after_branches(&mut self, filled: Filled) -> Option<(ContainerId, String)> {
+        let (number, slot) = (self.names.numbers[filled.slot.0].clone(), self.container(filled.slot));
+        let Some(local) = filled.local else {
+            self.line(&format!("{slot}->container = {number};"));
+            return None;
+        };
+        self.line(&format!("{local}->container = {number};"));
+        self.line(&format!("{slot} = {local};"));
+        Some((filled.slot, local))
     }
 
-    fn put_last(&self, block: &[Statement], found: &mut Vec<StatementId>) -> Option<ContainerId> {
+    /// `asked`: an assignment after a transfer looks into the threadref.
+    fn put_last(&self, block: &[Statement], found: &mut Vec<StatementId>, asked: &mut bool) -> Option<ContainerId> {
         // Assignments do not mind, unless they ask where threads are.
-        let last = block.iter().rev().find(|statement| !self.is_indifferent(statement))?;
-        match &last.kind {
+        let index = block.iter().rposition(|statement| !self.is_indifferent(statement))?;
+        let (last, after) = (&block[index], &block[index + 1..]);
+        let slot = match &last.kind {
             StatementKind::Transfer { source: Source::Container(_), destination: ContainerRef::One(slot) } => {
                 found.push(last.id);
-                (self.policy.containers[slot.0].kind == ContainerKind::Threadref).then_some(*slot)
+                (self.policy.containers[slot.0].kind == ContainerKind::Threadref).then_some(*slot)?
             }
             StatementKind::If { then, otherwise, .. } => {
-                let slot = self.put_last(then, found)?;
-                (self.put_last(otherwise, found)? == slot).then_some(slot)
+                let slot = self.put_last(then, found, asked)?;
+                (self.put_last(otherwise, found, asked)? == slot).then_some(slot)?
             }
             StatementKind::Transfer { .. }
             | StatementKind::Destroy { .. }
@@ -188,8 +216,10 @@ impl Body<'_> {
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
-            | StatementKind::Fail { .. } => None,
-        }
+            | StatementKind::Fail { .. } => return None,
+        };
+        *asked |= after.iter().any(|statement| asks(statement, slot));
+        Some(slot)
     }
 
     fn is_indifferent(&self, statement: &Statement) -> bool {
@@ -228,6 +258,23 @@ impl Body<'_> {
         self.from(statement, &format!("if ({first} != NULL)"));
         self.line(&format!("    {function}();"));
     }
+}
+
+/// Whether an assignment reads what depends on a container, or assigns to the thread in it.
+fn asks(statement: &Statement, container: ContainerId) -> bool {
+    let assigned = match &statement.kind {
+        StatementKind::Set { place, .. } => looks_into(&Expression::Read(place.clone()), container),
+        StatementKind::Transfer { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Dispatch { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { .. }
+        | StatementKind::Verbatim { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. } => true,
+    };
+    assigned || statement.expressions().any(|value| value.any(&|part| looks_into(part, container)))
 }
 
 /// Whether a handler can end within a block.

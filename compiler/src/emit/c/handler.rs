@@ -56,6 +56,8 @@ pub(super) struct Body<'a> {
     pub helpers: Helpers,
     /// What is written once for several statements.
     pub(super) shared: Shared,
+    /// After a statement: a local that holds the thread of a threadref.
+    held: Option<(ContainerId, String)>,
     pub(super) scope: Scope,
     pub(super) depth: usize,
     pub(super) text: String,
@@ -89,6 +91,7 @@ pub(super) fn body<'a>(
         uses_take: false,
         helpers: Helpers::new(),
         shared: Shared::default(),
+        held: None,
         scope,
         depth: 1,
         text: String::new(),
@@ -228,6 +231,7 @@ impl Body<'_> {
     }
 
     fn statement(&mut self, statement: &Statement) {
+        let held = self.held.take();
         let (from, to) = self.sites(statement);
         self.guards(statement, from.as_ref(), to.as_ref());
         match &statement.kind {
@@ -242,17 +246,18 @@ impl Body<'_> {
             }
             StatementKind::Destroy { source } => self.destroy(statement, source, from),
             StatementKind::Dispatch { slot } => {
-                let slot = self.container(*slot);
-                self.from(statement, &format!("return {slot};"));
+                let thread = match held {
+                    Some((filled, local)) if filled == *slot => local,
+                    _ => self.container(*slot),
+                };
+                self.from(statement, &format!("return {thread};"));
             }
             StatementKind::If { .. } => {
                 self.before_branches(statement);
                 let filled = self.filled_last(statement);
                 self.branch(statement, "");
                 self.line("}");
-                if let Some(slot) = filled {
-                    self.after_branches(slot);
-                }
+                self.held = filled.and_then(|filled| self.after_branches(filled));
             }
             StatementKind::Foreach { cursor, container, body } => {
                 let start = self.text.len();

@@ -39,6 +39,18 @@ CATAPULTS_INLINE void catapults_list_append(struct catapults_list *list, struct 
     catapults_list_add(list, t);
 }
 
+/* The same without a call, for what is done often. */
+CATAPULTS_INLINE void catapults_list_append_here(struct catapults_list *list, struct catapults_thread *t,
+                                                 uint8_t number) {
+    t->container = number;
+    t->next = NULL;
+    if (list->first)
+        list->last->next = t;
+    else
+        list->first = t;
+    list->last = t;
+}
+
 /* The next to leave, which is then in hand. The list is not empty. */
 CATAPULTS_INLINE struct catapults_thread *catapults_list_pop(struct catapults_list *list) {
     struct catapults_thread *t = list->first;

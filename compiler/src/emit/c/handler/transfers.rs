@@ -13,7 +13,10 @@ impl Body<'_> {
         let entrance = self.names.entrances.get(destination);
         let put = match entrance {
             Some(function) => format!("{function}({thread});"),
-            None if self.shared.is_unwritten(statement.id) => format!("{member} = {thread};"),
+            None if self.shared.is_unwritten(statement.id) => {
+                let place = self.shared.local_of(statement.id).unwrap_or(member);
+                format!("{place} = {thread};")
+            }
             None => economy::put(self.policy, self.names, *destination, member, &thread, number),
         };
         self.from(statement, &put);
