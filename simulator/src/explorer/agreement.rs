@@ -1,4 +1,4 @@
-//! Instants relative to now against instants as they are: the same verdict on random small policies, by counterexamples of the same
+//! Situations as they are kept (instants relative to now, what does not matter forgotten) against situations as they are: the same verdict on random small policies, by counterexamples of the same
 //! length. Both begin when 0 is long ago, and the one that follows the clock goes far enough to end seldom for want of time.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
@@ -89,6 +89,8 @@ fn policy(seed: u64) -> String {
     let mut choices = Choices(seed);
     let first = choices.one_of(&["", "t.a = now; t.b = now;", "t.a = now; t.b = now; last = now;"]);
     let kind = choices.one_of(&["queue ready", "pqueue ready sortable on a", "pqueue ready reverse sortable on b"]);
+    let decided = choices.one_of(&["", "last = now;", "last = now; used = 0ms;"]);
+    let running = choices.one_of(&["", "|current| == 1 && "]);
     let is_simple = !seed.is_multiple_of(3);
     let mut chosen = |simple: &[&'static str], others: &[&'static str]| {
         let from = if is_simple || choices.one_of(&["simple", "others"]) == "simple" { simple } else { others };
@@ -106,9 +108,9 @@ fn policy(seed: u64) -> String {
            data {{ threadref current; threadref next : READY; {kind} : READY; time last, used; }}
            event newthread(t) {{ {first} {new} t => ready; }}
            event switch_out(t) {{ {out} if ({one} && {other}) t => next; else t => ready; }}
-           event event_raised(t) {{ if ({third}) {{ {more} }} {woken} t => ready; }}
+           event event_raised(t) {{ if ({running}{third}) {{ {more} }} {woken} t => ready; }}
            event timeout.e(t) {{ if (t in current) {{ if ({fourth}) t => next; else t => ready; }} {expired} }}
-           event schedule {{ if (|ready| > 0) ready => current; else next => current; dispatch current; }}
+           event schedule {{ if (|ready| > 0) ready => current; else next => current; {decided} dispatch current; }}
          }}"
     )
 }

@@ -17,7 +17,8 @@ use super::sorts::{Site, Sort, Sorts, plain};
 pub(super) enum Reckoning {
     /// From now; of a policy for which it matters how late it is, as they are, from 0 on.
     Relative,
-    /// As they are: it is so late at first, and the clock ends after so many of the longest steps.
+    /// As they are, like everything else, even what no longer matters: it is so late at first, and the clock ends after so many of the
+    /// longest steps.
     Absolute { start: i64, longest_steps: i64 },
 }
 

@@ -1,7 +1,7 @@
 //! What is kept of the values in a situation: those that nothing tells apart become equal, and those beyond a bound are brought within it.
 
 use catapults_compiler::interp::Saved;
-use catapults_compiler::policy::{Float, Policy, Value};
+use catapults_compiler::policy::{Float, Policy, StateClass, Value};
 
 use super::instants::{NOW, Role, is_from_zero};
 use super::values::{Kept, Values};
@@ -10,6 +10,8 @@ use super::values::{Kept, Values};
 pub(super) struct Keep<'s> {
     pub policy: &'s Policy,
     pub values: &'s Values,
+    /// By variable, whether its value does not matter while nothing runs.
+    pub forgotten: &'s [bool],
     /// Of what is no time.
     pub bound: i64,
     /// Counters of the policy are not followed.
@@ -19,6 +21,7 @@ pub(super) struct Keep<'s> {
 impl Keep<'_> {
     /// Makes values equal that nothing tells apart. The result says what holds a value beyond the bound.
     pub fn apply(&self, saved: &mut Saved) -> Option<String> {
+        self.forget(saved);
         let mut beyond = None;
         let (variables, attributes): (&[Role], &[Role]) = match &self.values.instants {
             Some(instants) => {
@@ -46,6 +49,16 @@ impl Keep<'_> {
             }
         }
         beyond
+    }
+
+    /// What does not matter while nothing runs is as it was at first.
+    fn forget(&self, saved: &mut Saved) {
+        let mut containers = self.policy.containers.iter().zip(&saved.containers);
+        if containers.any(|(container, threads)| container.class == StateClass::Running && !threads.is_empty()) {
+            return;
+        }
+        let variables = saved.variables.iter_mut().zip(&self.policy.variables).zip(self.forgotten);
+        variables.filter(|(_, forgotten)| **forgotten).for_each(|((value, variable), _)| *value = variable.initial);
     }
 
     /// What is said of a value that is not followed.

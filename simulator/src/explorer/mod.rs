@@ -9,6 +9,7 @@
 mod agreement;
 mod budget;
 mod clock;
+mod idle;
 mod instants;
 mod keep;
 mod oracle;

@@ -13,6 +13,7 @@ use catapults_compiler::verify::Verified;
 
 use super::Kind;
 use super::clock::Reckoning;
+use super::idle::forgotten;
 use super::keep::Keep;
 use super::oracle::{Imported, Oracle};
 use super::situation::{Situation, number};
@@ -36,6 +37,8 @@ pub(super) struct System<'a> {
     bound: i64,
     /// Counters are not followed: at each event they have any value. More can happen then than really can.
     loose: bool,
+    /// By variable, whether its value does not matter while nothing runs.
+    forgotten: Vec<bool>,
 }
 
 /// Something that happens.
@@ -99,6 +102,10 @@ impl<'a> System<'a> {
             threads,
             bound,
             loose,
+            forgotten: match reckoning {
+                Reckoning::Relative => forgotten(policy, framework),
+                Reckoning::Absolute { .. } => vec![false; policy.variables.len()],
+            },
         }
     }
 
@@ -116,7 +123,13 @@ impl<'a> System<'a> {
     }
 
     fn keep(&self) -> Keep<'_> {
-        Keep { policy: self.policy, values: &self.values, bound: self.bound, loose: self.loose }
+        Keep {
+            policy: self.policy,
+            values: &self.values,
+            forgotten: &self.forgotten,
+            bound: self.bound,
+            loose: self.loose,
+        }
     }
 
     /// How many threads live at once.
