@@ -139,7 +139,7 @@ bench: setup-build+demo+bench ## Measure beside peers, write bench/results/*.jso
 	@$(MAKE) -j$(JOBS) -C bench/native all
 	@$(BUILD)/bin/catapults-bench bench
 
-weather: setup-build+demo+rabbit ## The weather station on every host: Table 3 of the 2005 paper, and the comparison with a scheduler by hand
+weather: setup-build+demo+rabbit+freertos ## The weather station on every host: Table 3 of the 2005 paper, and the comparison with a scheduler by hand
 	@$(MAKE) programs frameworks applications
 	@$(BUILD)/bin/catapults-bench weather
 
