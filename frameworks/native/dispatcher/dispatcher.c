@@ -115,7 +115,7 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
 /* ---- Starting and ending ----------------------------------------------------------------------------------------- */
 
 static void enrol(struct dispatcher_thread *thread) {
-    thread->timer.previous = NULL;
+    timer_init(&thread->timer);
     thread->state = THREAD_RUNNABLE;
     thread->to_be_suspended = false;
     thread->error_number = 0;

@@ -1,6 +1,5 @@
 /*
- * Instants that threads wait for: a pairing heap through the threads' records. Setting a timer takes O(1), the earliest
- * is at hand, taking one out is O(log n) amortised. Needs no memory.
+ * Instants that threads wait for: a heap (catapults/heap.h) through the threads' records.
  */
 #ifndef CATAPULTS_TIMER_H
 #define CATAPULTS_TIMER_H
@@ -9,12 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catapults/heap.h"
+
 struct timer {
-    int64_t instant; /* nanoseconds of the host's clock */
-    struct timer *child;
-    struct timer *sibling;
-    struct timer *previous; /* the sibling before, or the parent of a first child; itself at the root; NULL: not set */
+    struct catapults_heap_node node; /* its `previous` is itself at the root; NULL: not set */
+    int64_t instant;                 /* nanoseconds of the host's clock */
 };
+
+static inline void timer_init(struct timer *timer) { timer->node.previous = NULL; }
 
 /* Sets a timer that is not set. `root` is the heap, NULL when empty. */
 void timer_set(struct timer **root, struct timer *timer, int64_t instant);
@@ -22,6 +23,6 @@ void timer_set(struct timer **root, struct timer *timer, int64_t instant);
 /* Takes out a timer that is set. */
 void timer_cancel(struct timer **root, struct timer *timer);
 
-static inline bool timer_is_set(const struct timer *timer) { return timer->previous != NULL; }
+static inline bool timer_is_set(const struct timer *timer) { return timer->node.previous != NULL; }
 
 #endif

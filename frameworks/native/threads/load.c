@@ -9,9 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "catapults/loadable.h"
 #include "threads/runtime.h"
-
-static const char *what_is_wrong(const struct catapults_policy *policy, char *text, size_t size);
 
 int policy_load(const char *file, const struct catapults_policy **result, void **instance) {
     *result = NULL;
@@ -36,8 +35,9 @@ int policy_load(const char *file, const struct catapults_policy **result, void *
     }
     const struct catapults_policy *policy = dlsym(object, "catapults_policy");
     char text[256];
-    const char *wrong = policy ? what_is_wrong(policy, text, sizeof text)
-                               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
+    const char *wrong =
+        policy ? catapults_unusable(policy, "this runtime", "native", CATAPULTS_NATIVE_ABI, text, sizeof text)
+               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
     if (wrong) {
         runtime_report("cannot use the policy %s: %s; rebuild it with `catapults build --framework native`", file,
                        wrong);
@@ -54,23 +54,4 @@ int policy_load(const char *file, const struct catapults_policy **result, void *
     memset(*instance, 0, size);
     *result = policy;
     return 0;
-}
-
-static const char *what_is_wrong(const struct catapults_policy *policy, char *text, size_t size) {
-    if (policy->magic != CATAPULTS_MAGIC)
-        return "its `catapults_policy` does not describe a policy";
-    if (policy->contract != CATAPULTS_CONTRACT)
-        snprintf(text, size, "it was built for version %u of the contract with policies, this runtime has version %u",
-                 policy->contract, CATAPULTS_CONTRACT);
-    else if (strcmp(policy->framework, "native") != 0)
-        snprintf(text, size, "it was built for the framework `%.64s`, this runtime is `native`", policy->framework);
-    else if (policy->framework_abi != CATAPULTS_NATIVE_ABI)
-        snprintf(text, size, "it was built for version %u of the framework `native`, this runtime has version %u",
-                 policy->framework_abi, CATAPULTS_NATIVE_ABI);
-    else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->classes ||
-             !policy->start || !policy->adopt)
-        return "its description is damaged";
-    else
-        return NULL;
-    return text;
 }

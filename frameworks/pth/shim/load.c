@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "catapults/loadable.h"
 #include "shim/shim.h"
 
 const char *environment(const char *name) { return getauxval(AT_SECURE) ? NULL : getenv(name); }
@@ -26,26 +27,6 @@ void report(const char *format, ...) {
         return;
 }
 
-static const char *what_is_wrong(const struct catapults_policy *policy, char *text, size_t size) {
-    if (policy->magic != CATAPULTS_MAGIC)
-        return "its `catapults_policy` does not describe a policy";
-    if (policy->contract != CATAPULTS_CONTRACT)
-        snprintf(text, size,
-                 "it was built for version %u of the contract with policies, libcatapults_pth has version %u",
-                 policy->contract, CATAPULTS_CONTRACT);
-    else if (strcmp(policy->framework, "pth") != 0)
-        snprintf(text, size, "it was built for the framework `%.64s`, this is `pth`", policy->framework);
-    else if (policy->framework_abi != CATAPULTS_PTH_ABI)
-        snprintf(text, size, "it was built for version %u of the framework `pth`, libcatapults_pth has version %u",
-                 policy->framework_abi, CATAPULTS_PTH_ABI);
-    else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->classes ||
-             !policy->start || !policy->adopt)
-        return "its description is damaged";
-    else
-        return NULL;
-    return text;
-}
-
 /* As it is named if that ends in `.so`, else with `.so` behind. Where it is searched is dlopen's business: a name with
  * a slash is a path, any other is looked up in LD_LIBRARY_PATH and in the system's folders. */
 const struct catapults_policy *load(const char *name) {
@@ -61,8 +42,9 @@ const struct catapults_policy *load(const char *name) {
         exit(EXIT_FAILURE);
     }
     const struct catapults_policy *policy = dlsym(object, "catapults_policy");
-    const char *wrong = policy ? what_is_wrong(policy, text, sizeof text)
-                               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
+    const char *wrong =
+        policy ? catapults_unusable(policy, "libcatapults_pth", "pth", CATAPULTS_PTH_ABI, text, sizeof text)
+               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
     if (wrong) {
         report("cannot use the policy %s: %s; rebuild it with `catapults build --framework pth`", file, wrong);
         exit(EXIT_FAILURE);

@@ -40,7 +40,7 @@ static void run(unsigned seed, int instants) {
     catapults_timers_init(&heap);
     for (int i = 0; i < ALL; i++) {
         threads[i / TIMERS].number = (uint32_t)(i / TIMERS + 1);
-        timers[i] = (struct catapults_timer){.child = &timers[0], .sibling = &timers[1], .previous = &timers[2]};
+        timers[i] = (struct catapults_timer){.node = {&timers[0].node, &timers[1].node, &timers[2].node}};
         catapults_timer_init(&timers[i], &threads[i / TIMERS], (uint32_t)(i % TIMERS));
         model[i] = 0;
     }

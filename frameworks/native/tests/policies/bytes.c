@@ -4,9 +4,8 @@
  * its decisions in `decisions`. Written by hand in the shape of generated code; other files of this folder spoil one
  * value of it.
  */
-#include "catapults/list.h"
+#include "by_hand.h"
 #include "catapults/values.h"
-#include "native_policy.h"
 
 #ifndef MAGIC
 #define MAGIC CATAPULTS_MAGIC
@@ -26,8 +25,6 @@
 #ifndef BALLAST
 #define BALLAST 16 /* bytes of further attributes */
 #endif
-
-enum { IN_CURRENT = 1, IN_READY, IN_WAITING };
 
 struct bytes {
     struct catapults_list ready;
@@ -103,11 +100,6 @@ static const struct catapults_stop *leave(void *self, struct catapults_thread *t
 
 static int64_t threads_ready(const void *self) { return ((const struct bytes *)self)->ready.count; }
 
-static bool is_ready(const void *self, const struct catapults_thread *t) {
-    (void)self;
-    return t->container == IN_READY;
-}
-
 static void start(void *self_) {
     struct bytes *self = self_;
     catapults_list_init(&self->ready);
@@ -131,24 +123,10 @@ static const struct native_handlers handlers = {
     .newthread = newthread,
     .schedule = schedule,
     .switch_out = ready,
-    .block_io_read = wait,
-    .block_io_write = wait,
-    .block_io_accept = wait,
-    .block_io_connect = wait,
-    .block_io_file = wait,
-    .block_lock = wait,
-    .block_condition = wait,
-    .block_join = wait,
-    .block_sleep = wait,
-    .event_raised = ready,
-    .suspend_thread = wait,
-    .resume_thread = ready,
+    WAITING(wait),
+    WAKING(ready),
     .exit = leave,
-    .threads_ready = threads_ready,
-    .threads_suspended = threads_ready,
-    .threads_total = threads_ready,
-    .is_ready = is_ready,
-    .can_switch_to = is_ready,
+    QUERIES(threads_ready),
 };
 
 static const struct catapults_import imports[] = {
@@ -176,9 +154,7 @@ __attribute__((visibility("default"))) const struct catapults_policy catapults_p
     .framework = FRAMEWORK,
     .name = "bytes",
     .source = "policies/bytes.sched",
-    .classes =
-        (const uint8_t[]){
-            [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED},
+    .classes = CLASSES,
     .imports = imports,
     .thread_imports = thread_imports,
     .start = start,

@@ -2,11 +2,8 @@
  * A policy that looks at the clock: first come, first served; `seen` is the instant of the last event, `spent` of each
  * thread how long it had run when it came to stand behind the others. Written by hand in the shape of generated code.
  */
-#include "catapults/list.h"
+#include "by_hand.h"
 #include "catapults/values.h"
-#include "native_policy.h"
-
-enum { IN_CURRENT = 1, IN_READY, IN_WAITING };
 
 struct clocked {
     struct catapults_list ready;
@@ -57,11 +54,6 @@ static const struct catapults_stop *leave(void *self, struct catapults_thread *t
 /* A query is told what time it is too. */
 static int64_t threads_ready(const void *self) { return ((const struct clocked *)self)->now; }
 
-static bool is_ready(const void *self, const struct catapults_thread *t) {
-    (void)self;
-    return t->container == IN_READY;
-}
-
 static void start(void *self_) {
     struct clocked *self = self_;
     catapults_list_init(&self->ready);
@@ -84,24 +76,10 @@ static const struct native_handlers handlers = {
     .newthread = ready,
     .schedule = schedule,
     .switch_out = ready,
-    .block_io_read = wait,
-    .block_io_write = wait,
-    .block_io_accept = wait,
-    .block_io_connect = wait,
-    .block_io_file = wait,
-    .block_lock = wait,
-    .block_condition = wait,
-    .block_join = wait,
-    .block_sleep = wait,
-    .event_raised = ready,
-    .suspend_thread = wait,
-    .resume_thread = ready,
+    WAITING(wait),
+    WAKING(ready),
     .exit = leave,
-    .threads_ready = threads_ready,
-    .threads_suspended = threads_ready,
-    .threads_total = threads_ready,
-    .is_ready = is_ready,
-    .can_switch_to = is_ready,
+    QUERIES(threads_ready),
 };
 
 static const struct catapults_import imports[] = {
@@ -126,9 +104,7 @@ __attribute__((visibility("default"))) const struct catapults_policy catapults_p
     .framework = "native",
     .name = "clock",
     .source = "policies/clock.sched",
-    .classes =
-        (const uint8_t[]){
-            [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED},
+    .classes = CLASSES,
     .imports = imports,
     .thread_imports = thread_imports,
     .now = offsetof(struct clocked, now),

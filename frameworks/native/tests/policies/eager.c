@@ -2,10 +2,7 @@
  * A policy of impatience: a thread that comes or wakes runs at once, and the one that ran goes on afterwards. Who
  * yields comes last. Written by hand in the shape of generated code.
  */
-#include "catapults/list.h"
-#include "native_policy.h"
-
-enum { IN_CURRENT = 1, IN_READY, IN_WAITING };
+#include "by_hand.h"
 
 struct eager {
     struct catapults_list ready;
@@ -60,11 +57,6 @@ static const struct catapults_stop *leave(void *self, struct catapults_thread *t
 
 static int64_t threads_ready(const void *self) { return ((const struct eager *)self)->ready.count; }
 
-static bool is_ready(const void *self, const struct catapults_thread *t) {
-    (void)self;
-    return t->container == IN_READY;
-}
-
 static void start(void *self_) {
     struct eager *self = self_;
     catapults_list_init(&self->ready);
@@ -80,24 +72,10 @@ static const struct native_handlers handlers = {
     .newthread = at_once,
     .schedule = schedule,
     .switch_out = switch_out,
-    .block_io_read = wait,
-    .block_io_write = wait,
-    .block_io_accept = wait,
-    .block_io_connect = wait,
-    .block_io_file = wait,
-    .block_lock = wait,
-    .block_condition = wait,
-    .block_join = wait,
-    .block_sleep = wait,
-    .event_raised = at_once,
-    .suspend_thread = wait,
-    .resume_thread = at_once,
+    WAITING(wait),
+    WAKING(at_once),
     .exit = leave,
-    .threads_ready = threads_ready,
-    .threads_suspended = threads_ready,
-    .threads_total = threads_ready,
-    .is_ready = is_ready,
-    .can_switch_to = is_ready,
+    QUERIES(threads_ready),
 };
 
 __attribute__((visibility("default"))) const struct catapults_policy catapults_policy = {
@@ -109,9 +87,7 @@ __attribute__((visibility("default"))) const struct catapults_policy catapults_p
     .framework = "native",
     .name = "eager",
     .source = "policies/eager.sched",
-    .classes =
-        (const uint8_t[]){
-            [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED},
+    .classes = CLASSES,
     .start = start,
     .adopt = adopt,
     .handlers = &handlers,

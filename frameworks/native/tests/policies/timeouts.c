@@ -3,12 +3,9 @@
  * `expired` counts how often, `latest` is by how much the last was late. Written by hand in the shape of generated
  * code.
  */
-#include "catapults/list.h"
+#include "by_hand.h"
 #include "catapults/timers.h"
 #include "catapults/values.h"
-#include "native_policy.h"
-
-enum { IN_CURRENT = 1, IN_READY, IN_WAITING };
 
 struct timed {
     struct catapults_list ready;
@@ -74,11 +71,6 @@ static const struct catapults_stop *leave(void *self_, struct catapults_thread *
 
 static int64_t count(const void *self) { return ((const struct timed *)self)->ready.count; }
 
-static bool is_ready(const void *self, const struct catapults_thread *t) {
-    (void)self;
-    return t->container == IN_READY;
-}
-
 static void start(void *self_) {
     struct timed *self = self_;
     catapults_list_init(&self->ready);
@@ -101,24 +93,10 @@ static const struct native_handlers handlers = {
     .newthread = newthread,
     .schedule = schedule,
     .switch_out = ready,
-    .block_io_read = wait,
-    .block_io_write = wait,
-    .block_io_accept = wait,
-    .block_io_connect = wait,
-    .block_io_file = wait,
-    .block_lock = wait,
-    .block_condition = wait,
-    .block_join = wait,
-    .block_sleep = wait,
-    .event_raised = ready,
-    .suspend_thread = wait,
-    .resume_thread = ready,
+    WAITING(wait),
+    WAKING(ready),
     .exit = leave,
-    .threads_ready = count,
-    .threads_suspended = count,
-    .threads_total = count,
-    .is_ready = is_ready,
-    .can_switch_to = is_ready,
+    QUERIES(count),
 };
 
 static const struct catapults_import imports[] = {
@@ -140,9 +118,7 @@ __attribute__((visibility("default"))) const struct catapults_policy catapults_p
     .framework = "native",
     .name = "timeouts",
     .source = "policies/timeouts.sched",
-    .classes =
-        (const uint8_t[]){
-            [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED},
+    .classes = CLASSES,
     .imports = imports,
     .now = offsetof(struct timed, now),
     .timers = offsetof(struct timed, timers),

@@ -1,0 +1,91 @@
+/*
+ * A pairing heap through the records that are in it: adding one takes O(1), the first is at hand, taking one out is
+ * O(log n) amortised. Needs no memory. Whoever has such a heap keeps its first node and says of two which comes before.
+ *
+ *          first                        child: the first of those below
+ *         ╱                             sibling: the next one on the same level
+ *      child ──► sibling ──► sibling    previous: the sibling before; of a first child, the one above
+ */
+#ifndef CATAPULTS_HEAP_H
+#define CATAPULTS_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* In a record, as its first member, so that a pointer to the one is a pointer to the other. */
+struct catapults_heap_node {
+    struct catapults_heap_node *child, *sibling;
+    struct catapults_heap_node *previous; /* neither read nor written here of the first of all */
+};
+
+/* Whether `a` comes before `b`. Of two neither of which does, whichever is first stays first. */
+typedef bool catapults_heap_before(const struct catapults_heap_node *a, const struct catapults_heap_node *b);
+
+/* One heap of two, either of which may be empty; neither has siblings. */
+static inline struct catapults_heap_node *
+catapults_heap_meld(struct catapults_heap_node *a, struct catapults_heap_node *b, catapults_heap_before *before) {
+    if (!a)
+        return b;
+    if (!b)
+        return a;
+    if (before(b, a)) {
+        struct catapults_heap_node *later = a;
+        a = b;
+        b = later;
+    }
+    b->sibling = a->child;
+    b->previous = a;
+    if (a->child)
+        a->child->previous = b;
+    a->child = b;
+    return a;
+}
+
+/* One heap of a list of heaps: pairs from the first to the last, then all of them from the last to the first. */
+static inline struct catapults_heap_node *catapults_heap_join(struct catapults_heap_node *heaps,
+                                                              catapults_heap_before *before) {
+    struct catapults_heap_node *pairs = NULL, *whole = NULL;
+    while (heaps) {
+        struct catapults_heap_node *one = heaps, *other = one->sibling;
+        heaps = other ? other->sibling : NULL;
+        one->sibling = NULL;
+        if (other)
+            other->sibling = NULL;
+        one = catapults_heap_meld(one, other, before);
+        one->sibling = pairs;
+        pairs = one;
+    }
+    while (pairs) {
+        struct catapults_heap_node *rest = pairs->sibling;
+        pairs->sibling = NULL;
+        whole = catapults_heap_meld(pairs, whole, before);
+        pairs = rest;
+    }
+    return whole;
+}
+
+/* The first node of the heap that begins with `first` (NULL: it is empty) when this one is in it, too. */
+static inline struct catapults_heap_node *
+catapults_heap_add(struct catapults_heap_node *first, struct catapults_heap_node *node, catapults_heap_before *before) {
+    node->child = NULL;
+    node->sibling = NULL;
+    return catapults_heap_meld(first, node, before);
+}
+
+/* The first node of the heap when this one, which is in it, is in it no more. */
+static inline struct catapults_heap_node *catapults_heap_remove(struct catapults_heap_node *first,
+                                                                struct catapults_heap_node *node,
+                                                                catapults_heap_before *before) {
+    struct catapults_heap_node *below = catapults_heap_join(node->child, before);
+    if (node == first)
+        return below;
+    if (node->previous->child == node)
+        node->previous->child = node->sibling;
+    else
+        node->previous->sibling = node->sibling;
+    if (node->sibling)
+        node->sibling->previous = node->previous;
+    return catapults_heap_meld(first, below, before);
+}
+
+#endif
