@@ -20,6 +20,15 @@ static pth_t spawn(void *(*start)(void *), intptr_t argument) {
     return thread;
 }
 
+/* `init` comes before all others, each time that Pth starts. */
+static void beginning(void **state) {
+    (void)state;
+    for (int time = 0; time < 2; time++) {
+        session_begin("begins");
+        session_end("init; newthread 1; schedule -> 1");
+    }
+}
+
 static void new_yield_join_exit(void **state) {
     (void)state;
     session_begin("fifo");
@@ -352,6 +361,7 @@ static void fork_leaves_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beginning),
         cmocka_unit_test(new_yield_join_exit),
         cmocka_unit_test(detached_thread_ends),
         cmocka_unit_test(yield_to_a_thread),

@@ -17,22 +17,34 @@ pub struct Variant {
     pub name: &'static str,
     /// Under AddressSanitizer and UBSan.
     pub sanitized: bool,
-    /// Of the library; `None`: built in.
-    policy: Option<&'static str>,
+    /// Built in, or a file.
+    policy: Policy,
     io: &'static str,
+}
+
+/// Who goes next, and on which host.
+enum Policy {
+    /// The runtime's own.
+    BuiltIn,
+    /// Of the library.
+    Library(&'static str),
+    /// Stock GNU Pth under this file: the same server with a thin layer below.
+    Pth(&'static str),
 }
 
 /// All of them.
 pub const VARIANTS: &[Variant] = &[
-    Variant { name: "built-in", sanitized: false, policy: None, io: "io_uring" },
-    Variant { name: "fifo, epoll", sanitized: false, policy: Some("fifo"), io: "epoll" },
-    Variant { name: "cow", sanitized: false, policy: Some("cow"), io: "io_uring" },
-    Variant { name: "cow, sanitizers", sanitized: true, policy: Some("cow"), io: "io_uring" },
+    Variant { name: "built-in", sanitized: false, policy: Policy::BuiltIn, io: "io_uring" },
+    Variant { name: "fifo, epoll", sanitized: false, policy: Policy::Library("fifo"), io: "epoll" },
+    Variant { name: "cow", sanitized: false, policy: Policy::Library("cow"), io: "io_uring" },
+    Variant { name: "Pth, figures 9 and 10", sanitized: false, policy: Policy::Pth("tests/figures/cow.sched"), io: "" },
+    Variant { name: "cow, sanitizers", sanitized: true, policy: Policy::Library("cow"), io: "io_uring" },
 ];
 
 /// The programs and policies, up to date.
 pub struct Build {
     plain: PathBuf,
+    pth: PathBuf,
     sanitized: PathBuf,
     policies: TempDir,
 }
@@ -53,19 +65,18 @@ impl Build {
         make("sanitized");
         let policies = tempfile::tempdir().unwrap();
         let catapults = output.join("bin/catapults");
-        for name in ["fifo", "cow"] {
+        for (name, framework) in [("policies/fifo", "native"), ("policies/cow", "native"), ("tests/figures/cow", "pth")]
+        {
             let mut command = Command::new(&catapults);
-            command
-                .arg("build")
-                .arg(root().join(format!("policies/{name}.sched")))
-                .arg("--output")
-                .arg(policies.path());
+            command.args(["build", "--framework", framework]).current_dir(root());
+            command.arg(format!("{name}.sched")).arg("--output").arg(policies.path().join(framework));
             let done = command.output().unwrap_or_else(|error| {
                 panic!("{} does not run ({error}): `make build` makes it", catapults.display())
             });
             assert!(done.status.success(), "{name}.sched:\n{}", String::from_utf8_lossy(&done.stderr));
         }
-        Build { plain: output.join("cow/cow"), sanitized: output.join("cow/sanitized/cow"), policies }
+        let (plain, pth) = (output.join("cow/cow"), output.join("cow/cow-pth"));
+        Build { plain, pth, sanitized: output.join("cow/sanitized/cow"), policies }
     }
 }
 
@@ -88,15 +99,29 @@ pub struct End {
     pub messages: String,
 }
 
+/// The name of a policy's file, and of the policy.
+fn stem(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file).trim_end_matches(".sched")
+}
+
 impl Setup {
     /// The program with its environment, and `options` before the directory.
     pub fn command(&self, shell: &str, options: &[&str], site: &Path) -> Command {
-        let program = if self.variant.sanitized { &self.build.sanitized } else { &self.build.plain };
+        let program = match self.variant.policy {
+            Policy::Pth(_) => &self.build.pth,
+            Policy::BuiltIn | Policy::Library(_) if self.variant.sanitized => &self.build.sanitized,
+            Policy::BuiltIn | Policy::Library(_) => &self.build.plain,
+        };
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("{shell} exec \"$@\"")).arg("sh").arg(program).args(options).arg(site);
         command.env("CATAPULTS_IO", self.variant.io).env_remove("CATAPULTS_TRACE").env_remove("CATAPULTS_POLICY");
-        if let Some(policy) = self.variant.policy {
-            command.env("CATAPULTS_POLICY", self.build.policies.path().join(format!("{policy}.so")));
+        command.env_remove("PTH_SCHED").env_remove("PTH_SCHED_STRICT").env_remove("PTH_SCHED_TRACE");
+        let policies = self.build.policies.path();
+        match self.variant.policy {
+            Policy::BuiltIn => {}
+            Policy::Library(name) => drop(command.env("CATAPULTS_POLICY", policies.join(format!("native/{name}.so")))),
+            // As the paper has it (6.2): `.so` is appended.
+            Policy::Pth(file) => drop(command.env("PTH_SCHED", policies.join("pth").join(stem(file)))),
         }
         command.stdin(Stdio::null());
         command
@@ -123,7 +148,11 @@ impl Setup {
             panic!("the server said `{line}`, and: {}", said());
         };
         let address = url.split('/').next().unwrap().parse().unwrap();
-        let policy = self.variant.policy.unwrap_or("fifo (built-in)");
+        let policy = match self.variant.policy {
+            Policy::BuiltIn => "fifo (built-in)",
+            Policy::Library(name) => name,
+            Policy::Pth(file) => stem(file),
+        };
         assert!(line.trim_end().ends_with(&format!("under the policy {policy}")), "{line}");
         Server { address, child, output, messages }
     }
