@@ -139,11 +139,11 @@ impl Setup {
         match self.variant.policy {
             Policy::BuiltIn => {}
             Policy::Library(name) => {
-                drop(command.env("CATAPULTS_POLICY", policies.join(format!("native/policies/{name}.so"))))
+                command.env("CATAPULTS_POLICY", policies.join(format!("native/policies/{name}.so")));
             }
             // As the paper has it (6.2): `.so` is appended.
             Policy::Pth(file) => {
-                drop(command.env("PTH_SCHED", policies.join("pth").join(file.trim_end_matches(".sched"))))
+                command.env("PTH_SCHED", policies.join("pth").join(file.trim_end_matches(".sched")));
             }
         }
         command.stdin(Stdio::null());
