@@ -334,7 +334,8 @@ impl Body<'_, '_, '_> {
             self.too_much(format!("a function returns at most {MOST_RETURNS} times"), function.at);
             return;
         }
-        let body = shape(body, &answer, self.lowering.diagnostics);
+        let mut body = shape(body, &answer, self.lowering.diagnostics);
+        called_at(&mut body, call.at);
         self.calls.statements += count(&body, &|_| true);
         if self.calls.statements > MOST_STATEMENTS {
             let title = format!(
@@ -356,6 +357,35 @@ impl Body<'_, '_, '_> {
         self.lowering
             .diagnostics
             .push(Diagnostic::error("E0322", title, place, "").help("call fewer functions, or write shorter ones"));
+    }
+}
+
+/// Notes for what call these statements stand here. A function that calls another says so last: what stands in the handler counts.
+fn called_at(block: &mut Block, call: At) {
+    for statement in block {
+        statement.called = Some(call);
+        match &mut statement.kind {
+            StatementKind::If { then, otherwise, .. } => {
+                called_at(then, call);
+                called_at(otherwise, call);
+            }
+            StatementKind::Foreach { body, .. } => called_at(body, call),
+            StatementKind::Loop { body, step, .. } => {
+                called_at(body, call);
+                called_at(step, call);
+            }
+            StatementKind::Verbatim { otherwise, .. } => {
+                if let Some(otherwise) = otherwise {
+                    called_at(otherwise, call);
+                }
+            }
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Fail { .. } => {}
+        }
     }
 }
 

@@ -107,7 +107,7 @@ fn expired(event: &Event, handler: &Handler, policy: &Policy) -> Option<Statemen
     let id = policy.attributes.iter().position(|attribute| attribute.timer.as_ref() == Some(&event.name))?;
     let place = Place::Attribute(Thread::Local(LocalId(0)), AttributeId(id));
     let value = Expression::Literal(Value::zero(Type::Time));
-    Some(Statement { id: StatementId(0), kind: StatementKind::Set { place, value }, at: handler.at })
+    Some(Statement { id: StatementId(0), kind: StatementKind::Set { place, value }, at: handler.at, called: None })
 }
 
 /// Answers the queries that the policy does not answer. The state classes of its containers are known.
@@ -404,7 +404,7 @@ fn framework_handler(name: &str, parameters: &[String], returns: Option<Type>, b
 }
 
 fn statement(kind: StatementKind) -> Statement {
-    Statement { id: StatementId(0), kind, at: At::default() }
+    Statement { id: StatementId(0), kind, at: At::default(), called: None }
 }
 
 /// The containers of these classes, arrays as a whole.

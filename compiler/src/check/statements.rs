@@ -426,7 +426,7 @@ impl Body<'_, '_, '_> {
 
 /// Numbered later, when all handlers are known.
 pub(super) fn at(at: At, kind: StatementKind) -> Statement {
-    Statement { id: StatementId(0), kind, at }
+    Statement { id: StatementId(0), kind, at, called: None }
 }
 
 /// `a`, `b`

@@ -54,6 +54,8 @@ pub struct Statement {
     pub kind: StatementKind,
     /// Where it is written. For `If` and loops, the part before the body; for a loop that tests last, the part after it.
     pub at: At,
+    /// Of a statement of a function: the call in the handler that it is there for.
+    pub called: Option<At>,
 }
 
 impl Statement {

@@ -116,7 +116,7 @@ fn refuse(
         Some(source) => format!("from {} to {}", source.class.word(), target.class.word()),
         None => format!("to {}", target.class.word()),
     };
-    let mut diagnostic = Diagnostic::error("E0409", title, statement.at, label);
+    let mut diagnostic = handling.called(statement, Diagnostic::error("E0409", title, statement.at, label));
     for container in source.into_iter().chain([target]) {
         diagnostic = diagnostic
             .related(container.at, format!("`{}` is {}", Element::array(&container.name), container.class.word()));

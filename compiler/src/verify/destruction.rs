@@ -28,8 +28,11 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         };
         if !allowed {
             let (event, what) = (&handling.handler.written, handling.statement(statement));
+            let title = format!("`{event}` cannot end a thread, as {what} does");
+            let diagnostic = Diagnostic::error("E0412", title, statement.at, "");
             diagnostics.push(
-                Diagnostic::error("E0412", format!("`{event}` cannot end a thread, as {what} does"), statement.at, "")
+                handling
+                    .called(statement, diagnostic)
                     .note("the host still knows the thread: the policy would lose it")
                     .help("destroy a thread in the event that says it has ended"),
             );

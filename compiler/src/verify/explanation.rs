@@ -44,7 +44,7 @@ impl Handling<'_> {
     }
 
     /// What a state says: where the threads are that the event names, and which containers are empty or hold threads.
-    fn picture(&self, state: &State) -> String {
+    pub(super) fn picture(&self, state: &State) -> String {
         let mut facts = Vec::new();
         for local in (0..self.handler.parameters).map(LocalId) {
             let places = state.places(local).into_iter().flatten().map(|spot| match spot {

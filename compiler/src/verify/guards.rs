@@ -49,6 +49,7 @@ fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Diagnost
     let name = format!("`{written}`");
     let title = format!("{what} keeps a guard: it is not proved that {name} {wanted}");
     let remark = Diagnostic::remark(title, statement.at, format!("{name} {feared} here"));
+    let remark = handling.called(statement, remark);
     let remark = match handling.before(statement.id) {
         None => remark.note("this is never reached"),
         Some(state) => because(remark, handling, state, container, feared),

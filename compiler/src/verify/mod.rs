@@ -21,8 +21,10 @@ mod positions;
 mod query_effects;
 mod query_value;
 mod repeated;
+mod required;
 mod situation;
 mod slots;
+mod sort_keys;
 mod state;
 mod storage;
 mod termination;
@@ -182,6 +184,12 @@ pub struct Share {
 /// Judges a policy. `None` if any property refuses it; the reasons are in `diagnostics`.
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
     let framework = &framework.with_timers(policy.timers());
+    let before = diagnostics.errors();
+    required::check(&policy, framework, diagnostics);
+    sort_keys::check(&policy, diagnostics);
+    if diagnostics.errors() > before {
+        return None;
+    }
     let steps = values::steps(&policy);
     let firsts = repeated::firsts(&policy, framework);
     let judgement = |between: Between| {
@@ -413,6 +421,14 @@ impl<'a> Handling<'a> {
     /// A statement as written, in backquotes, without its `;`.
     fn statement(&self, statement: &Statement) -> String {
         format!("`{}`", self.heads().head(statement).trim_end_matches(';'))
+    }
+
+    /// A diagnostic of a statement: if it stands in a function, with the call in the handler.
+    fn called(&self, statement: &Statement, diagnostic: Diagnostic) -> Diagnostic {
+        match statement.called {
+            Some(call) => diagnostic.related(call, "called here"),
+            None => diagnostic,
+        }
     }
 
     /// The names of the handler, gathered when they are first asked for.

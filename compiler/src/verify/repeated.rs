@@ -71,7 +71,7 @@ fn is_same(one: &Statement, other: &Statement) -> bool {
             other,
         ) => one.kind == *other,
     };
-    own && one.at == other.at
+    own && (one.at, one.called) == (other.at, other.called)
         && one.blocks().map(Vec::len).eq(other.blocks().map(Vec::len))
         && one.blocks().zip(other.blocks()).all(|(one, other)| is_same_block(one, other))
 }

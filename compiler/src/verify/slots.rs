@@ -98,23 +98,22 @@ impl Reader<'_, '_> {
                 let name = &self.handling.container(slot).name;
                 let declared = self.handling.container(slot).at;
                 let certainty = if state.empty(slot) { "is" } else { "may be" };
+                let title = format!("`{name}` {certainty} empty where its thread is looked at");
+                let diagnostic = self.handling.called(self.statement, Diagnostic::error("E0402", title, at, ""));
                 self.diagnostics.push(
-                    Diagnostic::error(
-                        "E0402",
-                        format!("`{name}` {certainty} empty where its thread is looked at"),
-                        at,
-                        "",
-                    )
-                    .related(declared, format!("`{name}` holds one thread or none"))
-                    .help(format!("test it first: `if (|{name}| == 1)`, or `|{name}| == 1 && …` within a condition")),
+                    diagnostic.related(declared, format!("`{name}` holds one thread or none")).help(format!(
+                        "test it first: `if (|{name}| == 1)`, or `|{name}| == 1 && …` within a condition"
+                    )),
                 );
             }
             Thread::Local(local) => {
                 let gone = state.places(local).is_none_or(|places| places.contains(&Spot::Gone));
                 if gone {
                     let name = self.handling.local(local);
+                    let diagnostic = Diagnostic::error("E0402", format!("{name} may name no thread here"), at, "");
                     self.diagnostics.push(
-                        Diagnostic::error("E0402", format!("{name} may name no thread here"), at, "")
+                        self.handling
+                            .called(self.statement, diagnostic)
                             .help(format!("look at {name} before it is destroyed, and within its `foreach`")),
                     );
                 }

@@ -2,12 +2,19 @@
 //!
 //! A state stands for all situations that agree with it. Every step here keeps that so: it may forget, it never invents.
 
+mod join;
+mod moves;
+mod size;
+
+pub(super) use size::{Size, Why};
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::elements::Named;
 use super::values::{self, Range};
-use crate::policy::{At, ContainerId, ContainerKind, ContainerRef, Handler, LocalId, Place, Policy, Value};
+use crate::policy::{At, ContainerId, ContainerRef, Handler, LocalId, Place, Policy, Value};
+use size::lower;
 
 /// An abstract state.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,39 +33,6 @@ pub(super) struct State {
     pub effect: Option<At>,
     /// Of a path by itself, the steps that led here.
     pub path: Vec<Step>,
-}
-
-/// How many threads a container holds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
-    /// At least so many.
-    pub least: u64,
-    /// At most so many, if there is a bound.
-    pub most: Option<u64>,
-    /// Where this is known from.
-    pub why: Why,
-}
-
-/// Where the size of a container is known from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
-    /// From several places, or from nowhere.
-    Unknown,
-    /// From all handlers together: none leaves it otherwise.
-    Between,
-    /// From the event type: it is so whenever the event is raised.
-    Given,
-    /// From a condition.
-    Tested(At),
-    /// From a transfer, a destruction or an assignment.
-    Moved(At),
-}
-
-/// Why a size is known does not matter to what is known.
-impl PartialEq for Size {
-    fn eq(&self, other: &Self) -> bool {
-        (self.least, self.most) == (other.least, other.most)
-    }
 }
 
 /// The places in one of which a thread is.
@@ -302,6 +276,12 @@ impl State {
         self
     }
 
+    /// The same, but of values only what is known in another state.
+    pub fn with_values_of(mut self, other: &State) -> State {
+        self.values = Rc::clone(&other.values);
+        self
+    }
+
     /// Containers of which one holds a thread, this one among them, if that is all that is known.
     pub fn one_of(&self, container: ContainerId) -> Option<&BTreeSet<ContainerId>> {
         self.some.iter().find(|containers| containers.contains(&container))
@@ -348,189 +328,6 @@ impl State {
     pub fn with_some(mut self, containers: BTreeSet<ContainerId>) -> Option<State> {
         self.some.insert(containers);
         self.consistent()
-    }
-
-    /// After the next thread of `from` went to `to` (nowhere: it was destroyed). There was one, and if `to` is a threadref it
-    /// was empty: the caller has assumed both.
-    pub fn after_container(mut self, from: &ContainerRef, to: Option<&ContainerRef>, at: At) -> Option<State> {
-        self.effect = self.effect.or(Some(at));
-        let sources = self.meant(from);
-        let targets: Vec<ContainerId> = to.map(|to| to.candidates().collect()).unwrap_or_default();
-        let named = self.named.iter().any(|named| named.is(from)) && to == Some(from);
-        if named || sources.len() == 1 && sources == targets {
-            return self.consistent();
-        }
-        self.remember(Some(from), to);
-        for places in self.threads.iter_mut().flatten() {
-            if sources.iter().any(|source| places.contains(&Spot::In(*source))) {
-                widen(places, &spots(&targets));
-            }
-        }
-        let sizes = Rc::make_mut(&mut self.sizes);
-        for source in &sources {
-            sizes[source.0].shrink(sources.len() == 1, at);
-        }
-        for target in &targets {
-            sizes[target.0].grow(targets.len() == 1, at);
-        }
-        self.renamed(Some(from), &sources, to, &targets, at);
-        self.weaken_some(&sources, &targets);
-        self.consistent()
-    }
-
-    /// After a named thread went to `to` (nowhere: it was destroyed). If `to` is a threadref it was empty: the caller has
-    /// assumed that, and that the thread is not gone.
-    pub fn after_thread(mut self, local: LocalId, to: Option<&ContainerRef>, at: At) -> Option<State> {
-        self.effect = self.effect.or(Some(at));
-        self.remember(None, to);
-        let before = self.threads[local.0].take()?;
-        let sources: Vec<ContainerId> = before.iter().filter_map(|spot| spot.container()).collect();
-        let targets: Vec<ContainerId> = to.map(|to| to.candidates().collect()).unwrap_or_default();
-        // Two names can stand for one thread, if it can be where both can be.
-        for places in self.threads.iter_mut().flatten() {
-            if !places.is_disjoint(&before) {
-                widen(places, &spots(&targets));
-            }
-        }
-        let certain = before.len() == 1;
-        let sizes = Rc::make_mut(&mut self.sizes);
-        if let [target] = targets.as_slice() {
-            for source in sources.iter().filter(|source| *source != target) {
-                sizes[source.0].shrink(certain, at);
-            }
-            if !sources.contains(target) {
-                sizes[target.0].grow(true, at);
-            } else if !certain {
-                sizes[target.0].grow(false, at);
-            }
-        } else {
-            for source in &sources {
-                sizes[source.0].shrink(certain, at);
-            }
-            for target in &targets {
-                sizes[target.0].grow(false, at);
-            }
-        }
-        self.threads[local.0] = Some(Rc::new(spots(&targets)));
-        self.renamed(None, &sources, to, &targets, at);
-        self.weaken_some(&sources, &targets);
-        self.consistent()
-    }
-
-    /// Before a transfer: so that what it does to the elements that it names is known by their indices.
-    fn remember(&mut self, from: Option<&ContainerRef>, to: Option<&ContainerRef>) {
-        for container in [from, to].into_iter().flatten() {
-            if matches!(container, ContainerRef::Element { .. }) {
-                self.name(container, |_| {});
-            }
-        }
-    }
-
-    /// What a transfer does to what is known by indices.
-    fn renamed(
-        &mut self,
-        from: Option<&ContainerRef>,
-        sources: &[ContainerId],
-        to: Option<&ContainerRef>,
-        targets: &[ContainerId],
-        at: At,
-    ) {
-        for named in &mut self.named {
-            if sources.iter().any(|source| named.may_be(*source)) {
-                named.size.shrink(from.is_some_and(|from| named.is(from)), at);
-            }
-            if targets.iter().any(|target| named.may_be(*target)) {
-                named.size.grow(to.is_some_and(|to| named.is(to)), at);
-            }
-        }
-        let moved = |slot: ContainerId| sources.contains(&slot) || targets.contains(&slot);
-        self.named.retain(|named| !named.depends_on_slots(moved));
-    }
-
-    /// What is known whichever of two states it is.
-    pub fn join(self, other: State) -> State {
-        let some = common(&self, &other);
-        let named = self.named_in_both(&other);
-        let sizes = if Rc::ptr_eq(&self.sizes, &other.sizes) {
-            self.sizes
-        } else {
-            Rc::new(self.sizes.iter().zip(other.sizes.iter()).map(|(a, b)| a.join(*b)).collect())
-        };
-        let threads = self.threads.into_iter().zip(other.threads).map(|places| match places {
-            (Some(a), Some(b)) if Rc::ptr_eq(&a, &b) || b.is_subset(&a) => Some(a),
-            (Some(a), Some(b)) => Some(Rc::new(&*a | &*b)),
-            (None, _) | (_, None) => None,
-        });
-        let values = joined(self.values, &other.values);
-        State {
-            sizes,
-            some,
-            named,
-            threads: threads.collect(),
-            values,
-            effect: self.effect.or(other.effect),
-            path: Vec::new(),
-        }
-    }
-
-    /// `self` joined with `next`, and bounds that still move given up, so that a loop comes to rest. Of values, the bounds
-    /// move to the next of `steps`; without any, to the end.
-    pub fn widen(self, next: State, any: &State, steps: &[i64]) -> State {
-        let before = self.clone();
-        let moved = !Rc::ptr_eq(&self.values, &next.values) && self.values != next.values;
-        let values = if moved {
-            let each = self.values.iter().zip(next.values.iter()).zip(any.values.iter());
-            Rc::new(each.map(|((one, next), any)| one.widen(*next, steps, *any)).collect())
-        } else {
-            Rc::clone(&self.values)
-        };
-        let mut joined = self.join(next);
-        joined.values = values;
-        let sizes = Rc::make_mut(&mut joined.sizes).iter_mut().zip(before.sizes.iter()).zip(any.sizes.iter());
-        for ((size, old), any) in sizes {
-            if size.least < old.least {
-                size.least = 0;
-            }
-            if size.most != old.most {
-                size.most = any.most;
-            }
-        }
-        joined.some.retain(|fact| before.some.contains(fact));
-        joined.named.retain_mut(|named| {
-            let Some(old) = before.named.iter().find(|old| old.first == named.first && old.index == named.index) else {
-                return false;
-            };
-            if named.size.least < old.size.least {
-                named.size.least = 0;
-            }
-            if named.size.most != old.size.most {
-                named.size.most = None;
-            }
-            true
-        });
-        joined
-    }
-
-    /// The same, but of values only what is known in another state.
-    pub fn with_values_of(mut self, other: &State) -> State {
-        self.values = Rc::clone(&other.values);
-        self
-    }
-
-    /// What is known by indices in either state, as far as it holds in both.
-    fn named_in_both(&self, other: &State) -> Vec<Named> {
-        let mut both: Vec<Named> = Vec::new();
-        for named in self.named.iter().chain(&other.named) {
-            let container = named.container();
-            if both.iter().any(|known| known.is(&container)) {
-                continue;
-            }
-            let size = self.size_of(&container).join(other.size_of(&container));
-            if both.len() < MOST_NAMED && (size.least > 0 || size.most.is_some()) {
-                both.push(Named { size, ..named.clone() });
-            }
-        }
-        both
     }
 
     /// Draws the conclusions that one piece of knowledge allows on another. `None`: they contradict each other.
@@ -582,116 +379,10 @@ impl State {
             }
         }
     }
-
-    /// Forgets of which sets one member holds a thread, where the thread may have left the set.
-    fn weaken_some(&mut self, sources: &[ContainerId], targets: &[ContainerId]) {
-        let stays =
-            |fact: &BTreeSet<ContainerId>| !targets.is_empty() && targets.iter().all(|target| fact.contains(target));
-        self.some.retain(|fact| !sources.iter().any(|source| fact.contains(source)) || stays(fact));
-    }
-
-    /// The sets of which one member holds a thread, with those of one member.
-    fn all_some(&self) -> Vec<BTreeSet<ContainerId>> {
-        let holding = (0..self.sizes.len()).map(ContainerId).filter(|container| self.holds(*container));
-        self.some.iter().cloned().chain(holding.map(|container| BTreeSet::from([container]))).collect()
-    }
 }
-
-/// The values of two states that become one.
-fn joined(mut one: Rc<Vec<Range>>, other: &Rc<Vec<Range>>) -> Rc<Vec<Range>> {
-    if !Rc::ptr_eq(&one, other) {
-        for (index, range) in other.iter().enumerate() {
-            let known = one[index];
-            let both = known.join(*range);
-            if both != known || both.why != known.why {
-                Rc::make_mut(&mut one)[index] = both;
-            }
-        }
-    }
-    one
-}
-
-/// More facts than this are not kept: no policy needs them, and their number could double with every branch.
-const MOST_FACTS: usize = 64;
 
 /// As much is kept of elements by their indices.
 const MOST_NAMED: usize = 16;
-
-/// The spots of a thread that went to one of these; nowhere if there are none.
-fn spots(targets: &[ContainerId]) -> Places {
-    if targets.is_empty() {
-        return Places::from([Spot::Gone]);
-    }
-    targets.iter().map(|target| Spot::In(*target)).collect()
-}
-
-/// The sets of which one member holds a thread in both states: the smallest unions of what is known in each.
-fn common(a: &State, b: &State) -> BTreeSet<BTreeSet<ContainerId>> {
-    // What holds a thread in both is kept as a size, and with it all sets that contain it.
-    let certain = |container: &ContainerId| a.holds(*container) && b.holds(*container);
-    let open = |state: &State| {
-        let mut sets = state.all_some();
-        sets.retain(|set| !set.iter().any(certain));
-        sets
-    };
-    let (of_a, of_b) = (open(a), open(b));
-    let mut unions: Vec<_> = of_a.iter().flat_map(|one| of_b.iter().map(move |other| one | other)).collect();
-    unions.sort_by(|one, other| one.len().cmp(&other.len()).then_with(|| one.cmp(other)));
-    let mut smallest: Vec<BTreeSet<ContainerId>> = Vec::new();
-    for union in unions {
-        if smallest.len() < MOST_FACTS && !smallest.iter().any(|known| known.is_subset(&union)) {
-            smallest.push(union);
-        }
-    }
-    // Sets of one member are kept as sizes.
-    smallest.into_iter().filter(|fact| fact.len() > 1).collect()
-}
-
-impl Size {
-    /// Nothing is known of a container, but that a threadref holds one thread at most, and any other all that can live.
-    fn any(policy: &Policy, kind: &ContainerKind) -> Self {
-        let most = if *kind == ContainerKind::Threadref { Some(1) } else { policy.capacity.map(u64::from) };
-        Size { least: 0, most, why: Why::Unknown }
-    }
-
-    /// What is known if both are.
-    fn both(self, other: Size) -> Size {
-        let size = Size { least: self.least.max(other.least), most: lower(self.most, other.most), why: self.why };
-        if size == self { self } else { Size { why: other.why, ..size } }
-    }
-
-    fn join(self, other: Size) -> Size {
-        let most = match (self.most, other.most) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (None, _) | (_, None) => None,
-        };
-        let why = match (self.why, other.why) {
-            (one, same) if one == same => one,
-            // The same on both paths, for two reasons: what was done says more than what was asked.
-            (moved @ Why::Moved(_), _) | (_, moved @ Why::Moved(_)) if self == other => moved,
-            _ => Why::Unknown,
-        };
-        Size { least: self.least.min(other.least), most, why }
-    }
-
-    /// One thread less; or, if not certain, perhaps.
-    fn shrink(&mut self, certain: bool, at: At) {
-        self.least = self.least.saturating_sub(1);
-        if certain {
-            self.most = self.most.map(|most| most.saturating_sub(1));
-        }
-        self.why = Why::Moved(at);
-    }
-
-    /// One thread more; or, if not certain, perhaps.
-    fn grow(&mut self, certain: bool, at: At) {
-        if certain {
-            self.least = self.least.saturating_add(1);
-        }
-        self.most = self.most.map(|most| most.saturating_add(1));
-        self.why = Why::Moved(at);
-    }
-}
 
 impl Spot {
     /// The container, if it is one.
@@ -707,19 +398,5 @@ impl Spot {
 fn narrow(places: &mut Rc<Places>, keep: impl Fn(Spot) -> bool) {
     if !places.iter().all(|spot| keep(*spot)) {
         Rc::make_mut(places).retain(|spot| keep(*spot));
-    }
-}
-
-/// These places, too.
-fn widen(places: &mut Rc<Places>, spots: &Places) {
-    if !spots.is_subset(places) {
-        Rc::make_mut(places).extend(spots);
-    }
-}
-
-fn lower(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, None) | (None, one) => one,
     }
 }

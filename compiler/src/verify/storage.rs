@@ -1,5 +1,7 @@
 //! On every path a handler leaves the threads that it was given where the event type says (2005, §4.2; Bossa 2005, §3).
 
+use std::collections::HashMap;
+
 use super::flow::{End, EndKind};
 use super::state::Spot;
 use super::{Handling, alternatives};
@@ -11,18 +13,31 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     if handling.handler.returns.is_some() {
         return;
     }
+    // What is wrong at an end is said once, however threads come there.
+    let mut said: Vec<(Option<Stage>, Diagnostic)> = Vec::new();
+    let mut places: HashMap<(LocalId, At), Vec<usize>> = HashMap::new();
     for (situation, end) in handling.bad_ends(|situation, end| is_bad(handling, &situation.rules, end)) {
         let end = &end;
         let bad = |other: &End| other.at == end.at && is_bad(handling, &situation.rules, other);
         for parameter in (0..handling.handler.parameters).map(LocalId) {
             let rule = situation.rules.first().copied();
-            if misplaced(handling, rule, parameter, end).next().is_some() {
-                let diagnostic = report(handling, rule, parameter, end);
-                let diagnostic = handling.explained(diagnostic, situation, end, bad);
-                diagnostics.push(diagnostic.help(advice(handling, parameter, rule)));
+            if misplaced(handling, rule, parameter, end).next().is_none() {
+                continue;
             }
+            let wanted = rule.and_then(|rule| demanded(rule, parameter));
+            let here = places.entry((parameter, end.at)).or_default();
+            let known = here.iter().find(|index| said.get(**index).is_some_and(|(known, _)| *known == wanted));
+            if let Some((_, diagnostic)) = known.and_then(|index| said.get_mut(*index)) {
+                diagnostic.notes.push(format!("likewise before: {}", handling.picture(&situation.start)));
+                continue;
+            }
+            let diagnostic = report(handling, rule, parameter, end);
+            let diagnostic = handling.explained(diagnostic, situation, end, bad);
+            here.push(said.len());
+            said.push((wanted, diagnostic.help(advice(handling, parameter, rule))));
         }
     }
+    said.into_iter().for_each(|(_, diagnostic)| diagnostics.push(diagnostic));
 }
 
 /// Whether an end satisfies no rule.

@@ -136,7 +136,7 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
                 Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "fails always");
             let why = state.size_of(container).why;
             diagnostics.push(
-                known_from(diagnostic, why, &format!("{name} is empty"))
+                known_from(handling.called(statement, diagnostic), why, &format!("{name} is empty"))
                     .help(format!("take the thread from a container that holds one, or test `|{written}| > 0` first")),
             );
             return;
@@ -145,7 +145,8 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
             None => {
                 let title = format!("{} names no thread here", handling.local(*local));
                 let diagnostic = Diagnostic::error("E0401", title, statement.at, "outside its `foreach`");
-                diagnostics.push(diagnostic.help("move the statement into the body of the loop"));
+                diagnostics
+                    .push(handling.called(statement, diagnostic).help("move the statement into the body of the loop"));
                 return;
             }
             Some(places) if places.contains(&Spot::Gone) => {
@@ -154,7 +155,7 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
                 let title = format!("{name} {sure} destroyed before {what}");
                 let diagnostic =
                     Diagnostic::error("E0401", title, statement.at, "there may be no such thread any more");
-                diagnostics.push(diagnostic.help("destroy a thread last, and only once"));
+                diagnostics.push(handling.called(statement, diagnostic).help("destroy a thread last, and only once"));
                 return;
             }
             Some(_) => {}
@@ -171,7 +172,7 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
     let title = format!("{name} always holds a thread already in {what}");
     let diagnostic = Diagnostic::error("E0401", title, statement.at, "fails always");
     diagnostics.push(
-        known_from(diagnostic, state.size_of(slot).why, &format!("{name} holds a thread"))
+        known_from(handling.called(statement, diagnostic), state.size_of(slot).why, &format!("{name} holds a thread"))
             .note("a threadref holds one thread at most")
             .help(format!("move the thread in {name} elsewhere first, or use a queue")),
     );

@@ -213,7 +213,8 @@ impl Printer<'_> {
     fn block(&self, block: &Block, depth: usize, out: &mut String) {
         for statement in block {
             let indent = "  ".repeat(depth);
-            line(out, format_args!("{indent}{}{}{}", self.head(statement), at(statement.at), opening(statement)));
+            let places = at(statement.at) + &statement.called.map(at).unwrap_or_default();
+            line(out, format_args!("{indent}{}{places}{}", self.head(statement), opening(statement)));
             match &statement.kind {
                 StatementKind::If { then, otherwise, .. } => {
                     self.block(then, depth + 1, out);

@@ -212,6 +212,13 @@ impl Reader {
         Ok(At { start, end, line })
     }
 
+    /// `@1:2..3 @4:5..6`: where a statement stands, and the call in the handler that it is there for, if it is for one.
+    fn places(&mut self) -> Read<(At, Option<At>)> {
+        let at = self.at()?;
+        let called = matches!(self.peek(), Token::Symbol("@")).then(|| self.at()).transpose()?;
+        Ok((at, called))
+    }
+
     fn ty(&mut self) -> Read<Type> {
         let ty = match self.peek() {
             Token::Word(word) => Type::from_word(word),

@@ -43,7 +43,7 @@ impl HandlerReader {
             reader.symbol("(")?;
             let condition = self.expression_of(Type::Bool, reader)?;
             reader.symbol(")")?;
-            let at = reader.at()?;
+            let at = reader.places()?;
             reader.symbol("{")?;
             let then = self.block(reader)?;
             let otherwise = if reader.accept_word("else") {
@@ -58,7 +58,7 @@ impl HandlerReader {
             let cursor = self.thread(reader)?;
             reader.keyword("in")?;
             let container = self.container(reader)?;
-            let at = reader.at()?;
+            let at = reader.places()?;
             reader.symbol("{")?;
             let body = self.block(reader)?;
             return Ok(statement(StatementKind::Foreach { cursor, container, body }, at));
@@ -66,11 +66,11 @@ impl HandlerReader {
         if !starts_name && reader.accept_word("verbatim") {
             let text = self.verbatim(None, reader)?.0;
             if reader.accept(";") {
-                let at = reader.at()?;
+                let at = reader.places()?;
                 return Ok(statement(StatementKind::Verbatim { text, otherwise: None }, at));
             }
             reader.keyword("else")?;
-            let at = reader.at()?;
+            let at = reader.places()?;
             reader.symbol("{")?;
             let otherwise = Some(self.block(reader)?);
             return Ok(statement(StatementKind::Verbatim { text, otherwise }, at));
@@ -81,7 +81,7 @@ impl HandlerReader {
         }
         let kind = if starts_name { self.named(reader)? } else { self.simple(reader)? };
         reader.symbol(";")?;
-        let at = reader.at()?;
+        let at = reader.places()?;
         Ok(statement(kind, at))
     }
 
@@ -139,7 +139,7 @@ impl HandlerReader {
     fn repetition(&mut self, test: Test, reader: &mut Reader) -> Read<Statement> {
         reader.keyword("while")?;
         let condition = self.in_parentheses(Type::Bool, reader)?;
-        let at = reader.at()?;
+        let at = reader.places()?;
         reader.symbol("{")?;
         let body = self.block(reader)?;
         let step = if !starts_name(reader) && reader.accept_word("step") {
@@ -278,6 +278,6 @@ pub(super) fn starts_name(reader: &Reader) -> bool {
     matches!(reader.peek(), Token::Word(_)) && name_follows
 }
 
-fn statement(kind: StatementKind, at: At) -> Statement {
-    Statement { id: StatementId(0), kind, at }
+fn statement(kind: StatementKind, (at, called): (At, Option<At>)) -> Statement {
+    Statement { id: StatementId(0), kind, at, called }
 }
