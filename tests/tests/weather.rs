@@ -82,17 +82,36 @@ fn every_host_does_the_same_work() {
     for host in hosts() {
         for scheduler in ["generic", "weather"] {
             let printed = make(&host, "measure", &[("SCHEDULER", scheduler), ("THREADS", "6")]);
-            let figure = |name: &str| {
-                let line = printed.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-                line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or_default()
-            };
-            assert!(figure("duration ") > 0 && figure("code ") > 0, "{host} under {scheduler} prints\n{printed}");
+            let (duration, code) = (number(&printed, "duration "), number(&printed, "code "));
+            assert!(duration > 0.0 && code > 0.0, "{host} under {scheduler} prints\n{printed}");
             let work: Vec<String> = printed.lines().take(5).map(str::to_owned).collect();
             let expected = first.get_or_insert_with(|| work.clone());
             assert_eq!(&work, expected, "{host} under {scheduler}");
         }
     }
     assert_eq!(first.unwrap(), ["calculations 200", "standard 66", "slow 33", SHOWN, "lost 0"]);
+}
+
+/// The bounds that `make weather` shows: beside a scheduler for the same policy that was written by hand in C.
+#[test]
+fn a_generated_scheduler_is_as_good_as_one_by_hand() {
+    let _making = MAKING.lock();
+    let in_c = |name: &str| root().join(format!("bench/rabbit/{name}.c")).display().to_string();
+    let by_hand = in_c("by_hand");
+    let yielded = |scheduler: &str| number(&make_in("bench/rabbit", "yield", &[("SCHEDULER", scheduler)]), "yield ");
+    let bare = yielded(&in_c("bare"));
+    let (generated, written) = (yielded("weather") - bare, yielded(&by_hand) - bare);
+    assert!(written > 100.0 && generated <= 1.3 * written, "a decision: {generated} clocks, by hand {written}");
+    let code = |scheduler: &str| number(&make("rabbit", "measure", &[("SCHEDULER", scheduler)]), "code ");
+    let (generated, written) = (code("weather"), code(&by_hand));
+    assert!(written > 1000.0 && generated <= 1.15 * written, "code: {generated} bytes, by hand {written}");
+}
+
+/// The number that stands after a word at the beginning of a line.
+fn number(printed: &str, name: &str) -> f64 {
+    let line = printed.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+    let number = line.split_whitespace().next().and_then(|number| number.parse().ok());
+    number.unwrap_or_else(|| panic!("no `{name}` in\n{printed}"))
 }
 
 fn hosts() -> Vec<String> {
@@ -106,12 +125,16 @@ fn hosts() -> Vec<String> {
 
 /// What a target of a host's Makefile prints.
 fn make(host: &str, target: &str, variables: &[(&str, &str)]) -> String {
+    make_in(&format!("applications/weather/hosts/{host}"), target, variables)
+}
+
+fn make_in(folder: &str, target: &str, variables: &[(&str, &str)]) -> String {
     let mut command = Command::new("make");
-    command.arg("--silent").arg("-C").arg(root().join("applications/weather/hosts").join(host)).arg(target);
+    command.arg("--silent").arg("-C").arg(root().join(folder)).arg(target);
     command.arg(format!("BUILD={}/weather", env!("CARGO_TARGET_TMPDIR"))).arg(format!("CALCULATIONS={CALCULATIONS}"));
     command.args(variables.iter().map(|(name, value)| format!("{name}={value}")));
     let output = command.env("CATAPULTS", catapults()).env_remove("MAKEFLAGS").output().unwrap();
-    assert!(output.status.success(), "{host}, {target} {variables:?}:\n{}", said(&output));
+    assert!(output.status.success(), "{folder}, {target} {variables:?}:\n{}", said(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
