@@ -99,6 +99,18 @@ fn counters_are_followed_only_as_far_as_they_matter() {
                   event event_raised(t) { if (t.wish > 100) t => late; else t => ready; }";
     let found = explored(&policy(&format!("{QUEUE} {counts}")), 1).counterexample.unwrap();
     assert_eq!(found.scenario.moments.len(), 6, "{}", found.scenario);
+    // The same downwards.
+    let down = counts.replace("n++; if (n > 2)", "n--; if (n < -2)");
+    let found = explored(&policy(&format!("{QUEUE} {down}")), 1).counterexample.unwrap();
+    assert_eq!(found.scenario.moments.len(), 6, "{}", found.scenario);
+    let harmless = "event event_raised(t) { n--; if (n < -1000) t => late; else t => ready; }";
+    let report = explored(&policy(&format!("{QUEUE} {SCHEDULE} {harmless}")), 1);
+    assert!(report.counterexample.is_none() && report.limits.is_empty() && report.states < 100, "{report:?}");
+    // Both ways it is no counter.
+    let both = "event event_raised(t) { n--; if (n < -1000) t => late; else t => ready; }
+                event set_next_thread(t) { n++; t => ready; }";
+    let report = explored(&policy(&format!("{QUEUE} {SCHEDULE} {both}")), 1);
+    assert!(report.limits.join(" ").contains("`n` is followed from -16 to 16 only"), "{:?}", report.limits);
     // Harmless, however far it counts.
     let harmless = "event event_raised(t) { n++; if (n > 1000) t => late; else t => ready; }";
     let report = explored(&policy(&format!("{QUEUE} {SCHEDULE} {harmless}")), 1);

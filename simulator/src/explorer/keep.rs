@@ -120,16 +120,16 @@ impl Keep<'_> {
     fn one(&self, value: &mut Value, kept: Kept, role: Role, loose: bool) -> bool {
         match (kept, &mut *value) {
             (Kept::Unread(constant), _) => *value = constant,
-            (Kept::Counter(_), Value::Int(number)) if loose => *number = 0,
-            (Kept::Counter(most), Value::Int(number)) => *number = (*number).min(most),
+            (Kept::Counter { .. }, Value::Int(number)) if loose => *number = 0,
+            (Kept::Counter { least, most }, Value::Int(number)) => *number = (*number).clamp(least, most),
             (Kept::Bounded, Value::Int(number)) => return number.unsigned_abs() <= self.bound.unsigned_abs(),
             (Kept::Bounded, Value::Time(time)) => {
                 let (lowest, highest) = self.range(role, *time);
                 return (lowest..=highest).contains(time);
             }
             (Kept::Bounded, Value::Float(float)) => return float.get().abs() <= self.bound as f64,
-            (Kept::Counter(_) | Kept::Bounded, Value::Bool(_))
-            | (Kept::Counter(_), Value::Time(_) | Value::Float(_)) => {}
+            (Kept::Counter { .. } | Kept::Bounded, Value::Bool(_))
+            | (Kept::Counter { .. }, Value::Time(_) | Value::Float(_)) => {}
         }
         true
     }

@@ -35,8 +35,9 @@ pub(super) struct Values {
 pub(super) enum Kept {
     /// Nobody reads it: as if it never changed.
     Unread(Value),
-    /// It only grows or is set anew, and is only compared with constants below this: beyond, nothing tells values apart.
-    Counter(i64),
+    /// It only grows, or only sinks, or is set anew, and is only compared with constants between these: beyond, nothing tells values
+    /// apart.
+    Counter { least: i64, most: i64 },
     /// As it is, within the bound.
     Bounded,
 }
@@ -63,7 +64,11 @@ struct Uses {
     /// Compared by `<` and the like.
     ordered: bool,
     read_otherwise: bool,
-    /// Assigned something that is neither a constant nor itself with something added.
+    /// A constant is added to it.
+    grows: bool,
+    /// A constant is subtracted from it.
+    sinks: bool,
+    /// Assigned something that is neither a constant nor itself and a constant.
     assigned_otherwise: bool,
 }
 
@@ -115,7 +120,7 @@ impl Values {
         let kept = |uses: &Uses, initial: Value| kept(uses, initial, policy.int_bits);
         let is_counter = |index: &usize| {
             let (uses, variable) = (&survey.variables[*index], &policy.variables[*index]);
-            matches!(kept(uses, variable.initial), Kept::Counter(_))
+            matches!(kept(uses, variable.initial), Kept::Counter { .. })
         };
         let counters = policy.events.iter().map(|handler| {
             let mut read = Survey::new(policy);
@@ -146,7 +151,13 @@ fn kept(uses: &Uses, initial: Value, int_bits: u8) -> Kept {
         Value::Bool(_) | Value::Time(_) | Value::Float(_) => Kept::Bounded,
         // A narrow counter wraps soon enough to matter.
         Value::Int(_) if uses.read_otherwise || uses.assigned_otherwise || int_bits < 64 => Kept::Bounded,
-        Value::Int(_) => Kept::Counter(uses.splits.last().copied().unwrap_or_default()),
+        // What grows and sinks comes back from beyond.
+        Value::Int(_) if uses.grows && uses.sinks => Kept::Bounded,
+        Value::Int(_) if uses.sinks => {
+            let least = uses.splits.first().map_or(0, |first| first.saturating_sub(1));
+            Kept::Counter { least, most: i64::MAX }
+        }
+        Value::Int(_) => Kept::Counter { least: i64::MIN, most: uses.splits.last().copied().unwrap_or_default() },
     }
 }
 
@@ -315,11 +326,13 @@ impl<'a> Survey<'a> {
         if self.constant(value).is_some() {
             return;
         }
-        if let Expression::Binary(BinaryOperator::Add, left, right) = value {
-            let grows = self.constant(right).is_some_and(|step| step >= 0);
-            if grows && matches!(&**left, Expression::Read(read) if read == place) {
-                return;
-            }
+        if let Expression::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right) = value
+            && let Some(step) = self.constant(right)
+            && matches!(&**left, Expression::Read(read) if read == place)
+        {
+            let grows = (*operator == BinaryOperator::Add) == (step >= 0);
+            self.uses(place, |uses| if grows { uses.grows = true } else { uses.sinks = true });
+            return;
         }
         self.uses(place, |uses| uses.assigned_otherwise = true);
         self.expression(value);
