@@ -203,7 +203,8 @@ void catapults_hook_suspended(TCB_t *task) {
     if (catapults.out || !catapults_is_thread(task) || CATAPULTS_IS_BLOCKED(t))
         return;
     catapults_suspend(t);
-    catapults_settle();
+    if (task != pxCurrentTCB) /* it gives up the processor itself */
+        catapults_settle();
 }
 
 void catapults_hook_deleted(TCB_t *task) {

@@ -1,8 +1,8 @@
 /*
  * Each operation of the kernel tells the policy what it should, first come first served and without time slices. The
  * tester is thread 1; the helper, thread 2, does what it is given and then suspends itself.
- * Policy: fifo
  */
+/* Policy: fifo */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static void sleep_and_suspend(void) {
     taskYIELD();
     EXPECT("switch_out 1\nschedule -> 2\n" DONE);
     give(sleeps_long);
-    trace_since();
+    EXPECT(STARTS "block.sleep 2\nschedule -> 1\n");
     xTaskAbortDelay(helper);
     taskYIELD();
     EXPECT(GOES_ON);

@@ -1,5 +1,5 @@
 /*
- * The kernel on the machine that builds: for tests.
+ * The kernel on the machine that builds, and on a Cortex-M3: for tests.
  */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
@@ -8,12 +8,22 @@
 #ifndef configUSE_TIME_SLICING
 #define configUSE_TIME_SLICING 0
 #endif
+#ifdef __arm__
+#define configUSE_PORT_OPTIMISED_TASK_SELECTION 1
+#define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_32_BITS
+#define configTOTAL_HEAP_SIZE (2u << 20)
+#define configMINIMAL_STACK_SIZE 1024
+#define configCPU_CLOCK_HZ 25000000
+#define configKERNEL_INTERRUPT_PRIORITY 255
+#define configMAX_SYSCALL_INTERRUPT_PRIORITY (4 << 5)
+#else
 #define configUSE_PORT_OPTIMISED_TASK_SELECTION 0
-#define configTICK_RATE_HZ 1000
 #define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_64_BITS
-#define configMAX_PRIORITIES 8
-#define configMINIMAL_STACK_SIZE 4096
 #define configTOTAL_HEAP_SIZE (8u << 20)
+#define configMINIMAL_STACK_SIZE 4096
+#endif
+#define configTICK_RATE_HZ 1000
+#define configMAX_PRIORITIES 8
 #define configMAX_TASK_NAME_LEN 16
 #define configIDLE_SHOULD_YIELD 1
 #ifndef configUSE_IDLE_HOOK
@@ -23,6 +33,7 @@
 #define configUSE_TICK_HOOK 0
 #endif
 #define configCHECK_FOR_STACK_OVERFLOW 0
+#define configCHECK_HANDLER_INSTALLATION 0
 #define configSUPPORT_STATIC_ALLOCATION 1
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
 #define configKERNEL_PROVIDED_STATIC_MEMORY 1

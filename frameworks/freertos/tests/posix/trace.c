@@ -11,7 +11,10 @@
 #include "FreeRTOS.h"
 #include "task.h"
 
-static char text[8u << 20];
+#ifndef TRACE_SIZE
+#define TRACE_SIZE (8u << 20)
+#endif
+static char text[TRACE_SIZE];
 static size_t length;
 static bool ended;
 
