@@ -34,7 +34,7 @@ setup-%:
 
 say = printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help setup build test demo bench guards explore mutants fuzz pth-suite weather lint format clean
+.PHONY: help setup build test demo bench guards explore mutants fuzz differential pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -102,6 +102,9 @@ explore: setup-build ## Try every order of events on every policy, 3 threads; st
 
 mutants: setup-build ## Break the policies in every way: what the compiler accepts must keep every promise
 	@cargo run --release --quiet --locked -p catapults-tests --bin mutants
+
+differential: setup-build+test ## Compare what compiled policies decide on every framework with the interpreter, 1000 random ones each
+	@cargo run --release --quiet --locked -p catapults-tests --bin differential
 
 fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECONDS=60 in all
 	@cargo run --release --quiet --locked -p catapults-tests --bin fuzz -- $(SECONDS)

@@ -24,6 +24,8 @@ pub struct Driver<'a> {
     folder: PathBuf,
     /// What loads policies; none for a framework whose build `steps` makes a program that has the policy in it.
     program: Option<PathBuf>,
+    /// The build whose command compiles policies; none: the framework's first.
+    build: Option<&'static str>,
 }
 
 /// How a policy is compiled.
@@ -43,7 +45,7 @@ impl<'a> Driver<'a> {
     pub fn build(framework: &'a Framework, folder: &Path) -> Result<Self, String> {
         let home = root().join("frameworks").join(&framework.name);
         if framework.builds.iter().any(|build| build.name == "steps") {
-            return Ok(Driver { framework, home, folder: folder.to_owned(), program: None });
+            return Ok(Driver::of_build(framework, folder, "steps"));
         }
         let table = folder.join("table.h");
         fs::write(&table, table_of(framework)).map_err(|error| error.to_string())?;
@@ -57,7 +59,13 @@ impl<'a> Driver<'a> {
         command.arg(format!("-I{}", root().join("frameworks/shared").display()));
         command.arg("-o").arg(&program).arg(root().join("tests/run/driver.c"));
         finish(command)?;
-        Ok(Driver { framework, home, folder: folder.to_owned(), program: Some(program) })
+        Ok(Driver { framework, home, folder: folder.to_owned(), program: Some(program), build: None })
+    }
+
+    /// What a build of the framework makes of a policy is a program that takes steps, as `steps` does (docs/frameworks.md).
+    pub fn of_build(framework: &'a Framework, folder: &Path, build: &'static str) -> Self {
+        let home = root().join("frameworks").join(&framework.name);
+        Driver { framework, home, folder: folder.to_owned(), program: None, build: Some(build) }
     }
 
     /// Compiles a policy to a shared object whose name starts with `name`.
@@ -69,8 +77,8 @@ impl<'a> Driver<'a> {
         let file = files.first().ok_or("no file is generated")?;
         let (source, output) = (self.folder.join(format!("{name}.c")), self.folder.join(format!("{name}.so")));
         fs::write(&source, &file.text).map_err(|error| error.to_string())?;
-        let steps = self.framework.builds.iter().find(|build| build.name == "steps");
-        let build = steps.or(self.framework.builds.first()).ok_or("the framework has no build")?;
+        let wanted = |name: &str| self.framework.builds.iter().find(|build| build.name == name);
+        let build = self.build.map_or(self.framework.builds.first(), wanted).ok_or("the framework has no build")?;
         let parts = [
             ("{source}", source.as_path()),
             ("{output}", &output),
@@ -83,7 +91,8 @@ impl<'a> Driver<'a> {
         let mut words = emit::command(build, policy.policy()).map(fill);
         let mut command = Command::new(words.next().ok_or("the build command is empty")?);
         command.args(words);
-        if mode == Mode::Sanitized {
+        // A cross compiler has no sanitizers.
+        if mode == Mode::Sanitized && self.build != Some("simulated") {
             command.args(SANITIZERS).arg("-O1");
         }
         finish(command).map_err(|said| format!("{said}\nin {}", source.display()))?;

@@ -2,6 +2,7 @@
 
 pub mod choices;
 pub mod compiled;
+pub mod differential;
 pub mod examples;
 pub mod fuzz;
 pub mod grammar;

@@ -27,6 +27,9 @@ static void say(const char *text) {
     }
 }
 
+/* Whoever reads the console skips what is empty. */
+static void begin_answer(void) { say(":"); }
+
 static _Noreturn void end(uint8_t status) {
     (void)status;
     console = 's';
@@ -49,6 +52,7 @@ static bool read_line(char *line, size_t size) {
 #define THREADS 4096
 
 static void say(const char *text) { fputs(text, stdout); }
+static void begin_answer(void) {}
 static _Noreturn void end(uint8_t status) { exit(status); }
 static bool read_line(char *line, size_t size) { return fgets(line, (int)size, stdin); }
 #endif
@@ -281,6 +285,7 @@ int main(void) {
             restart();
             continue;
         }
+        begin_answer();
         if (out)
             fatal("the policy is out", words[0]);
         if (IS("ask"))
