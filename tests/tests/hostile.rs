@@ -122,6 +122,45 @@ fn long_texts_take_linear_time() {
     );
 }
 
+#[test]
+fn long_descriptions_take_linear_time() {
+    let head = "framework f { abi 1; language c; int 64; header \"f.h\"; container c : BLOCKED; \
+                event newthread(t) { t: NEW -> READY } \
+                event schedule { some READY, none RUNNING: one READY -> RUNNING } ";
+    let numbered = |piece: &dyn Fn(usize) -> String, end: &str| {
+        let mut text = head.to_owned();
+        let mut number = 0;
+        while text.len() + end.len() < LONG / 4 {
+            text.push_str(&piece(number));
+            number += 1;
+        }
+        text + end + "}"
+    };
+    let blocks = |n| format!("event b.e{n}(t) {{ t: RUNNING -> BLOCKED }} default {{ t => c; }} ");
+    within_reason("events", &numbered(&blocks, "sequence life { newthread ( schedule b.* | b.* )* }"));
+    within_reason(
+        "likes",
+        &numbered(&|n| format!("event e{n}(t) {{ t: READY -> READY }} default like newthread; "), ""),
+    );
+    within_reason(
+        "alternatives",
+        &numbered(&|_| "t: READY -> READY | ".to_owned(), "t: READY -> READY }").replacen(
+            "t: READY",
+            "event e(t) { t: READY",
+            1,
+        ),
+    );
+    within_reason("containers", &numbered(&|n| format!("container c{n} : BLOCKED; "), ""));
+    within_reason("sequences", &numbered(&|n| format!("sequence s{n} {{ schedule }} "), ""));
+    within_reason("lives", &numbered(&|n| format!("sequence s{n} {{ newthread }} "), ""));
+    within_reason("steps", &format!("{head} sequence s {{ {} }} }}", "schedule ".repeat(LONG / 40)));
+    let doubled = |n: usize| match n {
+        0 => "sequence s0 { ( )? } ".to_owned(),
+        n => format!("sequence s{n} {{ s{0} s{0} }} ", n - 1),
+    };
+    within_reason("sequences in sequences", &numbered(&doubled, ""));
+}
+
 fn within_reason(name: &str, text: &str) {
     let started = Instant::now();
     survive(text.as_bytes());

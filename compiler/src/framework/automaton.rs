@@ -1,7 +1,7 @@
 //! Sequences as automata. The positions of one are the places in its pattern where an event stands; its state is the set of
 //! positions that can come next, as bits: ways with the same future are one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Framework, Move, Pattern, Sequence, Stage};
 use crate::vocabulary::At;
@@ -23,6 +23,9 @@ pub(super) const MOST: usize = 63;
 /// More parts than this a sequence does not have with those that it names written out.
 const MOST_PARTS: usize = 10_000;
 
+/// Sequences are written out in one another so deep.
+pub(super) const DEEPEST: usize = 16;
+
 /// A part of a pattern.
 struct Part {
     may_be_empty: bool,
@@ -33,8 +36,8 @@ struct Part {
 impl Automaton {
     /// The sequence that the life of each thread follows: the one with the event of a new thread.
     pub fn of_lives(framework: &Framework) -> Option<Self> {
-        let life = framework.sequences.iter().find(|sequence| is_life(framework, sequence))?;
-        Automaton::of(&unfolded(framework, life)?.0)
+        let sequences = Sequences::of(framework);
+        Automaton::of(&sequences.unfolded(sequences.lives.first()?)?.0)
     }
 
     /// Follows a pattern; sequences that are named in it are passed over. `None`: it is too long.
@@ -146,7 +149,8 @@ pub struct Order(Vec<Automaton>);
 impl Order {
     /// The order of a framework's events.
     pub fn of(framework: &Framework) -> Self {
-        let followed = orders(framework).filter_map(|sequence| unfolded(framework, sequence));
+        let sequences = Sequences::of(framework);
+        let followed = sequences.orders().filter_map(|sequence| sequences.unfolded(sequence));
         Order(followed.filter_map(|(pattern, _)| Automaton::of(&pattern)).collect())
     }
 
@@ -166,13 +170,6 @@ impl Order {
     }
 }
 
-/// Whether an event is that of a new thread.
-pub fn creates(framework: &Framework, name: &str) -> bool {
-    let new = |step: &Move| matches!(step, Move::Parameter(_, Stage::New, _));
-    let events = framework.events.iter().filter(|event| event.name == name);
-    events.flat_map(|event| &event.rules).flat_map(|rule| &rule.moves).any(new)
-}
-
 /// The events that a pattern names.
 pub fn events_of(pattern: &Pattern, events: &mut Vec<String>) {
     match pattern {
@@ -185,45 +182,63 @@ pub fn events_of(pattern: &Pattern, events: &mut Vec<String>) {
     }
 }
 
-/// The sequences of [`Order`].
-pub(super) fn orders(framework: &Framework) -> impl Iterator<Item = &Sequence> {
-    let lives = with_lives(framework);
-    let named: BTreeSet<&str> = framework.sequences.iter().flat_map(|sequence| named_in(&sequence.pattern)).collect();
-    let orders = framework.sequences.iter();
-    orders.filter(move |sequence| !lives.contains(sequence.name.as_str()) && !named.contains(sequence.name.as_str()))
+/// The sequences of a framework, looked through once.
+pub(super) struct Sequences<'a> {
+    all: BTreeMap<&'a str, &'a Sequence>,
+    /// In source order.
+    in_order: &'a [Sequence],
+    /// In which the event of a new thread stands.
+    pub(super) lives: Vec<&'a Sequence>,
+    /// These, and those that have them in them.
+    with_lives: BTreeSet<&'a str>,
+    /// That are named by others.
+    named: BTreeSet<&'a str>,
 }
 
-/// Whether a sequence is the life of a thread: whether the event of a new thread stands in it.
-pub(super) fn is_life(framework: &Framework, sequence: &Sequence) -> bool {
-    let mut events = Vec::new();
-    events_of(&sequence.pattern, &mut events);
-    events.iter().any(|event| creates(framework, event))
-}
-
-/// A sequence with those that it names written out, and where each of its events stands; the lives of threads are left as
-/// they are. `None`: it is too long.
-pub(super) fn unfolded(framework: &Framework, sequence: &Sequence) -> Option<(Pattern, Vec<At>)> {
-    let mut unfold = Unfold { framework, lives: with_lives(framework), places: Vec::new(), parts: 0 };
-    let pattern = unfold.pattern(&sequence.pattern, &mut sequence.places.iter())?;
-    Some((pattern, unfold.places))
-}
-
-/// The sequences that have the life of a thread in them. A sequence names only those before it.
-fn with_lives(framework: &Framework) -> BTreeSet<&str> {
-    let mut lives = BTreeSet::new();
-    for sequence in &framework.sequences {
-        if is_life(framework, sequence) || named_in(&sequence.pattern).iter().any(|name| lives.contains(name)) {
-            lives.insert(sequence.name.as_str());
+impl<'a> Sequences<'a> {
+    pub(super) fn of(framework: &'a Framework) -> Self {
+        let new = |step: &Move| matches!(step, Move::Parameter(_, Stage::New, _));
+        let creating = framework.events.iter().filter(|event| event.rules.iter().flat_map(|rule| &rule.moves).any(new));
+        let creating: BTreeSet<&str> = creating.map(|event| event.name.as_str()).collect();
+        let (mut lives, mut with_lives, mut named) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        for sequence in &framework.sequences {
+            let mut events = Vec::new();
+            events_of(&sequence.pattern, &mut events);
+            let names = named_in(&sequence.pattern);
+            let is_life = events.iter().any(|event| creating.contains(event.as_str()));
+            lives.extend(is_life.then_some(sequence));
+            // A sequence names only those before it.
+            if is_life || names.iter().any(|name| with_lives.contains(name)) {
+                with_lives.insert(sequence.name.as_str());
+            }
+            named.extend(names);
         }
+        let all = framework.sequences.iter().map(|sequence| (sequence.name.as_str(), sequence)).collect();
+        Sequences { all, in_order: &framework.sequences, lives, with_lives, named }
     }
-    lives
+
+    /// Those of [`Order`].
+    pub(super) fn orders(&self) -> impl Iterator<Item = &'a Sequence> {
+        let is_order = |sequence: &&Sequence| {
+            [&self.with_lives, &self.named].iter().all(|not| !not.contains(sequence.name.as_str()))
+        };
+        self.in_order.iter().filter(is_order)
+    }
+
+    /// A sequence with those that it names written out, and where each of its events stands; the lives of threads are left
+    /// as they are. `None`: it is too long.
+    pub(super) fn unfolded(&self, sequence: &Sequence) -> Option<(Pattern, Vec<At>)> {
+        let mut unfold = Unfold { sequences: self, places: Vec::new(), parts: 0, depth: 0 };
+        let pattern = unfold.pattern(&sequence.pattern, &mut sequence.places.iter())?;
+        Some((pattern, unfold.places))
+    }
 }
 
 struct Unfold<'a> {
-    framework: &'a Framework,
-    lives: BTreeSet<&'a str>,
+    sequences: &'a Sequences<'a>,
     places: Vec<At>,
     parts: usize,
+    depth: usize,
 }
 
 impl Unfold<'_> {
@@ -238,9 +253,15 @@ impl Unfold<'_> {
                 Pattern::Event(names.clone())
             }
             Pattern::Sequence(name) => {
-                let named = self.framework.sequences.iter().find(|sequence| sequence.name == *name);
-                match named.filter(|_| !self.lives.contains(name.as_str())) {
-                    Some(named) => self.pattern(&named.pattern, &mut named.places.iter())?,
+                let named = self.sequences.all.get(name.as_str());
+                match named.filter(|_| !self.sequences.with_lives.contains(name.as_str())) {
+                    Some(_) if self.depth == DEEPEST => return None,
+                    Some(named) => {
+                        self.depth += 1;
+                        let inner = self.pattern(&named.pattern, &mut named.places.iter())?;
+                        self.depth -= 1;
+                        inner
+                    }
                     None => pattern.clone(),
                 }
             }

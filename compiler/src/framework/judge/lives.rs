@@ -1,35 +1,45 @@
 //! The sequences agree with the event types: where a sequence lets an event come, its threads can be as its type says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Event, Framework, Move, Stage, any_of, events, stages};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::framework::automaton::{self, Automaton, MOST, is_life, orders, unfolded};
-use crate::framework::{Pattern, Sequence};
+use crate::framework::Pattern;
+use crate::framework::automaton::{Automaton, DEEPEST, MOST, Sequences};
 use crate::vocabulary::{At, StateClass};
 
 pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
-    let lives: Vec<&Sequence> = framework.sequences.iter().filter(|sequence| is_life(framework, sequence)).collect();
+    let sequences = Sequences::of(framework);
     for sequence in &framework.sequences {
         if !names_any(&sequence.pattern) {
             let title = format!("the sequence `{}` names no event", sequence.name);
             diagnostics.push(Diagnostic::error("E0208", title, sequence.at, "").help("remove it"));
         }
     }
-    if let [first, second, ..] = lives.as_slice() {
+    if let [first, second, ..] = sequences.lives.as_slice() {
         let title = format!("`{}` is a second life of threads", second.name);
         let twice = Diagnostic::error("E0208", title, second.at, "an event of a new thread stands in it");
         let twice = twice.related(first.at, "so it does here");
         diagnostics.push(twice.help("join the two with `|`: every thread follows the same sequence"));
     }
-    for sequence in lives.iter().copied().chain(orders(framework)) {
-        let Some(automaton) = unfolded(framework, sequence).and_then(|(pattern, _)| Automaton::of(&pattern)) else {
+    for (is_life, sequence) in sequences
+        .lives
+        .iter()
+        .copied()
+        .take(1)
+        .map(|life| (true, life))
+        .chain(sequences.orders().map(|order| (false, order)))
+    {
+        let unfolded = sequences.unfolded(sequence);
+        let followed = unfolded.and_then(|(pattern, places)| Some((Automaton::of(&pattern)?, places)));
+        let Some((automaton, places)) = followed else {
             let title = format!("the sequence `{}` is too long to be followed", sequence.name);
-            let long = Diagnostic::error("E0208", title, sequence.at, format!("more than {MOST} events stand in it"));
+            let label = format!("more than {MOST} events stand in it, or sequences {DEEPEST} deep");
+            let long = Diagnostic::error("E0208", title, sequence.at, label);
             diagnostics.push(long.note("the sequences that it names are a part of it").help("join events to families"));
             continue;
         };
-        if let (true, Some((_, places))) = (is_life(framework, sequence), unfolded(framework, sequence)) {
+        if is_life {
             Walk::of(framework, automaton, places).report(diagnostics);
         }
     }
@@ -46,7 +56,7 @@ fn names_any(pattern: &Pattern) -> bool {
 
 /// The states that the thread can be in before each position of its life.
 struct Walk<'a> {
-    framework: &'a Framework,
+    events: BTreeMap<&'a str, &'a Event>,
     automaton: Automaton,
     places: Vec<At>,
     before: Vec<BTreeSet<State>>,
@@ -61,7 +71,8 @@ impl<'a> Walk<'a> {
     fn of(framework: &'a Framework, automaton: Automaton, places: Vec<At>) -> Self {
         let before = vec![BTreeSet::new(); automaton.positions().len()];
         let meanwhile = meanwhile(framework, &automaton);
-        let mut walk = Walk { framework, automaton, places, before, meanwhile };
+        let events = framework.events.iter().map(|event| (event.name.as_str(), event)).collect();
+        let mut walk = Walk { events, automaton, places, before, meanwhile };
         let mut open: Vec<usize> = walk.automaton.first_positions().collect();
         for first in &open {
             walk.before[*first].insert(Stage::New);
@@ -87,7 +98,7 @@ impl<'a> Walk<'a> {
 
     /// The states after an event at a position; none: it cannot come there.
     fn after(&self, position: usize, name: &str) -> BTreeSet<State> {
-        let Some(event) = self.framework.events.iter().find(|event| event.name == name) else { return BTreeSet::new() };
+        let Some(event) = self.events.get(name) else { return BTreeSet::new() };
         let before = &self.before[position];
         match changes(event) {
             None => before.clone(),
@@ -118,7 +129,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             for name in names.iter().filter(|name| self.after(position, name).is_empty()) {
-                let Some(event) = self.framework.events.iter().find(|event| event.name == *name) else { continue };
+                let Some(event) = self.events.get(name.as_str()) else { continue };
                 let states: Vec<&str> = self.before[position].iter().map(|state| plain(*state)).collect();
                 let title = format!("`{name}` cannot come here in the life of a thread");
                 let label = format!("the thread is {} then", any_of(&states));
@@ -152,19 +163,20 @@ fn speaks(rule: &super::Rule, parameter: usize) -> bool {
 /// What can become of a thread between two events of its life: the policy takes the processor from it; an event comes that its
 /// sequence does not name; an event of another thread concerns it, too.
 fn meanwhile(framework: &Framework, automaton: &Automaton) -> Vec<(State, State)> {
-    let mut all = vec![(Stage::In(StateClass::Running), Stage::In(StateClass::Ready))];
+    let named: BTreeSet<&str> = automaton.positions().iter().flatten().map(String::as_str).collect();
+    let mut all = BTreeSet::from([(Stage::In(StateClass::Running), Stage::In(StateClass::Ready))]);
     for event in events(framework) {
         let others = event.rules.iter().flat_map(|rule| &rule.moves).filter(|step| match step {
             Move::One(..) => !event.parameters.is_empty(),
             Move::Parameter(..) => event.parameters.len() > 1,
         });
         all.extend(others.map(stages));
-        if !automaton.names(&event.name) && !automaton::creates(framework, &event.name) {
+        let creates = event.rules.iter().flat_map(|rule| &rule.moves).any(|step| stages(step).0 == Stage::New);
+        if !named.contains(event.name.as_str()) && !creates {
             all.extend(changes(event).unwrap_or_default());
         }
     }
-    all.retain(|(from, _)| *from != Stage::New);
-    all
+    all.into_iter().filter(|(from, _)| *from != Stage::New).collect()
 }
 
 /// For people.
