@@ -16,11 +16,10 @@
 #define configUSE_IDLE_HOOK 0
 #define configUSE_TICK_HOOK 0
 #define configUSE_TIMERS 0
-#define configUSE_MUTEXES 0
-#define configUSE_TASK_NOTIFICATIONS 0
 #define configCHECK_FOR_STACK_OVERFLOW 0
 #define configSUPPORT_STATIC_ALLOCATION 1
-#define configSUPPORT_DYNAMIC_ALLOCATION 0
+#define configSUPPORT_DYNAMIC_ALLOCATION 1
+#define configTOTAL_HEAP_SIZE 1024 /* nobody allocates */
 #define configKERNEL_PROVIDED_STATIC_MEMORY 1
 #define configPRIO_BITS 3
 #define configKERNEL_INTERRUPT_PRIORITY (7 << (8 - configPRIO_BITS))
@@ -28,10 +27,7 @@
 
 #define INCLUDE_vTaskDelete 1
 
-/* As the vector table calls them. */
-#define vPortSVCHandler on_svc
-#define xPortPendSVHandler on_pendsv
-#define xPortSysTickHandler on_systick
+#define configASSERT(condition) ((void)(condition))
 
 /* Without a policy this is the kernel as it is. */
 #ifndef STATION_GENERIC

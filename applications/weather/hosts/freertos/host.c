@@ -1,5 +1,7 @@
 #include "host.h"
 
+#include <stdlib.h>
+
 #include "station.h"
 
 /* Words. */
@@ -25,7 +27,14 @@ enum { SEMIHOSTING_WRITEC = 0x03, SEMIHOSTING_EXIT = 0x18, APPLICATION_EXIT = 0x
 
 void host_put(char character) { semihosting(SEMIHOSTING_WRITEC, &character); }
 
-/* An instruction takes 256 ns, which is 6.4 of the counter: see the Makefile. */
+/* In the place of the C library's, which would be a third of the program. */
+void exit(int status) {
+    (void)status;
+    for (;;)
+        semihosting(SEMIHOSTING_EXIT, (const void *)APPLICATION_EXIT);
+}
+
+/* An instruction takes 256 ns (tools/run), which is 6.4 of the counter. */
 void host_end(void) {
     uint32_t instructions = (uint32_t)((uint64_t)(COUNTER - began) * 10 / 64), power = 1000000000;
 #ifdef STATION_TRACE
@@ -39,7 +48,7 @@ void host_end(void) {
         host_put((char)('0' + instructions / power % 10));
     for (const char *text = " instructions\n"; *text; text++)
         host_put(*text);
-    semihosting(SEMIHOSTING_EXIT, (const void *)APPLICATION_EXIT);
+    exit(EXIT_SUCCESS);
 }
 
 #ifdef CATAPULTS_IMPORT_temperature
