@@ -1,6 +1,6 @@
 //! `make differential`: every framework takes the interpreter's decisions. For each: the scripts of `tests/run` and the policies that its
 //! dialect allows, then random policies, as many as the argument says (1000), all in random orders of events; and the framework's own
-//! test, if there is one (`tests/tests/NAME.rs`). A difference is made short and saved in `tests/run`. The exit status is 1 if
+//! test, if there is one (`tests/tests/NAME.rs`). Further arguments are the names of frameworks; without, it is all. A difference is made short and saved in `tests/run`. The exit status is 1 if
 //! there is one.
 
 use std::io::Write;
@@ -34,7 +34,9 @@ fn main() -> ExitCode {
     };
     let start = Instant::now();
     let seed = number("CATAPULTS_SEED", 1);
-    let frameworks = frameworks();
+    let only: Vec<String> = std::env::args().skip(2).collect();
+    let mut frameworks = frameworks();
+    frameworks.retain(|framework| only.is_empty() || only.contains(&framework.name));
     let targets: Vec<Option<Target>> = frameworks.iter().map(|framework| Target::new(framework)).collect();
     let simulated: Vec<Option<Target>> = frameworks.iter().map(|framework| Target::simulated(framework)).collect();
 
