@@ -62,7 +62,8 @@ fn containers() -> Large {
         format!("if (|c{from}| > 0 && |c{to}| == 0)\nc{from} => c{to};\n")
     };
     let body = lines(LINES / 2, step);
-    let handlers = format!("event newthread(t) {{ t => ready; }}\nevent block.*(t) {{\n{body}t => parked;\n}}\n");
+    let first = "if (t.a > 1) t => later; else if (t.a > 0) t => c0; else t => ready;";
+    let handlers = format!("event newthread(t) {{ {first} }}\nevent block.*(t) {{\n{body}t => parked;\n}}\n");
     large("containers", &(data + "queue parked : BLOCKED;\n"), "", &handlers)
 }
 
@@ -94,7 +95,9 @@ fn large(name: &'static str, data: &str, attributes: &str, handlers: &str) -> La
     // Writing to a string cannot fail.
     let _ = write!(text, "thread {{\nint a;\n{attributes}}}\ndata {{\nthreadref current;\nqueue ready : READY;\n");
     let _ = write!(text, "queue late : READY, later : READY;\nint v, w;\n{data}}}\n{handlers}");
-    text.push_str("event switch_out(t) { t => ready; }\nevent event_raised(t) { t => ready; }\n");
+    // So that `late` can hold threads, and `v` and `w` any number: else the verifier knows that much of this is never done.
+    text.push_str("event switch_out(t) { v = t.a; w = t.a; t => ready; }\n");
+    text.push_str("event event_raised(t) { if (t.a > 1) t => late; else t => ready; }\n");
     text.push_str("event schedule {\nif (|ready| > 0) ready => current;\nelse if (|late| > 0) late => current;\n");
     text.push_str("else later => current;\ndispatch current;\n}\n}\n");
     Large { name, text }
