@@ -36,6 +36,10 @@ fn main() -> ExitCode {
     let seed = number("CATAPULTS_SEED", 1);
     let only: Vec<String> = std::env::args().skip(2).collect();
     let mut frameworks = frameworks();
+    if let Some(unknown) = only.iter().find(|name| !frameworks.iter().any(|framework| framework.name == **name)) {
+        eprintln!("differential: there is no framework `{unknown}`");
+        return ExitCode::from(2);
+    }
     frameworks.retain(|framework| only.is_empty() || only.contains(&framework.name));
     let targets: Vec<Option<Target>> = frameworks.iter().map(|framework| Target::new(framework)).collect();
     let simulated: Vec<Option<Target>> = frameworks.iter().map(|framework| Target::simulated(framework)).collect();
