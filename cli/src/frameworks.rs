@@ -45,18 +45,23 @@ pub fn folder_of(path: &Path) -> PathBuf {
     parent.canonicalize().unwrap_or_else(|_| parent.to_owned())
 }
 
-/// All descriptions that can be used by their names, in the order of these.
-pub fn all() -> BTreeMap<String, PathBuf> {
+/// All descriptions that can be used by their names, in the order of these; there is one at least.
+pub fn all() -> Result<BTreeMap<String, PathBuf>, Failure> {
     let mut all = BTreeMap::new();
-    for folder in folders() {
-        for name in names(&folder) {
-            let found = candidates(&folder, &name).into_iter().find(|path| path.is_file());
+    let folders = folders();
+    for folder in &folders {
+        for name in names(folder) {
+            let found = candidates(folder, &name).into_iter().find(|path| path.is_file());
             if let Some(path) = found {
                 all.entry(name).or_insert(path);
             }
         }
     }
-    all
+    if all.is_empty() {
+        let diagnostic = Diagnostic::error("E0502", "there is no framework that has a name", At::default(), "");
+        return Err(Failure::of("framework list", looked_in(diagnostic, &folders).help(NO_NAMES)));
+    }
+    Ok(all)
 }
 
 /// Reads the framework description that `--framework` names.
@@ -82,20 +87,35 @@ fn candidates(folder: &Path, name: &str) -> [PathBuf; 2] {
     [folder.join(name).join(&file), folder.join(file)]
 }
 
-fn missing(name: &str, folders: &[PathBuf]) -> Failure {
-    let mut diagnostic = Diagnostic::error("E0502", format!("there is no framework `{name}`"), At::default(), "");
-    for folder in folders {
-        diagnostic = diagnostic.note(format!("looked in {}", folder.display()));
-    }
+fn missing(wanted: &str, folders: &[PathBuf]) -> Failure {
+    let title = format!("there is no framework `{wanted}`");
+    let mut diagnostic = looked_in(Diagnostic::error("E0502", title, At::default(), ""), folders);
     let names: BTreeSet<String> = folders.iter().flat_map(|folder| names(folder)).collect();
+    if let Some(meant) = nearest(wanted, &names) {
+        diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
+    }
     diagnostic = if names.is_empty() {
-        diagnostic
-            .help("set CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file")
+        diagnostic.help(NO_NAMES)
     } else {
         let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         diagnostic.help(format!("there is {names}; or give the path of a .framework file"))
     };
     Failure::of("--framework", diagnostic)
+}
+
+const NO_NAMES: &str =
+    "set CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file";
+
+fn looked_in(diagnostic: Diagnostic, folders: &[PathBuf]) -> Diagnostic {
+    folders.iter().fold(diagnostic, |diagnostic, folder| diagnostic.note(format!("looked in {}", folder.display())))
+}
+
+/// The name that this is most likely a misspelling of.
+fn nearest<'a>(wanted: &str, names: &'a BTreeSet<String>) -> Option<&'a String> {
+    let allowed = (wanted.chars().count() / 3).min(3);
+    let steps = |name: &String| strsim::damerau_levenshtein(&name.to_lowercase(), &wanted.to_lowercase());
+    let near = names.iter().map(|name| (steps(name), name)).filter(|(steps, _)| *steps <= allowed);
+    near.min().map(|(_, name)| name)
 }
 
 /// Where frameworks may lie and a folder exists, the first to be looked at first.

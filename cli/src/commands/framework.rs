@@ -95,7 +95,7 @@ fn header_folders(framework: &Framework, folder: &Path) -> Vec<PathBuf> {
 
 /// Those that can be used by their names.
 pub fn list(console: &Console) -> Result<(), Failure> {
-    let all = frameworks::all();
+    let all = frameworks::all()?;
     let widest = all.keys().map(String::len).max().unwrap_or_default();
     for (name, path) in all {
         let said = read_source(&path).ok().and_then(|source| framework::read(&source).ok());

@@ -6,8 +6,10 @@ use crate::artefact::{self, unwritable};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::{self, Found};
+use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
+use catapults_compiler::vocabulary::At;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsStr;
 use std::hash::{Hash, Hasher};
@@ -20,6 +22,9 @@ use std::{env, fs, io};
 /// Becomes the program: returns only if that fails.
 pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
+    if found.framework.run_environment.is_empty() {
+        return Err(without_policy(&found.framework.name));
+    }
     let artefact = if arguments.policy.extension() == Some(OsStr::new("sched")) {
         let policy = compile(console, &arguments.policy, &found.framework)?;
         up_to_date(console, &found, &policy, &arguments.policy)?
@@ -40,6 +45,15 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         (io::ErrorKind::PermissionDenied, "is it a program? Make it executable: chmod +x"),
     ];
     Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
+}
+
+/// Nothing tells the program of the policy: it would run as it does without.
+fn without_policy(framework: &str) -> Failure {
+    let title = format!("the framework `{framework}` has no `run`");
+    let diagnostic = Diagnostic::error("E0514", title, At::default(), "")
+        .note("its description does not say how a program is told of a policy: usually policies are compiled into programs")
+        .help("use `catapults build`");
+    Failure::of("--framework", diagnostic)
 }
 
 /// Something that was built before; a missing one is better said here than by the host.

@@ -330,7 +330,17 @@ fn known_name(
             diagnostic.help(help)
         }
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => diagnostic.note(format!("its {plural}: {}", list(&known))),
+        None => {
+            let diagnostic = diagnostic.note(format!("its {plural}: {}", list(&known)));
+            // The nearest one: of `block.io.read` rather `block.io.*` than `block.*`.
+            match self::families(&[&name.text]).iter().rev().find(|family| families.contains(*family)) {
+                Some(family) => {
+                    let members = "handles all events of the family, whatever they are called in a framework";
+                    diagnostic.help(format!("`{family}` {members}"))
+                }
+                None => diagnostic,
+            }
+        }
     });
     if families.contains(&family) { family } else { meant.unwrap_or(&name.text).to_owned() }
 }

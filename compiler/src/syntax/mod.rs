@@ -46,7 +46,7 @@ impl Dialect {
         let title = format!("framework `{name}` has no {what}");
         let reason = format!("in `{name}` {reason}: its description does not list `{word}` in `dialect`");
         let diagnostic = Diagnostic::error("E0108", title, at, "not in this framework's dialect").note(reason);
-        Some(match feature.instead() {
+        Some(match feature.instead(self) {
             Some(instead) => diagnostic.help(instead),
             None => diagnostic,
         })
@@ -99,14 +99,17 @@ impl Feature {
         }
     }
 
-    /// What to do without it.
-    fn instead(self) -> Option<&'static str> {
+    /// What to do without it, in this dialect.
+    fn instead(self, dialect: &Dialect) -> Option<&'static str> {
         match self {
             Feature::Failure => None,
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Floats => Some("scale the value and use an `int`"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
-            Feature::Timers => Some("compare instants in the handlers of other events"),
+            Feature::Timers if dialect.features.contains(&Feature::Time) => {
+                Some("compare instants in the handlers of other events")
+            }
+            Feature::Timers => Some("count decisions in the handlers of other events, with an `int`"),
             Feature::Verbatim => Some("import a variable of the application that says the same"),
         }
     }
