@@ -23,11 +23,12 @@ use catapults_compiler::framework;
 use catapults_compiler::source::Source;
 use catapults_tests::compiled::{Driver, Mode};
 use catapults_tests::differential::script::difference;
-use catapults_tests::differential::{Target, frameworks, has_own_test, name, number};
+use catapults_tests::differential::{Target, files, frameworks, has_own_test, name, number};
 use catapults_tests::replay::{Step, replay};
 use catapults_tests::root;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How many random policies are accepted and compiled, a third of a second each, in how many groups.
@@ -43,6 +44,10 @@ fn main() {
         let native = framework.name == "native";
         let target = if native || !has_own_test(framework) { Target::new(framework) } else { None };
         if let Some(target) = target {
+            if native {
+                let followed = target.scripts();
+                trials.push(Trial::test("native: every script is followed", move || every_script(&followed)));
+            }
             let (groups, orders) = if native { (GROUPS, ORDERS) } else { (GROUPS / 2, FEW) };
             trials.extend(trials_of(&Arc::new(target), groups, orders));
         }
@@ -71,6 +76,13 @@ fn trials_of(target: &Arc<Target>, groups: u64, orders: u64) -> Vec<Trial> {
         Trial::test(name, move || Ok(target.random_policies(seed * 1000 + group, policies, orders).map(|_| ())?))
     });
     scripts.chain(policies).chain(random).collect()
+}
+
+/// The native host has whatever the language has: a script that it does not follow has a mistake, and would compare nothing.
+fn every_script(followed: &[PathBuf]) -> Result<(), Failed> {
+    let left: Vec<String> =
+        files("tests/run", "script").iter().filter(|path| !followed.contains(path)).map(|path| name(path)).collect();
+    if left.is_empty() { Ok(()) } else { Err(format!("not followed: {}", left.join(", ")).into()) }
 }
 
 /// A few on the simulated processor itself, which takes its time.

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use catapults_compiler::compile;
+use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
@@ -70,6 +71,15 @@ pub fn frameworks() -> Vec<&'static Framework> {
     found
 }
 
+/// What the compiler says of a policy. `None` if the dialect of the framework does not allow it, or its numbers are too large there.
+pub fn allowed(source: &Source, framework: &Framework) -> Option<Result<(Verified<Policy>, Diagnostics), Diagnostics>> {
+    let beyond = |code: &str| code == "E0108" || code == "E0311";
+    match compile(source, framework) {
+        Err(diagnostics) if diagnostics.iter().any(|diagnostic| beyond(diagnostic.code)) => None,
+        compiled @ (Ok(_) | Err(_)) => Some(compiled),
+    }
+}
+
 /// Whether a framework is compared in a test of its own.
 pub fn has_own_test(framework: &Framework) -> bool {
     root().join(format!("tests/tests/{}.rs", framework.name)).exists()
@@ -111,23 +121,25 @@ impl Target {
         if text.split_whitespace().filter_map(|word| word.parse::<i64>().ok()).any(|number| number > most) {
             return false;
         }
+        // What is no script, or whose policy is refused by mistake, fails where it is followed.
+        let Ok(lines) = lines(&translated(self.framework, &text)) else { return true };
+        let Some(policy) = policy_of(&lines) else { return true };
+        if !self.allows(&policy) {
+            return false;
+        }
+        let Ok(policy) = self.verified(&policy) else { return true };
+        let framework = self.framework.with_timers(policy.policy().timers());
         let known = |step: &Step| match step {
-            Step::Raise(name, _) => self.framework.events.iter().any(|event| event.name == *name),
-            Step::Ask(name, _) => self.framework.queries.iter().any(|query| query.name == *name),
+            Step::Raise(name, _) => framework.events.iter().any(|event| event.name == *name),
+            Step::Ask(name, _) => framework.queries.iter().any(|query| query.name == *name),
             Step::At(_) | Step::Expire | Step::SetImport(..) | Step::SetThreadImport(..) => true,
         };
-        let lines = lines(&translated(self.framework, &text)).unwrap_or_default();
-        let steps_known = lines.iter().all(|line| !matches!(line, Line::Step(step, _) if !known(step)));
-        let policy = lines.iter().find_map(|line| if let Line::Policy(path) = line { Some(path) } else { None });
-        if !steps_known || !policy.is_some_and(|policy| self.allows(&root().join(policy))) {
+        if lines.iter().any(|line| matches!(line, Line::Step(step, _) if !known(step))) {
             return false;
         }
         // What is no legal event there, such as the suspension of a thread that runs, shows as what is not proved.
-        let legal = |policy: Verified<Policy>| {
-            let decisions = follow(&policy, &lines).decisions;
-            self.framework.name == "native" || !decisions.iter().any(|decision| decision.contains(" -> unproved "))
-        };
-        policy.is_some_and(|policy| self.verified(&root().join(policy)).map_or(true, legal))
+        let unproved = |decision: &String| decision.contains(" -> unproved ");
+        framework.name == "native" || !follow(&policy, &lines).decisions.iter().any(unproved)
     }
 
     /// The policies that its dialect allows.
@@ -139,11 +151,7 @@ impl Target {
     /// Whatever else is wrong with a policy is a failure of the one that compares it.
     fn allows(&self, path: &Path) -> bool {
         let Ok(source) = Source::from_bytes(name(path), fs::read(path).unwrap()) else { return true };
-        let beyond = |code: &str| code == "E0108" || code == "E0311";
-        match compile(&source, self.framework) {
-            Ok(_) => true,
-            Err(diagnostics) => !diagnostics.iter().any(|diagnostic| beyond(diagnostic.code)),
-        }
+        allowed(&source, self.framework).is_some()
     }
 
     /// Follows a script. `UPDATE=1` writes the interpreter's decisions into it.
@@ -153,8 +161,7 @@ impl Target {
     pub fn script(&self, path: &Path) -> Result<Compared, String> {
         let text = translated(self.framework, &fs::read_to_string(path).map_err(|error| error.to_string())?);
         let lines = lines(&text)?;
-        let policy = lines.iter().find_map(|line| if let Line::Policy(path) = line { Some(path) } else { None });
-        let policy = self.verified(&root().join(policy.ok_or("no line says `policy PATH`")?))?;
+        let policy = self.verified(&policy_of(&lines).ok_or("no line says `policy PATH`")?)?;
         let followed = follow(&policy, &lines);
         let expectation = |line: &Line| match line {
             Line::Step(_, decision) | Line::Turns(_, decision) => decision.clone(),
@@ -300,6 +307,11 @@ impl Target {
     fn differs(&self, policy: &Verified<Policy>, object: &Path, order: &[u8]) -> bool {
         matches!(self.agree(policy, object, &[order.to_vec()]), Ok(Agreement::Differs { .. }))
     }
+}
+
+/// The policy that a script names.
+fn policy_of(lines: &[Line]) -> Option<PathBuf> {
+    lines.iter().find_map(|line| if let Line::Policy(path) = line { Some(root().join(path)) } else { None })
 }
 
 /// What became of a comparison.
