@@ -71,34 +71,41 @@ fn without_places(written: &str) -> String {
     without
 }
 
-/// The words of all comments.
+/// The words of all comments, those in verbatim text too: there are strings in both quotes, which end on their line.
 fn comments(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
-    while let Some(start) = rest.find(['"', '/']) {
+    while let Some(start) = rest.find(['"', '\'', '/']) {
         rest = &rest[start..];
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map_or(rest.len(), |length| length + 2)
-        } else if rest.starts_with('"') {
-            let mut escaped = false;
-            let end = rest[1..].find(|character| {
-                let ends = character == '"' && !escaped;
-                escaped = character == '\\' && !escaped;
-                ends
-            });
-            rest = &rest[end.map_or(rest.len(), |end| end + 2)..];
-            continue;
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            inside.find("*/").map_or(rest.len(), |length| length + 4)
         } else {
-            1
+            rest = &rest[quoted(rest).unwrap_or(1)..];
+            continue;
         };
-        if length > 1 {
-            found.push(rest[..length].split_whitespace().collect::<Vec<_>>().join(" "));
-        }
+        found.push(rest[..length].split_whitespace().collect::<Vec<_>>().join(" "));
         rest = &rest[length..];
     }
     found
+}
+
+/// The length of the string that a text starts with. A quote that is not closed on its line, or the next where it is escaped, starts none.
+fn quoted(text: &str) -> Option<usize> {
+    let mut characters = text.char_indices();
+    let quote = characters.next().filter(|(_, first)| matches!(first, '"' | '\''))?.1;
+    let mut escaped = false;
+    for (at, character) in characters {
+        match character {
+            _ if escaped => escaped = false,
+            '\n' => return None,
+            '\\' => escaped = true,
+            _ if character == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Every policy and every framework description of the repository, and every example of its documents.
