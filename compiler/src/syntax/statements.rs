@@ -62,10 +62,6 @@ impl Parser<'_> {
             let block = self.block("the block")?;
             return Ok(Some(Statement { at: block.at, kind: StatementKind::Block(block) }));
         }
-        if let TokenKind::Sign("++" | "--") = self.token.kind {
-            let kind = self.change()?;
-            return self.finish(start, kind).map(Some);
-        }
         let dispatch = self.is_word("dispatch");
         if let Some(construct) = self.unsupported_here().filter(|_| !dispatch) {
             self.not_supported(construct, start);
@@ -75,10 +71,18 @@ impl Parser<'_> {
         if self.refused_loop(start) {
             return Ok(Some(Statement { kind: StatementKind::Lost, at: self.since(start) }));
         }
+        match self.word() {
+            Some("if") => self.conditional(start).map(Some),
+            Some("foreach") => self.visit(start).map(Some),
+            Some("for" | "while" | "do") => self.repetition(start).map(Some),
+            Some(_) | None => self.plain(start).map(Some),
+        }
+    }
+
+    /// A statement that contains no others. By itself, so that what only it needs is not on the stack for each level of nesting.
+    // Production: statement.
+    fn plain(&mut self, start: At) -> Parse<Statement> {
         let kind = match self.word() {
-            Some("if") => return self.conditional(start).map(Some),
-            Some("foreach") => return self.visit(start).map(Some),
-            Some("for" | "while" | "do") => return self.repetition(start).map(Some),
             Some("else") => {
                 return Err(self.report(Diagnostic::error(
                     "E0101",
@@ -107,12 +111,13 @@ impl Parser<'_> {
             Some("fail") => self.failure()?,
             Some("verbatim") => {
                 let kind = self.verbatim_statement()?;
-                return Ok(Some(Statement { kind, at: self.since(start) }));
+                return Ok(Statement { kind, at: self.since(start) });
             }
             Some(_) => self.change()?,
+            None if matches!(self.token.kind, TokenKind::Sign("++" | "--")) => self.change()?,
             None => return Err(self.expected("a statement")),
         };
-        self.finish(start, kind).map(Some)
+        self.finish(start, kind)
     }
 
     pub(super) fn finish(&mut self, start: At, kind: StatementKind) -> Parse<Statement> {
