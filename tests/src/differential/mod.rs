@@ -80,6 +80,25 @@ pub fn allowed(source: &Source, framework: &Framework) -> Option<Result<(Verifie
     }
 }
 
+/// A policy that people wrote, for a framework's own test. `None` if its dialect does not allow it, or for a loop that may not end: that
+/// is compared by `tests/run`, in which the interpreter goes first and stops at it.
+///
+/// # Panics
+/// If it is refused for anything else.
+pub fn written(source: &Source, framework: &Framework) -> Option<Verified<Policy>> {
+    let compiled = allowed(source, framework)?;
+    ending(compiled.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(source, false))))
+}
+
+/// A random policy, for the same. `None` if it is refused, for whatever reason.
+pub fn accepted(source: &Source, framework: &Framework) -> Option<Verified<Policy>> {
+    ending(compile(source, framework).ok()?)
+}
+
+fn ending((policy, warnings): (Verified<Policy>, Diagnostics)) -> Option<Verified<Policy>> {
+    (!warnings.iter().any(|warning| warning.code == "E0413")).then_some(policy)
+}
+
 /// Whether a framework is compared in a test of its own.
 pub fn has_own_test(framework: &Framework) -> bool {
     root().join(format!("tests/tests/{}.rs", framework.name)).exists()
