@@ -4,8 +4,9 @@ mod c;
 
 use c::Style;
 
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Argument, Build, Feature, Framework};
-use crate::policy::{Block, Expression, Policy, StatementKind, Type};
+use crate::policy::{Block, Expression, Owner, Policy, StatementKind, Type};
 use crate::verify::Verified;
 use std::fmt;
 
@@ -18,11 +19,21 @@ pub struct File {
     pub text: String,
 }
 
-/// The framework asks for a language that nothing here translates into.
+/// Why a policy cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownLanguage {
-    /// After `language` in the framework description.
-    pub language: String,
+pub enum Refusal {
+    /// The framework asks for a language that nothing here translates into.
+    UnknownLanguage {
+        /// After `language` in the framework description.
+        language: String,
+    },
+    /// The number of a container would not fit into a thread; see [`most_containers`].
+    TooManyContainers {
+        /// How many the policy has, with the framework's.
+        containers: usize,
+        /// How many it can have.
+        most: usize,
+    },
 }
 
 /// The languages that there are, as frameworks name them.
@@ -31,13 +42,55 @@ pub const LANGUAGES: &[&str] = &["c", "embedded_c"];
 /// Translates a policy for the host that the framework describes. The first file is the one that the host builds.
 ///
 /// # Errors
-/// The framework's language is none of [`LANGUAGES`].
-pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File>, UnknownLanguage> {
-    match framework.language.as_str() {
-        "c" => Ok(vec![c::emit(policy, framework, Style::Loaded)]),
-        "embedded_c" => Ok(vec![c::emit(policy, framework, Style::Embedded)]),
-        _ => Err(UnknownLanguage { language: framework.language.clone() }),
+/// The framework's language is none of [`LANGUAGES`], or cannot say what the policy says; [`crate::compile`] refuses the latter.
+pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File>, Refusal> {
+    let style = style(framework).ok_or_else(|| Refusal::UnknownLanguage { language: framework.language.clone() })?;
+    let (containers, most) = (policy.policy().containers.len(), style.most_containers());
+    if containers > most {
+        return Err(Refusal::TooManyContainers { containers, most });
     }
+    Ok(vec![c::emit(policy, framework, style)])
+}
+
+/// How many containers a policy for this framework can have, the framework's included: each thread keeps the number of its own. A
+/// language that is not known sets no bound.
+pub fn most_containers(framework: &Framework) -> usize {
+    style(framework).map_or(usize::MAX, Style::most_containers)
+}
+
+fn style(framework: &Framework) -> Option<Style> {
+    match framework.language.as_str() {
+        "c" => Some(Style::Loaded),
+        "embedded_c" => Some(Style::Embedded),
+        _ => None,
+    }
+}
+
+/// Says that a policy has more containers than fit.
+pub(crate) fn check_size(policy: &Policy, framework: &Framework, diagnostics: &mut Diagnostics) {
+    let most = most_containers(framework);
+    if policy.containers.len() <= most {
+        return;
+    }
+    let own = policy.containers.iter().filter(|container| container.owner == Owner::Policy);
+    let lent = policy.containers.len() - own.clone().count();
+    // Elements of an array are declared at one place.
+    let excess = own.clone().nth(most.saturating_sub(lent)).or_else(|| own.clone().next_back());
+    let title = format!(
+        "a policy for {} has at most {most} containers, each element of an array counted; this one has {}",
+        framework.name,
+        policy.containers.len()
+    );
+    diagnostics.push(
+        Diagnostic::error(
+            "E0322",
+            title,
+            excess.map_or_else(Default::default, |container| container.at),
+            "with this one there are more",
+        )
+        .note("a thread keeps the number of the container that it is in, in one byte here")
+        .help("use shorter arrays, or a `pqueue` that is sorted by what would be the index"),
+    );
 }
 
 /// The words of the command that makes of this policy what its host loads, with their placeholders.
@@ -70,10 +123,17 @@ fn any_statement(block: &Block, such: &dyn Fn(&StatementKind) -> bool) -> bool {
     block.iter().any(|statement| such(&statement.kind) || statement.blocks().any(|inner| any_statement(inner, such)))
 }
 
-impl fmt::Display for UnknownLanguage {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no policy can be translated into `{}`; languages: {}", self.language, LANGUAGES.join(", "))
+        match self {
+            Refusal::UnknownLanguage { language } => {
+                write!(f, "no policy can be translated into `{language}`; languages: {}", LANGUAGES.join(", "))
+            }
+            Refusal::TooManyContainers { containers, most } => {
+                write!(f, "a policy has at most {most} containers in this language; this one has {containers}")
+            }
+        }
     }
 }
 
-impl std::error::Error for UnknownLanguage {}
+impl std::error::Error for Refusal {}

@@ -48,6 +48,14 @@ impl Style {
         }
     }
 
+    /// The highest number that a thread can keep of its container; 0 says that it is in none.
+    pub(super) fn most_containers(self) -> usize {
+        match self {
+            Style::Loaded => usize::from(u16::MAX),
+            Style::Embedded => usize::from(u8::MAX),
+        }
+    }
+
     /// What functions that are to be inlined begin with.
     fn inline(self) -> &'static str {
         match self {
