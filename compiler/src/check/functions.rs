@@ -39,6 +39,8 @@ pub(super) struct Calls<'c> {
     pub(super) within: Option<usize>,
     count: usize,
     statements: usize,
+    /// Of the function that is being written out: the call in the handler, and how many loops that stands in.
+    pub(super) from: Option<(At, usize)>,
     /// The threadrefs that the functions being written out were given for threads.
     pub(super) held: Vec<Held>,
     /// Blocks within blocks, those of functions within those that call them.
@@ -119,7 +121,7 @@ impl<'a> Functions<'a> {
 
 impl<'c> Calls<'c> {
     pub(super) fn new(functions: &'c Functions<'c>) -> Self {
-        Calls { functions, within: None, count: 0, statements: 0, held: Vec::new(), depth: 0 }
+        Calls { functions, within: None, from: None, count: 0, statements: 0, held: Vec::new(), depth: 0 }
     }
 }
 
@@ -316,7 +318,10 @@ impl Body<'_, '_, '_> {
             }
         }
         let within = self.calls.within.replace(call.function);
+        let from = self.calls.from;
+        self.calls.from = from.or(Some((call.at, self.loops.len())));
         let body = self.block(&function.body);
+        self.calls.from = from;
         self.calls.within = within;
         self.calls.held.truncate(held);
         self.lowering.scope.close();

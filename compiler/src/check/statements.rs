@@ -253,7 +253,12 @@ impl Body<'_, '_, '_> {
         }
         let visited = self.lowering.scope.locals.get(cursor.0).map_or("", |local| local.name.as_str());
         let title = format!("within this `foreach` only `{visited}` can be moved or destroyed");
-        let diagnostic = Diagnostic::error("E0316", title, at, "moves another thread")
+        let mut diagnostic = Diagnostic::error("E0316", title, at, "moves another thread");
+        // A function that has the loop is wrong by itself, whoever calls it.
+        if let Some((call, 1..)) = self.calls.from {
+            diagnostic = diagnostic.related(call, "called here");
+        }
+        let diagnostic = diagnostic
             .related(loop_at, format!("visits each thread as `{visited}`"))
             .note("a thread that moves while others are visited could be visited twice or never");
         self.lowering.diagnostics.push(diagnostic.help("move the others before or after the loop"));

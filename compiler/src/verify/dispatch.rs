@@ -25,7 +25,8 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         } else if container.class != StateClass::Running {
             let title = format!("{name} is dispatched but is no RUNNING container");
             diagnostics.push(
-                Diagnostic::error("E0408", title, statement.at, "")
+                handling
+                    .called(statement, Diagnostic::error("E0408", title, statement.at, ""))
                     .related(container.at, format!("{name} is {}", container.class.word()))
                     .help("move the thread to a RUNNING threadref and dispatch that"),
             );
@@ -34,6 +35,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         {
             let title = format!("{name} is always empty in {}", handling.statement(statement));
             let diagnostic = Diagnostic::error("E0408", title, statement.at, "there is no thread to run");
+            let diagnostic = handling.called(statement, diagnostic);
             let diagnostic = match state.size(*slot).why {
                 Why::Between => diagnostic.note("no handler leaves a thread there"),
                 Why::Given => diagnostic.note("nothing runs when this event is raised"),

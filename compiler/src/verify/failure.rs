@@ -21,12 +21,12 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
                     .help("fail in an event that the framework describes with `may fail`"),
             );
         } else if let Some(effect) = handling.before(statement.id).and_then(|state| state.effect) {
+            let title = "this fails after something was done";
+            let diagnostic = Diagnostic::error("E0404", title, statement.at, "refuses the request");
             diagnostics.push(
-                Diagnostic::error("E0404", "this fails after something was done", statement.at, "refuses the request")
-                    .related(effect, "this would not be undone")
-                    .help(
-                        "decide first: put the `fail` before anything that changes a thread, a container or a variable",
-                    ),
+                handling.called(statement, diagnostic).related(effect, "this would not be undone").help(
+                    "decide first: put the `fail` before anything that changes a thread, a container or a variable",
+                ),
             );
         }
     });

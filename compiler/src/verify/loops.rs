@@ -61,7 +61,8 @@ fn moved(
     let title = format!("{} moves another thread than the one visited", handling.statement(statement));
     let label = format!("only {cursor} can be moved here");
     diagnostics.push(
-        Diagnostic::error("E0316", title, statement.at, label)
+        handling
+            .called(statement, Diagnostic::error("E0316", title, statement.at, label))
             .related(disturbed.at, format!("visits the threads of {container}"))
             .note("a `foreach` visits each thread that was there at its start, once; moving others would break that")
             .help(format!("move {cursor}, or move the other thread after the loop")),
@@ -86,7 +87,8 @@ fn refiled(
     let title = format!("{} re-files another thread than the one visited", handling.statement(statement));
     let label = format!("{container} is sorted by this; only that of {cursor} can be assigned here");
     diagnostics.push(
-        Diagnostic::error("E0316", title, statement.at, label)
+        handling
+            .called(statement, Diagnostic::error("E0316", title, statement.at, label))
             .related(disturbed.at, format!("visits the threads of {container}"))
             .note("a `foreach` visits each thread that was there at its start, once; re-filing others would break that")
             .help("assign it before or after the loop"),

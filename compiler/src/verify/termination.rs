@@ -22,7 +22,8 @@ pub(super) fn check(handling: &Handling, facts: &[Facts], diagnostics: &mut Diag
             let label = if without { "nothing ends it" } else { "always true" };
             let diagnostic = Diagnostic::error("E0413", "this loop never ends", statement.at, label);
             diagnostics.push(
-                diagnostic
+                handling
+                    .called(statement, diagnostic)
                     .note("nothing in its body ends the handler, and the host would wait for it for ever")
                     .help("write a condition that a turn can make false, or `return` from the loop"),
             );
@@ -32,7 +33,8 @@ pub(super) fn check(handling: &Handling, facts: &[Facts], diagnostics: &mut Diag
         {
             let diagnostic = Diagnostic::warning("E0413", "this loop may not end", statement.at, "no bound is evident");
             diagnostics.push(
-                diagnostic
+                handling
+                    .called(statement, diagnostic)
                     .note("the host waits for a handler as long as it takes")
                     .help("count the turns as well: `for (int i = 0; i < 10 && …; i++)`")
                     .help(

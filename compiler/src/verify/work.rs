@@ -6,7 +6,7 @@ use super::state::Size;
 use super::{Handling, alternatives, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Move, Stage};
-use crate::policy::{ContainerId, StateClass};
+use crate::policy::{ContainerId, StateClass, StatementKind};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     let Some(event) = handling.event.filter(|event| event.dispatches()) else { return };
@@ -80,7 +80,12 @@ fn left_running(handling: &Handling, situation: &Situation, end: &End, diagnosti
     let names = names(handling, &more(handling, situation, end));
     let title = format!("`{event}` can end with a thread in {names} that is not dispatched");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "ends without `dispatch`");
-    diagnostics.push(handling.explained(diagnostic, situation, end, bad).help("end the path with `dispatch`"));
+    let help = if dispatches(handling) {
+        "end the path with `dispatch`".to_owned()
+    } else {
+        format!("`{event}` has no `dispatch` at all: end it with one, such as `dispatch current;`")
+    };
+    diagnostics.push(handling.explained(diagnostic, situation, end, bad).help(help));
 }
 
 fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &End, diagnostics: &mut Diagnostics) {
@@ -96,11 +101,23 @@ fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &E
     let names = names(handling, &places);
     let title = format!("`{written}` can end without `dispatch` though a thread is ready in {names}");
     let diagnostic = Diagnostic::error("E0410", title, end.at, "the processor would idle");
-    diagnostics.push(
-        handling
-            .explained(diagnostic, situation, end, bad)
-            .help("on this path too, move a thread that is ready to a RUNNING threadref and `dispatch` it"),
-    );
+    let help = if dispatches(handling) {
+        "on this path too, move a thread that is ready to a RUNNING threadref and `dispatch` it".to_owned()
+    } else {
+        format!(
+            "`{written}` has no `dispatch` at all: move a thread that is ready to a RUNNING threadref and `dispatch` it"
+        )
+    };
+    diagnostics.push(handling.explained(diagnostic, situation, end, bad).help(help));
+}
+
+/// Whether the handler dispatches anywhere.
+fn dispatches(handling: &Handling) -> bool {
+    let mut dispatches = false;
+    walk::statements(&handling.handler.body, &mut |statement| {
+        dispatches |= matches!(statement.kind, StatementKind::Dispatch { .. });
+    });
+    dispatches
 }
 
 fn names(handling: &Handling, containers: &[ContainerId]) -> String {
