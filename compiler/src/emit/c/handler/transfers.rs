@@ -107,6 +107,6 @@ impl Body<'_> {
 
     fn removal(&mut self, group: &Group, thread: &str) -> String {
         self.uses_self = true;
-        super::super::removal(self.policy, self.names, group, thread)
+        super::super::setup::removal(self.policy, self.names, group, thread)
     }
 }

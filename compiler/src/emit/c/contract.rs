@@ -1,0 +1,219 @@
+//! What a file says to its host: a description with a table of handlers, or a name for each handler.
+
+use std::fmt::Write;
+
+use crate::policy::{ContainerId, Import, StateClass, Type};
+
+use super::{Unit, arrays, class, string};
+
+impl Unit<'_> {
+    /// The tables, and the policy itself.
+    pub(super) fn tail(&mut self, table: &[(String, String)], timeouts: &[(String, String)], start: &str, adopt: &str) {
+        let prefix = self.names.policy.clone();
+        let of = |part: &str| format!("{prefix}_{part}");
+        let (handlers, imports, thread_imports) = (of("handlers"), of("imports"), of("thread_imports"));
+        let (handlers, imports) = (self.names.file.take(&handlers), self.names.file.take(&imports));
+        let thread_imports = self.names.file.take(&thread_imports);
+        let classes = self.names.file.take(&of("classes"));
+        let timeout_table = self.names.file.take(&of("timeouts"));
+        let (policy, names) = (self.policy, &self.names);
+
+        let mut text = format!("\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
+        for (member, function) in table {
+            let _ = writeln!(text, "    .{member} = {function},");
+        }
+        text.push_str("};\n");
+        let _ = writeln!(text, "\nstatic const uint8_t {classes}[] = {{");
+        for (container, number) in policy.containers.iter().zip(&names.numbers) {
+            let _ = writeln!(text, "    [{number}] = CATAPULTS_{},", class(container.class));
+        }
+        text.push_str("};\n");
+        text.push_str(&import_table(&imports, &names.policy, &policy.imports, &names.imports));
+        text.push_str(&import_table(&thread_imports, &names.thread, &policy.thread_imports, &names.thread_imports));
+        if !timeouts.is_empty() {
+            let _ = writeln!(text, "\nstatic const struct catapults_timeout {timeout_table}[] = {{");
+            // In the order of the numbers that threads give their timers.
+            for event in policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()) {
+                let function = timeouts.iter().find(|(name, _)| name == event).map_or("NULL", |(_, function)| function);
+                let _ = writeln!(text, "    {{{}, {function}}},", string(event));
+            }
+            text.push_str("};\n");
+        }
+        let table_or_null =
+            |name: &str, list: &[Import]| if list.is_empty() { "NULL".to_owned() } else { name.to_owned() };
+        let _ = write!(
+            text,
+            "\nextern const struct catapults_policy catapults_policy;\n\
+             __attribute__((visibility(\"default\"))) const struct catapults_policy catapults_policy = {{\n\
+             \x20   .magic = CATAPULTS_MAGIC,\n\
+             \x20   .contract = CATAPULTS_CONTRACT,\n\
+             \x20   .framework_abi = {abi},\n\
+             \x20   .instance_size = (sizeof(struct {instance}) + 15) / 16 * 16,\n\
+             \x20   .thread_size = (sizeof(struct {thread}) + 15) / 16 * 16,\n\
+             \x20   .imports_count = {imports_count},\n\
+             \x20   .thread_imports_count = {thread_imports_count},\n\
+             \x20   .framework = {framework},\n\
+             \x20   .name = {name},\n\
+             \x20   .source = {source},\n\
+             \x20   .classes = {classes},\n\
+             \x20   .imports = {imports},\n\
+             \x20   .thread_imports = {thread_imports},\n\
+             {now}{timers}\
+             \x20   .start = {start},\n\
+             \x20   .adopt = {adopt},\n\
+             \x20   .handlers = &{handlers},\n\
+             }};\n\n\
+             /* For a dispatcher that includes this file, so that the handlers inline into it. */\n\
+             #define CATAPULTS_COMPILED_IN_HANDLERS {handlers}\n\
+             #define CATAPULTS_COMPILED_IN_INSTANCE struct {instance}\n\
+             #define CATAPULTS_COMPILED_IN_THREAD struct {thread}\n",
+            abi = self.framework.abi,
+            instance = names.policy,
+            thread = names.thread,
+            imports_count = policy.imports.len(),
+            thread_imports_count = policy.thread_imports.len(),
+            framework = string(&policy.framework),
+            name = string(&policy.name),
+            source = string(&policy.source),
+            now = if policy.uses_now() {
+                format!("    .now = offsetof(struct {}, {}),\n", names.policy, names.now)
+            } else {
+                String::new()
+            },
+            timers = if timeouts.is_empty() {
+                String::new()
+            } else {
+                let (policy, member, count) = (&names.policy, &names.timers, timeouts.len());
+                format!(
+                    "    .timers = offsetof(struct {policy}, {member}),\n    .timeouts_count = {count},\n    .timeouts = {timeout_table},\n"
+                )
+            },
+            imports = table_or_null(&imports, &policy.imports),
+            thread_imports = table_or_null(&thread_imports, &policy.thread_imports),
+        );
+        if policy.uses_now() {
+            let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_NOW {}", names.now);
+        }
+        for import in &policy.thread_imports {
+            let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_THREADIMPORT_{}", import.name);
+        }
+        self.put(&text);
+    }
+
+    /// For an embedded host: how each event is raised, each query asked, and each imported variable set.
+    pub(super) fn for_host(
+        &mut self,
+        table: &[(String, String)],
+        timeouts: &[(String, String)],
+        never_stop: &[String],
+        start: &str,
+        adopt: &str,
+    ) {
+        let expire = self.expire(timeouts, never_stop);
+        let names = &self.names;
+        let mut text = format!(
+            "\n/* For the host, which includes this file wherever it raises an event. */\n#undef self\n\
+             #define CATAPULTS_INSTANCE struct {}\n#define CATAPULTS_THREAD struct {}\n\
+             #define CATAPULTS_START {start}\n#define CATAPULTS_ADOPT {adopt}\n",
+            names.policy, names.thread
+        );
+        for class in [StateClass::Running, StateClass::Ready, StateClass::Blocked] {
+            let _ = writeln!(text, "#define CATAPULTS_IS_{}(t) ({})", self::class(class), self.holds(class));
+        }
+        for (handler, function) in table {
+            let _ = writeln!(text, "#define CATAPULTS_HANDLER_{handler} {function}");
+            if never_stop.contains(function) {
+                let _ = writeln!(text, "#define CATAPULTS_NEVER_STOPS_{handler}");
+            }
+        }
+        for (import, name) in self.policy.imports.iter().zip(&names.imports) {
+            let _ = writeln!(text, "#define CATAPULTS_IMPORT_{} {}_self.{}", import.name, names.policy, name.0);
+        }
+        for (import, name) in self.policy.thread_imports.iter().zip(&names.thread_imports) {
+            let _ = writeln!(text, "#define CATAPULTS_THREADIMPORT_{}(t) {}(t)->{}", import.name, names.thread, name.0);
+        }
+        let list = |imports: &[Import]| {
+            imports.iter().map(|import| format!(" of({}, {})", import.name, import.ty.word())).collect::<String>()
+        };
+        let _ = writeln!(text, "#define CATAPULTS_IMPORTS(of){}", list(&self.policy.imports));
+        let _ = writeln!(text, "#define CATAPULTS_THREADIMPORTS(of){}", list(&self.policy.thread_imports));
+        if self.policy.uses_now() {
+            let _ = writeln!(text, "#define CATAPULTS_NOW {}_self.{}", names.policy, names.now);
+        }
+        if let Some(expire) = expire {
+            let _ = write!(
+                text,
+                "#define CATAPULTS_TIMERS {}_self.{}\n#define CATAPULTS_EXPIRE {expire}\n#define CATAPULTS_TIMEOUTS(of)",
+                names.policy, names.timers
+            );
+            for event in self.policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()) {
+                let _ = write!(text, " of({})", string(event));
+            }
+            text.push('\n');
+        }
+        let _ = write!(
+            text,
+            "\n#endif\n\n/* One file of the host has this; it can include this file a second time for it. */\n\
+             #ifdef CATAPULTS_DEFINE_INSTANCE\n{}#endif\n",
+            self.definitions
+        );
+        self.put(&text);
+    }
+
+    /// For an embedded host: the function that raises the event of a timer, by the number that the timer has; none without timers.
+    fn expire(&mut self, timeouts: &[(String, String)], never_stop: &[String]) -> Option<String> {
+        if timeouts.is_empty() {
+            return None;
+        }
+        let name = self.names.file.take(&format!("{}_expire", self.names.policy));
+        let mut text = format!(
+            "\n/* The event of a timer, by the timer's number. */\n\
+             CATAPULTS_INLINE const struct catapults_stop *{name}(uint32_t timeout, struct catapults_thread *t) {{\n    switch (timeout) {{\n"
+        );
+        for (number, event) in
+            self.policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()).enumerate()
+        {
+            let Some((_, function)) = timeouts.iter().find(|(name, _)| name == event) else { continue };
+            let body = if never_stop.contains(function) {
+                format!("{function}(t);\n        return NULL;")
+            } else {
+                format!("return {function}(t);")
+            };
+            let _ = write!(text, "    case {number}: /* {event} */\n        {body}\n");
+        }
+        text.push_str("    }\n    return NULL;\n}\n");
+        self.put(&text);
+        Some(name)
+    }
+
+    /// Whether the thread `t` of a macro is in a container of this class.
+    fn holds(&self, wanted: StateClass) -> String {
+        let all = (0..self.policy.containers.len()).map(ContainerId);
+        let of_class: Vec<ContainerId> = all.filter(|id| self.policy.containers[id.0].class == wanted).collect();
+        let groups = arrays::groups(self.policy, &of_class);
+        let holds: Vec<String> = groups.iter().map(|group| format!("({})", group.holds(&self.names, "(t)"))).collect();
+        if holds.is_empty() { "(void)(t), 0".to_owned() } else { holds.join(" || ") }
+    }
+}
+
+fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, String)]) -> String {
+    if imports.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\nstatic const struct catapults_import {table}[] = {{\n");
+    for (import, (pointer, fallback)) in imports.iter().zip(names) {
+        let kind = match import.ty {
+            Type::Int => "CATAPULTS_IMPORT_INT",
+            Type::Bool => "CATAPULTS_IMPORT_BOOL",
+            Type::Time => "CATAPULTS_IMPORT_TIME",
+            Type::Float => "CATAPULTS_IMPORT_FLOAT",
+        };
+        let _ = writeln!(
+            text,
+            "    {{{}, {kind}, offsetof(struct {owner}, {pointer}), offsetof(struct {owner}, {fallback})}},",
+            string(&import.name)
+        );
+    }
+    text.push_str("};\n");
+    text
+}

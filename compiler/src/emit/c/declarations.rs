@@ -1,0 +1,208 @@
+//! What a file declares: constants, the scheduler's own data, threads, and the orders of sorted containers.
+
+use std::fmt::Write;
+
+use crate::policy::{ContainerKind, Element, Import, SortKey, Value};
+
+use super::{Style, Unit, class, expression, list, type_name};
+
+impl Unit<'_> {
+    /// Enumeration constants where they fit into C's `int`, else objects. Of an array an embedded host has one copy.
+    pub(super) fn constants(&mut self) {
+        let (mut small, mut large) = (String::new(), String::new());
+        // Nobody warns of what stands in a file that is included.
+        let unused = if self.names.style == Style::Loaded { " __attribute__((unused))" } else { "" };
+        for (index, (constant, name)) in self.policy.constants.iter().zip(&self.names.constants).enumerate() {
+            if let Some(Element { index: place, length }) = constant.element {
+                if place == 0 {
+                    let values = self.policy.constants[index..index + length].iter().map(|constant| constant.value);
+                    let values = values.map(expression::literal).collect::<Vec<_>>().join(", ");
+                    let (ty, name) = (type_name(constant.value.ty()), Element::array(name));
+                    let _ = match self.names.style {
+                        Style::Loaded => {
+                            writeln!(large, "static const {ty} {name}[{length}]{unused} = {{{values}}};")
+                        }
+                        Style::Embedded => {
+                            let _ = writeln!(self.definitions, "const {ty} {name}[{length}] = {{{values}}};");
+                            writeln!(large, "extern const {ty} {name}[{length}];")
+                        }
+                    };
+                }
+                continue;
+            }
+            match constant.value {
+                Value::Time(_) | Value::Float(_) => {
+                    let (ty, value) = (type_name(constant.value.ty()), expression::literal(constant.value));
+                    let _ = writeln!(large, "static const {ty} {name}{unused} = {value};");
+                }
+                Value::Int(value) if i32::try_from(value).is_err() => {
+                    let value = expression::literal(constant.value);
+                    let _ = writeln!(large, "static const catapults_int {name}{unused} = {value};");
+                }
+                Value::Int(value) => {
+                    let _ = writeln!(small, "    {name} = {value},");
+                }
+                Value::Bool(value) => {
+                    let _ = writeln!(small, "    {name} = {},", i32::from(value));
+                }
+            }
+        }
+        if !small.is_empty() {
+            self.put(&format!("\nenum {{\n{small}}};\n"));
+        }
+        if !large.is_empty() {
+            self.put(&format!("\n{large}"));
+        }
+    }
+
+    /// The scheduler's own data, and the numbers of its containers.
+    pub(super) fn instance(&mut self) {
+        let (policy, names) = (self.policy, &self.names);
+        let mut rows = Vec::new();
+        for (container, name) in policy.containers.iter().zip(&names.containers) {
+            let Some(name) = declared(name, container.element) else { continue };
+            let declaration = match container.kind {
+                ContainerKind::Threadref => format!("struct catapults_thread *{name};"),
+                ContainerKind::Queue | ContainerKind::Stack => {
+                    format!("struct catapults_{} {name};", list(names.style, &container.kind))
+                }
+                ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("struct catapults_sorted {name};"),
+            };
+            rows.push((declaration, format!("{}, {}", self.kind(&container.kind), class(container.class))));
+        }
+        for (variable, name) in policy.variables.iter().zip(&names.variables) {
+            let Some(name) = declared(name, variable.element) else { continue };
+            rows.push((format!("{} {name};", type_name(variable.ty)), String::new()));
+        }
+        for (import, name) in policy.imports.iter().zip(&names.imports) {
+            rows.push(imported(names.style, import, name));
+        }
+        if policy.uses_now() {
+            let note = "the instant of the event that is handled; the host writes it".to_owned();
+            rows.push((format!("catapults_time {};", names.now), note));
+        }
+        if policy.timers().next().is_some() {
+            rows.push((format!("struct catapults_timers {};", names.timers), "armed".to_owned()));
+        }
+        let mut text = String::from("\n/* Where threads are: catapults_thread.container. 0: in hand. */\nenum {\n");
+        for (index, number) in names.numbers.iter().enumerate() {
+            let _ = match policy.containers[index].element {
+                None => writeln!(text, "    {number} = {},", index + 1),
+                Some(Element { index: 0, length }) => {
+                    writeln!(text, "    {number} = {}, /* and the other elements, to {} */", index + 1, index + length)
+                }
+                Some(_) => Ok(()),
+            };
+        }
+        let _ = write!(text, "}};\n\n/* The scheduler. */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
+        if names.style == Style::Embedded {
+            let _ = write!(text, "\n#define self {0}_self\nextern struct {0} self;\n", names.policy);
+            let _ = writeln!(self.definitions, "struct {0} {0}_self;", names.policy);
+        }
+        self.put(&text);
+    }
+
+    /// What the policy keeps for a thread.
+    pub(super) fn thread(&mut self) {
+        let (policy, names) = (self.policy, &self.names);
+        let thread = &names.thread;
+        let mut rows = vec![("struct catapults_thread base;".to_owned(), String::new())];
+        for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
+            let Some(name) = declared(name, attribute.element) else { continue };
+            let ty = if attribute.timer.is_some() { "struct catapults_timer" } else { type_name(attribute.ty) };
+            rows.push((format!("{ty} {name};"), String::new()));
+        }
+        for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
+            rows.push(imported(names.style, import, name));
+        }
+        let conversion = match names.style {
+            Style::Loaded => format!(
+                "static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}"
+            ),
+            // A call that is inlined still costs a copy in some compilers.
+            Style::Embedded => format!("#define {thread}(t) ((struct {thread} *)(t))"),
+        };
+        let text = format!(
+            "\n/* A thread, with what the scheduler keeps for it. */\nstruct {thread} {{\n{}}};\n\n{conversion}\n",
+            members(&rows)
+        );
+        self.put(&text);
+    }
+
+    /// The order of each sorted container.
+    pub(super) fn orders(&mut self) {
+        for (container, name) in self.policy.containers.iter().zip(&self.names.orders) {
+            let (ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys)) = &container.kind else { continue };
+            if container.element.is_some_and(|element| element.index > 0) {
+                continue;
+            }
+            let (thread, inline) = (&self.names.thread, self.names.style.inline());
+            let mut text = format!("\n/* {} leaves `{}` first. */\n", self.keys(keys), Element::array(&container.name));
+            let _ = writeln!(
+                text,
+                "{inline} int {name}(const struct catapults_thread *a, const struct catapults_thread *b) {{"
+            );
+            for key in keys {
+                let member = &self.names.attributes[key.attribute.0];
+                let before = if key.reverse { "<" } else { ">" };
+                let _ = writeln!(text, "    if ({thread}(a)->{member} != {thread}(b)->{member})");
+                let _ = writeln!(text, "        return {thread}(a)->{member} {before} {thread}(b)->{member} ? -1 : 1;");
+            }
+            if keys.is_empty() {
+                text.push_str("    (void)a, (void)b;\n");
+            }
+            text.push_str("    return 0;\n}\n");
+            self.text.push_str(&text);
+        }
+    }
+
+    fn kind(&self, kind: &ContainerKind) -> String {
+        match kind {
+            ContainerKind::Threadref => "threadref".to_owned(),
+            ContainerKind::Queue => "queue".to_owned(),
+            ContainerKind::Stack => "stack".to_owned(),
+            ContainerKind::Pqueue(keys) => format!("pqueue, {} first", self.keys(keys)),
+            ContainerKind::Pstack(keys) => format!("pstack, {} first", self.keys(keys)),
+        }
+    }
+
+    fn keys(&self, keys: &[SortKey]) -> String {
+        let key = |key: &SortKey| {
+            let name = &self.verified.policy().attributes[key.attribute.0].name;
+            format!("{} {name}", if key.reverse { "lowest" } else { "highest" })
+        };
+        keys.iter().map(key).collect::<Vec<_>>().join(", then ")
+    }
+}
+
+/// Members of a struct, with their comments in one column.
+fn members(rows: &[(String, String)]) -> String {
+    let width = rows.iter().filter(|row| !row.1.is_empty()).map(|row| row.0.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (declaration, note) in rows {
+        let _ = match note.as_str() {
+            "" => writeln!(text, "    {declaration}"),
+            note => writeln!(text, "    {declaration:width$} /* {note} */"),
+        };
+    }
+    text
+}
+
+/// How a member is declared; `None` for the elements of an array but the first, which declares them all.
+fn declared(name: &str, element: Option<Element>) -> Option<String> {
+    match element {
+        None => Some(name.to_owned()),
+        Some(Element { index: 0, length }) => Some(format!("{}[{length}]", Element::array(name))),
+        Some(_) => None,
+    }
+}
+
+/// The member of an imported variable.
+fn imported(style: Style, import: &Import, (variable, fallback): &(String, String)) -> (String, String) {
+    let ty = type_name(import.ty);
+    let declaration = match style {
+        Style::Loaded => format!("{ty} *{variable}, {fallback};"),
+        Style::Embedded => format!("{ty} {variable};"),
+    };
+    (declaration, "imported".to_owned())
+}

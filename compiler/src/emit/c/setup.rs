@@ -1,0 +1,166 @@
+//! How a scheduler and a thread begin, and how a thread leaves whatever container holds it.
+
+use std::fmt::Write;
+
+use crate::policy::{Container, ContainerId, ContainerKind, Element, Import, Policy, Value};
+
+use super::arrays::{self, Group};
+use super::names::Names;
+use super::{Style, Unit, expression, list};
+
+impl Unit<'_> {
+    /// The function that sets up an instance.
+    pub(super) fn start(&mut self) -> String {
+        let wanted = format!("{}_start", self.names.policy);
+        let name = self.names.file.take(&wanted);
+        let (policy, names) = (self.policy, &self.names);
+        let of_self = names.style.of_self();
+        let mut text = match names.style {
+            Style::Loaded => {
+                format!("\nstatic void {name}(void *self_) {{\n    struct {} *self = self_;\n", names.policy)
+            }
+            Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(void) {{\n"),
+        };
+        for (container, name) in policy.containers.iter().zip(&names.containers) {
+            match container.element {
+                None => {
+                    let _ = writeln!(text, "    {}", emptied(names.style, container, name));
+                }
+                Some(Element { index: 0, length }) => {
+                    let each = emptied(names.style, container, &format!("{}[i]", Element::array(name)));
+                    let _ = write!(text, "    for (unsigned i = 0; i < {length}; i++)\n        {each}\n");
+                }
+                Some(_) => {}
+            }
+        }
+        let variables = policy.variables.iter().map(|variable| (variable.element, variable.initial));
+        text.push_str(&initialised(of_self, &variables.collect::<Vec<_>>(), &names.variables));
+        for (import, name) in policy.imports.iter().zip(&names.imports) {
+            text.push_str(&defaults(names.style, of_self, import, name));
+        }
+        if policy.uses_now() {
+            let _ = writeln!(text, "    {of_self}{} = 0;", names.now);
+        }
+        if policy.timers().next().is_some() {
+            let _ = writeln!(text, "    catapults_timers_init(&{of_self}{});", names.timers);
+        }
+        text.push_str("}\n");
+        self.put(&text);
+        name
+    }
+
+    /// The function that sets up a thread.
+    pub(super) fn adopt(&mut self) -> String {
+        let wanted = format!("{}_adopt", self.names.policy);
+        let name = self.names.file.take(&wanted);
+        let (policy, names) = (self.policy, &self.names);
+        let thread = &names.thread;
+        let mut text = match names.style {
+            Style::Loaded => format!(
+                "\nstatic void {name}(void *self_, struct catapults_thread *t_) {{\n    struct {thread} *t = {thread}(t_);\n    (void)self_;\n"
+            ),
+            Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(struct {thread} *t) {{\n"),
+        };
+        text.push_str("    t->base.container = 0;\n");
+        let attributes = || policy.attributes.iter().zip(&names.attributes);
+        let (plain, plain_names): (Vec<_>, Vec<_>) = attributes()
+            .filter(|(attribute, _)| attribute.timer.is_none())
+            .map(|(attribute, name)| ((attribute.element, attribute.initial), name.clone()))
+            .unzip();
+        text.push_str(&initialised("t->", &plain, &plain_names));
+        for (number, (_, name)) in attributes().filter(|(attribute, _)| attribute.timer.is_some()).enumerate() {
+            let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {number});");
+        }
+        for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
+            text.push_str(&defaults(names.style, "t->", import, name));
+        }
+        text.push_str("}\n");
+        self.put(&text);
+        name
+    }
+
+    /// The way out of whatever container holds a thread.
+    pub(super) fn take(&mut self) {
+        let (name, inline) = (&self.names.take, self.names.style.inline());
+        let instance = match self.names.style {
+            Style::Loaded => format!("struct {} *self, ", self.names.policy),
+            Style::Embedded => String::new(),
+        };
+        let mut text = format!(
+            "\n/* Takes a thread out of wherever it is. */\n\
+             {inline} void {name}({instance}struct catapults_thread *t) {{\n"
+        );
+        let all: Vec<ContainerId> = (0..self.policy.containers.len()).map(ContainerId).collect();
+        let groups = arrays::groups(self.policy, &all);
+        for group in groups.iter().filter(|group| matches!(group, Group::Array(..))) {
+            let (holds, removal) = (group.holds(&self.names, "t"), removal(self.policy, &self.names, group, "t"));
+            let _ = write!(text, "    if ({holds}) {{\n        {removal}\n        return;\n    }}\n");
+        }
+        let singles = groups.iter().any(|group| matches!(group, Group::One(_)));
+        text.push_str(if singles { "    switch (t->container) {\n" } else { "" });
+        for group in groups.iter().filter(|group| matches!(group, Group::One(_))) {
+            let (number, removal) = (group.number(&self.names, "t"), removal(self.policy, &self.names, group, "t"));
+            let _ = write!(text, "    case {number}:\n        {removal}\n        break;\n");
+        }
+        text.push_str(if singles { "    }\n}\n" } else { "}\n" });
+        self.put(&text);
+    }
+}
+
+/// The statement that sets a container up.
+fn emptied(style: Style, container: &Container, member: &str) -> String {
+    let of_self = style.of_self();
+    match container.kind {
+        ContainerKind::Threadref => format!("{of_self}{member} = NULL;"),
+        ContainerKind::Queue | ContainerKind::Stack => {
+            format!("catapults_{}_init(&{of_self}{member});", list(style, &container.kind))
+        }
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&{of_self}{member});"),
+    }
+}
+
+/// The statements that give variables what they hold at first; of an array, in a loop if that is the same everywhere.
+fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[String]) -> String {
+    let mut text = String::new();
+    for (index, ((element, initial), name)) in variables.iter().zip(names).enumerate() {
+        let value = expression::literal(*initial);
+        let first = index - element.map_or(0, |element| element.index);
+        let all = &variables[first..first + element.map_or(1, |element| element.length)];
+        let alike = all.len() > 1 && all.iter().all(|(_, other)| other == initial);
+        let _ = match element {
+            Some(Element { index: 0, length }) if alike => write!(
+                text,
+                "    for (unsigned i = 0; i < {length}; i++)\n        {object}{}[i] = {value};\n",
+                Element::array(name)
+            ),
+            Some(_) if alike => Ok(()),
+            Some(_) | None => writeln!(text, "    {object}{name} = {value};"),
+        };
+    }
+    text
+}
+
+fn defaults(style: Style, object: &str, import: &Import, (variable, fallback): &(String, String)) -> String {
+    let value = expression::literal(import.default);
+    match style {
+        Style::Loaded => {
+            format!("    {object}{fallback} = {value};\n    {object}{variable} = &{object}{fallback};\n")
+        }
+        Style::Embedded => format!("    {object}{variable} = {value};\n"),
+    }
+}
+
+/// The statement that takes `thread` out of a container that holds it.
+pub(super) fn removal(policy: &Policy, names: &Names, group: &Group, thread: &str) -> String {
+    let member = format!("{}{}", names.style.of_self(), group.member(names, thread));
+    match policy.containers[group.id().0].kind {
+        ContainerKind::Threadref => format!("{member} = NULL;"),
+        ContainerKind::Queue | ContainerKind::Stack => {
+            let list = list(names.style, &policy.containers[group.id().0].kind);
+            format!("catapults_{list}_remove(&{member}, {thread});")
+        }
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
+            format!("catapults_sorted_remove(&{member}, {thread});")
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Expressions over whatever can be named.
+
+use catapults_compiler::framework::Feature;
+
+use super::{Scope, Writer};
+
+impl Writer<'_, '_> {
+    /// A container that is looked at: arrays as a whole, and elements by what is kept of a thread, included.
+    pub(super) fn looked_at(&mut self, scope: &Scope) -> String {
+        let mut names: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
+        names.extend(self.arrays.clone());
+        if self.next {
+            names.push("next".to_owned());
+        }
+        match (self.thread(scope), self.arrays.first().cloned()) {
+            (Some(thread), Some(array)) if self.choices.chance(25) => format!("{array}[{thread}.b]"),
+            (_, _) => self.choices.one_of(&names),
+        }
+    }
+
+    /// A thread that can be named.
+    pub(super) fn thread(&mut self, scope: &Scope) -> Option<String> {
+        let named: Vec<String> = scope.cursor.iter().chain(&scope.thread).cloned().collect();
+        if named.is_empty() { None } else { Some(self.choices.one_of(&named)) }
+    }
+
+    pub(super) fn int(&mut self, scope: &Scope, depth: usize) -> String {
+        let container = self.looked_at(scope);
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 11 }), thread) {
+            (10, _) => "level".to_owned(),
+            (9, _) if self.may(Feature::Floats) => format!("int({})", self.float(scope, depth - 1)),
+            (8, _) if self.may(Feature::Time) => {
+                format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1))
+            }
+            (0, _) => self.choices.below(5).to_string(),
+            (1, _) => self.choices.one_of(&["v", "v", "arr[v]", "arr[2]", "W[gi]"]).to_owned(),
+            (2, _) => "gi".to_owned(),
+            (3, Some(thread)) if self.choices.chance(30) => format!("{thread}.h[v]"),
+            (3, Some(thread)) => format!("{thread}.a"),
+            (4, Some(thread)) => format!("{thread}.ti"),
+            (5, _) => format!("|{container}|"),
+            (6 | 7, _) => {
+                let operator = self.choices.one_of(&["+", "-", "*", "/", "%"]);
+                format!("({} {operator} {})", self.int(scope, depth - 1), self.int(scope, depth - 1))
+            }
+            (_, _) => "K".to_owned(),
+        }
+    }
+
+    pub(super) fn float(&mut self, scope: &Scope, depth: usize) -> String {
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+            (0, _) => self.choices.one_of(&["0.0", "0.1", "2.5", "-1.0", "1e300", "3e-9"]).to_owned(),
+            (1, _) => "load".to_owned(),
+            (2, _) => "gf".to_owned(),
+            (3, Some(thread)) => format!("{thread}.f"),
+            (4, Some(thread)) => format!("{thread}.tf"),
+            (5, _) => "HALF".to_owned(),
+            (6 | 7, _) => {
+                let operator = self.choices.one_of(&["+", "-", "*", "/"]);
+                format!("({} {operator} {})", self.float(scope, depth - 1), self.float(scope, depth - 1))
+            }
+            (8, _) => format!("-({} * {})", self.float(scope, depth - 1), self.float(scope, depth - 1)),
+            (_, _) => format!("float({})", self.int(scope, depth.saturating_sub(1))),
+        }
+    }
+
+    pub(super) fn time(&mut self, scope: &Scope, depth: usize) -> String {
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+            (0, _) => self.choices.one_of(&["0ns", "5ms", "20ms", "1s", "-3us", "9223372036854775807ns"]).to_owned(),
+            (1, _) => "last".to_owned(),
+            (2, _) => "gt".to_owned(),
+            (3, Some(thread)) => format!("{thread}.d"),
+            (4, Some(thread)) => format!("{thread}.tt"),
+            (5, _) => "SLICE".to_owned(),
+            (6, _) => {
+                let operator = self.choices.one_of(&["+", "-", "%"]);
+                format!("({} {operator} {})", self.time(scope, depth - 1), self.time(scope, depth - 1))
+            }
+            (7, _) => {
+                let operator = self.choices.one_of(&["*", "/"]);
+                format!("({} {operator} {})", self.time(scope, depth - 1), self.int(scope, depth - 1))
+            }
+            (8, _) => format!("-({} * {})", self.int(scope, depth - 1), self.time(scope, depth - 1)),
+            (_, _) => "now".to_owned(),
+        }
+    }
+
+    pub(super) fn condition(&mut self, scope: &Scope, depth: usize) -> String {
+        let ((of, slot), container) = (self.choices.one_of(&self.ready.clone()), self.looked_at(scope));
+        let thread = self.thread(scope);
+        match (self.choices.below(if depth == 0 { 6 } else { 13 }), thread) {
+            (12, _) => "flag".to_owned(),
+            (11, _) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                format!("level {operator} {}", self.choices.below(4))
+            }
+            (10, _) if self.may(Feature::Floats) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                format!("{} {operator} {}", self.float(scope, depth - 1), self.float(scope, depth - 1))
+            }
+            (9, _) if self.may(Feature::Time) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                format!("{} {operator} {}", self.time(scope, depth - 1), self.time(scope, depth - 1))
+            }
+            (0, _) => {
+                let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
+                let bound = self.choices.below(4);
+                if self.choices.chance(50) {
+                    format!("|{container}| {operator} {bound}")
+                } else {
+                    format!("{bound} {operator} |{container}|")
+                }
+            }
+            (1, Some(thread)) => format!("{thread} in {container}"),
+            (2, Some(thread)) => format!("{thread}.c"),
+            (3, _) => "gb".to_owned(),
+            (4, _) if slot => format!("(|{of}| == 1 && {of}.a > 1)"),
+            (5, _) => {
+                let other = self.looked_at(scope);
+                format!("|{container}| + |{other}| {} 0", self.choices.one_of(&[">", "==", "!=", "<="]))
+            }
+            (6, _) => format!("!({})", self.condition(scope, depth - 1)),
+            (7, _) => format!("({} && {})", self.condition(scope, depth - 1), self.condition(scope, depth - 1)),
+            (8, _) => format!("({} || {})", self.condition(scope, depth - 1), self.condition(scope, depth - 1)),
+            (_, _) => format!("{} < {}", self.int(scope, 1), self.int(scope, 1)),
+        }
+    }
+}
