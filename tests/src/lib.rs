@@ -10,6 +10,7 @@ pub mod host;
 pub mod mutants;
 pub mod policies;
 pub mod promises;
+pub mod recorded;
 pub mod replay;
 
 use std::fs;

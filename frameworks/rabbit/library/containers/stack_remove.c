@@ -8,28 +8,7 @@ void catapults_stack_remove(struct catapults_stack *stack, struct catapults_thre
     pop de
     pop bc
     push de
-00001$:
-    ld a, (hl)
-    inc hl
-    cp a, c
-    jr NZ, 00002$
-    ld a, (hl)
-    cp a, b
-    jr Z, 00003$
-00002$:
-    ld d, (hl)
-    dec hl
-    ld e, (hl)
-    ex de, hl
-    jr 00001$
-00003$:
-    dec hl
-    ld a, (bc)
-    ld (hl), a
-    inc hl
-    inc bc
-    ld a, (bc)
-    ld (hl), a
+#include "unlink.h"
     ret
     __endasm;
 }

@@ -1,0 +1,131 @@
+//! What policies decide in a stock host is what the interpreter decides, and the host keeps what its description promises.
+//!
+//! A program does whatever the host can, in a random order. It writes down every step and every decision; the interpreter takes the
+//! same steps. Policies of the library, of `tests/run`, the figures of the 2005 paper and random ones, as far as the dialect allows
+//! them. `CATAPULTS_SEED` changes what is tried, `CATAPULTS_ROUNDS` multiplies how much.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use catapults_compiler::framework::Framework;
+use catapults_compiler::policy::Policy;
+use catapults_compiler::source::Source;
+use catapults_compiler::verify::Verified;
+use fastrand::Rng;
+
+use crate::promises::kept;
+use crate::replay::replay;
+use crate::{differential, policies, root};
+
+/// A host whose programs write down what they do.
+pub trait Host: Sync {
+    /// What is made of a policy.
+    type Built: Sync;
+    /// Folders with policies for it, beside those for all hosts.
+    const FOLDERS: &'static [&'static str];
+    /// How many of the policies that people wrote it can run, at least.
+    const WRITTEN: usize;
+    /// How many random policies it runs.
+    const RANDOM: u64;
+    /// How many programs it runs under each policy.
+    const PROGRAMS: u64;
+
+    /// Its description.
+    fn framework(&self) -> &Framework;
+
+    /// Makes of a policy what programs run under.
+    ///
+    /// # Errors
+    /// What a compiler said.
+    fn build(&self, policy: &Verified<Policy>) -> Result<Self::Built, String>;
+
+    /// What a program, chosen by the seed, wrote down: a step on each line, with the decision after an arrow.
+    ///
+    /// # Errors
+    /// How the program ended, if not well.
+    fn run(&self, policy: &Verified<Policy>, built: &Self::Built, seed: u64) -> Result<String, String>;
+}
+
+/// Compares under every policy; panics at a difference.
+pub fn compare_all<H: Host>(host: &H) {
+    let (framework, mut decisions, mut compared) = (host.framework(), 0, 0);
+    let name = &framework.name;
+    for path in written(H::FOLDERS) {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        let source = Source::new(path.display().to_string(), text);
+        if let Some(policy) = differential::written(&source, framework) {
+            decisions += agree(host, &source, &policy);
+            compared += 1;
+        }
+    }
+    assert!(compared >= H::WRITTEN, "only {compared} of the policies that were written by hand can run on {name}");
+    let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
+    let mut accepted = 0;
+    while accepted < H::RANDOM * number("CATAPULTS_ROUNDS", 1) {
+        let mut bytes = vec![0; 400];
+        rng.fill(&mut bytes);
+        let source = Source::new("random.sched", policies::random_for(framework, &bytes));
+        if let Some(policy) = differential::accepted(&source, framework) {
+            decisions += agree(host, &source, &policy);
+            accepted += 1;
+        }
+    }
+    assert!(decisions > 10_000, "only {decisions} decisions were compared");
+    println!("differences 0 of {decisions} decisions of {compared} policies and {accepted} random ones ({name})");
+}
+
+/// The policies that people wrote, by their paths from the root, but the figures that have mistakes: beside those stands what the compiler says.
+fn written(own: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["policies", "tests/run", "tests/figures"].iter().chain(own) {
+        let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        found.extend(entries.map(|name| Path::new(folder).join(name)));
+    }
+    let mistaken = |path: &Path| {
+        fs::read_to_string(root().join(path).with_extension("stderr")).is_ok_and(|said| said.contains("error["))
+    };
+    found.retain(|path| path.extension().is_some_and(|ending| ending == "sched") && !mistaken(path));
+    found.sort();
+    found
+}
+
+/// Runs a policy and compares; the number of decisions.
+fn agree<H: Host>(host: &H, source: &Source, policy: &Verified<Policy>) -> usize {
+    let built = host.build(policy).unwrap_or_else(|said| panic!("{}: {said}", source.name));
+    // Programs mostly sleep, so all of a policy run at a time.
+    let program = |program: u64| {
+        let seed = number("CATAPULTS_SEED", 1) * 1000 + program;
+        let traced = host.run(policy, &built, seed).map_err(|said| format!("program {seed}: {said}"))?;
+        compare(policy, host.framework(), &traced)
+            .map_err(|difference| format!("program {seed}: {difference}\n{traced}"))
+    };
+    let results: Vec<Result<usize, String>> = std::thread::scope(|scope| {
+        let program = &program;
+        let running: Vec<_> = (0..H::PROGRAMS).map(|number| scope.spawn(move || program(number))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let count = |result: Result<usize, String>| {
+        result.unwrap_or_else(|said| panic!("{}, {said}\n{}", source.name, source.text))
+    };
+    results.into_iter().map(count).sum()
+}
+
+fn compare(policy: &Verified<Policy>, framework: &Framework, traced: &str) -> Result<usize, String> {
+    let steps: Result<Vec<_>, String> =
+        traced.lines().map(|line| line.split_once(" -> ").map_or(line, |(step, _)| step).parse()).collect();
+    let steps = steps?;
+    kept(policy, framework, &steps)?;
+    let interpreted = replay(policy, &steps);
+    let expected: Vec<&str> = traced.lines().filter(|line| line.contains(" -> ")).collect();
+    for index in 0..expected.len().max(interpreted.len()) {
+        let (host, interpreter) = (expected.get(index), interpreted.get(index));
+        if host.copied() != interpreter.map(String::as_str) {
+            return Err(format!("decision {}: the host took {host:?}, the interpreter {interpreter:?}", index + 1));
+        }
+    }
+    Ok(expected.len())
+}
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
