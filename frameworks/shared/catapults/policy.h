@@ -53,10 +53,18 @@ typedef int64_t catapults_int;
 /* `time`: nanoseconds on every host. An instant is counted from a start that the host chooses, and never goes back. */
 typedef int64_t catapults_time;
 
+/* The type of an imported variable. */
+enum catapults_import_type {
+    CATAPULTS_IMPORT_INT,
+    CATAPULTS_IMPORT_BOOL,
+    CATAPULTS_IMPORT_TIME,
+    CATAPULTS_IMPORT_FLOAT
+};
+
 /* A variable that the policy imports. */
 struct catapults_import {
     const char *name;
-    enum { CATAPULTS_IMPORT_INT, CATAPULTS_IMPORT_BOOL, CATAPULTS_IMPORT_TIME, CATAPULTS_IMPORT_FLOAT } type;
+    enum catapults_import_type type;
     /*
      * Both in bytes from the start of the policy's instance (global) or of the thread (per thread): of the pointer that
      * the host sets to the application's variable, and of the variable that holds the default until then. Generated
