@@ -120,7 +120,7 @@ static void one_at_a_time(void) {
     for (uintptr_t i = 0; i < 50; i++)
         require(catapults_create(&threads[i], NULL, count_inside, (void *)i) == 0);
     join_all(threads, 50);
-    require(entered == 10000 && mutex.owner == NULL && mutex.waiters.first == NULL);
+    require(entered == 10000 && mutex.state == 0 && mutex.waiters.first == NULL);
 }
 
 /* ---- Conditions -------------------------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static void one_at_a_time(void) {
 static void *wait_and_note(void *name) {
     require(catapults_mutex_lock(&mutex) == 0);
     require(catapults_cond_wait(&cond, &mutex) == 0);
-    require(mutex.owner == catapults_self());
+    require(mutex.state == (uintptr_t)catapults_self());
     strcat(order, name);
     require(catapults_mutex_unlock(&mutex) == 0);
     return NULL;
@@ -156,7 +156,7 @@ static void timeouts(void) {
     require(catapults_mutex_lock(&mutex) == 0);
     int64_t before = catapults_now();
     require(catapults_cond_wait_until(&cond, &mutex, before + 2000000) == ETIMEDOUT);
-    require(catapults_now() - before >= 2000000 && mutex.owner == catapults_self());
+    require(catapults_now() - before >= 2000000 && mutex.state == (uintptr_t)catapults_self());
     require(catapults_cond_wait_until(&cond, &mutex, 0) == ETIMEDOUT && cond.waiters.first == NULL);
     require(catapults_mutex_unlock(&mutex) == 0);
 }

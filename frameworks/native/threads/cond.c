@@ -3,7 +3,15 @@
  */
 #include <errno.h>
 
+#include "threads/mutex.h"
 #include "threads/waiters.h"
+
+int catapults_cond_init(catapults_cond_t *cond) {
+    *cond = (catapults_cond_t)CATAPULTS_COND_INITIALIZER;
+    return 0;
+}
+
+int catapults_cond_destroy(catapults_cond_t *cond) { return cond->waiters.first ? EBUSY : 0; }
 
 int catapults_cond_wait(catapults_cond_t *cond, catapults_mutex_t *mutex) {
     return catapults_cond_wait_until(cond, mutex, CATAPULTS_FOREVER);
@@ -11,10 +19,10 @@ int catapults_cond_wait(catapults_cond_t *cond, catapults_mutex_t *mutex) {
 
 int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (mutex->owner != self)
+    if (mutex_owner(mutex) != self)
         return EPERM;
     waiters_append(&cond->waiters, self);
-    catapults_mutex_unlock(mutex);
+    uint32_t depth = mutex_release(mutex);
     int result = 0;
     if (self->waiting) /* else the unlock let another thread run, which has signalled */
         result = waiters_sleep(self, BLOCK_CONDITION, instant);
@@ -22,8 +30,8 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
         waiters_remove(&cond->waiters, self);
     else
         result = 0; /* signalled, if late */
-    catapults_mutex_lock(mutex);
-    return result;
+    int relocked = mutex_relock(mutex, depth);
+    return relocked ? relocked : result;
 }
 
 int catapults_cond_signal(catapults_cond_t *cond) {

@@ -23,6 +23,9 @@ struct catapults_handle {
     const catapults_mutex_t *wants;       /* while it is blocked for that */
     const char *refusal;                  /* of the last refused request, or NULL */
     bool detached, ended;
+    bool has_ceiling;        /* of a PROTECT mutex that it has: */
+    int64_t ceiling;         /* where the policy reads it */
+    catapults_mutex_t *held; /* the robust and PROTECT mutexes that it has */
 
     /* While it waits for a lock or a condition: see waiters.h. */
     struct catapults_handle *wait_next, *wait_previous;

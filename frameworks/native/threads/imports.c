@@ -19,6 +19,7 @@ static struct linked *linked;
 
 static const struct catapults_import *find(const struct catapults_import *imports, uint32_t count, const char *name,
                                            int type, int *error);
+static const struct catapults_import *find_ceiling(void);
 static void link_one(struct catapults_handle *thread, const struct linked *one);
 
 static int register_global(const char *name, int type, void *variable) {
@@ -38,7 +39,7 @@ static int register_member(const char *name, int type, size_t offset) {
         find(imports->policy->thread_imports, imports->policy->thread_imports_count, name, type, &error);
     if (!import)
         return error;
-    if (import == dispatcher_consumed()) {
+    if (import == dispatcher_consumed() || import == find_ceiling()) {
         runtime_report("the application registers `%s`, which the runtime itself keeps for the policy %s; rename one",
                        name, imports->policy->name);
         return EEXIST;
@@ -100,6 +101,29 @@ void catapults_set_object(catapults_t thread, void *object) {
 void imports_link(struct catapults_handle *thread) {
     for (const struct linked *one = linked; one; one = one->next)
         link_one(thread, one);
+    if (thread->has_ceiling)
+        imports_link_ceiling(thread);
+}
+
+bool imports_has_ceiling(void) { return find_ceiling(); }
+
+void imports_link_ceiling(struct catapults_handle *thread) {
+    const struct catapults_import *import = find_ceiling();
+    if (!import)
+        return;
+    char *t = (char *)&thread->dispatched.policy;
+    *(void **)(t + import->pointer) = thread->has_ceiling ? (char *)&thread->ceiling : t + import->fallback;
+}
+
+/* NULL: the policy in force has none. */
+static const struct catapults_import *find_ceiling(void) {
+    const struct catapults_policy *policy = dispatcher_policy();
+    for (uint32_t i = 0; i < policy->thread_imports_count; i++) {
+        const struct catapults_import *import = &policy->thread_imports[i];
+        if (import->type == CATAPULTS_IMPORT_INT && strcmp(import->name, "ceiling") == 0)
+            return import;
+    }
+    return NULL;
 }
 
 static void link_one(struct catapults_handle *thread, const struct linked *one) {

@@ -2,52 +2,279 @@
  * Mutexes. Unlocking leaves the mutex free and makes the first waiter ready, so a thread that locks and unlocks in a
  * loop does not give up the processor each time (a convoy). A waiter that finds it taken again when it runs keeps its
  * place, and the next unlock hands the mutex to it: it is passed over at most once.
+ *
+ * The short ways through lock, trylock and unlock are here and not in the header: code of the runtime is not
+ * interrupted, so they need no atomic instruction, which would cost more than the call.
  */
+#include "threads/mutex.h"
+
 #include <errno.h>
 
+#include "threads/runtime.h"
 #include "threads/waiters.h"
 
-static int wait(catapults_mutex_t *mutex, struct catapults_handle *self);
+/* What a robust mutex protects. */
+enum health { SOUND, OWNER_DIED, LOST };
+
+static __attribute__((noinline)) int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self,
+                                                 int64_t instant);
+static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
+static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
+static int take(catapults_mutex_t *mutex, struct catapults_handle *self);
+static __attribute__((noinline)) int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
+static void leave(catapults_mutex_t *mutex);
+static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner);
+static bool booked(const catapults_mutex_t *mutex);
+static void book(catapults_mutex_t *mutex, struct catapults_handle *self);
+static void strike(catapults_mutex_t *mutex, struct catapults_handle *self);
+static void find_ceiling(struct catapults_handle *self);
+
+/* ---- Beginning and end ------------------------------------------------------------------------------------------- */
+
+int catapults_mutex_init(catapults_mutex_t *mutex, const struct catapults_mutex_attributes *attributes) {
+    static const struct catapults_mutex_attributes none;
+    if (!attributes)
+        attributes = &none;
+    if ((unsigned)attributes->type > CATAPULTS_MUTEX_RECURSIVE ||
+        (unsigned)attributes->protocol > CATAPULTS_PROTOCOL_PROTECT)
+        return EINVAL;
+    if (attributes->protocol == CATAPULTS_PROTOCOL_PROTECT && !imports_has_ceiling())
+        return ENOTSUP;
+    *mutex = (catapults_mutex_t){.type = (uint8_t)attributes->type,
+                                 .protocol = (uint8_t)attributes->protocol,
+                                 .robust = attributes->robust,
+                                 .ceiling = attributes->ceiling};
+    set_owner(mutex, NULL);
+    return 0;
+}
+
+int catapults_mutex_destroy(catapults_mutex_t *mutex) { return mutex_owner(mutex) || mutex->waiters.first ? EBUSY : 0; }
+
+int catapults_mutex_consistent(catapults_mutex_t *mutex) {
+    if (mutex_owner(mutex) != handle_self() || mutex->health != OWNER_DIED)
+        return EINVAL;
+    mutex->health = SOUND;
+    return 0;
+}
+
+int catapults_mutex_getprioceiling(const catapults_mutex_t *mutex, int64_t *ceiling) {
+    if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT)
+        return EINVAL;
+    *ceiling = mutex->ceiling;
+    return 0;
+}
+
+int catapults_mutex_setprioceiling(catapults_mutex_t *mutex, int64_t ceiling, int64_t *before) {
+    if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT)
+        return EINVAL;
+    int result = catapults_mutex_lock(mutex);
+    if (result == ENOTRECOVERABLE || result == EDEADLK || result == EAGAIN)
+        return result;
+    if (before)
+        *before = mutex->ceiling;
+    mutex->ceiling = ceiling;
+    find_ceiling(handle_self());
+    catapults_mutex_unlock(mutex);
+    return result;
+}
+
+/* ---- Locking ----------------------------------------------------------------------------------------------------- */
 
 int catapults_mutex_lock(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
-    if (mutex->owner)
-        return mutex->owner == self ? EDEADLK : wait(mutex, self);
-    mutex->owner = self;
+    if (__builtin_expect(mutex->state != 0, 0))
+        return lock_slowly(mutex, self, CATAPULTS_FOREVER);
+    mutex->state = (uintptr_t)self;
+    return 0;
+}
+
+int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant) {
+    struct catapults_handle *self = handle_self();
+    if (mutex->state)
+        return lock_slowly(mutex, self, instant);
+    mutex->state = (uintptr_t)self;
     return 0;
 }
 
 int catapults_mutex_trylock(catapults_mutex_t *mutex) {
-    if (mutex->owner)
-        return EBUSY;
-    mutex->owner = handle_self();
-    return 0;
+    struct catapults_handle *self = handle_self(), *owner = mutex_owner(mutex);
+    if (owner)
+        return owner == self && mutex->type == CATAPULTS_MUTEX_RECURSIVE ? lock_again(mutex, self, 0) : EBUSY;
+    return take(mutex, self);
 }
 
 int catapults_mutex_unlock(catapults_mutex_t *mutex) {
-    if (mutex->owner != handle_self())
-        return EPERM;
-    struct catapults_handle *first = mutex->waiters.first;
-    mutex->owner = first && first->passed_over ? first : NULL;
-    if (first && (mutex->owner || !first->woken)) {
-        first->woken = true;
-        waiters_wake(first);
-    }
+    struct catapults_handle *self = handle_self();
+    if (__builtin_expect(mutex->state != (uintptr_t)self, 0))
+        return unlock_slowly(mutex, self);
+    mutex->state = 0;
     return 0;
 }
 
-static int wait(catapults_mutex_t *mutex, struct catapults_handle *self) {
+static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
+    struct catapults_handle *owner = mutex_owner(mutex);
+    if (!owner)
+        return take(mutex, self);
+    return owner == self ? lock_again(mutex, self, instant) : wait(mutex, self, instant);
+}
+
+/* By its owner. */
+static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
+    switch ((enum catapults_mutex_type)mutex->type) {
+    case CATAPULTS_MUTEX_ERRORCHECK:
+        return EDEADLK;
+    case CATAPULTS_MUTEX_NORMAL:
+        return wait(mutex, self, instant);
+    case CATAPULTS_MUTEX_RECURSIVE:
+        if (mutex->depth == UINT32_MAX)
+            return EAGAIN;
+        mutex->depth++;
+        set_owner(mutex, self);
+        return 0;
+    }
+    __builtin_unreachable();
+}
+
+static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
+    bool for_itself = mutex_owner(mutex) == self;
+    bool mine = false, expired = false;
     self->wants = mutex;
     self->woken = false;
     self->passed_over = false;
     waiters_append(&mutex->waiters, self);
-    for (;;) {
-        waiters_sleep(self, BLOCK_LOCK, DISPATCHER_FOREVER);
-        if (!mutex->owner || mutex->owner == self)
-            break;
+    set_owner(mutex, mutex_owner(mutex));
+    while (!mine && !expired && mutex->health != LOST) {
+        expired = waiters_sleep(self, BLOCK_LOCK, instant) != 0;
+        struct catapults_handle *owner = mutex_owner(mutex);
+        mine = !for_itself && (!owner || owner == self);
         self->passed_over = true;
     }
     waiters_remove(&mutex->waiters, self);
-    mutex->owner = self;
+    self->wants = NULL;
+    if (mine)
+        return take(mutex, self);
+    set_owner(mutex, mutex_owner(mutex));
+    return mutex->health == LOST ? ENOTRECOVERABLE : ETIMEDOUT;
+}
+
+/* Of a mutex that is free, or was handed to `self`. */
+static int take(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    if (mutex->health == LOST) {
+        set_owner(mutex, NULL);
+        return ENOTRECOVERABLE;
+    }
+    if (booked(mutex))
+        book(mutex, self);
+    set_owner(mutex, self);
+    return mutex->health == OWNER_DIED ? EOWNERDEAD : 0;
+}
+
+/* ---- Unlocking --------------------------------------------------------------------------------------------------- */
+
+static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    if (mutex_owner(mutex) != self)
+        return EPERM;
+    if (mutex->depth) {
+        mutex->depth--;
+        set_owner(mutex, self);
+        return 0;
+    }
+    bool falls = false;
+    if (booked(mutex)) {
+        strike(mutex, self);
+        falls = mutex->protocol == CATAPULTS_PROTOCOL_PROTECT && (!self->has_ceiling || self->ceiling < mutex->ceiling);
+    }
+    if (mutex->health == OWNER_DIED)
+        mutex->health = LOST;
+    leave(mutex);
+    if (falls)
+        dispatcher_yield();
     return 0;
+}
+
+/* Frees it, or hands it over. May run other threads: the mutex may be gone afterwards. */
+static void leave(catapults_mutex_t *mutex) {
+    struct catapults_handle *first = mutex->waiters.first;
+    bool hand_over = first && first->passed_over && mutex->health != LOST;
+    set_owner(mutex, hand_over ? first : NULL);
+    if (mutex->health == LOST) {
+        for (; first; first = first->wait_next)
+            if (waiters_may_wake(first))
+                dispatcher_unblock_only(&first->dispatched);
+        dispatcher_unblocked();
+    } else if (first && (hand_over || !first->woken)) {
+        first->woken = true;
+        waiters_wake(first);
+    }
+}
+
+uint32_t mutex_release(catapults_mutex_t *mutex) {
+    uint32_t depth = mutex->depth;
+    mutex->depth = 0;
+    catapults_mutex_unlock(mutex);
+    return depth;
+}
+
+int mutex_relock(catapults_mutex_t *mutex, uint32_t depth) {
+    int result = catapults_mutex_lock(mutex);
+    if (depth && result != ENOTRECOVERABLE) {
+        mutex->depth = depth;
+        set_owner(mutex, mutex_owner(mutex));
+    }
+    return result;
+}
+
+static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner) {
+    bool more = mutex->waiters.first || mutex->depth || booked(mutex);
+    mutex->state = (uintptr_t)owner | (more ? MUTEX_MORE : 0);
+}
+
+/* ---- Mutexes of which their owner keeps a book: robust, or with a ceiling ---------------------------------------- */
+
+static bool booked(const catapults_mutex_t *mutex) {
+    return mutex->robust || mutex->protocol == CATAPULTS_PROTOCOL_PROTECT;
+}
+
+static void book(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    mutex->held_previous = NULL;
+    mutex->held_next = self->held;
+    if (self->held)
+        self->held->held_previous = mutex;
+    self->held = mutex;
+    find_ceiling(self);
+}
+
+static void strike(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    if (mutex->held_previous)
+        mutex->held_previous->held_next = mutex->held_next;
+    else
+        self->held = mutex->held_next;
+    if (mutex->held_next)
+        mutex->held_next->held_previous = mutex->held_previous;
+    find_ceiling(self);
+}
+
+/* The greatest of those that `self` has. */
+static void find_ceiling(struct catapults_handle *self) {
+    self->has_ceiling = false;
+    for (const catapults_mutex_t *mutex = self->held; mutex; mutex = mutex->held_next) {
+        if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT)
+            continue;
+        if (!self->has_ceiling || self->ceiling < mutex->ceiling)
+            self->ceiling = mutex->ceiling;
+        self->has_ceiling = true;
+    }
+    imports_link_ceiling(self);
+}
+
+void mutex_abandon_all(struct catapults_handle *self) {
+    catapults_mutex_t *mutex;
+    while ((mutex = self->held)) {
+        strike(mutex, self);
+        if (!mutex->robust)
+            continue; /* it stays locked for ever */
+        mutex->depth = 0;
+        mutex->health = OWNER_DIED;
+        leave(mutex);
+    }
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "threads/mutex.h"
 #include "threads/runtime.h"
 
 static const char *file_name(const char *path) {
@@ -52,7 +53,7 @@ static void report_wait(const struct catapults_handle *thread) {
     if (!suspended && t->reason == BLOCK_JOIN)
         other = thread->joins;
     else if (!suspended && t->reason == BLOCK_LOCK)
-        other = thread->wants->owner;
+        other = thread->wants ? mutex_owner(thread->wants) : NULL;
     static char whose[64];
     whose[0] = '\0';
     if (other)

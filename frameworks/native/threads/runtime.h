@@ -33,6 +33,11 @@ int policy_load(const char *file, const struct catapults_policy **policy, void *
 /* Links all per-thread imports that were registered with the thread's object. */
 void imports_link(struct catapults_handle *thread);
 
+/* The per-thread import `ceiling`, which the runtime itself keeps: whether the policy has it; linking it with that of
+ * the mutexes that the thread has, or with its default. */
+bool imports_has_ceiling(void);
+void imports_link_ceiling(struct catapults_handle *thread);
+
 /* Records who runs when, in a file. Returns 0 or an error number, having reported. */
 int trace_open(const char *file);
 void trace_name(struct dispatcher_thread *thread);

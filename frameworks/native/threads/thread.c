@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "threads/mutex.h"
 #include "threads/runtime.h"
 
 static struct catapults_handle *make(const struct catapults_attributes *attributes);
@@ -64,6 +65,7 @@ int catapults_detach(catapults_t thread) {
 
 void catapults_exit(void *result) {
     struct catapults_handle *self = handle_self();
+    mutex_abandon_all(self);
     self->result = result;
     self->ended = true;
     if (self->detached)
@@ -114,6 +116,9 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     thread->stack = stack;
     thread->object = attributes->object;
     thread->joiner = NULL;
+    thread->wants = NULL;
+    thread->held = NULL;
+    thread->has_ceiling = false;
     thread->refusal = NULL;
     thread->detached = attributes->detached;
     thread->ended = false;

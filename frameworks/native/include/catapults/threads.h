@@ -1,0 +1,53 @@
+/*
+ * Catapults: threads, from their beginning to their end, and the clock. Part of catapults.h.
+ */
+#ifndef CATAPULTS_THREADS_H
+#define CATAPULTS_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+typedef struct catapults_handle *catapults_t;
+
+struct catapults_attributes {
+    const char *name;  /* for messages, traces and debuggers; copied, cut at 31 bytes */
+    size_t stack_size; /* bytes; 0: that of the options */
+    void *object;      /* where the policy's per-thread imports are read: see catapults_threadvar_register */
+    bool detached;
+};
+
+/* Creates a thread. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EPERM: there was no
+ * catapults_init. `attributes` and `thread` may be NULL. */
+int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *),
+                     void *argument);
+const char *catapults_refusal(void);                   /* the `fail` of the caller's last refused request, or NULL */
+int catapults_join(catapults_t thread, void **result); /* EDEADLK, EINVAL (detached, or joined by another) */
+int catapults_detach(catapults_t thread);
+__attribute__((noreturn)) void catapults_exit(void *result);
+catapults_t catapults_self(void);
+const char *catapults_name(catapults_t thread);
+
+void catapults_yield(void);
+int catapults_yield_to(catapults_t thread); /* asks for `thread` next; EAGAIN: it cannot run, plain yield instead */
+int catapults_suspend(catapults_t thread);  /* ENOTSUP, ESRCH; a thread may suspend itself */
+int catapults_resume(catapults_t thread);   /* EINVAL: it is not suspended */
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+#define CATAPULTS_FOREVER INT64_MAX
+
+int64_t catapults_now(void);
+void catapults_sleep_until(int64_t instant);
+void catapults_sleep(int64_t nanoseconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

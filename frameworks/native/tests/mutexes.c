@@ -1,0 +1,324 @@
+/*
+ * The kinds of mutexes: types, robust ones, ceilings; and locking in time.
+ */
+#include <errno.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
+static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
+static char order[64];
+
+static void begin(void) { require(catapults_init(NULL) == 0); }
+
+static void begin_eagerly(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/eager.so"}) == 0);
+}
+
+static catapults_t spawn(void *(*start)(void *), void *argument) {
+    catapults_t thread;
+    require(catapults_create(&thread, NULL, start, argument) == 0);
+    return thread;
+}
+
+static int join(catapults_t thread) {
+    void *result;
+    require(catapults_join(thread, &result) == 0);
+    return (int)(intptr_t)result;
+}
+
+static int64_t after(int64_t milliseconds) { return catapults_now() + milliseconds * 1000000; }
+
+static void make(struct catapults_mutex_attributes attributes) {
+    require(catapults_mutex_init(&mutex, &attributes) == 0);
+}
+
+static void *try_it(void *argument) {
+    (void)argument;
+    int result = catapults_mutex_trylock(&mutex);
+    if (result == 0)
+        require(catapults_mutex_unlock(&mutex) == 0);
+    return (void *)(intptr_t)result;
+}
+
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
+
+static void recursive(void) {
+    begin();
+    static catapults_mutex_t initialized = CATAPULTS_RECURSIVE_MUTEX_INITIALIZER;
+    require(catapults_mutex_lock(&initialized) == 0 && catapults_mutex_lock(&initialized) == 0);
+    make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_RECURSIVE});
+    require(catapults_mutex_lock(&mutex) == 0 && catapults_mutex_lock(&mutex) == 0);
+    require(catapults_mutex_trylock(&mutex) == 0 && catapults_mutex_lock_until(&mutex, 0) == 0);
+    for (int i = 0; i < 4; i++) {
+        require(join(spawn(try_it, NULL)) == EBUSY && catapults_mutex_destroy(&mutex) == EBUSY);
+        require(catapults_mutex_unlock(&mutex) == 0);
+    }
+    require(catapults_mutex_unlock(&mutex) == EPERM && join(spawn(try_it, NULL)) == 0);
+    require(mutex.state == 0 && catapults_mutex_destroy(&mutex) == 0);
+}
+
+static void *signal_it(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0); /* it is free while the other waits, however often that has locked */
+    require(catapults_cond_signal(&cond) == 0 && catapults_mutex_unlock(&mutex) == 0);
+    return argument;
+}
+
+static void a_wait_gives_a_recursive_one_up_whole(void) {
+    begin();
+    make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_RECURSIVE});
+    for (int i = 0; i < 3; i++)
+        require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t other = spawn(signal_it, NULL);
+    require(catapults_cond_wait(&cond, &mutex) == 0);
+    for (int i = 0; i < 3; i++)
+        require(catapults_mutex_unlock(&mutex) == 0);
+    require(catapults_mutex_unlock(&mutex) == EPERM && join(other) == 0);
+}
+
+static void normal(void) {
+    begin();
+    make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_NORMAL});
+    require(catapults_mutex_lock(&mutex) == 0 && catapults_mutex_trylock(&mutex) == EBUSY);
+    require(catapults_mutex_lock_until(&mutex, after(1)) == ETIMEDOUT);
+    require(catapults_mutex_unlock(&mutex) == 0 && mutex.state == 0);
+}
+
+static void lock_a_normal_one_twice(void) {
+    begin();
+    make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_NORMAL});
+    catapults_mutex_lock(&mutex);
+    catapults_mutex_lock(&mutex);
+}
+
+static void a_normal_one_locked_twice_is_a_deadlock(void **state) {
+    (void)state;
+    struct child child = run_child(lock_a_normal_one_twice);
+    assert_exit(&child, EXIT_FAILURE);
+    assert_reported(&child, "thread 1 (main) waits for a mutex of thread 1 (main)\n");
+}
+
+static void what_is_no_mutex_is_refused(void) {
+    begin();
+    require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.type = 77}) == EINVAL);
+    require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.protocol = 77}) == EINVAL);
+    require(catapults_mutex_init(
+                &mutex, &(struct catapults_mutex_attributes){.protocol = CATAPULTS_PROTOCOL_PROTECT}) == ENOTSUP);
+    int64_t ceiling;
+    require(catapults_mutex_init(&mutex, NULL) == 0 && catapults_mutex_consistent(&mutex) == EINVAL);
+    require(catapults_mutex_getprioceiling(&mutex, &ceiling) == EINVAL);
+    require(catapults_mutex_setprioceiling(&mutex, 1, &ceiling) == EINVAL);
+}
+
+/* ---- In time ----------------------------------------------------------------------------------------------------- */
+
+static void *lock_in_time(void *milliseconds) {
+    int result = catapults_mutex_lock_until(&mutex, after((intptr_t)milliseconds));
+    if (result == 0) {
+        strcat(order, "x");
+        require(catapults_mutex_unlock(&mutex) == 0);
+    }
+    return (void *)(intptr_t)result;
+}
+
+static void who_waits_too_long_leaves_the_line(void) {
+    begin();
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t brief = spawn(lock_in_time, (void *)1), lasting = spawn(lock_in_time, (void *)60000);
+    int64_t before = catapults_now();
+    require(join(brief) == ETIMEDOUT && catapults_now() - before >= 1000000 && order[0] == '\0');
+    require(catapults_mutex_unlock(&mutex) == 0);
+    require(join(lasting) == 0 && strcmp(order, "x") == 0 && mutex.state == 0);
+    require(catapults_mutex_lock_until(&mutex, 0) == 0); /* it is free: whatever the instant */
+    require(catapults_mutex_lock_until(&mutex, 0) == EDEADLK);
+}
+
+static int taken, late;
+static void *lock_often(void *seed_) {
+    unsigned seed = (unsigned)(uintptr_t)seed_;
+    for (int i = 0; i < 100; i++) {
+        int64_t patience = rand_r(&seed) % 40 * 1000;
+        int result = catapults_mutex_lock_until(&mutex, catapults_now() + patience);
+        if (result == ETIMEDOUT) {
+            late++;
+            continue;
+        }
+        require(result == 0 && taken++ == 0);
+        for (int turns = rand_r(&seed) % 4; turns; turns--)
+            catapults_yield();
+        if (rand_r(&seed) % 8 == 0)
+            catapults_sleep(10000);
+        taken--;
+        require(catapults_mutex_unlock(&mutex) == 0);
+    }
+    return NULL;
+}
+
+/* Threads come, wait, are passed over, handed the mutex or give up, in every mixture: it is never lost, nor had by two.
+ */
+static void many_in_time(void) {
+    catapults_t threads[30];
+    for (uintptr_t i = 0; i < 30; i++)
+        threads[i] = spawn(lock_often, (void *)(i + 1));
+    for (int i = 0; i < 30; i++)
+        require(join(threads[i]) == 0);
+    require(late > 0 && late < 3000 && mutex.state == 0 && mutex.waiters.first == NULL);
+}
+
+static void many_lock_in_time(void) {
+    begin();
+    many_in_time();
+}
+
+static void many_lock_in_time_under_an_eager_policy(void) {
+    begin_eagerly();
+    many_in_time();
+}
+
+/* ---- Robust ones ------------------------------------------------------------------------------------------------- */
+
+static void *lock_and_end(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    if (argument)
+        catapults_yield();
+    return NULL;
+}
+
+static void an_owner_dies(void) {
+    begin();
+    make((struct catapults_mutex_attributes){.robust = true, .type = CATAPULTS_MUTEX_RECURSIVE});
+    require(join(spawn(lock_and_end, NULL)) == 0);
+    require(catapults_mutex_lock(&mutex) == EOWNERDEAD && catapults_mutex_lock(&mutex) == 0);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    require(catapults_mutex_consistent(&mutex) == 0 && catapults_mutex_consistent(&mutex) == EINVAL);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    require(catapults_mutex_lock(&mutex) == 0 && catapults_mutex_unlock(&mutex) == 0);
+    /* The same for one that waits already. */
+    catapults_t owner = spawn(lock_and_end, "later");
+    catapults_yield();
+    require(catapults_mutex_lock(&mutex) == EOWNERDEAD);
+    require(join(owner) == 0);
+    require(join(spawn(try_it, NULL)) == EBUSY);
+}
+
+static void *lock_and_tell(void *argument) {
+    (void)argument;
+    return (void *)(intptr_t)catapults_mutex_lock(&mutex);
+}
+
+static void nobody_mends_it(void) {
+    begin();
+    make((struct catapults_mutex_attributes){.robust = true});
+    require(join(spawn(lock_and_end, NULL)) == 0);
+    require(catapults_mutex_trylock(&mutex) == EOWNERDEAD);
+    catapults_t waiting[] = {spawn(lock_and_tell, NULL), spawn(lock_in_time, (void *)60000)};
+    catapults_yield();
+    require(catapults_mutex_unlock(&mutex) == 0);
+    require(join(waiting[0]) == ENOTRECOVERABLE && join(waiting[1]) == ENOTRECOVERABLE);
+    require(catapults_mutex_lock(&mutex) == ENOTRECOVERABLE && catapults_mutex_trylock(&mutex) == ENOTRECOVERABLE);
+    require(catapults_mutex_destroy(&mutex) == 0 && catapults_mutex_init(&mutex, NULL) == 0);
+    require(catapults_mutex_lock(&mutex) == 0);
+}
+
+static void *lock_all_and_end(void *mutexes) {
+    for (int i = 0; i < 5; i++)
+        require(catapults_mutex_lock((catapults_mutex_t *)mutexes + i) == 0);
+    require(catapults_mutex_unlock((catapults_mutex_t *)mutexes + 2) == 0);
+    return NULL;
+}
+
+static void an_owner_of_many_dies(void) {
+    begin();
+    static catapults_mutex_t many[5];
+    for (int i = 0; i < 5; i++)
+        require(catapults_mutex_init(&many[i], &(struct catapults_mutex_attributes){.robust = i != 4}) == 0);
+    require(join(spawn(lock_all_and_end, many)) == 0);
+    for (int i = 0; i < 4; i++)
+        require(catapults_mutex_trylock(&many[i]) == (i == 2 ? 0 : EOWNERDEAD));
+    require(catapults_mutex_trylock(&many[4]) == EBUSY);
+}
+
+static void *wait_with_it(void *argument) {
+    (void)argument;
+    int result = catapults_mutex_lock(&mutex);
+    if (result == 0)
+        result = catapults_cond_wait(&cond, &mutex);
+    return (void *)(intptr_t)result;
+}
+
+static void who_waits_on_a_condition_is_told(void) {
+    begin();
+    make((struct catapults_mutex_attributes){.robust = true});
+    catapults_t waiting = spawn(wait_with_it, NULL);
+    catapults_yield();
+    catapults_t owner = spawn(lock_and_end, NULL);
+    catapults_yield();
+    require(catapults_cond_destroy(&cond) == EBUSY && catapults_cond_signal(&cond) == 0);
+    require(join(owner) == 0 && join(waiting) == EOWNERDEAD && catapults_cond_destroy(&cond) == 0);
+}
+
+/* ---- Ceilings ---------------------------------------------------------------------------------------------------- */
+
+struct urgent {
+    catapults_int priority;
+    const char *name;
+};
+
+static void *note(void *urgent) {
+    strcat(order, ((struct urgent *)urgent)->name);
+    return NULL;
+}
+
+static void create(struct urgent *urgent) {
+    struct catapults_attributes attributes = {.object = urgent, .detached = true};
+    require(catapults_create(NULL, &attributes, note, urgent) == 0);
+}
+
+static void ceilings(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
+    require(catapults_threadvar_register("priority", struct urgent, priority) == 0);
+    require(catapults_threadvar_register("ceiling", struct urgent, priority) == EEXIST);
+    static catapults_mutex_t low, high;
+    struct catapults_mutex_attributes attributes = {.protocol = CATAPULTS_PROTOCOL_PROTECT, .ceiling = 5};
+    require(catapults_mutex_init(&low, &attributes) == 0);
+    attributes.ceiling = 7;
+    require(catapults_mutex_init(&high, &attributes) == 0);
+    int64_t ceiling;
+    require(catapults_mutex_setprioceiling(&high, 8, &ceiling) == 0 && ceiling == 7);
+    require(catapults_mutex_getprioceiling(&high, &ceiling) == 0 && ceiling == 8);
+
+    static struct urgent most = {9, "a"};
+    create(&most); /* more urgent than the caller, which has 1 */
+    require(strcmp(order, "a") == 0);
+    require(catapults_mutex_lock(&low) == 0 && catapults_mutex_lock(&high) == 0);
+    static struct urgent urgents[] = {{6, "b"}, {4, "c"}, {1, "d"}, {8, "e"}, {9, "f"}};
+    for (int i = 0; i < 5; i++)
+        create(&urgents[i]);
+    require(strcmp(order, "af") == 0); /* nobody below the ceiling runs */
+    require(catapults_mutex_unlock(&high) == 0);
+    require(strcmp(order, "afeb") == 0); /* the other still holds */
+    require(catapults_mutex_lock(&high) == 0 && catapults_mutex_unlock(&low) == 0);
+    require(strcmp(order, "afeb") == 0);
+    require(catapults_mutex_unlock(&high) == 0);
+    require(strcmp(order, "afebcd") == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        child_test(recursive),
+        child_test(a_wait_gives_a_recursive_one_up_whole),
+        child_test(normal),
+        cmocka_unit_test(a_normal_one_locked_twice_is_a_deadlock),
+        child_test(what_is_no_mutex_is_refused),
+        child_test(who_waits_too_long_leaves_the_line),
+        child_test(many_lock_in_time),
+        child_test(many_lock_in_time_under_an_eager_policy),
+        child_test(an_owner_dies),
+        child_test(nobody_mends_it),
+        child_test(an_owner_of_many_dies),
+        child_test(who_waits_on_a_condition_is_told),
+        child_test(ceilings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

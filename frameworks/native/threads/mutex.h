@@ -1,0 +1,26 @@
+/*
+ * What the rest of the runtime knows of mutexes.
+ *
+ * The state word is the owner's handle, and in its lowest bit whether locking or unlocking is more than to change the
+ * owner: somebody waits, the owner has locked it more than once, or the mutex is robust or has a ceiling. So one
+ * comparison tells whether the short way may be taken: from 0 to the owner, from the owner to 0.
+ */
+#ifndef CATAPULTS_MUTEX_H
+#define CATAPULTS_MUTEX_H
+
+#include "threads/handle.h"
+
+#define MUTEX_MORE ((uintptr_t)1)
+
+static inline struct catapults_handle *mutex_owner(const catapults_mutex_t *mutex) {
+    return (struct catapults_handle *)(mutex->state & ~MUTEX_MORE);
+}
+
+/* Unlocks a mutex that the caller has, however often it has locked it. Returns the depth for mutex_relock. */
+uint32_t mutex_release(catapults_mutex_t *mutex);
+int mutex_relock(catapults_mutex_t *mutex, uint32_t depth);
+
+/* `self` ends: whoever comes next to its robust mutexes is told. May run other threads. */
+void mutex_abandon_all(struct catapults_handle *self);
+
+#endif
