@@ -10,7 +10,7 @@
 /* Its handlers never stop. It keeps nothing in a thread beyond struct catapults_thread. */
 extern const struct catapults_policy dispatcher_builtin;
 
-/* Bytes of its instance, for whoever provides one at compile time. */
+/* Bytes of its instance, aligned to 16. */
 #define DISPATCHER_BUILTIN_INSTANCE 32
 
 #endif

@@ -16,33 +16,34 @@ static bool is_consumed(const struct catapults_import *import) {
     return length == sizeof name && import->type == CATAPULTS_IMPORT_TIME;
 }
 
-void dispatcher_clock_start(void) {
-    const struct catapults_policy *policy = dispatcher.policy;
-    dispatcher.now = policy->now ? (catapults_time *)((char *)dispatcher.instance + policy->now) : NULL;
-    dispatcher.timeouts =
-        policy->timers ? (struct catapults_timers *)((char *)dispatcher.instance + policy->timers) : NULL;
-    dispatcher.consumed = NULL;
+void dispatcher_clock_start(struct scheduler *scheduler) {
+    const struct catapults_policy *policy = scheduler->policy;
+    char *instance = scheduler->instance;
+    scheduler->now = policy->now ? (catapults_time *)(instance + policy->now) : NULL;
+    scheduler->timeouts = policy->timers ? (struct catapults_timers *)(instance + policy->timers) : NULL;
+    scheduler->consumed = NULL;
     for (uint32_t i = 0; i < policy->thread_imports_count; i++)
         if (is_consumed(&policy->thread_imports[i]))
-            dispatcher.consumed = &policy->thread_imports[i];
-    dispatcher.told = dispatcher.host->now();
-    dispatcher.clocked = dispatcher.now || dispatcher.consumed;
+            scheduler->consumed = &policy->thread_imports[i];
+    scheduler->told = dispatcher.host->now();
+    scheduler->clocked = scheduler->now || scheduler->consumed;
 }
 
 static catapults_time *consumed_by(struct dispatcher_thread *thread) {
-    return (catapults_time *)((char *)&thread->policy + dispatcher.consumed->fallback);
+    return (catapults_time *)((char *)&thread->policy + thread->scheduler->consumed->fallback);
 }
 
 void dispatcher_clock_adopt(struct dispatcher_thread *thread) {
-    if (dispatcher.consumed)
+    if (thread->scheduler->consumed)
         *consumed_by(thread) = 0;
 }
 
-void dispatcher_tell(bool running) {
+void dispatcher_tell(struct scheduler *scheduler, bool running) {
+    const struct processor *here = processor_here();
     int64_t now = dispatcher.host->now();
-    if (dispatcher.now)
-        *dispatcher.now = now;
-    if (running && dispatcher.consumed && dispatcher.current && !dispatcher.polling)
-        *consumed_by(dispatcher.current) += now - dispatcher.told;
-    dispatcher.told = now;
+    if (scheduler->now)
+        *scheduler->now = now;
+    if (running && scheduler->consumed && here->turn && !here->polling)
+        *consumed_by(here->turn) += now - scheduler->told;
+    scheduler->told = now;
 }

@@ -4,20 +4,22 @@
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
-void dispatcher_contain(const char *event, const struct catapults_stop *stop, const char *text,
-                        const struct dispatcher_thread *running) {
-    static _Alignas(16) char instance[DISPATCHER_BUILTIN_INSTANCE];
-    struct dispatcher_failure failure = {.policy = dispatcher.policy, .event = event, .stop = stop, .text = text};
-    if (dispatcher.policy == &dispatcher_builtin)
+void dispatcher_contain(struct scheduler *scheduler, const char *event, const struct catapults_stop *stop,
+                        const char *text, const struct dispatcher_thread *running) {
+    struct dispatcher_failure failure = {.policy = scheduler->policy, .event = event, .stop = stop, .text = text};
+    if (scheduler->policy == &dispatcher_builtin)
         __builtin_trap(); /* it never stops: a fault of this runtime */
     const struct native_handlers *builtin = dispatcher_builtin.handlers;
-    dispatcher.policy = &dispatcher_builtin;
-    dispatcher.handlers = builtin;
-    dispatcher.instance = instance;
-    dispatcher_clock_start();
-    dispatcher.inlined = false;
+    void *instance = scheduler->builtin;
+    scheduler->policy = &dispatcher_builtin;
+    scheduler->handlers = builtin;
+    scheduler->instance = instance;
+    dispatcher_clock_start(scheduler);
+    scheduler->inlined = false;
     dispatcher_builtin.start(instance);
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        if (thread->scheduler != scheduler)
+            continue;
         dispatcher_builtin.adopt(instance, &thread->policy);
         if (thread->state != THREAD_RUNNABLE)
             builtin->suspend_thread(instance, &thread->policy);

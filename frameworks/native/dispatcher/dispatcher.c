@@ -15,96 +15,105 @@
 #include "dispatcher/trace.h"
 
 struct dispatcher dispatcher;
+struct processor dispatcher_processor;
 
 /* Decides who is next. Some thread is RUNNABLE, none is RUNNING. */
-static inline __attribute__((always_inline)) struct dispatcher_thread *choose(void) {
-    if (UNLIKELY(--dispatcher.patience <= 0))
+static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
+    struct scheduler *root = &dispatcher.root;
+    if (UNLIKELY(--here->patience <= 0))
         dispatcher_attend();
     for (;;) {
-        struct catapults_thread *t = SCHEDULE(&dispatcher.stop);
+        struct catapults_thread *t = SCHEDULE(root, &here->stop);
         if (LIKELY(t)) {
             struct dispatcher_thread *thread = dispatcher_thread_of(t);
             if (LIKELY(thread->state == THREAD_RUNNABLE))
                 return thread;
-            dispatcher_contain("schedule", NULL, "it dispatched a thread that is not ready", NULL);
-        } else if (dispatcher.stop) {
-            const struct catapults_stop *stop = dispatcher.stop;
-            dispatcher.stop = NULL;
-            dispatcher_contain("schedule", stop, NULL, NULL);
+            dispatcher_contain(root, "schedule", NULL, "it dispatched a thread that is not ready", NULL);
+        } else if (here->stop) {
+            const struct catapults_stop *stop = here->stop;
+            here->stop = NULL;
+            dispatcher_contain(root, "schedule", stop, NULL, NULL);
         } else if (!dispatcher_wait()) {
-            dispatcher_contain("schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
+            dispatcher_contain(root, "schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
         }
     }
 }
 
 /* The same when it may be that none is RUNNABLE. */
-static struct dispatcher_thread *await(void) {
-    while (dispatcher.runnable == 0) {
+static struct dispatcher_thread *await(struct processor *here) {
+    while (dispatcher.root.runnable == 0) {
         if (!dispatcher_wait()) {
             if (dispatcher.oldest)
                 dispatcher.host->deadlocked();
             dispatcher.host->finished();
         }
     }
-    return choose();
+    return choose(here);
 }
 
 /* `next` is RUNNING: what C and C++ keep for the kernel thread is its own now. */
-static inline __attribute__((always_inline)) void enter(struct dispatcher_thread *next) {
+static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next) {
     TRACE(TRACE_DISPATCHED, next, 0);
-    *dispatcher.error_number = next->error_number;
-    *dispatcher.exceptions = next->exceptions;
-    dispatcher.current = next;
+    *here->error_number = next->error_number;
+    *here->exceptions = next->exceptions;
+    here->current = next;
+    here->turn = next;
 }
 
 /* Goes on with `next`; returns when somebody goes on with `self`. Nothing is left to be done then, so that a yield ends
  * in the switch itself and goes on straight in its caller: a processor cannot foresee a return to another thread. */
-static inline __attribute__((always_inline)) void run(struct dispatcher_thread *self, struct dispatcher_thread *next) {
+static inline __attribute__((always_inline)) void run(struct processor *here, struct dispatcher_thread *self,
+                                                      struct dispatcher_thread *next) {
     if (next == self) {
         TRACE(TRACE_DISPATCHED, next, 0);
         return;
     }
-    self->error_number = *dispatcher.error_number;
-    self->exceptions = *dispatcher.exceptions;
-    enter(next);
+    self->error_number = *here->error_number;
+    self->exceptions = *here->exceptions;
+    arrive(here, next);
     context_switch(&self->context, &next->context);
 }
 
 /* Whether the policy has taken the processor from the running thread, by moving it to a READY container. Its queries
  * are no witness: they answer what their author likes. */
 static inline bool taken_from(const struct dispatcher_thread *self) {
-    return dispatcher.policy->classes[self->policy.container] == CATAPULTS_READY;
+    return self->scheduler->policy->classes[self->policy.container] == CATAPULTS_READY;
 }
 
-/* An event was raised on behalf of others while `dispatcher.current` is RUNNING: it may have lost the processor. */
+/* An event was raised on behalf of others while `turn` is RUNNING: it may have lost the processor. */
 static inline void preempt(void) {
-    struct dispatcher_thread *self = dispatcher.current;
-    if (dispatcher.polling || LIKELY(!taken_from(self)))
+    struct processor *here = processor_here();
+    if (here->polling || LIKELY(!taken_from(here->turn)))
         return;
-    TRACE(TRACE_SWITCHED_OUT, self, 0);
-    run(self, choose());
+    TRACE(TRACE_SWITCHED_OUT, here->turn, 0);
+    run(here, here->current, choose(here));
 }
 
-static const struct dispatcher_thread *running(void) { return dispatcher.polling ? NULL : dispatcher.current; }
+static const struct dispatcher_thread *running(void) {
+    const struct processor *here = processor_here();
+    return here->polling ? NULL : here->turn;
+}
 
 static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    struct scheduler *scheduler = thread->scheduler;
     thread->state = THREAD_SUSPENDED;
-    dispatcher.runnable--;
-    const struct catapults_stop *stop = RAISE(suspend_thread, &thread->policy);
+    scheduler->runnable--;
+    const struct catapults_stop *stop = RAISE(scheduler, suspend_thread, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain("suspend_thread", stop, NULL, runs);
+        dispatcher_contain(scheduler, "suspend_thread", stop, NULL, runs);
     TRACE(TRACE_SUSPENDED, thread, 0);
 }
 
 /* `runs`, here and above: the thread that is RUNNING, or NULL. */
 static void raise_unblock(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    struct scheduler *scheduler = thread->scheduler;
     if (timer_is_set(&thread->timer))
         timer_cancel(&dispatcher.timers, &thread->timer);
     thread->state = THREAD_RUNNABLE;
-    dispatcher.runnable++;
-    const struct catapults_stop *stop = RAISE(event_raised, &thread->policy);
+    scheduler->runnable++;
+    const struct catapults_stop *stop = RAISE(scheduler, event_raised, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain("event_raised", stop, NULL, runs);
+        dispatcher_contain(scheduler, "event_raised", stop, NULL, runs);
     TRACE(TRACE_RAISED, thread, 0);
     if (UNLIKELY(thread->to_be_suspended)) {
         thread->to_be_suspended = false;
@@ -114,7 +123,8 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
 
 /* ---- Starting and ending ----------------------------------------------------------------------------------------- */
 
-static void enrol(struct dispatcher_thread *thread) {
+static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler) {
+    thread->scheduler = scheduler;
     timer_init(&thread->timer);
     thread->state = THREAD_RUNNABLE;
     thread->to_be_suspended = false;
@@ -129,8 +139,8 @@ static void enrol(struct dispatcher_thread *thread) {
     else
         dispatcher.oldest = thread;
     dispatcher.newest = thread;
-    dispatcher.runnable++;
-    dispatcher.policy->adopt(dispatcher.instance, &thread->policy);
+    scheduler->runnable++;
+    scheduler->policy->adopt(scheduler->instance, &thread->policy);
     dispatcher_clock_adopt(thread);
     dispatcher.host->adopted(thread);
 }
@@ -144,19 +154,20 @@ static void strike(struct dispatcher_thread *thread) {
         thread->newer->older = thread->older;
     else
         dispatcher.newest = thread->older;
-    dispatcher.runnable--;
+    thread->scheduler->runnable--;
 }
 
 /* Raises newthread. Returns what it was refused with. */
 static const struct catapults_stop *admit(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
-    enrol(thread);
-    const struct catapults_stop *stop = RAISE(newthread, &thread->policy);
+    struct scheduler *scheduler = &dispatcher.root;
+    enrol(thread, scheduler);
+    const struct catapults_stop *stop = RAISE(scheduler, newthread, &thread->policy);
     if (UNLIKELY(stop)) {
         if (stop->why == CATAPULTS_STOP_FAIL) {
             strike(thread);
             return stop;
         }
-        dispatcher_contain("newthread", stop, NULL, runs);
+        dispatcher_contain(scheduler, "newthread", stop, NULL, runs);
     }
     if (UNLIKELY(dispatcher_trace != NULL)) {
         TRACE(TRACE_NEW, thread, 0);
@@ -173,130 +184,154 @@ unsigned long dispatcher_thread_size(const struct catapults_policy *policy) {
 
 const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host, const struct catapults_policy *policy,
                                               void *instance, struct dispatcher_thread *first) {
-    static _Alignas(16) char builtin_instance[DISPATCHER_BUILTIN_INSTANCE];
-    dispatcher = (struct dispatcher){.host = host,
-                                     .driver = dispatcher.driver,
-                                     .error_number = host->error_number,
-                                     .exceptions = host->exceptions,
-                                     .patience_full = 1};
+    struct processor *here = processor_here();
+    struct scheduler *root = &dispatcher.root;
+    dispatcher = (struct dispatcher){.host = host, .driver = dispatcher.driver};
+    *here = (struct processor){.error_number = host->error_number, .exceptions = host->exceptions, .patience_full = 1};
     if (!policy) {
         policy = compiled_in ? compiled_in : &dispatcher_builtin;
-        instance = compiled_in ? compiled_in_instance : builtin_instance;
-        dispatcher.inlined = compiled_in != NULL;
+        instance = compiled_in ? compiled_in_instance : root->builtin;
+        root->inlined = compiled_in != NULL;
     }
-    dispatcher.policy = policy;
-    dispatcher.handlers = policy->handlers;
-    dispatcher.instance = instance;
+    root->policy = policy;
+    root->handlers = policy->handlers;
+    root->instance = instance;
     policy->start(instance);
-    dispatcher_clock_start();
-    const struct catapults_stop *stop = dispatcher.handlers->init ? RAISE_INIT() : NULL;
+    dispatcher_clock_start(root);
+    const struct catapults_stop *stop = root->handlers->init ? RAISE_INIT(root) : NULL;
     if (stop)
-        dispatcher_contain("init", stop, NULL, NULL);
+        dispatcher_contain(root, "init", stop, NULL, NULL);
     context_adopt(&first->context);
-    dispatcher.current = first;
+    here->current = first;
+    here->turn = first;
     stop = admit(first, NULL);
     if (!stop)
-        run(first, choose());
+        run(here, first, choose(here));
     return stop;
 }
 
 const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, struct stack *stack, void *top,
                                                void (*entry)(void *), void *argument) {
     context_make(&thread->context, stack, top, entry, argument);
-    const struct catapults_stop *stop = admit(thread, dispatcher.current);
+    const struct catapults_stop *stop = admit(thread, processor_here()->turn);
     if (LIKELY(!stop))
         preempt();
     return stop;
 }
 
-void dispatcher_begin(void) { tools_begin(); }
+void dispatcher_begin(void) {
+    tools_begin();
+    dispatcher_leave();
+}
 
 _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
-    struct dispatcher_thread *self = dispatcher.current;
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
     self->state = THREAD_ENDED;
     strike(self);
-    const struct catapults_stop *stop = RAISE(exit, &self->policy);
+    const struct catapults_stop *stop = RAISE(self->scheduler, exit, &self->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain("exit", stop, NULL, NULL);
+        dispatcher_contain(self->scheduler, "exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, self, 0);
     if (heir)
         raise_unblock(heir, NULL);
-    struct dispatcher_thread *next = await();
-    enter(next);
+    struct dispatcher_thread *next = await(here);
+    arrive(here, next);
     context_leave(&self->context, &next->context);
 }
 
 /* ---- While it lives ---------------------------------------------------------------------------------------------- */
 
-void dispatcher_yield(void) {
-    struct dispatcher_thread *self = dispatcher.current;
-    const struct catapults_stop *stop = RAISE(switch_out, &self->policy);
+static inline __attribute__((always_inline)) void yield(void) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *turn = here->turn;
+    struct scheduler *scheduler = turn->scheduler;
+    const struct catapults_stop *stop = RAISE(scheduler, switch_out, &turn->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain("switch_out", stop, NULL, NULL);
-    TRACE(TRACE_SWITCHED_OUT, self, 0);
-    run(self, choose());
+        dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
+    TRACE(TRACE_SWITCHED_OUT, turn, 0);
+    run(here, here->current, choose(here));
+}
+
+void dispatcher_yield(void) {
+    dispatcher_enter();
+    yield();
+    dispatcher_leave();
 }
 
 int dispatcher_yield_to(struct dispatcher_thread *thread) {
-    struct dispatcher_thread *self = dispatcher.current;
-    bool possible = thread != self && thread->state == THREAD_RUNNABLE && HAS(set_next_thread) &&
-                    RAISE(can_switch_to, &thread->policy);
+    struct dispatcher_thread *self = processor_here()->turn;
+    struct scheduler *scheduler = thread->scheduler;
+    bool possible = thread != self && thread->state == THREAD_RUNNABLE && HAS(scheduler, set_next_thread) &&
+                    RAISE(scheduler, can_switch_to, &thread->policy);
     if (possible) {
-        const struct catapults_stop *stop = RAISE(set_next_thread, &thread->policy);
+        const struct catapults_stop *stop = RAISE(scheduler, set_next_thread, &thread->policy);
         if (UNLIKELY(stop))
-            dispatcher_contain("set_next_thread", stop, NULL, self);
+            dispatcher_contain(scheduler, "set_next_thread", stop, NULL, self);
     }
     if (UNLIKELY(taken_from(self))) /* switch_out is for a thread that is RUNNING */
         preempt();
     else
-        dispatcher_yield();
+        yield();
     return possible ? 0 : EAGAIN;
 }
 
-static const char *const block_events[] = {"block.io.read",    "block.io.write", "block.io.accept",
-                                           "block.io.connect", "block.io.file",  "block.lock",
-                                           "block.condition",  "block.join",     "block.sleep"};
+static const char *const block_events[] = {"block.io.read", "block.io.write", "block.io.accept", "block.io.connect",
+                                           "block.io.file", "block.lock",     "block.condition", "block.join",
+                                           "block.sleep",   "block.kernel",   "block.scheduler", "block.port",
+                                           "block.signal"};
 
-static const struct catapults_stop *raise_block(enum dispatcher_reason reason, struct catapults_thread *t) {
+static const struct catapults_stop *raise_block(struct scheduler *scheduler, enum dispatcher_reason reason,
+                                                struct catapults_thread *t) {
     switch (reason) {
     case BLOCK_IO_READ:
-        return RAISE(block_io_read, t);
+        return RAISE(scheduler, block_io_read, t);
     case BLOCK_IO_WRITE:
-        return RAISE(block_io_write, t);
+        return RAISE(scheduler, block_io_write, t);
     case BLOCK_IO_ACCEPT:
-        return RAISE(block_io_accept, t);
+        return RAISE(scheduler, block_io_accept, t);
     case BLOCK_IO_CONNECT:
-        return RAISE(block_io_connect, t);
+        return RAISE(scheduler, block_io_connect, t);
     case BLOCK_IO_FILE:
-        return RAISE(block_io_file, t);
+        return RAISE(scheduler, block_io_file, t);
     case BLOCK_LOCK:
-        return RAISE(block_lock, t);
+        return RAISE(scheduler, block_lock, t);
     case BLOCK_CONDITION:
-        return RAISE(block_condition, t);
+        return RAISE(scheduler, block_condition, t);
     case BLOCK_JOIN:
-        return RAISE(block_join, t);
+        return RAISE(scheduler, block_join, t);
     case BLOCK_SLEEP:
-        return RAISE(block_sleep, t);
+        return RAISE(scheduler, block_sleep, t);
+    case BLOCK_KERNEL:
+        return RAISE(scheduler, block_kernel, t);
+    case BLOCK_SCHEDULER:
+        return RAISE(scheduler, block_scheduler, t);
+    case BLOCK_PORT:
+        return RAISE(scheduler, block_port, t);
+    case BLOCK_SIGNAL:
+        return RAISE(scheduler, block_signal, t);
     }
     __builtin_unreachable();
 }
 
 int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
-    struct dispatcher_thread *self = dispatcher.current;
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    struct scheduler *scheduler = self->scheduler;
     self->state = THREAD_BLOCKED;
     self->reason = (uint8_t)reason;
     self->timed_out = false;
-    dispatcher.runnable--;
+    scheduler->runnable--;
     if (instant != DISPATCHER_FOREVER) {
         timer_set(&dispatcher.timers, &self->timer, instant);
-        if (instant <= dispatcher.attended)
-            dispatcher.patience = 0;
+        if (instant <= here->attended)
+            here->patience = 0;
     }
-    const struct catapults_stop *stop = raise_block(reason, &self->policy);
+    const struct catapults_stop *stop = raise_block(scheduler, reason, &self->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(block_events[reason], stop, NULL, NULL);
+        dispatcher_contain(scheduler, block_events[reason], stop, NULL, NULL);
     TRACE(TRACE_BLOCKED, self, reason);
-    run(self, await());
+    run(here, self, await(here));
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
@@ -310,12 +345,13 @@ void dispatcher_unblock_only(struct dispatcher_thread *thread) { raise_unblock(t
 void dispatcher_unblocked(void) { preempt(); }
 
 void dispatcher_suspend(struct dispatcher_thread *thread) {
-    struct dispatcher_thread *self = dispatcher.current;
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->turn;
     switch ((enum dispatcher_state)thread->state) {
     case THREAD_RUNNABLE:
         raise_suspend(thread, thread == self ? NULL : self);
         if (thread == self)
-            run(self, await());
+            run(here, self, await(here));
         else
             preempt();
         break;
@@ -335,11 +371,12 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     }
     if (thread->state != THREAD_SUSPENDED)
         return EINVAL;
+    struct scheduler *scheduler = thread->scheduler;
     thread->state = THREAD_RUNNABLE;
-    dispatcher.runnable++;
-    const struct catapults_stop *stop = RAISE(resume_thread, &thread->policy);
+    scheduler->runnable++;
+    const struct catapults_stop *stop = RAISE(scheduler, resume_thread, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain("resume_thread", stop, NULL, dispatcher.current);
+        dispatcher_contain(scheduler, "resume_thread", stop, NULL, processor_here()->turn);
     TRACE(TRACE_RESUMED, thread, 0);
     preempt();
     return 0;
@@ -347,26 +384,26 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
 
 /* ---- For those who look ------------------------------------------------------------------------------------------ */
 
-struct dispatcher_thread *dispatcher_self(void) { return dispatcher.current; }
+struct dispatcher_thread *dispatcher_self(void) { return processor_here()->current; }
 
 bool dispatcher_is_blocked(const struct dispatcher_thread *thread) { return thread->state == THREAD_BLOCKED; }
 
 void dispatcher_set_driver(const struct dispatcher_driver *driver) { dispatcher.driver = driver; }
 
-const struct catapults_policy *dispatcher_policy(void) { return dispatcher.policy; }
+const struct catapults_policy *dispatcher_policy(void) { return dispatcher.root.policy; }
 
-void *dispatcher_instance(void) { return dispatcher.instance; }
+void *dispatcher_instance(void) { return dispatcher.root.instance; }
 
 const struct catapults_policy *dispatcher_compiled_in(void) { return compiled_in; }
 
-const struct catapults_import *dispatcher_consumed(void) { return dispatcher.consumed; }
+const struct catapults_import *dispatcher_consumed(void) { return dispatcher.root.consumed; }
 
 struct dispatcher_thread *dispatcher_first_thread(void) { return dispatcher.oldest; }
 
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread) { return thread->newer; }
 
-int64_t dispatcher_threads_ready(void) { return QUERY(threads_ready); }
+int64_t dispatcher_threads_ready(void) { return QUERY(&dispatcher.root, threads_ready); }
 
-int64_t dispatcher_threads_suspended(void) { return QUERY(threads_suspended); }
+int64_t dispatcher_threads_suspended(void) { return QUERY(&dispatcher.root, threads_suspended); }
 
-int64_t dispatcher_threads_total(void) { return QUERY(threads_total); }
+int64_t dispatcher_threads_total(void) { return QUERY(&dispatcher.root, threads_total); }

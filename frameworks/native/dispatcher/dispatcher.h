@@ -2,7 +2,8 @@
  * The dispatcher: raises events, runs what the policy dispatched. It has no policy of its own but the built-in FIFO
  * that takes over when one has to go. It calls no libc function, allocates nothing, and touches no vector register.
  *
- * One virtual processor: everything here is called on it, by the running thread or by the driver's `poll`.
+ * Everything here is called on a virtual processor, between dispatcher_enter and dispatcher_leave unless it says
+ * otherwise: by the thread that runs there, or by the driver's `poll`.
  *
  * Calls that raise an event may run other threads before they return: those that say so, and all those after which the
  * policy can have taken the processor from the caller (dispatcher_create, dispatcher_unblock, dispatcher_unblocked,
@@ -25,7 +26,11 @@ enum dispatcher_reason {
     BLOCK_LOCK,
     BLOCK_CONDITION,
     BLOCK_JOIN,
-    BLOCK_SLEEP
+    BLOCK_SLEEP,
+    BLOCK_KERNEL,
+    BLOCK_SCHEDULER,
+    BLOCK_PORT,
+    BLOCK_SIGNAL
 };
 
 /* No timer. The same as CATAPULTS_FOREVER. */
@@ -33,6 +38,12 @@ enum dispatcher_reason {
 
 /* The dispatcher's record of a thread; the policy's part is its last member. See record.h. */
 struct dispatcher_thread;
+
+/* Around all that touches what threads share, here and in the layers above; they do not nest. What is held goes with
+ * the processor: a thread that gets it back within a call holds it as when it gave it up, and a new thread holds it
+ * until dispatcher_begin. One processor: nothing to do. */
+static inline void dispatcher_enter(void) {}
+static inline void dispatcher_leave(void) {}
 
 /* ---- For those who wait for something outside: io ---------------------------------------------------------------- */
 
@@ -47,6 +58,7 @@ struct dispatcher_driver {
 };
 void dispatcher_set_driver(const struct dispatcher_driver *driver);
 
+/* The caller. Needs no dispatcher_enter. */
 struct dispatcher_thread *dispatcher_self(void);
 
 /* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first (the caller
@@ -112,8 +124,8 @@ const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host
 unsigned long dispatcher_thread_size(const struct catapults_policy *policy);
 
 /* Raises newthread for a thread that will call entry(argument), on `stack` below `top` (aligned to 16). Returns what
- * the policy refused it with, and then there is no such thread; or NULL. `entry` calls dispatcher_begin first,
- * dispatcher_exit last. */
+ * the policy refused it with, and then there is no such thread; or NULL. `entry` calls dispatcher_begin first, which
+ * leaves, and dispatcher_exit last. */
 const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, struct stack *stack, void *top,
                                                void (*entry)(void *), void *argument);
 void dispatcher_begin(void);
@@ -123,6 +135,7 @@ void dispatcher_begin(void);
  * runs. */
 _Noreturn void dispatcher_exit(struct dispatcher_thread *heir);
 
+/* Enters and leaves by itself: what comes after a switch counts. */
 void dispatcher_yield(void);
 
 /* Asks the policy that `thread` be next, and yields. EAGAIN: it cannot be; yields all the same. */

@@ -13,58 +13,60 @@ enum {
 };
 
 static void run_out(int64_t now);
-static void expire(int64_t now);
+static void expire(struct scheduler *scheduler, int64_t now);
 
 /* More timers than this do not expire in a row: one that is armed anew for an instant that is past would never let the
  * threads run. */
 enum { MOST_EXPIRED = 64 };
 
 void dispatcher_attend(void) {
-    int64_t now = dispatcher.host->now(), passed = now - dispatcher.attended;
-    if (passed < SHORT && dispatcher.patience_full < MOST)
-        dispatcher.patience_full *= 2;
+    struct processor *here = processor_here();
+    int64_t now = dispatcher.host->now(), passed = now - here->attended;
+    if (passed < SHORT && here->patience_full < MOST)
+        here->patience_full *= 2;
     else if (passed > LONG)
-        dispatcher.patience_full =
-            passed > 4 * LONG || dispatcher.patience_full == 1 ? 1 : dispatcher.patience_full / 2;
-    dispatcher.patience = dispatcher.patience_full;
-    dispatcher.attended = now;
-    dispatcher.polling = true;
+        here->patience_full = passed > 4 * LONG || here->patience_full == 1 ? 1 : here->patience_full / 2;
+    here->patience = here->patience_full;
+    here->attended = now;
+    here->polling = true;
     run_out(now);
-    expire(now);
+    expire(&dispatcher.root, now);
     if (dispatcher.driver && dispatcher.driver->busy())
         dispatcher.driver->poll(0);
-    dispatcher.polling = false;
+    here->polling = false;
 }
 
 bool dispatcher_wait(void) {
+    struct processor *here = processor_here();
     /* The policy's own timers make no thread RUNNABLE. */
     if (!dispatcher.timers && !dispatcher.driver->busy())
         return false;
     if (__builtin_expect(dispatcher_trace != NULL, 0))
         dispatcher_record(TRACE_IDLE, 0, 0);
-    dispatcher.polling = true;
+    here->polling = true;
     int64_t instant = dispatcher.timers ? dispatcher.timers->instant : DISPATCHER_FOREVER;
-    if (dispatcher.timeouts && dispatcher.timeouts->first && dispatcher.timeouts->first->instant < instant)
-        instant = dispatcher.timeouts->first->instant;
+    const struct catapults_timers *timeouts = dispatcher.root.timeouts;
+    if (timeouts && timeouts->first && timeouts->first->instant < instant)
+        instant = timeouts->first->instant;
     dispatcher.driver->poll(instant);
-    dispatcher.attended = dispatcher.host->now();
-    run_out(dispatcher.attended);
-    expire(dispatcher.attended);
-    dispatcher.polling = false;
+    here->attended = dispatcher.host->now();
+    run_out(here->attended);
+    expire(&dispatcher.root, here->attended);
+    here->polling = false;
     return true;
 }
 
 /* Raises the events of the policy's timers whose instant has come. */
-static void expire(int64_t now) {
-    for (int i = 0; dispatcher.timeouts && i < MOST_EXPIRED; i++) {
-        struct catapults_timer *first = dispatcher.timeouts->first;
+static void expire(struct scheduler *scheduler, int64_t now) {
+    for (int i = 0; scheduler->timeouts && i < MOST_EXPIRED; i++) {
+        struct catapults_timer *first = scheduler->timeouts->first;
         if (!first || first->instant > now)
             return;
-        const struct catapults_timeout *timeout = &dispatcher.policy->timeouts[first->timeout];
-        tell(false);
-        const struct catapults_stop *stop = timeout->raise(dispatcher.instance, first->thread);
+        const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
+        tell(scheduler, false);
+        const struct catapults_stop *stop = timeout->raise(scheduler->instance, first->thread);
         if (UNLIKELY(stop))
-            dispatcher_contain(timeout->name, stop, NULL, NULL);
+            dispatcher_contain(scheduler, timeout->name, stop, NULL, NULL);
     }
 }
 

@@ -10,24 +10,25 @@
 
 static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(16)));
 
-#define CHOOSE(here, there) (LIKELY(dispatcher.inlined) ? (here) : (there))
+#define CHOOSE(scheduler, here, there) (LIKELY((scheduler)->inlined) ? (here) : (there))
 
-#define HAS(event) CHOOSE(CATAPULTS_COMPILED_IN_HANDLERS.event != NULL, dispatcher.handlers->event != NULL)
+#define HAS(scheduler, event)                                                                                          \
+    CHOOSE(scheduler, CATAPULTS_COMPILED_IN_HANDLERS.event != NULL, (scheduler)->handlers->event != NULL)
 /* A policy that does not look at the clock pays nothing for it: it reads neither `now` nor the import `consumed`. */
 #if defined(CATAPULTS_COMPILED_IN_NOW) || defined(CATAPULTS_COMPILED_IN_THREADIMPORT_consumed)
-#define TELL(running) tell(running)
+#define TELL(scheduler, running) tell(scheduler, running)
 #else
-#define TELL(running) (void)0
+#define TELL(scheduler, running) (void)0
 #endif
 
-#define RAISE(event, ...)                                                                                              \
-    CHOOSE((TELL(true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__)),                       \
-           (tell(true), dispatcher.handlers->event(dispatcher.instance, __VA_ARGS__)))
-#define SCHEDULE(stop)                                                                                                 \
-    CHOOSE((TELL(false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop)),                          \
-           (tell(false), dispatcher.handlers->schedule(dispatcher.instance, stop)))
-#define RAISE_INIT() (tell(true), dispatcher.handlers->init(dispatcher.instance))
-#define QUERY(query) (tell(true), dispatcher.handlers->query(dispatcher.instance))
+#define RAISE(scheduler, event, ...)                                                                                   \
+    CHOOSE(scheduler, (TELL(scheduler, true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__)), \
+           (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->instance, __VA_ARGS__)))
+#define SCHEDULE(scheduler, stop)                                                                                      \
+    CHOOSE(scheduler, (TELL(scheduler, false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop)),    \
+           (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->instance, stop)))
+#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->instance))
+#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->instance))
 
 static const struct catapults_policy *const compiled_in = &catapults_policy;
 static void *const compiled_in_instance = &compiled_in_memory;

@@ -6,14 +6,15 @@
 
 #include "dispatcher/state.h"
 
-/* The policy has a handler for the event. */
-#define HAS(event) (dispatcher.handlers->event != NULL)
+/* Its policy has a handler for the event. */
+#define HAS(scheduler, event) ((scheduler)->handlers->event != NULL)
 
-/* Calls it: RAISE(newthread, t). */
-#define RAISE(event, ...) (tell(true), dispatcher.handlers->event(dispatcher.instance, __VA_ARGS__))
-#define SCHEDULE(stop) (tell(false), dispatcher.handlers->schedule(dispatcher.instance, stop))
-#define RAISE_INIT() (tell(true), dispatcher.handlers->init(dispatcher.instance))
-#define QUERY(query) (tell(true), dispatcher.handlers->query(dispatcher.instance))
+/* Calls it: RAISE(scheduler, newthread, t). */
+#define RAISE(scheduler, event, ...)                                                                                   \
+    (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->instance, __VA_ARGS__))
+#define SCHEDULE(scheduler, stop) (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->instance, stop))
+#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->instance))
+#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->instance))
 
 static const struct catapults_policy *const compiled_in = NULL;
 static void *const compiled_in_instance = NULL;

@@ -16,7 +16,10 @@
  */
 enum dispatcher_state { THREAD_RUNNABLE, THREAD_BLOCKED, THREAD_SUSPENDED, THREAD_ENDED };
 
+struct scheduler;
+
 struct dispatcher_thread {
+    struct scheduler *scheduler; /* that it is under */
     struct timer timer;
     struct dispatcher_thread *older, *newer; /* all threads, in order of their numbers */
     struct context context;

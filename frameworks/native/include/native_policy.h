@@ -13,7 +13,7 @@
 
 #include "catapults/policy.h"
 
-#define CATAPULTS_NATIVE_ABI 1u
+#define CATAPULTS_NATIVE_ABI 2u
 
 typedef const struct catapults_stop *native_event(void *self);
 typedef const struct catapults_stop *native_thread_event(void *self, struct catapults_thread *t);
@@ -26,9 +26,11 @@ struct native_handlers {
     native_thread_event *switch_out;
     native_thread_event *block_io_read, *block_io_write, *block_io_accept, *block_io_connect, *block_io_file;
     native_thread_event *block_lock, *block_condition, *block_join, *block_sleep;
+    native_thread_event *block_kernel, *block_scheduler, *block_port, *block_signal;
     native_thread_event *event_raised;
     native_thread_event *suspend_thread, *resume_thread;
     native_thread_event *set_next_thread;
+    native_thread_event *tick;
     native_thread_event *exit;
 
     int64_t (*threads_ready)(const void *self);

@@ -16,6 +16,7 @@ static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *p
 static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
 static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *parts, int count);
 static bool on_disk(int descriptor);
+static bool is_moving(int descriptor);
 static int take_position(int descriptor);
 static void give_position(int descriptor);
 
@@ -95,8 +96,7 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
                         int64_t instant) {
     for (;;) {
         bool supported = true;
-        const struct io_descriptor *state = io_descriptor(descriptor);
-        if (offset >= 0 || state == NULL || !state->moving) {
+        if (offset >= 0 || !is_moving(descriptor)) {
             ssize_t moved = writing ? pwritev2(descriptor, parts, count, offset, RWF_NOWAIT)
                                     : preadv2(descriptor, parts, count, offset, RWF_NOWAIT);
             if (moved >= 0)
@@ -173,16 +173,28 @@ static bool on_disk(int descriptor) {
     return fstat(descriptor, &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
 }
 
+/* Whether an operation that moves the file's position is under way. */
+static bool is_moving(int descriptor) {
+    dispatcher_enter();
+    const struct io_descriptor *state = io_descriptor(descriptor);
+    bool moving = state != NULL && state->moving;
+    dispatcher_leave();
+    return moving;
+}
+
 /* Waits until no other operation moves the position of the file. Returns 0 or a negative error number. */
 static int take_position(int descriptor) {
     for (;;) {
+        dispatcher_enter();
         struct io_descriptor *state = io_descriptor_add(descriptor);
+        bool taken = state != NULL && !state->moving;
+        if (taken)
+            state->moving = true;
+        dispatcher_leave();
+        if (taken)
+            return 0;
         if (state == NULL)
             return -ENOMEM;
-        if (!state->moving) {
-            state->moving = true;
-            return 0;
-        }
         struct io_wait wait;
         int result = io_wait_begin(&wait, descriptor);
         if (result == 0) {
@@ -195,12 +207,13 @@ static int take_position(int descriptor) {
 }
 
 static void give_position(int descriptor) {
+    dispatcher_enter();
     struct io_descriptor *state = io_descriptor(descriptor);
     state->moving = false;
-    for (struct io_wait *wait = state->first; wait != NULL; wait = wait->next) {
-        if (wait->local && !wait->done) {
-            io_finish(wait, 0);
-            return;
-        }
-    }
+    struct io_wait *wait = state->first;
+    while (wait != NULL && (!wait->local || wait->done))
+        wait = wait->next;
+    if (wait != NULL)
+        io_finish(wait, 0);
+    dispatcher_leave();
 }

@@ -6,7 +6,8 @@
  *   uring.c epoll.c       the drivers: how the kernel tells that a wait is over
  *   start.c               which driver
  *
- * One virtual processor: nothing here needs a lock, and between two calls of io_wait nothing changes behind the caller.
+ * System calls are made outside of dispatcher_enter; the table of descriptors, the lists and the drivers are used
+ * within.
  */
 #ifndef CATAPULTS_IO_H
 #define CATAPULTS_IO_H
@@ -51,12 +52,12 @@ struct io_wait {
     int result;   /* readiness: what is there (> 0); an operation: what its call returns; negative: error number */
 };
 
-/* Puts `wait` into the descriptor's list. 0, -ENOMEM or -EBADF. */
+/* Enters, and puts `wait` into the descriptor's list. 0; or -ENOMEM, -EBADF, and has left again. */
 int io_wait_begin(struct io_wait *wait, int descriptor);
 
 /* Blocks the running thread until the driver finishes the wait. `started` is what the driver returned when it was told:
- * if it is an error number, nothing is waited for. Returns wait->result, -ETIMEDOUT at the instant, or -EBADF after a
- * close. Afterwards the kernel touches nothing that belongs to the operation. */
+ * if it is an error number, nothing is waited for. Leaves. Returns wait->result, -ETIMEDOUT at the instant, or -EBADF
+ * after a close. Afterwards the kernel touches nothing that belongs to the operation. */
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant);
 
 /* Waits until a descriptor is ready: returns what is there (> 0; perhaps only an end or an error), -ETIMEDOUT, -EBADF,
@@ -89,7 +90,7 @@ struct io_descriptor {
     bool ended;                   /* epoll: …but the end of the stream, an error or urgent data may still be there */
 };
 
-/* NULL: nothing is known. The pointer holds until the next io_descriptor_add. */
+/* NULL: nothing is known. The pointer holds until the next io_descriptor_add, or until the caller leaves. */
 struct io_descriptor *io_descriptor(int descriptor);
 /* Makes room first if there is none. NULL: no memory, or a negative number. */
 struct io_descriptor *io_descriptor_add(int descriptor);

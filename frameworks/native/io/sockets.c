@@ -177,9 +177,12 @@ static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int
  * operation of the driver tries by itself, so a wrong guess costs nothing but time; a wait for an edge would never end,
  * so it must be sure. */
 static bool known_empty(int descriptor, int flags) {
+    dispatcher_enter();
     const struct io_descriptor *state = io_descriptor(descriptor);
-    return state != NULL && state->drained && flags == 0 &&
-           (io_driver->recv != NULL || (state->registered && state->drainable && !state->ended));
+    bool empty = state != NULL && state->drained && flags == 0 &&
+                 (io_driver->recv != NULL || (state->registered && state->drainable && !state->ended));
+    dispatcher_leave();
+    return empty;
 }
 
 /* Waits until there is something to receive, or lets the driver receive it: sets *received, and the result is the
@@ -198,30 +201,38 @@ static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, i
 }
 
 static void note_received(int descriptor, size_t size, int flags, ssize_t received) {
+    dispatcher_enter();
     struct io_descriptor *state = io_descriptor(descriptor);
     if (state != NULL)
         state->drained = (flags & ~MSG_DONTWAIT) == 0 && received > 0 && (size_t)received < size;
+    dispatcher_leave();
 }
 
 /* The descriptor is new: what was known is of an earlier one of its number, which close(2) closed. */
 static void begin_anew(int descriptor, bool nonblocking) {
+    dispatcher_enter();
     struct io_descriptor *state = io_descriptor(descriptor);
     if (state != NULL && state->first == NULL)
         *state = (struct io_descriptor){.nonblocking = nonblocking};
+    dispatcher_leave();
 }
 
 /* For the calls that have no MSG_DONTWAIT. Returns 0 or a negative error number. */
 static int make_nonblocking(int descriptor) {
+    dispatcher_enter();
     struct io_descriptor *state = io_descriptor_add(descriptor);
-    if (state == NULL)
-        return descriptor < 0 ? -EBADF : -ENOMEM;
-    if (!state->nonblocking) {
+    int result = 0;
+    if (state == NULL) {
+        result = descriptor < 0 ? -EBADF : -ENOMEM;
+    } else if (!state->nonblocking) { /* once for each descriptor */
         int flags = fcntl(descriptor, F_GETFL);
         if (flags < 0 || (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
-            return -errno;
-        state->nonblocking = true;
+            result = -errno;
+        else
+            state->nonblocking = true;
     }
-    return 0;
+    dispatcher_leave();
+    return result;
 }
 
 /* Returns 0 or a negative error number. */

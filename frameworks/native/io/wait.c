@@ -16,9 +16,12 @@ static void take_finished(struct io_wait *wait);
 static void cancel(struct io_wait *wait);
 
 int io_wait_begin(struct io_wait *wait, int descriptor) {
+    dispatcher_enter();
     struct io_descriptor *state = io_descriptor_add(descriptor);
-    if (state == NULL)
+    if (state == NULL) {
+        dispatcher_leave();
         return descriptor < 0 ? -EBADF : -ENOMEM;
+    }
     *wait = (struct io_wait){.thread = dispatcher_self(), .descriptor = descriptor, .previous = state->last};
     *(state->last != NULL ? &state->last->next : &state->first) = wait;
     state->last = wait;
@@ -37,9 +40,12 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
             cancel(wait);
     }
     waits--;
-    if (wait->closed)
+    bool closed = wait->closed;
+    if (!closed)
+        delist(wait);
+    dispatcher_leave();
+    if (closed)
         return -EBADF; /* whatever has happened before: the caller must not go on with that number */
-    delist(wait);
     if (started != 0)
         return -started;
     return expired && wait->result < 0 ? -ETIMEDOUT : wait->result;
@@ -107,6 +113,7 @@ struct io_descriptor *io_descriptor_add(int descriptor) {
 }
 
 int catapults_close(int descriptor) {
+    dispatcher_enter();
     struct io_descriptor *state = io_descriptor(descriptor);
     if (state != NULL) {
         while (state->first != NULL) {
@@ -119,6 +126,7 @@ int catapults_close(int descriptor) {
         io_driver->forget(descriptor, state);
         *state = (struct io_descriptor){0};
     }
+    dispatcher_leave();
     /* After EINTR Linux has closed it all the same. */
     return close(descriptor) == 0 || errno == EINTR ? 0 : -1;
 }

@@ -120,6 +120,10 @@ HANDLER(block_lock, rest(t))
 HANDLER(block_condition, rest(t))
 HANDLER(block_join, rest(t))
 HANDLER(block_sleep, rest(t))
+HANDLER(block_kernel, rest(t))
+HANDLER(block_scheduler, rest(t))
+HANDLER(block_port, rest(t))
+HANDLER(block_signal, rest(t))
 
 static int64_t threads(const void *self) {
     (void)self;
@@ -146,10 +150,15 @@ static const struct native_handlers handlers = {
     block_condition,
     block_join,
     block_sleep,
+    block_kernel,
+    block_scheduler,
+    block_port,
+    block_signal,
     event_raised,
     suspend_thread,
     resume_thread,
     set_next_thread,
+    NULL,
     exit_thread,
     threads,
     threads,

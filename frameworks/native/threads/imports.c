@@ -27,9 +27,24 @@ static int register_global(const char *name, int type, void *variable) {
     int error;
     const struct catapults_import *import =
         find(imports->policy->imports, imports->policy->imports_count, name, type, &error);
+    dispatcher_enter();
     if (import && !imports->contained)
         *(void **)((char *)imports->instance + import->pointer) = variable;
+    dispatcher_leave();
     return error;
+}
+
+/* The link of an import, a new one if there is none; NULL: no memory. */
+static struct linked *link_member(const struct catapults_import *import) {
+    struct linked *one = linked;
+    while (one && one->import != import)
+        one = one->next;
+    if (!one && (one = malloc(sizeof *one))) {
+        one->import = import;
+        one->next = linked;
+        linked = one;
+    }
+    return one;
 }
 
 static int register_member(const char *name, int type, size_t offset) {
@@ -44,21 +59,15 @@ static int register_member(const char *name, int type, size_t offset) {
                        name, imports->policy->name);
         return EEXIST;
     }
-    struct linked *one = linked;
-    while (one && one->import != import)
-        one = one->next;
-    if (!one) {
-        one = malloc(sizeof *one);
-        if (!one)
-            return ENOMEM;
-        one->import = import;
-        one->next = linked;
-        linked = one;
+    dispatcher_enter();
+    struct linked *one = link_member(import);
+    if (one) {
+        one->offset = offset;
+        for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+            link_one(handle_of(t), one);
     }
-    one->offset = offset;
-    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
-        link_one(handle_of(t), one);
-    return 0;
+    dispatcher_leave();
+    return one ? 0 : ENOMEM;
 }
 
 int catapults_schedvar_register(const char *name, catapults_int *variable) {
@@ -94,8 +103,10 @@ int catapults_threadvar_register_float_at(const char *name, size_t offset) {
 }
 
 void catapults_set_object(catapults_t thread, void *object) {
+    dispatcher_enter();
     thread->object = object;
     imports_link(thread);
+    dispatcher_leave();
 }
 
 void imports_link(struct catapults_handle *thread) {

@@ -44,9 +44,11 @@ void report_deadlock(void) {
 }
 
 static void report_wait(const struct catapults_handle *thread) {
-    static const char *const waits[] = {"to read",         "to write",       "for a connection to accept",
-                                        "to connect",      "for a file",     "for a mutex",
-                                        "for a condition", "for the end of", "for an instant"};
+    static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
+                                        "to connect",      "for a file",      "for a mutex",
+                                        "for a condition", "for the end of",  "for an instant",
+                                        "in the kernel",   "for its threads", "for a message",
+                                        "for a signal"};
     const struct dispatcher_thread *t = &thread->dispatched;
     bool suspended = t->state == THREAD_SUSPENDED;
     const struct catapults_handle *other = NULL;

@@ -15,10 +15,14 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     static const struct catapults_attributes none;
     if (!runtime.started)
         return EPERM;
-    struct catapults_handle *self = handle_self(), *thread = make(attributes ? attributes : &none);
+    struct catapults_handle *self = handle_self();
     self->refusal = NULL;
-    if (!thread)
+    dispatcher_enter();
+    struct catapults_handle *thread = make(attributes ? attributes : &none);
+    if (!thread) {
+        dispatcher_leave();
         return EAGAIN;
+    }
     thread->start = start;
     thread->argument = argument;
     if (result)
@@ -29,15 +33,15 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
             *result = NULL;
         self->refusal = stop->text;
         stack_give(thread->stack);
-        return EAGAIN;
     }
+    dispatcher_leave();
     /* The policy may have let the thread run: if it is detached, it may be gone. */
-    return 0;
+    return stop ? EAGAIN : 0;
 }
 
 const char *catapults_refusal(void) { return handle_self()->refusal; }
 
-int catapults_join(catapults_t thread, void **result) {
+static int join(struct catapults_handle *thread, void **result) {
     struct catapults_handle *self = handle_self();
     if (thread == self || self->joiner == thread)
         return EDEADLK;
@@ -54,18 +58,29 @@ int catapults_join(catapults_t thread, void **result) {
     return 0;
 }
 
+int catapults_join(catapults_t thread, void **result) {
+    dispatcher_enter();
+    int error = join(thread, result);
+    dispatcher_leave();
+    return error;
+}
+
 int catapults_detach(catapults_t thread) {
-    if (thread->detached || thread->joiner)
-        return EINVAL;
-    thread->detached = true;
-    if (thread->ended)
-        stack_give(thread->stack);
-    return 0;
+    dispatcher_enter();
+    int error = thread->detached || thread->joiner ? EINVAL : 0;
+    if (error == 0) {
+        thread->detached = true;
+        if (thread->ended)
+            stack_give(thread->stack);
+    }
+    dispatcher_leave();
+    return error;
 }
 
 void catapults_exit(void *result) {
     struct catapults_handle *self = handle_self();
     mutex_abandon_all(self);
+    dispatcher_enter();
     self->result = result;
     self->ended = true;
     if (self->detached)
@@ -79,22 +94,41 @@ const char *catapults_name(catapults_t thread) { return thread->name; }
 
 void catapults_yield(void) { dispatcher_yield(); }
 
-int catapults_yield_to(catapults_t thread) { return dispatcher_yield_to(&thread->dispatched); }
-
-int catapults_suspend(catapults_t thread) {
-    if (thread->ended)
-        return ESRCH;
-    dispatcher_suspend(&thread->dispatched);
-    return 0;
+int catapults_yield_to(catapults_t thread) {
+    dispatcher_enter();
+    int error = dispatcher_yield_to(&thread->dispatched);
+    dispatcher_leave();
+    return error;
 }
 
-int catapults_resume(catapults_t thread) { return dispatcher_resume(&thread->dispatched); }
+int catapults_suspend(catapults_t thread) {
+    dispatcher_enter();
+    int error = thread->ended ? ESRCH : 0;
+    if (error == 0)
+        dispatcher_suspend(&thread->dispatched);
+    dispatcher_leave();
+    return error;
+}
 
-int64_t catapults_threads_ready(void) { return dispatcher_threads_ready(); }
+int catapults_resume(catapults_t thread) {
+    dispatcher_enter();
+    int error = dispatcher_resume(&thread->dispatched);
+    dispatcher_leave();
+    return error;
+}
 
-int64_t catapults_threads_suspended(void) { return dispatcher_threads_suspended(); }
+static int64_t ask(int64_t (*query)(void)) {
+    dispatcher_enter();
+    int64_t answer = query();
+    dispatcher_leave();
+    return answer;
+}
 
-int64_t catapults_threads_total(void) { return dispatcher_threads_total(); }
+int64_t catapults_threads_ready(void) { return ask(dispatcher_threads_ready); }
+
+int64_t catapults_threads_suspended(void) { return ask(dispatcher_threads_suspended); }
+
+int64_t catapults_threads_total(void) { return ask(dispatcher_threads_total); }
 
 const char *catapults_policy_name(void) { return dispatcher_policy()->name; }
 

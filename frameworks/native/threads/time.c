@@ -14,7 +14,11 @@ int64_t catapults_now(void) {
     return now.tv_sec * (int64_t)SECOND + now.tv_nsec;
 }
 
-void catapults_sleep_until(int64_t instant) { dispatcher_block(BLOCK_SLEEP, instant); }
+void catapults_sleep_until(int64_t instant) {
+    dispatcher_enter();
+    dispatcher_block(BLOCK_SLEEP, instant);
+    dispatcher_leave();
+}
 
 void catapults_sleep(int64_t nanoseconds) {
     int64_t instant;

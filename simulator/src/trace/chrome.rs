@@ -163,6 +163,10 @@ impl State {
                 Reason::Condition => "blocked: condition",
                 Reason::Join => "blocked: join",
                 Reason::Sleep => "blocked: sleep",
+                Reason::Kernel => "blocked: kernel",
+                Reason::Scheduler => "blocked: scheduler",
+                Reason::Port => "blocked: port",
+                Reason::Signal => "blocked: signal",
             },
         }
     }

@@ -88,6 +88,10 @@ pub enum Reason {
     Condition = 6,
     Join = 7,
     Sleep = 8,
+    Kernel = 9,
+    Scheduler = 10,
+    Port = 11,
+    Signal = 12,
 }
 
 /// Why a file is no trace.
@@ -193,6 +197,10 @@ impl Reason {
             Reason::Condition => "condition",
             Reason::Join => "join",
             Reason::Sleep => "sleep",
+            Reason::Kernel => "kernel",
+            Reason::Scheduler => "scheduler",
+            Reason::Port => "port",
+            Reason::Signal => "signal",
         }
     }
 
@@ -207,6 +215,10 @@ impl Reason {
             6 => Reason::Condition,
             7 => Reason::Join,
             8 => Reason::Sleep,
+            9 => Reason::Kernel,
+            10 => Reason::Scheduler,
+            11 => Reason::Port,
+            12 => Reason::Signal,
             _ => return None,
         })
     }

@@ -69,7 +69,8 @@ const RESERVED: &[&str] = &[
 ];
 
 /// What a dispatcher that the file is compiled into has names of its own for.
-const HOST: &[&str] = &["context", "dispatcher", "timer", "tools_context", "trace_file", "trace_record"];
+const HOST: &[&str] =
+    &["context", "dispatcher", "processor", "scheduler", "timer", "tools_context", "trace_file", "trace_record"];
 
 /// Names taken in one scope of C. A clone for a block within copies the handler's own names only.
 #[derive(Clone, Default)]

@@ -22,7 +22,8 @@ static bool is_ready(const void *self, const struct catapults_thread *t) {
 #define WAITING(handler)                                                                                               \
     .block_io_read = handler, .block_io_write = handler, .block_io_accept = handler, .block_io_connect = handler,      \
     .block_io_file = handler, .block_lock = handler, .block_condition = handler, .block_join = handler,                \
-    .block_sleep = handler, .suspend_thread = handler
+    .block_sleep = handler, .block_kernel = handler, .block_scheduler = handler, .block_port = handler,                \
+    .block_signal = handler, .suspend_thread = handler
 #define WAKING(handler) .event_raised = handler, .resume_thread = handler
 #define QUERIES(number)                                                                                                \
     .threads_ready = number, .threads_suspended = number, .threads_total = number, .is_ready = is_ready,               \

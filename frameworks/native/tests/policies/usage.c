@@ -86,7 +86,11 @@ static const struct catapults_stop *usage_switch_out(void *self_, struct catapul
  * native.framework: event block.lock(t)
  * native.framework: event block.condition(t)
  * native.framework: event block.join(t)
- * native.framework: event block.sleep(t) */
+ * native.framework: event block.sleep(t)
+ * native.framework: event block.kernel(t)
+ * native.framework: event block.scheduler(t)
+ * native.framework: event block.port(t)
+ * native.framework: event block.signal(t) */
 static const struct catapults_stop *usage_block(void *self_, struct catapults_thread *t) {
     struct usage *self = self_;
     self->current = NULL;
@@ -188,6 +192,10 @@ static const struct native_handlers usage_handlers = {
     .block_condition = usage_block,
     .block_join = usage_block,
     .block_sleep = usage_block,
+    .block_kernel = usage_block,
+    .block_scheduler = usage_block,
+    .block_port = usage_block,
+    .block_signal = usage_block,
     .event_raised = usage_event_raised,
     .suspend_thread = usage_suspend_thread,
     .resume_thread = usage_event_raised,
@@ -221,7 +229,7 @@ extern const struct catapults_policy catapults_policy;
 __attribute__((visibility("default"))) const struct catapults_policy catapults_policy = {
     .magic = CATAPULTS_MAGIC,
     .contract = CATAPULTS_CONTRACT,
-    .framework_abi = 1,
+    .framework_abi = 2,
     .instance_size = (sizeof(struct usage) + 15) / 16 * 16,
     .thread_size = (sizeof(struct usage_thread) + 15) / 16 * 16,
     .imports_count = 1,

@@ -1,0 +1,28 @@
+/*
+ * A virtual processor: what threads run on, one at a time.
+ */
+#ifndef CATAPULTS_PROCESSOR_H
+#define CATAPULTS_PROCESSOR_H
+
+#include "dispatcher/dispatcher.h"
+
+struct processor {
+    struct dispatcher_thread *current; /* whose context runs, or ran last while none does */
+    struct dispatcher_thread *turn;    /* whom the policies have RUNNING: `current`, as long as it runs for itself */
+    bool polling;                      /* the driver is at work, and no thread is RUNNING */
+    int32_t patience;                  /* decisions until the world outside is attended to */
+    int32_t patience_full;             /* what `patience` starts from */
+    int64_t attended;                  /* when the world outside was attended to last */
+    const struct catapults_stop *stop; /* NULL, except while a `schedule` that stopped is dealt with */
+
+    /* Of the host: variables of the kernel thread. */
+    int *error_number;
+    struct dispatcher_exceptions *exceptions;
+};
+
+extern struct processor dispatcher_processor __attribute__((visibility("hidden")));
+
+/* The one that the caller runs on. After a switch it may be another one. */
+static inline struct processor *processor_here(void) { return &dispatcher_processor; }
+
+#endif
