@@ -1,0 +1,164 @@
+/*
+ * The handler. It runs on the stack of the thread that it interrupts, and may be left there by a switch: nothing about
+ * the kernel thread that it keeps in a register or on that stack holds afterwards.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "preemption/code.h"
+#include "preemption/timer.h"
+
+/* When the code must not be left now: how soon to look again, in nanoseconds. A system call may last; then less often.
+ */
+enum { SOON = 100000, LATEST = 4000000 };
+
+/* Of each kernel thread, and so of every thread that it runs. */
+static _Thread_local struct {
+    uint64_t mask;    /* of signals */
+    stack_t stack;    /* for handlers of signals that ask for one */
+    int64_t patience; /* how soon we looked last time */
+} mine;
+
+static preemption_interrupted *interrupted;
+static struct sigaction before; /* whoever has asked for the signal */
+
+static void handle(int signal, siginfo_t *info, void *context);
+static bool is_ours(const siginfo_t *info);
+static enum preemption_where where_is(const ucontext_t *context);
+static bool in_system_call(const ucontext_t *context);
+static void look_again(const ucontext_t *context);
+static void keep_rounding(const ucontext_t *context);
+static void settle(ucontext_t *context);
+static int install(void);
+
+int preemption_start(preemption_interrupted *function, const void *runtime) {
+    int error = preemption_code_start(runtime);
+    if (error)
+        return error;
+    interrupted = function;
+    if (sigaction(PREEMPTION_SIGNAL, NULL, &before) != 0)
+        return errno;
+    return install();
+}
+
+int preemption_attach(void) {
+    sigset_t open, mask;
+    sigemptyset(&open);
+    sigaddset(&open, PREEMPTION_SIGNAL);
+    if (sigprocmask(SIG_UNBLOCK, &open, NULL) != 0 || sigprocmask(SIG_BLOCK, NULL, &mask) != 0 ||
+        sigaltstack(NULL, &mine.stack) != 0)
+        return errno;
+    memcpy(&mine.mask, &mask, sizeof mine.mask);
+    mine.patience = SOON;
+    return preemption_timer_make();
+}
+
+/* Not to be optimized together with its callers: the kernel thread changes under them. */
+__attribute__((noipa)) static int error_number(void) { return errno; }
+__attribute__((noipa)) static void set_error_number(int error) { errno = error; }
+
+static void handle(int signal, siginfo_t *info, void *context) {
+    if (!is_ours(info)) {
+        if (before.sa_flags & SA_SIGINFO)
+            before.sa_sigaction(signal, info, context);
+        else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+            before.sa_handler(signal);
+        return;
+    }
+    int error = error_number();
+    enum preemption_where where = where_is(context);
+    if (where == PREEMPTION_APPLICATION)
+        keep_rounding(context);
+    bool again = interrupted(where);
+    if (where == PREEMPTION_APPLICATION)
+        settle(context);
+    if (again)
+        look_again(context);
+    set_error_number(error);
+}
+
+static bool is_ours(const siginfo_t *info) {
+    return preemption_timer_sent(info) || (info->si_code == SI_TKILL && info->si_pid == getpid());
+}
+
+#if defined(__x86_64__)
+static uintptr_t instruction(const ucontext_t *context) { return (uintptr_t)context->uc_mcontext.gregs[REG_RIP]; }
+#elif defined(__aarch64__)
+static uintptr_t instruction(const ucontext_t *context) { return context->uc_mcontext.pc; }
+#endif
+
+/* A handler of another signal may have interrupted anything; it is known by its stack, or by the signals that it
+ * blocks. */
+static enum preemption_where where_is(const ucontext_t *context) {
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    bool plain = mask == mine.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
+    return plain && preemption_is_application(instruction(context)) ? PREEMPTION_APPLICATION : PREEMPTION_ELSEWHERE;
+}
+
+__attribute__((noipa)) static void look_again(const ucontext_t *context) {
+    mine.patience = !in_system_call(context) ? SOON : mine.patience < LATEST ? mine.patience * 2 : LATEST;
+    preemption_timer_retry(mine.patience);
+}
+
+/* Before the call, if the kernel is to repeat it, or behind it. */
+static bool in_system_call(const ucontext_t *context) {
+    const unsigned char *code = (const unsigned char *)instruction(context);
+#if defined(__x86_64__)
+    return (code[0] == 0x0f && code[1] == 0x05) || (code[-2] == 0x0f && code[-1] == 0x05);
+#elif defined(__aarch64__)
+    static const unsigned char call[] = {0x01, 0x00, 0x00, 0xd4};
+    return memcmp(code, call, sizeof call) == 0 || memcmp(code - sizeof call, call, sizeof call) == 0;
+#endif
+}
+
+/* A handler begins with the rounding modes and exception masks that a process begins with; all threads share those that
+ * the application has chosen (contexts/context.h). */
+static void keep_rounding(const ucontext_t *context) {
+#if defined(__x86_64__)
+    const struct _libc_fpstate *state = context->uc_mcontext.fpregs;
+    if (state)
+        __asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(state->mxcsr), "m"(state->cwd));
+#else
+    (void)context; /* not on this machine */
+#endif
+}
+
+/* The kernel is to restore what belongs to the thread. The signal stack belongs to the kernel thread, which may be
+ * another one now. */
+__attribute__((noipa)) static void settle(ucontext_t *context) {
+    context->uc_stack = mine.stack;
+    mine.patience = SOON;
+}
+
+/* The system call itself: the tools put off signals whose handlers they know of, to where we could not switch. */
+static int install(void) {
+    struct {
+        void (*handler)(int, siginfo_t *, void *);
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } action = {.handler = handle, .flags = SA_SIGINFO | SA_RESTART | SA_NODEFER};
+#if defined(__x86_64__)
+    extern void preemption_return(void) __attribute__((visibility("hidden")));
+    action.flags |= 0x04000000; /* SA_RESTORER */
+    action.restorer = preemption_return;
+#endif
+    return syscall(SYS_rt_sigaction, PREEMPTION_SIGNAL, &action, NULL, sizeof action.mask) == 0 ? 0 : errno;
+}
+
+#if defined(__x86_64__)
+/* Without call-frame information: unwinders and debuggers know a signal's frame by these very instructions. */
+__asm__("        .text\n"
+        "        .hidden preemption_return\n"
+        "        .globl  preemption_return\n"
+        "        .type   preemption_return, @function\n"
+        "        nop\n"
+        "preemption_return:\n"
+        "        movq    $15, %rax\n"
+        "        syscall\n"
+        "        .size   preemption_return, . - preemption_return\n");
+#endif
