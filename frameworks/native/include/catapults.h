@@ -14,6 +14,7 @@
 #include "catapults/imports.h"
 #include "catapults/io.h"
 #include "catapults/locks.h"
+#include "catapults/ports.h"
 #include "catapults/threads.h"
 
 #ifdef __cplusplus

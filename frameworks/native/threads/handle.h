@@ -34,6 +34,9 @@ struct catapults_handle {
     bool woken;       /* a mutex has become free for it */
     bool passed_over; /* but another came first */
 
+    const catapults_port_t *port;      /* while it is blocked at a port; NULL: its message has been received */
+    struct catapults_message *message; /* that it sends, or asks for a reply to; NULL: it receives, or has been given */
+
     char name[CATAPULTS_NAME_SIZE];
     struct dispatcher_thread dispatched; /* last: the policy's part follows */
 };

@@ -43,6 +43,17 @@ void report_deadlock(void) {
     _Exit(EXIT_FAILURE);
 }
 
+static void report_port(const struct catapults_handle *thread) {
+    const struct catapults_message *message = thread->message;
+    const catapults_port_t *port = thread->port;
+    const char *what = !port           ? "for a reply to its message"
+                       : !message      ? "for a message"
+                       : message->port ? "for somebody to receive its message"
+                                       : "for room for its message";
+    runtime_report("thread %" PRIu32 " (%s) waits %s%s%s", thread->dispatched.policy.number, thread->name, what,
+                   port ? " at port " : "", port ? (port->name ? port->name : "without a name") : "");
+}
+
 static void report_wait(const struct catapults_handle *thread) {
     static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
                                         "to connect",      "for a file",      "for a mutex",
@@ -61,6 +72,10 @@ static void report_wait(const struct catapults_handle *thread) {
     if (other)
         snprintf(whose, sizeof whose, "%s thread %" PRIu32 " (%s)", t->reason == BLOCK_LOCK ? " of" : "",
                  other->dispatched.policy.number, other->name);
+    if (!suspended && t->reason == BLOCK_PORT) {
+        report_port(thread);
+        return;
+    }
     runtime_report("thread %" PRIu32 " (%s) waits %s%s", t->policy.number, thread->name,
                    suspended ? "to be resumed" : waits[t->reason], whose);
 }

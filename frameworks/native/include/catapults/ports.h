@@ -1,0 +1,94 @@
+/*
+ * Catapults: message ports, by which threads talk. Part of catapults.h.
+ *
+ * All-zero memory is a port without a name and without a bound, as the initializer makes it.
+ */
+#ifndef CATAPULTS_PORTS_H
+#define CATAPULTS_PORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catapults/locks.h"
+#include "catapults/threads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A message is memory of the application's that begins with, or contains, this. Nothing is copied: it is the sender's
+ * until it is sent, the port's until it is received, and the receiver's from then on. A message that is not in use has
+ * `state` 0; members not named in an initializer are 0 and NULL.
+ */
+struct catapults_message {
+    int kind; /* these three are the application's; negative kinds are the runtime's own */
+    void *data;
+    size_t size;
+    struct catapults_port *reply_to; /* where catapults_port_reply sends a message that was sent; NULL: nowhere */
+    /* How to do away with a message that nobody wants any more: see catapults_port_call_until and _destroy. NULL: it
+     * need not be. */
+    void (*release)(struct catapults_message *message);
+    catapults_t sender; /* set when it is sent; while its sender lives */
+
+    struct catapults_message *next, *previous; /* the runtime's, from here on */
+    struct catapults_port *port;
+    int state;
+};
+
+typedef struct catapults_port {
+    const char *name;                            /* for the report of a deadlock; may be NULL */
+    size_t capacity;                             /* messages that it holds before senders have to wait; 0: any number */
+    size_t count;                                /* the runtime's, from here on */
+    struct catapults_message *first, *last;      /* in order of arrival */
+    struct catapults_waiters receivers, senders; /* in order of arrival, too */
+    struct port_selector *selectors;
+    bool closed;
+} catapults_port_t;
+#define CATAPULTS_PORT_INITIALIZER {0, 0, 0, 0, 0, {0, 0}, {0, 0}, 0, false}
+
+/* As the initializer does. `name` is not copied. */
+void catapults_port_init(catapults_port_t *port, const char *name, size_t capacity);
+
+/* Waits while the port is full. Any number of threads may send, and any number receive: each message is received once,
+ * by the one that has waited longest. EPIPE: the port is closed. ETIMEDOUT, EAGAIN: there was no room. EINVAL: the
+ * message is in use. After an error the message is the caller's still. What was received of a call may be sent on to
+ * another port: whoever receives it there can reply. */
+int catapults_port_send(catapults_port_t *port, struct catapults_message *message);
+int catapults_port_send_until(catapults_port_t *port, struct catapults_message *message, int64_t instant);
+int catapults_port_trysend(catapults_port_t *port, struct catapults_message *message);
+
+/* Waits for a message. EPIPE: the port is closed, and there is none left. ETIMEDOUT, EAGAIN: there was none. After an
+ * error *message is NULL. */
+int catapults_port_receive(catapults_port_t *port, struct catapults_message **message);
+int catapults_port_receive_until(catapults_port_t *port, struct catapults_message **message, int64_t instant);
+int catapults_port_tryreceive(catapults_port_t *port, struct catapults_message **message);
+
+/* Sends a message and waits until somebody replies to it: then it is the caller's again, with what was written into it.
+ * EPIPE: the port was closed before it was received; it is the caller's. EINVAL: it is in use.
+ *
+ * ETIMEDOUT: the instant came first. A message with a `release` is the runtime's then, which calls that at once, or
+ * when the server replies; one without is the caller's again, and so such a call, once received, waits for its reply
+ * whatever the instant. */
+int catapults_port_call(catapults_port_t *port, struct catapults_message *message);
+int catapults_port_call_until(catapults_port_t *port, struct catapults_message *message, int64_t instant);
+
+/* Gives a message that was received back to its sender, whom the call returns to; or sends it to its `reply_to`,
+ * however full that is. Any thread may do so that has the message. ECANCELED: the caller has given up; the message has
+ * been released. EPIPE: `reply_to` is closed, EINVAL: nobody expects a reply; the message is the replier's still. */
+int catapults_port_reply(struct catapults_message *message);
+
+/* Nothing more is sent: threads that wait to send, or in calls that were not received yet, get EPIPE; what was sent
+ * besides is received still, and then receivers get EPIPE. */
+void catapults_port_close(catapults_port_t *port);
+
+/* Closes it, and releases what is left in it: its memory may be used anew. EBUSY: threads wait at it. */
+int catapults_port_destroy(catapults_port_t *port);
+
+size_t catapults_port_count(const catapults_port_t *port); /* messages that wait to be received */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,371 @@
+/*
+ * Message ports. Messages are lists through memory of the senders: nothing is copied, nothing allocated, and nothing
+ * can fail for want of memory. A message that comes while somebody waits is given to the first who does, so it cannot
+ * be snatched away, and a sender who waits for room has its message put into the queue by the receiver who makes room.
+ */
+#include "threads/port.h"
+
+#include <errno.h>
+
+#include "threads/waiters.h"
+
+/* Where a message is, in its `state`. */
+enum {
+    OUTSIDE,   /* the application's */
+    QUEUED,    /* in a port, or its sender waits for room in one */
+    CALLED,    /* the same, and its sender waits for a reply */
+    SERVED,    /* received, and its sender waits for a reply */
+    ANSWERED,  /* the reply has been given; its sender may not have run since */
+    REFUSED,   /* the port was closed before it was received */
+    ABANDONED, /* received, and its sender waits no longer */
+};
+
+/* ---- The queue --------------------------------------------------------------------------------------------------- */
+
+static void append(catapults_port_t *port, struct catapults_message *message) {
+    if (message->state == SERVED) /* passed on by who had received it */
+        message->state = CALLED;
+    message->port = port;
+    message->next = NULL;
+    message->previous = port->last;
+    if (port->last)
+        port->last->next = message;
+    else
+        port->first = message;
+    port->last = message;
+    port->count++;
+}
+
+static void take_out(catapults_port_t *port, struct catapults_message *message) {
+    if (message->previous)
+        message->previous->next = message->next;
+    else
+        port->first = message->next;
+    if (message->next)
+        message->next->previous = message->previous;
+    else
+        port->last = message->previous;
+    message->port = NULL;
+    port->count--;
+}
+
+static bool is_full(const catapults_port_t *port) { return port->capacity && port->count >= port->capacity; }
+
+static void tell_selectors(catapults_port_t *port) {
+    for (struct port_selector *selector = port->selectors, *next; selector; selector = next) {
+        next = selector->next;
+        selector->ready(selector);
+    }
+}
+
+/* Of the threads that are woken here and below none runs before dispatcher_unblocked. */
+static void wake(struct catapults_handle *thread) {
+    if (waiters_may_wake(thread))
+        dispatcher_unblock_only(&thread->dispatched);
+}
+
+/* The message is received. */
+static struct catapults_message *received(struct catapults_message *message) {
+    if (message->state == CALLED)
+        message->state = SERVED;
+    else if (message->state == QUEUED)
+        message->state = OUTSIDE;
+    return message;
+}
+
+/* Gives the message to who waits for one, or queues it. */
+static void deliver(catapults_port_t *port, struct catapults_message *message) {
+    struct catapults_handle *receiver = port->receivers.first;
+    if (receiver) {
+        waiters_remove(&port->receivers, receiver);
+        receiver->message = received(message);
+        wake(receiver);
+    } else {
+        append(port, message);
+        tell_selectors(port);
+    }
+}
+
+/* There is room for the message of a sender who waits. */
+static void make_room(catapults_port_t *port) {
+    struct catapults_handle *sender = port->senders.first;
+    if (!sender || is_full(port))
+        return;
+    waiters_remove(&port->senders, sender);
+    deliver(port, sender->message);
+    sender->message = NULL;
+    wake(sender);
+}
+
+static int wait(struct catapults_handle *self, const catapults_port_t *port, struct catapults_waiters *waiters,
+                int64_t instant) {
+    self->port = port;
+    if (waiters)
+        waiters_append(waiters, self);
+    int result = waiters_sleep(self, BLOCK_PORT, instant);
+    if (waiters && self->waiting)
+        waiters_remove(waiters, self);
+    return result;
+}
+
+/* ---- Sending and receiving --------------------------------------------------------------------------------------- */
+
+static int put(catapults_port_t *port, struct catapults_message *message, int64_t instant, bool may_wait) {
+    struct catapults_handle *self = handle_self();
+    if (port->closed)
+        return EPIPE;
+    if (message->state == QUEUED || message->state == CALLED)
+        message->sender = self;
+    if (!is_full(port)) {
+        deliver(port, message);
+        dispatcher_unblocked();
+        return 0;
+    }
+    if (!may_wait)
+        return EAGAIN;
+    self->message = message;
+    int result = wait(self, port, &port->senders, instant);
+    if (!self->message)
+        return 0;
+    self->message = NULL;
+    return result ? result : EPIPE;
+}
+
+static int offer(catapults_port_t *port, struct catapults_message *message, int64_t instant, bool may_wait) {
+    dispatcher_enter();
+    int result = EINVAL;
+    switch (message->state) {
+    case OUTSIDE:
+        message->state = QUEUED;
+        result = put(port, message, instant, may_wait);
+        if (result)
+            message->state = OUTSIDE;
+        break;
+    case SERVED: /* a request is passed on */
+    case ABANDONED:
+        result = put(port, message, instant, may_wait);
+        break;
+    default:
+        break;
+    }
+    dispatcher_leave();
+    return result;
+}
+
+int catapults_port_send(catapults_port_t *port, struct catapults_message *message) {
+    return offer(port, message, CATAPULTS_FOREVER, true);
+}
+
+int catapults_port_send_until(catapults_port_t *port, struct catapults_message *message, int64_t instant) {
+    return offer(port, message, instant, true);
+}
+
+int catapults_port_trysend(catapults_port_t *port, struct catapults_message *message) {
+    return offer(port, message, 0, false);
+}
+
+static int get(catapults_port_t *port, struct catapults_message **message, int64_t instant, bool may_wait) {
+    struct catapults_handle *self = handle_self();
+    if (port->first) {
+        *message = port->first;
+        take_out(port, *message);
+        received(*message);
+        make_room(port);
+        dispatcher_unblocked();
+        return 0;
+    }
+    *message = NULL;
+    if (port->closed)
+        return EPIPE;
+    if (!may_wait)
+        return EAGAIN;
+    self->message = NULL;
+    int result = wait(self, port, &port->receivers, instant);
+    *message = self->message;
+    self->message = NULL;
+    return *message ? 0 : result ? result : EPIPE;
+}
+
+static int receive(catapults_port_t *port, struct catapults_message **message, int64_t instant, bool may_wait) {
+    dispatcher_enter();
+    int result = get(port, message, instant, may_wait);
+    dispatcher_leave();
+    return result;
+}
+
+int catapults_port_receive(catapults_port_t *port, struct catapults_message **message) {
+    return receive(port, message, CATAPULTS_FOREVER, true);
+}
+
+int catapults_port_receive_until(catapults_port_t *port, struct catapults_message **message, int64_t instant) {
+    return receive(port, message, instant, true);
+}
+
+int catapults_port_tryreceive(catapults_port_t *port, struct catapults_message **message) {
+    return receive(port, message, 0, false);
+}
+
+/* ---- Calls and replies ------------------------------------------------------------------------------------------- */
+
+/* The application's function may do anything: the caller has left the dispatcher. */
+static void release(struct catapults_message *message) {
+    if (message->release)
+        message->release(message);
+}
+
+static int call(catapults_port_t *port, struct catapults_message *message, int64_t instant) {
+    struct catapults_handle *self = handle_self();
+    if (message->state != OUTSIDE)
+        return EINVAL;
+    message->state = CALLED;
+    int result = put(port, message, instant, true);
+    while (!result && (message->state == CALLED || message->state == SERVED)) {
+        self->message = message;
+        result = wait(self, message->port, NULL, instant);
+        self->message = NULL;
+        if (!result || message->state == ANSWERED || message->state == REFUSED) {
+            result = 0;
+        } else if (message->state == CALLED) {
+            port = message->port;
+            take_out(port, message);
+            make_room(port);
+            dispatcher_unblocked();
+        } else if (message->release) {
+            message->state = ABANDONED;
+        } else {
+            instant = CATAPULTS_FOREVER;
+            result = 0;
+        }
+    }
+    return result || message->state != REFUSED ? result : EPIPE;
+}
+
+int catapults_port_call(catapults_port_t *port, struct catapults_message *message) {
+    return catapults_port_call_until(port, message, CATAPULTS_FOREVER);
+}
+
+int catapults_port_call_until(catapults_port_t *port, struct catapults_message *message, int64_t instant) {
+    dispatcher_enter();
+    int result = call(port, message, instant);
+    bool abandoned = message->state == ABANDONED;
+    if (!abandoned && result != EINVAL)
+        message->state = OUTSIDE;
+    dispatcher_leave();
+    if (result == ETIMEDOUT && !abandoned)
+        release(message);
+    return result;
+}
+
+/* ECANCELED: it is to be released. */
+static int reply(struct catapults_message *message) {
+    catapults_port_t *port = message->reply_to;
+    switch (message->state) {
+    case SERVED:
+        message->state = ANSWERED;
+        wake(message->sender);
+        dispatcher_unblocked();
+        return 0;
+    case ABANDONED:
+        message->state = OUTSIDE;
+        return ECANCELED;
+    case OUTSIDE:
+        if (!port)
+            return EINVAL;
+        if (port->closed)
+            return EPIPE;
+        message->state = QUEUED;
+        message->sender = handle_self();
+        deliver(port, message); /* though it be full: who asked has room for the answer */
+        dispatcher_unblocked();
+        return 0;
+    default:
+        return EINVAL;
+    }
+}
+
+int catapults_port_reply(struct catapults_message *message) {
+    dispatcher_enter();
+    int result = reply(message);
+    dispatcher_leave();
+    if (result == ECANCELED)
+        release(message);
+    return result;
+}
+
+/* ---- The port itself --------------------------------------------------------------------------------------------- */
+
+void catapults_port_init(catapults_port_t *port, const char *name, size_t capacity) {
+    *port = (catapults_port_t)CATAPULTS_PORT_INITIALIZER;
+    port->name = name;
+    port->capacity = capacity;
+}
+
+static void close_port(catapults_port_t *port) {
+    if (port->closed)
+        return;
+    port->closed = true;
+    for (struct catapults_message *message = port->first, *next; message; message = next) {
+        next = message->next;
+        if (message->state != CALLED)
+            continue;
+        take_out(port, message);
+        message->state = REFUSED;
+        wake(message->sender);
+    }
+    struct catapults_handle *thread;
+    while ((thread = port->senders.first)) {
+        waiters_remove(&port->senders, thread);
+        wake(thread);
+    }
+    while ((thread = port->receivers.first)) {
+        waiters_remove(&port->receivers, thread);
+        wake(thread);
+    }
+    tell_selectors(port);
+    dispatcher_unblocked();
+}
+
+void catapults_port_close(catapults_port_t *port) {
+    dispatcher_enter();
+    close_port(port);
+    dispatcher_leave();
+}
+
+int catapults_port_destroy(catapults_port_t *port) {
+    dispatcher_enter();
+    bool busy = port->receivers.first || port->senders.first || port->selectors;
+    struct catapults_message *left = NULL;
+    if (!busy) {
+        close_port(port);
+        left = port->first;
+        port->first = port->last = NULL;
+        port->count = 0;
+    }
+    dispatcher_leave();
+    for (struct catapults_message *message = left, *next; message; message = next) {
+        next = message->next;
+        message->state = OUTSIDE;
+        message->port = NULL;
+        release(message);
+    }
+    return busy ? EBUSY : 0;
+}
+
+size_t catapults_port_count(const catapults_port_t *port) { return port->count; }
+
+void port_watch(catapults_port_t *port, struct port_selector *selector) {
+    selector->previous = NULL;
+    selector->next = port->selectors;
+    if (selector->next)
+        selector->next->previous = selector;
+    port->selectors = selector;
+}
+
+void port_unwatch(catapults_port_t *port, struct port_selector *selector) {
+    if (selector->previous)
+        selector->previous->next = selector->next;
+    else
+        port->selectors = selector->next;
+    if (selector->next)
+        selector->next->previous = selector->previous;
+}

@@ -1,0 +1,23 @@
+/*
+ * What others need of message ports: to be told when there is something to receive.
+ */
+#ifndef CATAPULTS_PORT_H
+#define CATAPULTS_PORT_H
+
+#include "threads/handle.h"
+
+/* Somebody who waits for one of several things, of which a port is one. Theirs, until port_unwatch. */
+struct port_selector {
+    struct port_selector *next, *previous;
+    /* A receiver would not have to wait now: a message has come, or the port is closed. Wakes whom it likes with
+     * dispatcher_unblock_only. */
+    void (*ready)(struct port_selector *selector);
+};
+
+/* Whether a receiver would not have to wait. */
+static inline bool port_is_ready(const catapults_port_t *port) { return port->first || port->closed; }
+
+void port_watch(catapults_port_t *port, struct port_selector *selector);
+void port_unwatch(catapults_port_t *port, struct port_selector *selector);
+
+#endif
