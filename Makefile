@@ -22,6 +22,8 @@ POLICIES     := $(wildcard policies/*.sched)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 # Folders of policies and framework descriptions.
 FORMATTED    := policies tests/run frameworks
+# Rust that is in no workspace of ours.
+CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
 CLANG_FORMAT := clang-format-19
 JOBS         := $(shell nproc)
 SECONDS      ?= 60
@@ -76,17 +78,22 @@ test: setup-build+demo+test ## Run every test, lint and sanitizer
 	@start=$$SECONDS; $(MAKE) test-all && printf '\nmake test: all passed in %d s\n' $$((SECONDS - start)) || \
 	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((SECONDS - start)); exit 1; }
 
-.PHONY: test-all test-rust test-policies
+.PHONY: test-all test-rust test-bench test-policies
 test-all:
 	@$(MAKE) lint-all
 	@$(MAKE) programs frameworks policies applications
 	@$(MAKE) test-policies
 	@$(MAKE) test-rust
+	@$(MAKE) test-bench
 	@$(MAKE) $(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)
 
 test-rust:
 	@$(call say,compiler and command line: tests)
 	@cargo test --workspace --locked --no-fail-fast -- --quiet
+
+test-bench:
+	@$(call say,measurements: every loop once, in short)
+	@$(MAKE) -j$(JOBS) -C bench/native test
 
 test-policies:
 	@$(call say,policies: check)
@@ -121,7 +128,7 @@ lint: setup-build+test ## Check formatting and lints
 lint-all:
 	@$(call say,formatting)
 	@cargo fmt --all --check
-	@cargo fmt --manifest-path tests/fuzz/Cargo.toml --check
+	@for crate in $(CRATES); do cargo fmt --manifest-path $$crate --check; done
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_SOURCES)
 	@$(call say,lints)
 	@cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
@@ -129,7 +136,7 @@ lint-all:
 
 format: setup-build+test ## Format all sources
 	@cargo fmt --all
-	@cargo fmt --manifest-path tests/fuzz/Cargo.toml
+	@for crate in $(CRATES); do cargo fmt --manifest-path $$crate; done
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
 	@cargo run --release --quiet --locked -p catapults-cli -- fmt $(FORMATTED)
 
@@ -140,6 +147,7 @@ demo: setup-build+demo ## Serve files under two policies, compare them in one ta
 bench: setup-build+demo+bench ## Measure beside peers, write bench/results/*.json
 	@$(MAKE) programs frameworks policies applications
 	@$(MAKE) -j$(JOBS) -C bench/native all
+	@$(MAKE) -C bench/peers all
 	@$(BUILD)/bin/catapults-bench bench
 
 weather: setup-build+demo+rabbit+freertos ## The weather station on every host: Table 3 of the 2005 paper, and the comparison with a scheduler by hand

@@ -1,7 +1,8 @@
-//! The measurements that have a target: against the bare switch, against nginx, against the clock.
+//! The measurements that have a target: against other thread libraries, against the bare switch, against nginx, against the clock.
 
 mod check;
 mod large;
+mod peers;
 mod switch;
 mod web;
 
@@ -25,6 +26,9 @@ pub struct Options {
     /// Seconds for each measurement of a server
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
     seconds: u32,
+    /// How often peers are measured, in turn
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
     /// Do not write bench/results
     #[arg(long)]
     dry: bool,
@@ -33,6 +37,8 @@ pub struct Options {
 /// A question that the measurements answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Question {
+    /// How other thread libraries compare
+    Peers,
     /// What a policy adds to a bare context switch
     Switch,
     /// How CoW compares with nginx
@@ -48,11 +54,19 @@ enum Question {
 /// When something is not built or installed, or does not do as it should. A target that is missed is no error.
 pub fn run(place: &Place, options: &Options) -> Result<()> {
     let mut goals = Vec::new();
-    for question in [Question::Switch, Question::Check, Question::Web] {
+    for question in [Question::Peers, Question::Switch, Question::Check, Question::Web] {
         if !options.only.is_empty() && !options.only.contains(&question) {
             continue;
         }
         let (name, asked, repeats, found) = match question {
+            Question::Peers => {
+                let found = peers::measure(place, options.rounds)?;
+                writeln!(std::io::stdout(), "{}\n", found.text)?;
+                if !options.dry {
+                    results::document(&place.source("bench/README.md"), "peers", &found.document)?;
+                }
+                ("peers", "the loops of bench/peers/loops.h, in nanoseconds", found.repeats, found.goals)
+            }
             Question::Switch => {
                 let (repeats, goals) = switch::measure(place)?;
                 ("switch", "one switch between two ready threads, in nanoseconds", repeats, goals)

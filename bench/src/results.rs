@@ -79,6 +79,23 @@ pub fn write(path: &Path, question: &str, repeats: impl Serialize, goals: &[Goal
     Ok(())
 }
 
+/// Puts `text` between the lines `<!-- NAME -->` and `<!-- /NAME -->` of a document, with when and where it was measured.
+///
+/// # Errors
+///
+/// Those of reading and writing it, and when it has no such lines.
+pub fn document(path: &Path, name: &str, text: &str) -> Result<()> {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->\n"));
+    let whole = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let parts = whole.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
+    let (before, after) = parts.with_context(|| format!("{} has no lines {begin} and {end}", path.display()))?;
+    let Machine { processor, processors, kernel, compiler } = Machine::this();
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d");
+    let made = format!("- Measured on {date}: {processor}, {processors} processors, Linux {kernel}, {compiler}.\n");
+    std::fs::write(path, format!("{before}{begin}{text}{made}{end}{after}"))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
 /// Where it was measured, as far as it matters for the numbers.
 #[derive(Serialize)]
 struct Machine {

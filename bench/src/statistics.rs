@@ -12,6 +12,15 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// How far from each other the middle half of the repeats are, halved: the `±` of a table. NaN of none.
+pub fn half_of_middle_half(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = sorted.split_at(sorted.len() / 2);
+    let high = &high[sorted.len() % 2..];
+    if sorted.len() == 1 { 0.0 } else { (median(high) - median(low)) / 2.0 }
+}
+
 /// Whether the repeats of one lie among those of the other, so that which is larger may be chance.
 pub fn overlap(one: &[f64], other: &[f64]) -> bool {
     let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -33,6 +42,8 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median(&[]).is_nan());
+        assert_eq!(half_of_middle_half(&[5.0, 1.0, 2.0, 3.0, 4.0]), 1.5);
+        assert_eq!(half_of_middle_half(&[2.0]), 0.0);
         assert!((geometric_mean(&[2.0, 0.5]) - 1.0).abs() < 1e-12);
     }
 

@@ -24,7 +24,7 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
     let programs = [
         ("FIFO compiled in", "bench/yield-compiled-in", None),
         ("FIFO as shared object", "bench/yield-loaded", Some(policy)),
-        ("Boost", "bench/fcontext", None),
+        ("Boost", "bench/peers/fcontext", Some(PathBuf::from("switch"))),
     ];
     let mut figures = BTreeMap::<&str, Figures>::new();
     for repeat in 0..REPEATS {
@@ -46,7 +46,7 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
     };
     // The yardstick is a bare switch that others use, not our own, which keeps fewer registers: a better switch beneath a
     // yield must not make the yield look worse.
-    let bare = of("Boost", "fcontext")?;
+    let bare = of("Boost", "switch")?;
     let mut goals = Vec::new();
     for (name, target) in [("FIFO compiled in", 2.0), ("FIFO as shared object", 3.0)] {
         let yields = of(name, "yield_2_threads")?;

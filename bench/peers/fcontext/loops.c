@@ -1,5 +1,5 @@
 /*
- * What Boost's switch costs: jump_fcontext, back and forth. Prints `fcontext NANOSECONDS`, the median of ROUNDS rounds.
+ * What Boost's switch costs: jump_fcontext, back and forth. No threads and no scheduler: a limit, not a peer.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct transfer {
 void *make_fcontext(void *top, size_t size, void (*start)(struct transfer));
 struct transfer jump_fcontext(void *context, void *data);
 
-enum { ROUNDS = 31, SWITCHES = 1 << 20, STACK = 64 << 10 };
+enum { SWITCHES = 2000000, STACK = 64 << 10 };
 
 static void bounce(struct transfer from) {
     for (;;)
@@ -26,22 +26,17 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-int main(void) {
-    static _Alignas(64) char stack[STACK];
-    static double values[ROUNDS];
-    struct transfer there = {make_fcontext(stack + STACK, STACK, bounce), NULL};
-    for (int round = -1; round < ROUNDS; round++) { /* the first one warms up */
-        int64_t start = now();
-        for (int i = 0; i < SWITCHES / 2; i++)
-            there = jump_fcontext(there.context, NULL);
-        values[round < 0 ? 0 : round] = (double)(now() - start) / SWITCHES;
+int main(int arguments, char **argument) {
+    if (arguments < 2) {
+        printf("Boost fcontext, bare %s\nswitch %d\n", VERSION, SWITCHES);
+        return EXIT_SUCCESS;
     }
-    qsort(values, ROUNDS, sizeof(double), compare);
-    printf("fcontext %.2f\n", values[ROUNDS / 2]);
+    static _Alignas(64) char stack[STACK];
+    long count = arguments > 2 ? strtol(argument[2], NULL, 10) : SWITCHES;
+    struct transfer there = {make_fcontext(stack + STACK, STACK, bounce), NULL};
+    int64_t start = now();
+    for (long i = 0; i < count / 2; i++)
+        there = jump_fcontext(there.context, NULL);
+    printf("switch %.3f\n", (double)(now() - start) / (double)count);
     return EXIT_SUCCESS;
 }

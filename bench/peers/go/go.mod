@@ -1,0 +1,3 @@
+module catapults/bench/go
+
+go 1.19

@@ -1,0 +1,107 @@
+//! What is to be reached: beside a bare switch, beside pthreads, and ahead of every peer.
+
+use super::{COMPILED_IN, Figures, LOADED, PRIORITIES};
+use crate::results::Goal;
+use crate::statistics::median;
+
+const LIMIT: &str = "Boost fcontext, bare";
+const PTHREADS: &str = "pthreads, glibc";
+
+/// An operation: as programs and as readers call it, by which of ours, what it may be beside a bare switch and beside pthreads.
+struct Operation {
+    figure: &'static str,
+    title: &'static str,
+    ours: &'static str,
+    of_switch: Option<f64>,
+    of_pthreads: Option<f64>,
+}
+
+const fn operation(figure: &'static str, title: &'static str) -> Operation {
+    Operation { figure, title, ours: COMPILED_IN, of_switch: None, of_pthreads: None }
+}
+
+const OPERATIONS: [Operation; 9] = [
+    Operation { of_switch: Some(1.8), ..operation("yield_2", "yield, 2 threads") },
+    Operation { of_switch: Some(1.8), ..operation("yield_100", "yield, 100 threads") },
+    Operation { of_switch: Some(2.5), ..operation("yield_10000", "yield, 10,000 threads") },
+    Operation { of_switch: Some(3.6), ours: PRIORITIES, ..operation("priority", "priorities, 10,000 ready") },
+    Operation { of_switch: Some(5.0), ..operation("create_join", "create and join") },
+    Operation { of_pthreads: Some(0.5), ..operation("mutex", "a free mutex") },
+    Operation { of_pthreads: Some(0.006), ..operation("condition", "hand-off by a condition") },
+    Operation { of_pthreads: Some(0.015), ..operation("lock", "100 threads, one lock") },
+    operation("lock_held", "the same, yielding while it is held"),
+];
+
+/// All that the figures allow to be judged.
+pub fn of(figures: &Figures) -> Vec<Goal> {
+    let values = |program: &str, figure: &str| figures.get(program)?.get(figure).filter(|values| !values.is_empty());
+    let mut goals = Vec::new();
+    let mut add = |what: String, value: f64, target: f64, unit: &'static str| {
+        goals.push(Goal { what, value, target, at_most: true, unit });
+    };
+    for operation in &OPERATIONS {
+        let Some(ours) = values(operation.ours, operation.figure) else { continue };
+        let beside = [
+            (operation.of_switch, values(LIMIT, "switch"), "Boost's fcontext"),
+            (operation.of_pthreads, values(PTHREADS, operation.figure), "pthreads"),
+        ];
+        for (target, theirs, name) in beside {
+            if let (Some(target), Some(theirs)) = (target, theirs) {
+                add(format!("{} / {name}", operation.title), ratio(ours, theirs), target, "×");
+            }
+        }
+        let best = figures
+            .iter()
+            .filter(|(program, _)| !program.starts_with("Catapults"))
+            .filter_map(|(program, of)| of.get(operation.figure).map(|values| (program, values)))
+            .min_by(|one, other| median(one.1).total_cmp(&median(other.1)));
+        if let Some((best, theirs)) = best {
+            add(format!("{} / the best peer, {best}", operation.title), ratio(ours, theirs), 1.0, "×");
+        }
+        if let (true, Some(loaded)) = (operation.figure.starts_with("yield"), values(LOADED, operation.figure)) {
+            add(format!("{}, shared object / compiled in", operation.title), ratio(loaded, ours), 1.3, "×");
+        }
+    }
+    for (figure, title, target, unit) in [
+        ("memory_10000 resident_bytes", "an idle thread of 10,000", 4200.0, "bytes"),
+        ("memory_1000000 resident_bytes", "an idle thread of 1,000,000", 4200.0, "bytes"),
+        ("memory_1000000 create", "creating 1,000,000 threads, each", 3000.0, "ns"),
+    ] {
+        if let Some(ours) = values(COMPILED_IN, figure) {
+            add(title.to_owned(), median(ours), target, unit);
+        }
+    }
+    goals
+}
+
+/// The median of the ratios of each round: what changes on the machine in between changes both.
+fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
+    median(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_loses_is_told_so() {
+        let mut figures = Figures::new();
+        let mut note = |program: &str, figure: &str, value: f64| {
+            figures.entry(program.to_owned()).or_default().insert(figure.to_owned(), vec![value; 3]);
+        };
+        note(COMPILED_IN, "yield_2", 10.0);
+        note(LIMIT, "switch", 5.0);
+        note("one", "yield_2", 12.0);
+        note("other", "yield_2", 8.0);
+        let goals = of(&figures);
+        let told: Vec<(&str, f64, bool)> =
+            goals.iter().map(|goal| (goal.what.as_str(), goal.value, goal.reached())).collect();
+        assert_eq!(
+            told,
+            [
+                ("yield, 2 threads / Boost's fcontext", 2.0, false),
+                ("yield, 2 threads / the best peer, other", 1.25, false)
+            ]
+        );
+    }
+}
