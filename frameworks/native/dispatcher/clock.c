@@ -43,7 +43,10 @@ void dispatcher_tell(struct scheduler *scheduler, bool running) {
     int64_t now = dispatcher.host->now();
     if (scheduler->now)
         *scheduler->now = now;
-    if (running && scheduler->consumed && here->turn && !here->polling)
-        *consumed_by(here->turn) += now - scheduler->told;
+    if (running && scheduler->consumed && !here->polling) {
+        struct dispatcher_thread *member = dispatcher_member(scheduler, here->turn);
+        if (member)
+            *consumed_by(member) += now - scheduler->told;
+    }
     scheduler->told = now;
 }

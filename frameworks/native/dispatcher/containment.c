@@ -4,27 +4,38 @@
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
+static void file(struct scheduler *scheduler, struct dispatcher_thread *member, const struct dispatcher_thread *runs) {
+    const struct native_handlers *builtin = dispatcher_builtin.handlers;
+    dispatcher_builtin.adopt(scheduler->instance, &member->policy);
+    if (member->state != THREAD_RUNNABLE && member->state != SCHEDULER_RUNNABLE)
+        builtin->suspend_thread(scheduler->instance, &member->policy);
+    else if (member != runs)
+        builtin->newthread(scheduler->instance, &member->policy);
+}
+
 void dispatcher_contain(struct scheduler *scheduler, const char *event, const struct catapults_stop *stop,
-                        const char *text, const struct dispatcher_thread *running) {
-    struct dispatcher_failure failure = {.policy = scheduler->policy, .event = event, .stop = stop, .text = text};
+                        const char *text, const struct dispatcher_thread *runs) {
+    struct dispatcher_failure failure = {
+        .scheduler = scheduler, .policy = scheduler->policy, .event = event, .stop = stop, .text = text};
     if (scheduler->policy == &dispatcher_builtin)
         __builtin_trap(); /* it never stops: a fault of this runtime */
-    const struct native_handlers *builtin = dispatcher_builtin.handlers;
-    void *instance = scheduler->builtin;
     scheduler->policy = &dispatcher_builtin;
-    scheduler->handlers = builtin;
-    scheduler->instance = instance;
+    scheduler->handlers = dispatcher_builtin.handlers;
+    scheduler->instance = scheduler->builtin;
     dispatcher_clock_start(scheduler);
     scheduler->inlined = false;
-    dispatcher_builtin.start(instance);
+    dispatcher_builtin.start(scheduler->instance);
+    runs = dispatcher_member(scheduler, runs);
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
         if (thread->scheduler != scheduler)
             continue;
-        dispatcher_builtin.adopt(instance, &thread->policy);
-        if (thread->state != THREAD_RUNNABLE)
-            builtin->suspend_thread(instance, &thread->policy);
-        else if (thread != running)
-            builtin->newthread(instance, &thread->policy);
+        file(scheduler, thread, runs);
+        failure.threads++;
+    }
+    for (struct scheduler *child = dispatcher.root.next; child; child = child->next) {
+        if (child->parent != scheduler)
+            continue;
+        file(scheduler, &child->record, runs);
         failure.threads++;
     }
     if (__builtin_expect(dispatcher_trace != NULL, 0))

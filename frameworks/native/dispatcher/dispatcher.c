@@ -9,8 +9,12 @@
 #ifdef CATAPULTS_COMPILED_IN
 #include CATAPULTS_COMPILED_IN
 #include "dispatcher/raise_compiled_in.h"
+static const struct catapults_policy *const compiled_in = &catapults_policy;
+static void *const compiled_in_instance = &compiled_in_memory;
 #else
 #include "dispatcher/raise_loaded.h"
+static const struct catapults_policy *const compiled_in = NULL;
+static void *const compiled_in_instance = NULL;
 #endif
 #include "dispatcher/trace.h"
 
@@ -19,35 +23,21 @@ struct processor dispatcher_processor;
 
 /* Decides who is next. Some thread is RUNNABLE, none is RUNNING. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
-    struct scheduler *root = &dispatcher.root;
     if (UNLIKELY(--here->patience <= 0))
         dispatcher_attend();
-    for (;;) {
-        struct catapults_thread *t = SCHEDULE(root, &here->stop);
-        if (LIKELY(t)) {
-            struct dispatcher_thread *thread = dispatcher_thread_of(t);
-            if (LIKELY(thread->state == THREAD_RUNNABLE))
-                return thread;
-            dispatcher_contain(root, "schedule", NULL, "it dispatched a thread that is not ready", NULL);
-        } else if (here->stop) {
-            const struct catapults_stop *stop = here->stop;
-            here->stop = NULL;
-            dispatcher_contain(root, "schedule", stop, NULL, NULL);
-        } else if (!dispatcher_wait()) {
-            dispatcher_contain(root, "schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
-        }
+    struct catapults_thread *t = SCHEDULE(&dispatcher.root, &here->stop);
+    if (LIKELY(t)) {
+        struct dispatcher_thread *thread = dispatcher_thread_of(t);
+        if (LIKELY(thread->state == THREAD_RUNNABLE))
+            return thread;
     }
+    return dispatcher_descend(here, t);
 }
 
 /* The same when it may be that none is RUNNABLE. */
-static struct dispatcher_thread *await(struct processor *here) {
-    while (dispatcher.root.runnable == 0) {
-        if (!dispatcher_wait()) {
-            if (dispatcher.oldest)
-                dispatcher.host->deadlocked();
-            dispatcher.host->finished();
-        }
-    }
+static inline struct dispatcher_thread *await(struct processor *here) {
+    if (UNLIKELY(dispatcher.root.runnable == 0))
+        dispatcher_await();
     return choose(here);
 }
 
@@ -74,24 +64,21 @@ static inline __attribute__((always_inline)) void run(struct processor *here, st
     context_switch(&self->context, &next->context);
 }
 
-/* Whether the policy has taken the processor from the running thread, by moving it to a READY container. Its queries
- * are no witness: they answer what their author likes. */
-static inline bool taken_from(const struct dispatcher_thread *self) {
-    return self->scheduler->policy->classes[self->policy.container] == CATAPULTS_READY;
+/* An event was raised while `turn` was RUNNING: whether it has lost the processor. */
+static inline bool preempted(struct dispatcher_thread *turn) {
+    if (UNLIKELY(turn->scheduler->parent != NULL))
+        return dispatcher_preempted(turn);
+    if (LIKELY(!taken_from(turn)))
+        return false;
+    TRACE(TRACE_SWITCHED_OUT, turn, 0);
+    return true;
 }
 
 /* An event was raised on behalf of others while `turn` is RUNNING: it may have lost the processor. */
 static inline void preempt(void) {
     struct processor *here = processor_here();
-    if (here->polling || LIKELY(!taken_from(here->turn)))
-        return;
-    TRACE(TRACE_SWITCHED_OUT, here->turn, 0);
-    run(here, here->current, choose(here));
-}
-
-static const struct dispatcher_thread *running(void) {
-    const struct processor *here = processor_here();
-    return here->polling ? NULL : here->turn;
+    if (!here->polling && UNLIKELY(preempted(here->turn)))
+        run(here, here->current, choose(here));
 }
 
 static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
@@ -102,6 +89,8 @@ static void raise_suspend(struct dispatcher_thread *thread, const struct dispatc
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "suspend_thread", stop, NULL, runs);
     TRACE(TRACE_SUSPENDED, thread, 0);
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_lost(scheduler, runs);
 }
 
 /* `runs`, here and above: the thread that is RUNNING, or NULL. */
@@ -115,6 +104,8 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "event_raised", stop, NULL, runs);
     TRACE(TRACE_RAISED, thread, 0);
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_gained(scheduler, runs);
     if (UNLIKELY(thread->to_be_suspended)) {
         thread->to_be_suspended = false;
         raise_suspend(thread, runs);
@@ -140,6 +131,7 @@ static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler)
         dispatcher.oldest = thread;
     dispatcher.newest = thread;
     scheduler->runnable++;
+    scheduler->members++;
     scheduler->policy->adopt(scheduler->instance, &thread->policy);
     dispatcher_clock_adopt(thread);
     dispatcher.host->adopted(thread);
@@ -155,11 +147,12 @@ static void strike(struct dispatcher_thread *thread) {
     else
         dispatcher.newest = thread->older;
     thread->scheduler->runnable--;
+    thread->scheduler->members--;
 }
 
 /* Raises newthread. Returns what it was refused with. */
-static const struct catapults_stop *admit(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
-    struct scheduler *scheduler = &dispatcher.root;
+static const struct catapults_stop *admit(struct scheduler *scheduler, struct dispatcher_thread *thread,
+                                          const struct dispatcher_thread *runs) {
     enrol(thread, scheduler);
     const struct catapults_stop *stop = RAISE(scheduler, newthread, &thread->policy);
     if (UNLIKELY(stop)) {
@@ -173,6 +166,8 @@ static const struct catapults_stop *admit(struct dispatcher_thread *thread, cons
         TRACE(TRACE_NEW, thread, 0);
         dispatcher.host->recorded(thread);
     }
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_gained(scheduler, runs);
     return NULL;
 }
 
@@ -184,9 +179,14 @@ unsigned long dispatcher_thread_size(const struct catapults_policy *policy) {
 
 const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host, const struct catapults_policy *policy,
                                               void *instance, struct dispatcher_thread *first) {
+    dispatcher_prepare(host, policy, instance);
+    return dispatcher_start_under(&dispatcher.root, first);
+}
+
+void dispatcher_prepare(const struct dispatcher_host *host, const struct catapults_policy *policy, void *instance) {
     struct processor *here = processor_here();
     struct scheduler *root = &dispatcher.root;
-    dispatcher = (struct dispatcher){.host = host, .driver = dispatcher.driver};
+    dispatcher = (struct dispatcher){.host = host, .driver = dispatcher.driver, .last = root};
     *here = (struct processor){.error_number = host->error_number, .exceptions = host->exceptions, .patience_full = 1};
     if (!policy) {
         policy = compiled_in ? compiled_in : &dispatcher_builtin;
@@ -198,22 +198,28 @@ const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host
     root->instance = instance;
     policy->start(instance);
     dispatcher_clock_start(root);
+    if (host->scheduler_started)
+        host->scheduler_started(root);
     const struct catapults_stop *stop = root->handlers->init ? RAISE_INIT(root) : NULL;
     if (stop)
         dispatcher_contain(root, "init", stop, NULL, NULL);
+}
+
+const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first) {
+    struct processor *here = processor_here();
     context_adopt(&first->context);
     here->current = first;
     here->turn = first;
-    stop = admit(first, NULL);
+    const struct catapults_stop *stop = admit(scheduler, first, NULL);
     if (!stop)
         run(here, first, choose(here));
     return stop;
 }
 
-const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, struct stack *stack, void *top,
-                                               void (*entry)(void *), void *argument) {
+const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
+                                               struct stack *stack, void *top, void (*entry)(void *), void *argument) {
     context_make(&thread->context, stack, top, entry, argument);
-    const struct catapults_stop *stop = admit(thread, processor_here()->turn);
+    const struct catapults_stop *stop = admit(scheduler, thread, processor_here()->turn);
     if (LIKELY(!stop))
         preempt();
     return stop;
@@ -235,6 +241,8 @@ _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     TRACE(TRACE_EXITED, self, 0);
     if (heir)
         raise_unblock(heir, NULL);
+    if (UNLIKELY(self->scheduler->parent != NULL))
+        dispatcher_give_up(self->scheduler);
     struct dispatcher_thread *next = await(here);
     arrive(here, next);
     context_leave(&self->context, &next->context);
@@ -250,6 +258,8 @@ static inline __attribute__((always_inline)) void yield(void) {
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
     TRACE(TRACE_SWITCHED_OUT, turn, 0);
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_give_up(scheduler);
     run(here, here->current, choose(here));
 }
 
@@ -260,17 +270,10 @@ void dispatcher_yield(void) {
 }
 
 int dispatcher_yield_to(struct dispatcher_thread *thread) {
-    struct dispatcher_thread *self = processor_here()->turn;
-    struct scheduler *scheduler = thread->scheduler;
-    bool possible = thread != self && thread->state == THREAD_RUNNABLE && HAS(scheduler, set_next_thread) &&
-                    RAISE(scheduler, can_switch_to, &thread->policy);
-    if (possible) {
-        const struct catapults_stop *stop = RAISE(scheduler, set_next_thread, &thread->policy);
-        if (UNLIKELY(stop))
-            dispatcher_contain(scheduler, "set_next_thread", stop, NULL, self);
-    }
-    if (UNLIKELY(taken_from(self))) /* switch_out is for a thread that is RUNNING */
-        preempt();
+    struct processor *here = processor_here();
+    bool possible = dispatcher_ask_for(thread, here->turn);
+    if (UNLIKELY(preempted(here->turn))) /* switch_out is for a thread that is RUNNING */
+        run(here, here->current, choose(here));
     else
         yield();
     return possible ? 0 : EAGAIN;
@@ -331,16 +334,18 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, block_events[reason], stop, NULL, NULL);
     TRACE(TRACE_BLOCKED, self, reason);
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_give_up(scheduler);
     run(here, self, await(here));
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
 void dispatcher_unblock(struct dispatcher_thread *thread) {
-    raise_unblock(thread, running());
+    raise_unblock(thread, dispatcher_running());
     preempt();
 }
 
-void dispatcher_unblock_only(struct dispatcher_thread *thread) { raise_unblock(thread, running()); }
+void dispatcher_unblock_only(struct dispatcher_thread *thread) { raise_unblock(thread, dispatcher_running()); }
 
 void dispatcher_unblocked(void) { preempt(); }
 
@@ -350,6 +355,8 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
     switch ((enum dispatcher_state)thread->state) {
     case THREAD_RUNNABLE:
         raise_suspend(thread, thread == self ? NULL : self);
+        if (thread == self && UNLIKELY(self->scheduler->parent != NULL))
+            dispatcher_give_up(self->scheduler);
         if (thread == self)
             run(here, self, await(here));
         else
@@ -360,6 +367,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
         break;
     case THREAD_SUSPENDED:
     case THREAD_ENDED:
+    case SCHEDULER_RUNNABLE:
         break;
     }
 }
@@ -376,8 +384,10 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     scheduler->runnable++;
     const struct catapults_stop *stop = RAISE(scheduler, resume_thread, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "resume_thread", stop, NULL, processor_here()->turn);
+        dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());
     TRACE(TRACE_RESUMED, thread, 0);
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_gained(scheduler, dispatcher_running());
     preempt();
     return 0;
 }
@@ -402,8 +412,8 @@ struct dispatcher_thread *dispatcher_first_thread(void) { return dispatcher.olde
 
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread) { return thread->newer; }
 
-int64_t dispatcher_threads_ready(void) { return QUERY(&dispatcher.root, threads_ready); }
+int64_t dispatcher_threads_ready(void) { return QUERY(processor_here()->turn->scheduler, threads_ready); }
 
-int64_t dispatcher_threads_suspended(void) { return QUERY(&dispatcher.root, threads_suspended); }
+int64_t dispatcher_threads_suspended(void) { return QUERY(processor_here()->turn->scheduler, threads_suspended); }
 
-int64_t dispatcher_threads_total(void) { return QUERY(&dispatcher.root, threads_total); }
+int64_t dispatcher_threads_total(void) { return QUERY(processor_here()->turn->scheduler, threads_total); }

@@ -39,6 +39,9 @@ enum dispatcher_reason {
 /* The dispatcher's record of a thread; the policy's part is its last member. See record.h. */
 struct dispatcher_thread;
 
+/* One instance of a policy, and to its parent a thread. See scheduler.h. */
+struct scheduler;
+
 /* Around all that touches what threads share, here and in the layers above; they do not nest. What is held goes with
  * the processor: a thread that gets it back within a call holds it as when it gave it up, and a new thread holds it
  * until dispatcher_begin. One processor: nothing to do. */
@@ -80,11 +83,12 @@ bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
 
 /* Why a policy had to go. */
 struct dispatcher_failure {
-    const struct catapults_policy *policy;
-    const char *event;                 /* that was raised */
-    const struct catapults_stop *stop; /* what the handler stopped at; or NULL, and then: */
-    const char *text;                  /* what it did against the rules of native.framework */
-    int64_t threads;                   /* that go on under the built-in FIFO */
+    const struct scheduler *scheduler;
+    const struct catapults_policy *policy; /* that it had */
+    const char *event;                     /* that was raised */
+    const struct catapults_stop *stop;     /* what the handler stopped at; or NULL, and then: */
+    const char *text;                      /* what it did against the rules of native.framework */
+    int64_t threads;                       /* that go on under the built-in FIFO; schedulers count */
 };
 
 /* Of C++, per kernel thread: the exceptions that are being handled, and how many are on their way (Itanium C++
@@ -102,6 +106,10 @@ struct dispatcher_host {
     struct dispatcher_exceptions *exceptions;
     /* The policy has been made acquainted with a thread, and knows it by no event yet. */
     void (*adopted)(struct dispatcher_thread *thread);
+    /* The same of a scheduler, to its parent. Its own policy has been started, and nothing is under it yet. NULL:
+     * nothing is to be done. */
+    void (*scheduler_adopted)(struct scheduler *scheduler);
+    void (*scheduler_started)(struct scheduler *scheduler);
     /* A trace is recorded, and it has a thread now, which has not run yet: what else is known of it can be added. */
     void (*recorded)(struct dispatcher_thread *thread);
     /* A policy had to go. */
@@ -123,11 +131,15 @@ const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host
                                               void *instance, struct dispatcher_thread *first);
 unsigned long dispatcher_thread_size(const struct catapults_policy *policy);
 
-/* Raises newthread for a thread that will call entry(argument), on `stack` below `top` (aligned to 16). Returns what
- * the policy refused it with, and then there is no such thread; or NULL. `entry` calls dispatcher_begin first, which
- * leaves, and dispatcher_exit last. */
-const struct catapults_stop *dispatcher_create(struct dispatcher_thread *thread, struct stack *stack, void *top,
-                                               void (*entry)(void *), void *argument);
+/* The same in two steps, with schedulers added between them: the root; then the first thread, under any of them. */
+void dispatcher_prepare(const struct dispatcher_host *host, const struct catapults_policy *policy, void *instance);
+const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first);
+
+/* Raises newthread, at `scheduler`, for a thread that will call entry(argument), on `stack` below `top` (aligned to
+ * 16). Returns what the policy refused it with, and then there is no such thread; or NULL. `entry` calls
+ * dispatcher_begin first, which leaves, and dispatcher_exit last. */
+const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
+                                               struct stack *stack, void *top, void (*entry)(void *), void *argument);
 void dispatcher_begin(void);
 
 /* Ends the running thread, then unblocks `heir`, if there is one: when that runs, the record and the stack of the
@@ -147,9 +159,29 @@ void dispatcher_suspend(struct dispatcher_thread *thread);
 /* EINVAL: it is not suspended. */
 int dispatcher_resume(struct dispatcher_thread *thread);
 
+/* ---- For those who make schedulers ------------------------------------------------------------------------------- */
+
+/* The root; every scheduler after its parent; the bytes of one that is to be under `parent`, aligned to 16. */
+struct scheduler *dispatcher_root(void);
+struct scheduler *dispatcher_next_scheduler(const struct scheduler *scheduler);
+unsigned long dispatcher_scheduler_size(const struct scheduler *parent);
+
+/* Puts a new scheduler under `parent`: raises newthread there, then suspend_thread as long as it has nothing to run.
+ * `name` and `instance` (zeroed, aligned to 16) stay in use. Returns what the parent's policy refused it with, and then
+ * there is no such scheduler; or NULL. May run other threads. */
+const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct scheduler *parent, const char *name,
+                                            const struct catapults_policy *policy, void *instance);
+
+/* It ends when its parent dispatches it next. EBUSY: threads or schedulers are under it. EINVAL: it is the root, or
+ * ends already. May run other threads. */
+int dispatcher_remove(struct scheduler *scheduler);
+
+/* One that has ended, so that its memory can be given back; NULL: none, and each is told of once. */
+struct scheduler *dispatcher_take_removed(void);
+
 /* ---- For those who look ------------------------------------------------------------------------------------------ */
 
-/* The policy in force: what is compiled in and the built-in FIFO included. */
+/* The policy in force at the root: what is compiled in and the built-in FIFO included. */
 const struct catapults_policy *dispatcher_policy(void);
 void *dispatcher_instance(void);
 
@@ -164,6 +196,7 @@ const struct catapults_import *dispatcher_consumed(void);
 struct dispatcher_thread *dispatcher_first_thread(void);
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread);
 
+/* What the policy that the caller is under answers. */
 int64_t dispatcher_threads_ready(void), dispatcher_threads_suspended(void), dispatcher_threads_total(void);
 
 #endif

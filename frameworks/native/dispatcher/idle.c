@@ -13,6 +13,7 @@ enum {
 };
 
 static void run_out(int64_t now);
+static void expire_all(int64_t now);
 static void expire(struct scheduler *scheduler, int64_t now);
 
 /* More timers than this do not expire in a row: one that is armed anew for an instant that is past would never let the
@@ -30,7 +31,7 @@ void dispatcher_attend(void) {
     here->attended = now;
     here->polling = true;
     run_out(now);
-    expire(&dispatcher.root, now);
+    expire_all(now);
     if (dispatcher.driver && dispatcher.driver->busy())
         dispatcher.driver->poll(0);
     here->polling = false;
@@ -45,15 +46,22 @@ bool dispatcher_wait(void) {
         dispatcher_record(TRACE_IDLE, 0, 0);
     here->polling = true;
     int64_t instant = dispatcher.timers ? dispatcher.timers->instant : DISPATCHER_FOREVER;
-    const struct catapults_timers *timeouts = dispatcher.root.timeouts;
-    if (timeouts && timeouts->first && timeouts->first->instant < instant)
-        instant = timeouts->first->instant;
+    for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+        const struct catapults_timers *timeouts = scheduler->timeouts;
+        if (timeouts && timeouts->first && timeouts->first->instant < instant)
+            instant = timeouts->first->instant;
+    }
     dispatcher.driver->poll(instant);
     here->attended = dispatcher.host->now();
     run_out(here->attended);
-    expire(&dispatcher.root, here->attended);
+    expire_all(here->attended);
     here->polling = false;
     return true;
+}
+
+static void expire_all(int64_t now) {
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
+        expire(scheduler, now);
 }
 
 /* Raises the events of the policy's timers whose instant has come. */
@@ -67,6 +75,8 @@ static void expire(struct scheduler *scheduler, int64_t now) {
         const struct catapults_stop *stop = timeout->raise(scheduler->instance, first->thread);
         if (UNLIKELY(stop))
             dispatcher_contain(scheduler, timeout->name, stop, NULL, NULL);
+        if (UNLIKELY(scheduler->idle))
+            dispatcher_gained(scheduler, NULL);
     }
 }
 

@@ -30,7 +30,4 @@ static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(
 #define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->instance))
 #define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->instance))
 
-static const struct catapults_policy *const compiled_in = &catapults_policy;
-static void *const compiled_in_instance = &compiled_in_memory;
-
 #endif

@@ -1,5 +1,6 @@
 /*
- * How events are raised when no policy is compiled in: through the table of the policy in force.
+ * How events are raised when no policy is compiled in, and where it does not matter: through the table of the policy in
+ * force.
  */
 #ifndef CATAPULTS_RAISE_H
 #define CATAPULTS_RAISE_H
@@ -15,8 +16,5 @@
 #define SCHEDULE(scheduler, stop) (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->instance, stop))
 #define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->instance))
 #define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->instance))
-
-static const struct catapults_policy *const compiled_in = NULL;
-static void *const compiled_in_instance = NULL;
 
 #endif

@@ -14,7 +14,15 @@
  * The host's book on each thread. A thread that runs stays RUNNABLE: that it is `current` says the rest, so that a
  * yield writes nothing here.
  */
-enum dispatcher_state { THREAD_RUNNABLE, THREAD_BLOCKED, THREAD_SUSPENDED, THREAD_ENDED };
+enum dispatcher_state {
+    THREAD_RUNNABLE,
+    THREAD_BLOCKED,
+    THREAD_SUSPENDED,
+    THREAD_ENDED,
+    /* Instead of the first, of what a scheduler is to its parent: something under it is RUNNABLE. So one look at what
+     * was dispatched tells a thread from a scheduler. */
+    SCHEDULER_RUNNABLE
+};
 
 struct scheduler;
 
@@ -25,10 +33,11 @@ struct dispatcher_thread {
     struct context context;
     int error_number; /* while it does not run: its errno, and its C++ exceptions */
     struct dispatcher_exceptions exceptions;
-    uint8_t state;                               /* enum dispatcher_state */
-    uint8_t reason;                              /* while THREAD_BLOCKED: enum dispatcher_reason */
-    bool to_be_suspended;                        /* while THREAD_BLOCKED: as soon as it no longer is */
-    bool timed_out;                              /* the instant came before dispatcher_unblock */
+    uint8_t state;        /* enum dispatcher_state */
+    uint8_t reason;       /* while THREAD_BLOCKED: enum dispatcher_reason */
+    bool to_be_suspended; /* while THREAD_BLOCKED: as soon as it no longer is */
+    uint32_t room;        /* bytes of `policy`, with the attributes that it has room for; set by whoever makes it */
+    bool timed_out;       /* the instant came before dispatcher_unblock */
     _Alignas(16) struct catapults_thread policy; /* last: the policy's attributes follow */
 };
 

@@ -16,6 +16,9 @@ struct scheduler {
     bool clocked;             /* its policy looks at the clock: see clock.c */
     int64_t runnable;         /* what is under it and READY or RUNNING */
     struct scheduler *parent; /* NULL: the root */
+    bool idle;                /* it dispatched nothing although something under it is RUNNABLE, and waits */
+    bool leaving;             /* it ends when its parent dispatches it next */
+    uint32_t members;         /* threads and schedulers under it */
 
     struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */
     catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */
@@ -23,8 +26,21 @@ struct scheduler {
     int64_t told;                            /* when the clock was read last for the policy */
 
     const struct catapults_policy *policy;
+    const char *name;       /* for messages and traces; NULL: the root of a tree that has none */
+    struct scheduler *next; /* all schedulers, parents before their children */
+    void *host;             /* what the host keeps of it */
     _Alignas(16) char builtin[DISPATCHER_BUILTIN_INSTANCE]; /* its instance after the policy had to go */
     struct dispatcher_thread record; /* what it is to its parent; last: the attributes of the parent's policy follow */
 };
+
+static inline struct scheduler *scheduler_of(struct dispatcher_thread *record) {
+    return (struct scheduler *)((char *)record - offsetof(struct scheduler, record));
+}
+
+/* Whether the policy has taken the processor from a member that was RUNNING, by moving it to a READY container. Its
+ * queries are no witness: they answer what their author likes. */
+static inline bool taken_from(const struct dispatcher_thread *member) {
+    return member->scheduler->policy->classes[member->policy.container] == CATAPULTS_READY;
+}
 
 #endif

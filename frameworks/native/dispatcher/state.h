@@ -14,8 +14,10 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 struct dispatcher {
-    struct scheduler root;
-    uint32_t numbers; /* threads that there ever were */
+    struct scheduler root; /* and, behind it, all others */
+    struct scheduler *last;
+    struct scheduler *removed; /* that have ended; linked by `next` */
+    uint32_t numbers;          /* threads that there ever were */
     struct timer *timers;
     struct dispatcher_thread *oldest, *newest;
     const struct dispatcher_driver *driver;
@@ -40,9 +42,48 @@ static inline void tell(struct scheduler *scheduler, bool running) {
 }
 
 /* The policy of `scheduler` is out: says so, and files all that is under it under the built-in FIFO, as the host's book
- * has it; `running` (or NULL) is the thread that is RUNNING. The event under way is complete then. */
+ * has it; `runs` (or NULL) is the thread that is RUNNING. The event under way is complete then. */
 void dispatcher_contain(struct scheduler *scheduler, const char *event, const struct catapults_stop *stop,
-                        const char *text, const struct dispatcher_thread *running);
+                        const char *text, const struct dispatcher_thread *runs);
+
+/* ---- The tree: tree.c. None of it is needed while there is only the root
+ * ---------------------------------------------- */
+
+/* What the root dispatched is no thread that can run: goes down to one that can, and waits until there is one. */
+struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *dispatched);
+
+/* Waits until something is RUNNABLE. */
+void dispatcher_await(void);
+
+/* A scheduler that is leaving was dispatched: that was the last of it. */
+void dispatcher_end(struct scheduler *scheduler);
+
+/* The thread that is RUNNING, or NULL. */
+static inline struct dispatcher_thread *dispatcher_running(void) {
+    const struct processor *here = processor_here();
+    return here->polling ? NULL : here->turn;
+}
+
+/* What was RUNNING under `scheduler` has given the processor up there: so do all schedulers above it. */
+void dispatcher_give_up(struct scheduler *scheduler);
+
+/* Asks all schedulers between `thread` and what is RUNNING that it be next. False: it cannot be. */
+bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn);
+
+/* Of an event that was raised while the thread whose turn it is was RUNNING: whether it, or a scheduler above it, has
+ * lost the processor. All of them have given it up then. */
+bool dispatcher_preempted(struct dispatcher_thread *turn);
+
+/* Something under `scheduler` has become RUNNABLE, or something has happened that it may have waited for; nothing but
+ * what is RUNNING has stopped being RUNNABLE under it. `runs`: the thread that is RUNNING, or NULL. */
+void dispatcher_gained(struct scheduler *scheduler, const struct dispatcher_thread *runs);
+void dispatcher_lost(struct scheduler *scheduler, const struct dispatcher_thread *runs);
+
+/* What of `scheduler` is RUNNING while the thread `turn` is; NULL: nothing. */
+struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, const struct dispatcher_thread *turn);
+
+/* ---- The world outside: idle.c
+ * --------------------------------------------------------------------------------------- */
 
 /* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. */
 void dispatcher_attend(void);

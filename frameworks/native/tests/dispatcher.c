@@ -264,7 +264,7 @@ static const struct catapults_stop *refused;
 static struct dispatcher_thread *spawn(void (*entry)(void *), void *argument) {
     struct stack *stack = stack_take(64 << 10);
     struct dispatcher_thread *thread = (struct dispatcher_thread *)((char *)stack - 512);
-    refused = dispatcher_create(thread, stack, thread, entry, argument);
+    refused = dispatcher_create(dispatcher_root(), thread, stack, thread, entry, argument);
     return thread;
 }
 

@@ -27,7 +27,8 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     thread->argument = argument;
     if (result)
         *result = thread; /* before it can run */
-    const struct catapults_stop *stop = dispatcher_create(&thread->dispatched, thread->stack, thread, entry, thread);
+    const struct catapults_stop *stop =
+        dispatcher_create(dispatcher_root(), &thread->dispatched, thread->stack, thread, entry, thread);
     if (stop) {
         if (result)
             *result = NULL;
