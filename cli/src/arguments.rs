@@ -55,9 +55,9 @@ pub struct FrameworkOption {
     pub framework: String,
 }
 
-/// Say whether policies are safe to run
+/// Say whether policies, and hierarchies of them, are safe to run
 ///
-/// Reports every error and warning in every file. Nothing is written.
+/// Reports every error and warning in every file, and in the policies of every hierarchy. Nothing is written.
 #[derive(Args)]
 pub struct Check {
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub struct Check {
     /// Refuse if more of the transfers in all files together keep a guard
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub most_guarded: Option<u8>,
-    /// The policies (.sched)
+    /// The policies (.sched) and hierarchies (.hierarchy)
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -110,7 +110,7 @@ pub struct Explore {
     pub files: Vec<PathBuf>,
 }
 
-/// Format policies and framework descriptions
+/// Format policies, hierarchies and framework descriptions
 ///
 /// There is one style: two spaces of indentation, at most 120 characters in a line, comments where they stand. What a policy
 /// means never changes, and formatting again changes nothing. A file that cannot be read is left alone.
@@ -119,12 +119,12 @@ pub struct Fmt {
     /// Write nothing: show what would change, and end with status 1 if anything would
     #[arg(long)]
     pub check: bool,
-    /// The policies (.sched), descriptions (.framework), folders of them, or `-` alone: standard input, formatted on standard output
+    /// The policies (.sched), hierarchies (.hierarchy), descriptions (.framework), folders of them, or `-` alone: standard input, formatted on standard output
     #[arg(value_name = "FILE|FOLDER", required = true)]
     pub files: Vec<PathBuf>,
 }
 
-/// Translate a policy, and make of it what the host loads
+/// Translate a policy or a hierarchy, and make of it what the host loads
 ///
 /// Writes the generated source and the artefact, whose name the framework description gives.
 #[derive(Args)]
@@ -139,21 +139,21 @@ pub struct Build {
     /// The folder to write into; it is made if it is missing
     #[arg(short, long, value_name = "FOLDER", default_value = "build")]
     pub output: PathBuf,
-    /// The policy (.sched)
+    /// The policy (.sched) or hierarchy (.hierarchy)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
 
-/// Run a program under a policy
+/// Run a program under a policy or a hierarchy
 ///
-/// A .sched file is built first, unless what was built of it before is up to date; that is kept in $XDG_CACHE_HOME/catapults,
+/// A .sched or .hierarchy file is built first, unless what was built of it before is up to date; that is kept in $XDG_CACHE_HOME/catapults,
 /// else ~/.cache/catapults, else ./build. The exit status is the program's.
 #[derive(Args)]
 #[command(override_usage = "catapults run [--framework NAME|FILE] POLICY -- PROGRAM [ARGUMENTS]...")]
 pub struct Run {
     #[command(flatten)]
     pub framework: FrameworkOption,
-    /// The policy: a .sched file, or what `catapults build` made of one
+    /// The policy: a .sched or .hierarchy file, or what `catapults build` made of one
     #[arg(value_name = "POLICY")]
     pub policy: PathBuf,
     /// The program and its arguments
@@ -181,8 +181,11 @@ pub struct Ir {
 pub struct Grammar {
     #[command(flatten)]
     pub framework: FrameworkOption,
+    /// Print the grammar of the framework's hierarchies instead
+    #[arg(long)]
+    pub hierarchies: bool,
     /// Print the grammar of framework descriptions instead
-    #[arg(long, conflicts_with = "framework")]
+    #[arg(long, conflicts_with_all = ["framework", "hierarchies"])]
     pub framework_language: bool,
 }
 

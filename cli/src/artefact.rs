@@ -1,17 +1,48 @@
-//! From a policy to what a host loads.
+//! From a policy, or a hierarchy of them, to what a host loads.
 
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::Found;
 use catapults_compiler::diagnostics::Diagnostic;
-use catapults_compiler::emit::{self, emit};
-use catapults_compiler::framework::Build;
+use catapults_compiler::emit::{self, File, Refusal, emit, emit_hierarchy};
+use catapults_compiler::framework::{Build, Framework};
+use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::At;
 use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, Stdio};
 use std::{fs, io};
+
+/// What the compiler has accepted.
+pub enum Accepted {
+    Policy(Box<Verified<Policy>>),
+    Hierarchy(Box<Hierarchy>),
+}
+
+impl Accepted {
+    /// What it calls itself.
+    pub fn name(&self) -> &str {
+        match self {
+            Accepted::Policy(policy) => &policy.policy().name,
+            Accepted::Hierarchy(hierarchy) => hierarchy.name(),
+        }
+    }
+
+    fn policies(&self) -> Vec<&Policy> {
+        match self {
+            Accepted::Policy(policy) => vec![policy.policy()],
+            Accepted::Hierarchy(hierarchy) => hierarchy.policies().iter().map(Verified::policy).collect(),
+        }
+    }
+
+    fn files(&self, framework: &Framework) -> Result<Vec<File>, Refusal> {
+        match self {
+            Accepted::Policy(policy) => emit(policy, framework),
+            Accepted::Hierarchy(hierarchy) => emit_hierarchy(hierarchy, framework),
+        }
+    }
+}
 
 /// The `build` clause of that name; without a name the first.
 pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, Failure> {
@@ -29,62 +60,85 @@ pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, F
     })
 }
 
-/// Writes the generated files into a folder, unless they are there already; the result is the one to build.
-pub fn translate(found: &Found, policy: &Verified<Policy>, folder: &Path) -> Result<PathBuf, Failure> {
-    let files = emit(policy, &found.framework).map_err(|error| {
+/// Writes the generated files into a folder, unless they are there already. They are built together.
+pub fn translate(found: &Found, accepted: &Accepted, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let files = accepted.files(&found.framework).map_err(|error| {
         let diagnostic = Diagnostic::error("E0505", error.to_string(), At::default(), "");
-        Failure::of(
-            &found.framework.name,
-            diagnostic.help("give the framework description one of these after `language`"),
-        )
+        let help = match error {
+            Refusal::UnknownLanguage { .. } => "give the framework description one of these after `language`",
+            Refusal::OneScheduler { .. } => "take `hierarchies` out of the `dialect` of the framework description",
+            Refusal::TooManyContainers { .. } => "declare fewer containers",
+        };
+        Failure::of(&found.framework.name, diagnostic.help(help))
     })?;
     fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    let mut first = None;
+    let mut written = Vec::new();
     for file in files {
         let path = folder.join(&file.name);
         if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
             let unfinished = beside(&path);
-            let written = fs::write(&unfinished, &file.text).and_then(|()| fs::rename(&unfinished, &path));
-            written.map_err(|error| {
+            let done = fs::write(&unfinished, &file.text).and_then(|()| fs::rename(&unfinished, &path));
+            done.map_err(|error| {
                 let _ = fs::remove_file(&unfinished);
                 unwritable(&path, &error)
             })?;
         }
-        first.get_or_insert(path);
+        written.push(path);
     }
-    Ok(first.unwrap_or_else(|| folder.to_owned()))
+    Ok(written)
 }
 
 /// Where a build puts what it makes.
-pub fn output(recipe: &Build, policy: &Verified<Policy>, folder: &Path) -> PathBuf {
-    folder.join(recipe.output.replace("{policy}", &policy.policy().name))
+pub fn output(recipe: &Build, accepted: &Accepted, folder: &Path) -> PathBuf {
+    folder.join(recipe.output.replace("{policy}", accepted.name()))
 }
 
-/// The command of a build, complete.
-pub fn command(found: &Found, policy: &Verified<Policy>, recipe: &Build, source: &Path, output: &Path) -> Vec<String> {
+/// The command of a build, complete. A word that is `{source}` stands for as many as there are sources.
+pub fn command(
+    found: &Found,
+    accepted: &Accepted,
+    recipe: &Build,
+    sources: &[PathBuf],
+    output: &Path,
+) -> Result<Vec<String>, Failure> {
+    const SOURCE: &str = "{source}";
     let full = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let parts = [
-        ("{source}", full(source)),
-        ("{output}", full(output)),
-        ("{framework}", full(&found.folder)),
-        ("{shared}", full(&found.shared())),
-    ];
+    let parts = [("{output}", full(output)), ("{framework}", full(&found.folder)), ("{shared}", full(&found.shared()))];
     let fill = |word: &str| parts.iter().fold(word.to_owned(), |text, (name, value)| text.replace(name, value));
-    emit::command(recipe, policy.policy()).map(fill).collect()
+    let mut command = Vec::new();
+    for word in emit::command(recipe, &accepted.policies()) {
+        match sources {
+            _ if word == SOURCE => command.extend(sources.iter().map(|source| full(source))),
+            [only] => command.push(fill(&word.replace(SOURCE, &full(only)))),
+            _ if word.contains(SOURCE) => return Err(for_one_policy(found, recipe)),
+            _ => command.push(fill(word)),
+        }
+    }
+    Ok(command)
+}
+
+fn for_one_policy(found: &Found, recipe: &Build) -> Failure {
+    let title = format!("the build `{}` is for a single policy", recipe.name);
+    let note = format!(
+        "the framework `{}` gives its command one generated file; of a hierarchy there are several",
+        found.framework.name
+    );
+    let help = "build another kind: the first that the framework describes is the usual one";
+    Failure::of("--as", Diagnostic::error("E0504", title, At::default(), "").note(note).help(help))
 }
 
 /// Runs the framework's command. What it makes appears whole or not at all, also when several do this at once.
 pub fn make(
     console: &Console,
     found: &Found,
-    policy: &Verified<Policy>,
+    accepted: &Accepted,
     recipe: &Build,
-    source: &Path,
+    sources: &[PathBuf],
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
-    let output = output(recipe, policy, folder);
+    let output = output(recipe, accepted, folder);
     let unfinished = beside(&output);
-    let command = command(found, policy, recipe, source, &unfinished);
+    let command = command(found, accepted, recipe, sources, &unfinished)?;
     let done = execute(console, &command).and_then(|()| {
         replace(&output, &unfinished).map_err(|error| unwritable(&output, &error))?;
         Ok(output)

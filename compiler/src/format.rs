@@ -1,4 +1,4 @@
-//! The one way to write a policy, or a framework description: what `catapults fmt` does.
+//! The one way to write a policy, a hierarchy or a framework description: what `catapults fmt` does.
 //!
 //! It works on tokens and comments with little knowledge of structure (`structure.rs`): what a statement says does not matter,
 //! so a construct that the parser learns needs nothing here. The tokens come out as they went in, so the meaning is kept.
@@ -21,6 +21,7 @@ mod structure;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework;
+use crate::hierarchy;
 use crate::source::Source;
 use crate::syntax::{self, Dialect};
 
@@ -30,13 +31,13 @@ pub const WIDTH: usize = 120;
 /// Why a text stays as it is.
 #[derive(Debug)]
 pub enum Unformatted {
-    /// It is no policy, in no dialect, and no framework description.
+    /// It is no policy, in no dialect, no hierarchy and no framework description.
     Refused(Diagnostics),
     /// What came out does not say what went in: a mistake of this module.
     Mistake,
 }
 
-/// The policy, written as policies are, or the framework description as those are.
+/// The policy, written as policies are, or the hierarchy or framework description as those are.
 pub fn format(source: &Source) -> Result<String, Unformatted> {
     refuse(source)?;
     let tokens = scan::scan(&source.text);
@@ -63,20 +64,36 @@ fn settled(mut text: String) -> String {
     text
 }
 
-/// Whether it is, or was to be, a framework description.
-fn is_description(source: &Source) -> bool {
-    let first = syntax::tokens(&source.text).next();
-    let first = first.and_then(|at| source.text.get(at.start as usize..at.end as usize));
-    first == Some("framework") || source.name.ends_with(".framework") && first != Some("scheduler")
+/// What a text is, or was to be.
+enum Kind {
+    Policy,
+    Hierarchy,
+    Description,
+}
+
+impl Kind {
+    fn of(source: &Source) -> Kind {
+        let first = syntax::tokens(&source.text).next();
+        match first.and_then(|at| source.text.get(at.start as usize..at.end as usize)) {
+            Some("scheduler") => Kind::Policy,
+            Some("hierarchy") => Kind::Hierarchy,
+            Some("framework") => Kind::Description,
+            Some(_) | None if source.name.ends_with(".framework") => Kind::Description,
+            Some(_) | None if source.name.ends_with(".hierarchy") => Kind::Hierarchy,
+            Some(_) | None => Kind::Policy,
+        }
+    }
 }
 
 /// Only a text that can be read is formatted.
 fn refuse(source: &Source) -> Result<(), Unformatted> {
     let mut diagnostics = Diagnostics::new();
-    if is_description(source) {
-        framework::read_through(source, &mut diagnostics);
-    } else {
-        syntax::parse(source, &Dialect::of_everything(), &mut diagnostics);
+    match Kind::of(source) {
+        Kind::Policy => {
+            syntax::parse(source, &Dialect::of_everything(), &mut diagnostics);
+        }
+        Kind::Hierarchy => hierarchy::read_through(source, &mut diagnostics),
+        Kind::Description => framework::read_through(source, &mut diagnostics),
     }
     if diagnostics.has_errors() { Err(Unformatted::Refused(diagnostics)) } else { Ok(()) }
 }

@@ -88,7 +88,7 @@ impl<'a> Driver<'a> {
         let fill = |word: &str| {
             parts.iter().fold(word.to_owned(), |text, (part, path)| text.replace(part, &path.display().to_string()))
         };
-        let mut words = emit::command(build, policy.policy()).map(fill);
+        let mut words = emit::command(build, &[policy.policy()]).map(fill);
         let mut command = Command::new(words.next().ok_or("the build command is empty")?);
         command.args(words);
         // A cross compiler has no sanitizers.

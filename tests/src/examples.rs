@@ -1,4 +1,4 @@
-//! The examples of the documents: blocks of ```` ```sched ```` and ```` ```framework ````.
+//! The examples of the documents: blocks of ```` ```sched ````, ```` ```hierarchy ```` and ```` ```framework ````.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub struct Example {
     pub text: String,
     /// The line of the document on which the block opens.
     pub line: usize,
-    /// `sched` or `framework`.
+    /// `sched`, `hierarchy` or `framework`.
     pub language: String,
     /// The code of the error that it must give.
     pub fails: Option<String>,
@@ -55,14 +55,18 @@ pub fn examples(document: &Path) -> Vec<Example> {
             _ => {}
         }
     }
-    examples.retain(|example| example.language == "sched" || example.language == "framework");
+    examples.retain(|example| ["sched", "hierarchy", "framework"].contains(&example.language.as_str()));
     examples
 }
 
 impl Example {
     /// The whole text that the example is a part of, with `\xNN` as bytes.
     pub fn completed(&self) -> Vec<u8> {
-        bytes(&if self.language == "sched" { policy(&self.text) } else { framework(&self.text) })
+        bytes(&match self.language.as_str() {
+            "sched" => policy(&self.text),
+            "hierarchy" => hierarchy(&self.text),
+            _ => framework(&self.text),
+        })
     }
 }
 
@@ -96,6 +100,11 @@ fn shared(text: &str, sign: &str) -> bool {
     let Some(event) = sign.strip_prefix("event ") else { return false };
     let headers = text.lines().filter_map(|line| line.trim_start().strip_prefix("event ")?.split(['(', '{']).next());
     headers.flat_map(|header| header.split(',')).any(|name| name.trim() == event.trim_end_matches('('))
+}
+
+/// The example as a whole hierarchy.
+fn hierarchy(text: &str) -> String {
+    if text.contains("hierarchy ") { text.to_owned() } else { format!("hierarchy example {{\n{text}\n}}\n") }
 }
 
 /// The example as a whole description.

@@ -6,6 +6,7 @@ pub mod differential;
 pub mod examples;
 pub mod fuzz;
 pub mod grammar;
+pub mod hierarchies;
 pub mod host;
 pub mod mutants;
 pub mod policies;

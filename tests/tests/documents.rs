@@ -1,6 +1,7 @@
 //! Every policy in a document is compiled: blocks of ```` ```sched ````, which must be accepted, and of
 //! ```` ```sched fail ````, which must give the error of the page that they stand on. Frameworks, in blocks of
-//! ```` ```framework ```` and ```` ```framework fail ````, likewise.
+//! ```` ```framework ```` and ```` ```framework fail ````, and hierarchies, in ```` ```hierarchy ```` and so on, likewise. The policies
+//! of hierarchies are those of the library.
 //!
 //! What a block leaves out is added: the scheduler around it, and the containers and handlers that every policy has. In a
 //! block `// framework: NAME` names a description in `tests/ui/frameworks`, `\xNN` stands for a byte, and a line that ends in `(N times)` for as many.
@@ -9,7 +10,7 @@ use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
 use catapults_tests::examples::{Example, documents, examples};
-use catapults_tests::{framework_for, root};
+use catapults_tests::{framework_for, hierarchies, root};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -32,6 +33,13 @@ fn judge(example: &Example) -> Result<(), Failed> {
         Err(unreadable) => shown(&unreadable.diagnostics, &unreadable.source),
         Ok(source) if example.language == "framework" => {
             shown(&framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings), &source)
+        }
+        Ok(source) if example.language == "hierarchy" => {
+            let judged = hierarchies::judge(&source, &framework_for(&source));
+            let codes = judged.said.iter().flat_map(|(_, diagnostics)| diagnostics.iter());
+            let mut codes: Vec<String> = codes.map(|diagnostic| diagnostic.code.to_owned()).collect();
+            codes.dedup();
+            (hierarchies::said(&judged), codes)
         }
         Ok(source) => {
             let framework = framework_for(&source);

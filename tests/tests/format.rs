@@ -14,16 +14,17 @@ use std::path::Path;
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::format::{Unformatted, WIDTH, format};
 use catapults_compiler::framework;
+use catapults_compiler::hierarchy;
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::grammar::Grammar;
 use catapults_compiler::syntax::{self, Dialect};
 use catapults_tests::choices::Choices;
 use catapults_tests::grammar::generator::Generator;
-use catapults_tests::{policies, root, shipped_policies};
+use catapults_tests::{native, policies, root, shipped_policies};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// The text of a policy or a framework description, formatted; `None` if it cannot be read. Everything that is promised of it is
+/// The text of a policy, a hierarchy or a framework description, formatted; `None` if it cannot be read. Everything that is promised of it is
 /// tested here.
 fn judged(text: &str) -> Option<String> {
     let source = Source::new("x.sched", text);
@@ -56,6 +57,10 @@ fn tree(text: &str) -> Option<String> {
         return framework::read(&source).ok().map(|framework| without_places(&format!("{framework:?}")));
     }
     let mut diagnostics = Diagnostics::new();
+    if first == Some("hierarchy") {
+        let draft = hierarchy::read(&source, &native(), &mut diagnostics);
+        return (!diagnostics.has_errors()).then(|| without_places(&format!("{draft:?}")));
+    }
     let tree = syntax::parse(&source, &Dialect::of_everything(), &mut diagnostics);
     (!diagnostics.has_errors()).then(|| without_places(&format!("{tree:?}")))
 }
@@ -108,7 +113,7 @@ fn quoted(text: &str) -> Option<usize> {
     None
 }
 
-/// Every policy and every framework description of the repository, and every example of its documents.
+/// Every policy, hierarchy and framework description of the repository, and every example of its documents.
 fn corpus() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     let hosts = fs::read_dir(root().join("frameworks")).unwrap().map(|entry| entry.unwrap().path());
@@ -120,7 +125,7 @@ fn corpus() -> Vec<(String, String)> {
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let name = path.strip_prefix(root()).unwrap().display().to_string();
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some("sched" | "framework") => texts.push((name, text)),
+                Some("sched" | "hierarchy" | "framework") => texts.push((name, text)),
                 Some("md") => texts.extend(examples(&text).into_iter().map(|example| (name.clone(), example))),
                 _ => {}
             }
@@ -209,13 +214,15 @@ fn keeps_all_policies_and_examples() {
 
 #[test]
 fn what_is_shipped_is_formatted() {
-    let descriptions =
-        corpus().into_iter().filter(|(name, _)| name.starts_with("frameworks/") && !name.ends_with(".md"));
+    let others = corpus().into_iter().filter(|(name, _)| {
+        name.starts_with("frameworks/") && !name.ends_with(".md")
+            || name.starts_with("policies/") && name.ends_with(".hierarchy")
+    });
     let policies = shipped_policies().into_iter().map(|path| {
         let text = fs::read_to_string(&path).unwrap();
         (path.display().to_string(), text)
     });
-    for (name, text) in policies.chain(descriptions) {
+    for (name, text) in policies.chain(others) {
         assert_eq!(judged(&text).unwrap(), text, "{name}: run `make format`");
     }
 }
@@ -259,7 +266,7 @@ fn cases() -> u32 {
     if asked { ProptestConfig::default().cases } else { 200 }
 }
 
-/// What the grammar of policies makes, or that of descriptions.
+/// What the grammar of policies makes, that of hierarchies, or that of descriptions.
 fn made(grammar: &Grammar, bytes: &[u8]) -> Vec<String> {
     let grammar = Grammar::read(&grammar.to_string()).unwrap();
     Generator::new(&grammar).tokens(&mut Choices::new(bytes), &mut BTreeSet::new())
@@ -296,7 +303,7 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..400),
         more in prop::collection::vec(any::<u8>(), 0..4000),
     ) {
-        let grammar = catapults_tests::native().grammar();
+        let grammar = native().grammar();
         let text = scattered(made(&grammar, &bytes).iter().map(String::as_str), &more);
         // No grammar says that all alternatives of a verbatim value have one type.
         assert!(judged(&text).is_some() || text.contains("verbatim"), "refused:\n{text}");
@@ -308,6 +315,16 @@ proptest! {
         more in prop::collection::vec(any::<u8>(), 0..4000),
     ) {
         judged(&scattered(made(&framework::grammar(), &bytes).iter().map(String::as_str), &more));
+    }
+
+    #[test]
+    fn keeps_hierarchies_with_comments_between_all_tokens(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        more in prop::collection::vec(any::<u8>(), 0..4000),
+    ) {
+        let grammar = hierarchy::grammar(&native().dialect);
+        let text = scattered(made(&grammar, &bytes).iter().map(String::as_str), &more);
+        assert!(judged(&text).is_some() || text.contains("verbatim"), "refused:\n{text}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use catapults_compiler::compile;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::{self, Framework, covers};
+use catapults_compiler::hierarchy;
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::ast::HandlerKind;
 use catapults_compiler::syntax::grammar::{Form, Grammar, is_lexical};
@@ -166,12 +167,14 @@ fn compare_the_repository() {
     assert!(accepted > 150 && refused > 20, "{accepted} {refused}");
 }
 
-/// The grammars in the references of the two languages: `UPDATE=1 cargo test -p catapults-tests --test grammar`.
+/// The grammars in the references of the three languages: `UPDATE=1 cargo test -p catapults-tests --test grammar`.
 #[test]
 fn the_references_show_the_grammars() {
-    for (name, grammar) in
-        [("docs/language.md", catapults_tests::native().grammar()), ("docs/frameworks.md", framework::grammar())]
-    {
+    for (name, grammar) in [
+        ("docs/language.md", catapults_tests::native().grammar()),
+        ("docs/hierarchies.md", hierarchy::grammar(&catapults_tests::native().dialect)),
+        ("docs/frameworks.md", framework::grammar()),
+    ] {
         let document = fs::read_to_string(root().join(name)).unwrap();
         let (before, rest) = document.split_once("```ebnf\n").unwrap();
         let (_, after) = rest.split_once("```").unwrap();
@@ -216,8 +219,13 @@ fn every_production_is_named_by_a_parse_function() {
     let mut native = catapults_tests::native();
     native.dialect.features = Feature::ALL.into();
     assert_eq!(named_in(&["compiler/src/syntax"]), productions(&native.grammar()));
-    let all = productions(&native.grammar()).union(&productions(&framework::grammar())).cloned().collect();
-    assert_eq!(named_in(&["compiler/src/syntax", "compiler/src/framework"]), all);
+    for (grammar, folder) in [
+        (framework::grammar(), "compiler/src/framework"),
+        (hierarchy::grammar(&native.dialect), "compiler/src/hierarchy"),
+    ] {
+        let all = productions(&native.grammar()).union(&productions(&grammar)).cloned().collect();
+        assert_eq!(named_in(&["compiler/src/syntax", folder]), all);
+    }
 }
 
 fn productions(grammar: &Grammar) -> BTreeSet<String> {
@@ -253,13 +261,39 @@ fn description_refused(text: &str) -> Option<bool> {
 fn descriptions_are_of_their_grammar() {
     let grammar = Grammar::read(&framework::grammar().to_string()).unwrap();
     let folders = ["frameworks/native", "tests/ui", "tests/ui/frameworks"];
+    are_of(&grammar, written(&folders, "framework"), 100, description_refused);
+}
+
+/// Hierarchies, likewise.
+#[test]
+fn hierarchies_are_of_their_grammar() {
+    let native = catapults_tests::native();
+    let grammar = Grammar::read(&hierarchy::grammar(&native.dialect).to_string()).unwrap();
+    let refused = |text: &str| {
+        let source = Source::from_bytes("text.hierarchy", text.as_bytes().to_vec()).unwrap();
+        let mut diagnostics = Diagnostics::new();
+        hierarchy::read(&source, &native, &mut diagnostics);
+        Some(diagnostics.has_errors())
+    };
+    let mut texts = written(&["policies", "tests/ui"], "hierarchy");
+    // That is said of a framework without hierarchies.
+    texts.retain(|text| !text.starts_with("// framework: plain"));
+    are_of(&grammar, texts, 700, refused);
+}
+
+/// The texts of the files in some folders.
+fn written(folders: &[&str], ending: &str) -> Vec<String> {
     let entries = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
     let paths = entries.map(|entry| entry.unwrap().path());
-    let mut texts: Vec<String> = paths
-        .filter(|path| path.extension().is_some_and(|end| end == "framework"))
+    paths
+        .filter(|path| path.extension().is_some_and(|end| end == ending))
         .map(|path| fs::read_to_string(path).unwrap())
-        .collect();
-    let generator = Generator::new(&grammar);
+        .collect()
+}
+
+/// A reader and the grammar say the same of these texts, and of those that the grammar makes, with and without changes.
+fn are_of(grammar: &Grammar, mut texts: Vec<String>, least: usize, is_refused: impl Fn(&str) -> Option<bool>) {
+    let generator = Generator::new(grammar);
     let (words, mut random) = (generator.words(), fastrand::Rng::with_seed(3));
     for turn in 0..2000 {
         let bytes: Vec<u8> = (0..random.usize(0..300)).map(|_| random.u8(..)).collect();
@@ -277,12 +311,12 @@ fn descriptions_are_of_their_grammar() {
     }
     let (mut accepted, mut refused) = (0, 0);
     for text in texts {
-        let Some(is_refused) = description_refused(&text) else { continue };
-        let verdict = recognise(&grammar, &text);
+        let Some(is_refused) = is_refused(&text) else { continue };
+        let verdict = recognise(grammar, &text);
         assert_eq!(verdict != Verdict::Accepted, is_refused, "{verdict:?}\n{text}");
         *(if is_refused { &mut refused } else { &mut accepted }) += 1;
     }
-    assert!(accepted > 100 && refused > 200, "{accepted} {refused}");
+    assert!(accepted > least && refused > 200, "{accepted} {refused}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! What the compiler says. Each `.sched` or `.framework` file in `tests/ui` and `tests/figures` is a case; beside it stands
-//! what is said, in a file that ends in `.stderr` (empty if the case is accepted). `UPDATE=1` rewrites it.
+//! What the compiler says. Each `.sched`, `.hierarchy` or `.framework` file in `tests/ui` and `tests/figures` is a case; beside it
+//! stands what is said, in a file that ends in `.stderr` (empty if the case is accepted). `UPDATE=1` rewrites it.
 //!
-//! A policy is checked against the native framework, or against the one of `tests/ui/frameworks` that its first line names:
+//! A policy or hierarchy is checked against the native framework, or against the one of `tests/ui/frameworks` that its first line names:
 //! `// framework: NAME`. A case that is named `E0123-…` or has a code among the words of its name must give that code.
 
 use std::fs;
@@ -10,15 +10,18 @@ use std::path::{Path, PathBuf};
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
-use catapults_tests::{framework_for, root};
+use catapults_tests::{framework_for, hierarchies, root};
 use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Of the files that are cases.
+const ENDINGS: [&str; 3] = ["sched", "hierarchy", "framework"];
 
 fn main() {
     let mut trials = Vec::new();
     for folder in ["tests/ui", "tests/figures"] {
         let mut cases: Vec<PathBuf> =
             fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
-        cases.retain(|path| path.extension().is_some_and(|ending| ending == "sched" || ending == "framework"));
+        cases.retain(|path| path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known)));
         cases.sort();
         assert!(!cases.is_empty(), "{folder} has no cases");
         for case in cases {
@@ -30,7 +33,8 @@ fn main() {
 }
 
 fn judge(case: &Path, name: &str) -> Result<(), Failed> {
-    let said = said(name, fs::read(case).unwrap(), case.extension().is_some_and(|ending| ending == "framework"));
+    let ending = case.extension().unwrap_or_default().to_string_lossy();
+    let said = said(name, fs::read(case).unwrap(), &ending);
     let stem = case.file_stem().unwrap().to_string_lossy();
     for code in stem.split('-').filter(|word| word.len() == 5 && word.starts_with("E0")) {
         if !said.contains(&format!("[{code}]")) {
@@ -48,15 +52,15 @@ fn judge(case: &Path, name: &str) -> Result<(), Failed> {
     Err(format!("expected (UPDATE=1 accepts what was said):\n{expectation}\nsaid:\n{said}").into())
 }
 
-fn said(name: &str, bytes: Vec<u8>, is_framework: bool) -> String {
+fn said(name: &str, bytes: Vec<u8>, ending: &str) -> String {
     let source = match Source::from_bytes(name, bytes) {
         Ok(source) => source,
         Err(unreadable) => return unreadable.diagnostics.render(&unreadable.source, false),
     };
-    let diagnostics: Diagnostics = if is_framework {
-        framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings)
-    } else {
-        compile(&source, &framework_for(&source)).map_or_else(|errors| errors, |(_, warnings)| warnings)
+    let diagnostics: Diagnostics = match ending {
+        "framework" => framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings),
+        "hierarchy" => return hierarchies::said(&hierarchies::judge(&source, &framework_for(&source))),
+        _ => compile(&source, &framework_for(&source)).map_or_else(|errors| errors, |(_, warnings)| warnings),
     };
     diagnostics.render(&source, false)
 }

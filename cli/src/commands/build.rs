@@ -1,6 +1,6 @@
 //! `catapults build`.
 
-use super::compile;
+use super::compile_any;
 use crate::arguments::Build;
 use crate::artefact;
 use crate::console::Console;
@@ -13,11 +13,13 @@ pub fn build(console: &Console, arguments: &Build) -> Result<(), Failure> {
         Some("source") => None,
         wanted => Some(artefact::recipe(&found, wanted)?),
     };
-    let policy = compile(console, &arguments.file, &found.framework)?;
-    let source = artefact::translate(&found, &policy, &arguments.output)?;
+    let accepted = compile_any(console, &arguments.file, &found.framework)?;
+    let sources = artefact::translate(&found, &accepted, &arguments.output)?;
     let Some(recipe) = recipe else {
-        return console.result(&format!("{} (source, for {})\n", source.display(), found.framework.name));
+        let said =
+            sources.iter().map(|source| format!("{} (source, for {})\n", source.display(), found.framework.name));
+        return console.result(&said.collect::<String>());
     };
-    let made = artefact::make(console, &found, &policy, recipe, &source, &arguments.output)?;
+    let made = artefact::make(console, &found, &accepted, recipe, &sources, &arguments.output)?;
     console.result(&format!("{} ({}, for {})\n", made.display(), recipe.name, found.framework.name))
 }

@@ -1,6 +1,6 @@
 //! `catapults check`.
 
-use super::{counted, distinct, read_source};
+use super::{counted, distinct, is_hierarchy, judge, read_source};
 use crate::arguments::Check;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use serde_json::json;
 /// Judges every file, whatever is wrong with those before it.
 pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
-    let (mut errors, mut warnings, mut refused) = (0, 0, 0);
+    let (mut errors, mut warnings, mut refused, mut hierarchies) = (0, 0, 0, 0);
     let mut share = Share::default();
     let files = distinct(&arguments.files);
     for path in &files {
@@ -22,6 +22,15 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
             Err(failure) => {
                 console.failure(&failure);
                 1
+            }
+            Ok(source) if is_hierarchy(path) => {
+                let judged = judge(path, &source, &found.framework);
+                for (source, diagnostics) in &judged.said {
+                    console.diagnostics(source, diagnostics);
+                    warnings += diagnostics.warnings();
+                }
+                hierarchies += 1;
+                judged.said.iter().map(|(_, diagnostics)| diagnostics.errors()).sum()
             }
             Ok(source) => {
                 let judged = catapults_compiler::compile(&source, &found.framework);
@@ -50,10 +59,15 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
         return Err(Failure::Said);
     }
     let also = if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
-    console.result(&format!(
-        "{} safe to run{also}\n",
-        if files == 1 { "1 policy is".to_owned() } else { format!("{files} policies are") }
-    ))?;
+    let policies = |number: usize| if number == 1 { "1 policy".to_owned() } else { format!("{number} policies") };
+    let trees = |number: usize| if number == 1 { "1 hierarchy".to_owned() } else { format!("{number} hierarchies") };
+    let what = match (files - hierarchies, hierarchies) {
+        (alone, 0) => policies(alone),
+        (0, all) => trees(all),
+        (alone, some) => format!("{} and {}", policies(alone), trees(some)),
+    };
+    let are = if files == 1 { "is" } else { "are" };
+    console.result(&format!("{what} {are} safe to run{also}\n"))?;
     if arguments.explain_guards || arguments.most_guarded.is_some() {
         console.result(&format!("{}\n", shown(share)))?;
     }

@@ -12,14 +12,18 @@ pub mod ir;
 pub mod run;
 pub mod trace;
 
+use crate::artefact::Accepted;
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::failure::{Failure, plain};
 use catapults_compiler::framework::Framework;
+use catapults_compiler::hierarchy::NotFound;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
+use catapults_compiler::{Judged, compile_hierarchy};
 use std::collections::HashSet;
-use std::fs::File;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -57,14 +61,71 @@ pub fn compile_source(
         }
         Err(diagnostics) => {
             console.diagnostics(source, &diagnostics);
-            let name = path.display();
-            console.summary(&match diagnostics.errors() {
-                1 => format!("`{name}` is refused because of the error above"),
-                errors => format!("`{name}` is refused because of the {errors} errors above"),
-            });
+            console.summary(&because(path, diagnostics.errors()));
             Err(Failure::Said)
         }
     }
+}
+
+fn because(path: &Path, errors: usize) -> String {
+    let name = path.display();
+    match errors {
+        1 => format!("`{name}` is refused because of the error above"),
+        errors => format!("`{name}` is refused because of the {errors} errors above"),
+    }
+}
+
+/// Whether a file has a hierarchy, and no policy.
+pub fn is_hierarchy(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("hierarchy"))
+}
+
+/// The policy or the hierarchy in a file. Its warnings have been shown, those of a hierarchy's policies included.
+pub fn compile_any(console: &Console, path: &Path, framework: &Framework) -> Result<Accepted, Failure> {
+    if !is_hierarchy(path) {
+        return compile(console, path, framework).map(|policy| Accepted::Policy(Box::new(policy)));
+    }
+    let Judged { hierarchy, said } = judge(path, &read_source(path)?, framework);
+    said.iter().for_each(|(source, diagnostics)| console.diagnostics(source, diagnostics));
+    let errors: usize = said.iter().map(|(_, diagnostics)| diagnostics.errors()).sum();
+    hierarchy.map(|hierarchy| Accepted::Hierarchy(Box::new(hierarchy))).ok_or_else(|| {
+        console.summary(&because(path, errors));
+        Failure::Said
+    })
+}
+
+/// What becomes of the hierarchy in a file, whose policies are found from its folder.
+pub fn judge(path: &Path, source: &Source, framework: &Framework) -> Judged {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    compile_hierarchy(source, framework, &mut |policy| {
+        let file = folder.join(policy);
+        let missing = |why: String| {
+            let beside = file.parent().map(|folder| names(folder, policy)).unwrap_or_default();
+            Err(NotFound::Missing { why, known: beside })
+        };
+        match read_at_most(&file, Source::LONGEST as u64 + 1) {
+            Ok(bytes) => Source::from_bytes(file.display().to_string(), bytes).map_err(NotFound::Unreadable),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing(format!("there is no {}", file.display())),
+            Err(error) => missing(format!("{} cannot be read: {}", file.display(), plain(&error))),
+        }
+    })
+}
+
+/// The policies in a folder, written as the one that is not there: a path from where that starts, or a name.
+fn names(folder: &Path, like: &str) -> Vec<String> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let before = like.rfind('/').map_or("", |slash| &like[..=slash]);
+    let policies = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let policies = policies.filter(|path| path.extension() == Some(OsStr::new("sched")));
+    let mut names = Vec::new();
+    for path in policies {
+        let (stem, name) = (path.file_stem(), path.file_name());
+        names.extend(stem.map(|stem| stem.to_string_lossy().into_owned()));
+        names.extend(name.map(|name| format!("{before}{}", name.to_string_lossy())));
+    }
+    names.sort();
+    names
 }
 
 fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {

@@ -1,14 +1,12 @@
 //! `catapults run`.
 
-use super::compile;
+use super::compile_any;
 use crate::arguments::Run;
-use crate::artefact::{self, unwritable};
+use crate::artefact::{self, Accepted, unwritable};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::{self, Found};
 use catapults_compiler::diagnostics::Diagnostic;
-use catapults_compiler::policy::Policy;
-use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::At;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsStr;
@@ -25,9 +23,10 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     if found.framework.run_environment.is_empty() {
         return Err(without_policy(&found.framework.name));
     }
-    let artefact = if arguments.policy.extension() == Some(OsStr::new("sched")) {
-        let policy = compile(console, &arguments.policy, &found.framework)?;
-        up_to_date(console, &found, &policy, &arguments.policy)?
+    let sources = [OsStr::new("sched"), OsStr::new("hierarchy")];
+    let artefact = if arguments.policy.extension().is_some_and(|ending| sources.contains(&ending)) {
+        let accepted = compile_any(console, &arguments.policy, &found.framework)?;
+        up_to_date(console, &found, &accepted, &arguments.policy)?
     } else {
         existing(&arguments.policy)?
     };
@@ -66,18 +65,20 @@ fn existing(policy: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The artefact of a policy, made now unless it was made before of the same source by the same command.
-fn up_to_date(console: &Console, found: &Found, policy: &Verified<Policy>, file: &Path) -> Result<PathBuf, Failure> {
+fn up_to_date(console: &Console, found: &Found, accepted: &Accepted, file: &Path) -> Result<PathBuf, Failure> {
     let recipe = artefact::recipe(found, None)?;
     let folder = cache().join(fingerprint(&[file, &found.folder]));
-    let source = artefact::translate(found, policy, &folder)?;
-    let output = artefact::output(recipe, policy, &folder);
-    let command = artefact::command(found, policy, recipe, &source, &output).join("\n");
+    let sources = artefact::translate(found, accepted, &folder)?;
+    let output = artefact::output(recipe, accepted, &folder);
+    let command = artefact::command(found, accepted, recipe, &sources, &output)?.join("\n");
     let record = folder.join("command");
     let same = fs::read_to_string(&record).is_ok_and(|before| before == command);
-    if same && newer(&output, &[&source, &found.folder, &found.shared()]) {
+    let (framework, shared) = (found.folder.as_path(), found.shared());
+    let inputs: Vec<&Path> = sources.iter().map(PathBuf::as_path).chain([framework, &shared]).collect();
+    if same && newer(&output, &inputs) {
         return Ok(output);
     }
-    let made = artefact::make(console, found, policy, recipe, &source, &folder)?;
+    let made = artefact::make(console, found, accepted, recipe, &sources, &folder)?;
     fs::write(&record, command).map_err(|error| unwritable(&record, &error))?;
     Ok(made)
 }

@@ -302,7 +302,7 @@ fn initial(
 }
 
 /// The value of a constant expression. `None`: it has none, which is reported.
-fn value(
+pub(super) fn value(
     expression: &ast::Expression,
     ty: Type,
     known: usize,

@@ -15,9 +15,11 @@ mod scope;
 mod statements;
 mod symbols;
 mod unused;
+mod values;
 mod verbatim;
 
 pub use unused::unused;
+pub(crate) use values::Values;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;
@@ -36,19 +38,9 @@ pub fn check(
     let framework = &framework.with_timers(tree.timers.iter().map(|timer| timer.name.text.as_str()));
     let mut policy = Policy {
         name: tree.name.text.clone(),
-        framework: framework.name.clone(),
         source: source.name.clone(),
-        int_bits: framework.int_bits,
-        capacity: framework.capacity,
         preamble: verbatim::preamble(tree, &framework.language),
-        constants: Vec::new(),
-        attributes: Vec::new(),
-        thread_imports: Vec::new(),
-        imports: Vec::new(),
-        variables: Vec::new(),
-        containers: Vec::new(),
-        events: Vec::new(),
-        queries: Vec::new(),
+        ..nothing(framework)
     };
     let symbols = declarations::declare(tree, framework, &mut policy, diagnostics);
     let missing = handlers::handle(tree, framework, &symbols, &mut policy, diagnostics);
@@ -74,4 +66,24 @@ pub fn check(
     handlers::answer(framework, &mut policy);
     policy.number_statements();
     Some(policy)
+}
+
+/// A policy for this framework in which nothing is declared.
+fn nothing(framework: &Framework) -> Policy {
+    Policy {
+        name: String::new(),
+        framework: framework.name.clone(),
+        source: String::new(),
+        int_bits: framework.int_bits,
+        capacity: framework.capacity,
+        preamble: Vec::new(),
+        constants: Vec::new(),
+        attributes: Vec::new(),
+        thread_imports: Vec::new(),
+        imports: Vec::new(),
+        variables: Vec::new(),
+        containers: Vec::new(),
+        events: Vec::new(),
+        queries: Vec::new(),
+    }
 }

@@ -6,6 +6,7 @@ use c::Style;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Argument, Build, Feature, Framework};
+use crate::hierarchy::Hierarchy;
 use crate::policy::{Block, Expression, Owner, Policy, StatementKind, Type};
 use crate::verify::Verified;
 use std::fmt;
@@ -34,6 +35,11 @@ pub enum Refusal {
         /// How many it can have.
         most: usize,
     },
+    /// Hosts of this language have one scheduler, and no hierarchy.
+    OneScheduler {
+        /// After `language` in the framework description.
+        language: String,
+    },
 }
 
 /// The languages that there are, as frameworks name them.
@@ -50,6 +56,19 @@ pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File
         return Err(Refusal::TooManyContainers { containers, most });
     }
     Ok(vec![c::emit(policy, framework, style)])
+}
+
+/// Translates a hierarchy. The host builds all the files together; the first is called as the hierarchy is.
+///
+/// # Errors
+/// The framework's language is none of [`LANGUAGES`], or its host has one scheduler.
+pub fn emit_hierarchy(hierarchy: &Hierarchy, framework: &Framework) -> Result<Vec<File>, Refusal> {
+    let language = || framework.language.clone();
+    match style(framework) {
+        None => Err(Refusal::UnknownLanguage { language: language() }),
+        Some(Style::Embedded) => Err(Refusal::OneScheduler { language: language() }),
+        Some(Style::Loaded) => Ok(c::hierarchy::emit(hierarchy, framework)),
+    }
 }
 
 /// How many containers a policy for this framework can have, the framework's included: each thread keeps the number of its own. A
@@ -93,9 +112,12 @@ pub(crate) fn check_size(policy: &Policy, framework: &Framework, diagnostics: &m
     );
 }
 
-/// The words of the command that makes of this policy what its host loads, with their placeholders.
-pub fn command<'a>(build: &'a Build, policy: &Policy) -> impl Iterator<Item = &'a str> {
-    let wanted = |argument: &&Argument| argument.only.is_none_or(|(feature, with)| uses(policy, feature) == with);
+/// The words of the command that makes of these policies what their host loads, with their placeholders.
+pub fn command<'a>(build: &'a Build, policies: &[&Policy]) -> impl Iterator<Item = &'a str> + use<'a> {
+    let used = |feature: &Feature| policies.iter().any(|policy| uses(policy, *feature));
+    let used: Vec<Feature> = Feature::ALL.into_iter().filter(used).collect();
+    let wanted =
+        move |argument: &&Argument| argument.only.is_none_or(|(feature, with)| used.contains(&feature) == with);
     build.command.iter().filter(wanted).map(|argument| argument.text.as_str())
 }
 
@@ -116,6 +138,8 @@ fn uses(policy: &Policy, feature: Feature) -> bool {
                 || policy.has(&|it| matches!(it, Expression::Verbatim { .. }))
         }
         Feature::Floats => policy.uses(Type::Float),
+        // Policies do not tell whether there are others.
+        Feature::Hierarchies => false,
     }
 }
 
@@ -128,6 +152,9 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::UnknownLanguage { language } => {
                 write!(f, "no policy can be translated into `{language}`; languages: {}", LANGUAGES.join(", "))
+            }
+            Refusal::OneScheduler { language } => {
+                write!(f, "no hierarchy can be translated into `{language}`, whose hosts have one scheduler")
             }
             Refusal::TooManyContainers { containers, most } => {
                 write!(f, "a policy has at most {most} containers in this language; this one has {containers}")

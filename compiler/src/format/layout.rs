@@ -164,7 +164,7 @@ impl Layout<'_> {
         self.lines.push(space, text);
     }
 
-    /// Whether the author wrote it on one line. A lone statement has no say; a scheduler is never on one.
+    /// Whether the author wrote it on one line. A lone statement has no say; a whole file is never on one.
     fn stands_on_one_line(&self, item: &Item) -> bool {
         let same_line = |range: Range<usize>| {
             range.skip(1).all(|index| !self.tokens[index].newline && !self.tokens[index].text.contains('\n'))
@@ -172,7 +172,8 @@ impl Layout<'_> {
         let range = item.range();
         match item.clauses.as_slice() {
             _ if item.is_plain() => self.tokens[range.start].text == "query",
-            _ if matches!(self.tokens[range.start].text, "scheduler" | "framework") => false,
+            _ if matches!(self.tokens[range.start].text, "framework" | "hierarchy") => false,
+            _ if self.tokens[range.start].text == "scheduler" && self.tokens[0].text != "hierarchy" => false,
             [Clause { body: Some(Body::Braces(open, items, close)), .. }] => {
                 let empty = items.is_empty() && self.tokens[*close].comments.is_empty();
                 empty || same_line(*open..close + 1)

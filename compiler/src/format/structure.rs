@@ -123,7 +123,14 @@ impl Reader<'_> {
                 let head = start..self.at;
                 let ended = self.at > start && self.text(self.at - 1) == ";";
                 let body = if self.is("{") && !ended { Some(self.braces()) } else { None };
-                Item { clauses: vec![Clause { head, body }] }
+                let mut clauses = vec![Clause { head, body }];
+                // Of a scheduler in a hierarchy; in a policy no statement begins so.
+                if !ended && self.is("with") && self.text(self.at + 1) == "{" {
+                    let head = self.at..self.at + 1;
+                    self.at += 1;
+                    clauses.push(Clause { head, body: Some(self.braces()) });
+                }
+                Item { clauses }
             }
         }
     }

@@ -180,3 +180,14 @@ fn descriptions() {
          \"cc\", \"-a\" unless floats,\n    \"-b\", \"-c\"\n  }\n}\n",
     );
 }
+
+#[test]
+fn hierarchies() {
+    becomes(
+        "hierarchy x{const int A=1,B = 2;\nscheduler a:\"b.sched\" ;scheduler c:d under a{e=A+ 1;}\n  with{f=10ms;}\n\
+         scheduler g : h with { i = 1; }\nscheduler j : k under a {\nl=1; } with { m=2; }default c;}",
+        "hierarchy x {\n  const int A = 1, B = 2;\n  scheduler a : \"b.sched\";\n  scheduler c : d under a {\n    e = A + 1;\n  } \
+         with {\n    f = 10ms;\n  }\n  scheduler g : h with { i = 1; }\n  scheduler j : k under a {\n    l = 1;\n  } \
+         with {\n    m = 2;\n  }\n  default c;\n}\n",
+    );
+}

@@ -567,7 +567,7 @@ impl Parser<'_> {
     }
 
     /// The type that is written here, if there is one.
-    pub(super) fn type_word(&self) -> Option<Type> {
+    pub(crate) fn type_word(&self) -> Option<Type> {
         self.word().and_then(Type::from_word)
     }
 

@@ -142,6 +142,22 @@ pub(crate) fn for_descriptions(own: &str) -> Grammar {
     complete(grammar, "Framework descriptions.")
 }
 
+/// The grammar of hierarchies for frameworks of a dialect, of which the productions of their own are given. None, in a dialect
+/// without hierarchies.
+pub(crate) fn for_hierarchies(own: &str, dialect: &Dialect) -> Grammar {
+    if !dialect.features.contains(&Feature::Hierarchies) {
+        return Grammar::default();
+    }
+    let mut grammar = Grammar::read(own).unwrap_or_default();
+    let policies = written();
+    let shared = policies.production("type").cloned().into_iter().collect();
+    grammar.sections.push(Section { comment: "As in policies".to_owned(), productions: shared });
+    let of_policies = |section: &Section| section.has("expression") || section.has("TOKEN");
+    grammar.sections.extend(policies.sections.into_iter().filter(of_policies));
+    specialise(&mut grammar, &dialect.features);
+    complete(grammar, &format!("Hierarchies of schedulers for the framework `{}`.", dialect.framework))
+}
+
 /// The same with what follows from the productions, and with what stands above the whole.
 fn complete(mut grammar: Grammar, whom: &str) -> Grammar {
     let signs = signs(&grammar);
@@ -347,13 +363,17 @@ mod tests {
         }
     }
 
-    /// A feature without a production has no syntax.
+    /// A feature without a production has no syntax. That of hierarchies is not the policies'.
     #[test]
     fn every_feature_adds_to_the_grammar() {
         for feature in Feature::ALL {
             let without: Vec<Feature> = Feature::ALL.into_iter().filter(|other| *other != feature).collect();
             let (all, less) = (dialect(&Feature::ALL), dialect(&without));
-            let size = |dialect| for_policies(dialect, &["schedule"], &[]).to_string().len();
+            let own = "hierarchy ::= \"hierarchy\" NAME";
+            let size = |dialect| {
+                let policies = for_policies(dialect, &["schedule"], &[]).to_string();
+                policies.len() + for_hierarchies(own, dialect).to_string().len()
+            };
             assert!(size(&all) > size(&less) + feature.word().len() + 2, "{feature:?}");
         }
     }

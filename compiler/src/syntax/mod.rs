@@ -68,12 +68,21 @@ pub enum Feature {
     Verbatim,
     /// The type `float`, numbers with a fraction, and their conversions.
     Floats,
+    /// `hierarchy NAME { … }`: several schedulers at once, each but one a thread to another.
+    Hierarchies,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 6] =
-        [Feature::Failure, Feature::Loops, Feature::Time, Feature::Timers, Feature::Verbatim, Feature::Floats];
+    pub const ALL: [Feature; 7] = [
+        Feature::Failure,
+        Feature::Loops,
+        Feature::Time,
+        Feature::Timers,
+        Feature::Verbatim,
+        Feature::Floats,
+        Feature::Hierarchies,
+    ];
 
     /// As a framework description writes it.
     pub fn word(self) -> &'static str {
@@ -84,6 +93,7 @@ impl Feature {
             Feature::Timers => "timers",
             Feature::Verbatim => "verbatim",
             Feature::Floats => "floats",
+            Feature::Hierarchies => "hierarchies",
         }
     }
 
@@ -96,13 +106,14 @@ impl Feature {
             Feature::Timers => "no event tells that an instant has come",
             Feature::Verbatim => "nobody writes text in another language",
             Feature::Floats => "policies compute with whole numbers alone",
+            Feature::Hierarchies => "one scheduler decides for all threads",
         }
     }
 
     /// What to do without it, in this dialect.
     fn instead(self, dialect: &Dialect) -> Option<&'static str> {
         match self {
-            Feature::Failure => None,
+            Feature::Failure | Feature::Hierarchies => None,
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Floats => Some("scale the value and use an `int`"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),

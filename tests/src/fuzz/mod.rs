@@ -24,13 +24,14 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "lexer", run: targets::lexer, seeds: seeds::texts },
     Target { name: "parser", run: targets::parser, seeds: seeds::policies },
-    Target { name: "format", run: targets::format, seeds: seeds::policies },
+    Target { name: "format", run: targets::format, seeds: seeds::formatted },
     Target { name: "checker", run: targets::checker, seeds: seeds::policies },
     Target { name: "ir", run: targets::ir, seeds: seeds::representations },
     Target { name: "framework", run: targets::framework, seeds: seeds::frameworks },
+    Target { name: "hierarchy", run: targets::hierarchy, seeds: seeds::hierarchies },
     Target { name: "script", run: targets::script, seeds: seeds::scripts },
     Target { name: "trace", run: targets::trace, seeds: seeds::traces },
     Target { name: "soundness", run: targets::soundness, seeds: seeds::choices },

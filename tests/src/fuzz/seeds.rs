@@ -38,10 +38,25 @@ pub fn frameworks() -> Vec<Vec<u8>> {
     unique(seeds)
 }
 
+/// Hierarchies, good and bad.
+pub fn hierarchies() -> Vec<Vec<u8>> {
+    let mut seeds = files(&["policies", "tests/ui"], "hierarchy");
+    seeds.extend(from_documents("hierarchy"));
+    unique(seeds)
+}
+
+/// What is formatted, but descriptions.
+pub fn formatted() -> Vec<Vec<u8>> {
+    let mut seeds = policies();
+    seeds.extend(hierarchies());
+    unique(seeds)
+}
+
 /// Whatever the lexer reads.
 pub fn texts() -> Vec<Vec<u8>> {
     let mut seeds = policies();
     seeds.extend(frameworks());
+    seeds.extend(hierarchies());
     unique(seeds)
 }
 

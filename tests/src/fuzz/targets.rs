@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::format::{self as formatter, Unformatted};
 use catapults_compiler::framework::{self, Framework};
+use catapults_compiler::hierarchy::NotFound;
 use catapults_compiler::interp::{Machine, Variables};
 use catapults_compiler::policy::{Policy, text};
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::{self, Dialect, Feature};
 use catapults_compiler::verify::{Verified, verify};
-use catapults_compiler::{compile, emit};
+use catapults_compiler::{compile, compile_hierarchy, emit};
 use catapults_simulator::{script as scripts, trace as traces};
 
 use crate::host::drive;
@@ -110,6 +111,32 @@ pub fn framework(bytes: &[u8]) {
                 }
             }
         },
+    }
+}
+
+/// A hierarchy that is accepted is translated; of one that is not there is something to say.
+pub fn hierarchy(bytes: &[u8]) {
+    let Ok(source) = Source::from_bytes("fuzzed.hierarchy", bytes.to_vec()) else {
+        return;
+    };
+    let framework = framework_of(&source);
+    // Other files are none of the target's business.
+    let mut find = |path: &str| {
+        let found = shipped().iter().find(|policy| policy.name == path).cloned();
+        let why = format!("there is no {path}");
+        found.ok_or_else(|| NotFound::Missing { why, known: vec!["fifo".to_owned(), "edf".to_owned()] })
+    };
+    let judged = compile_hierarchy(&source, framework, &mut find);
+    judged.said.iter().for_each(|(source, diagnostics)| shown(diagnostics, source));
+    match judged.hierarchy {
+        None => assert!(judged.said.iter().any(|(_, said)| said.has_errors()), "refused without a reason"),
+        Some(hierarchy) => {
+            assert!(hierarchy.nodes().iter().skip(1).enumerate().all(|(before, node)| node.parent <= Some(before)));
+            assert!(hierarchy.nodes()[0].parent.is_none() && hierarchy.default() < hierarchy.nodes().len());
+            if let Err(error) = emit::emit_hierarchy(&hierarchy, framework) {
+                assert!(framework.language != "c", "{error:?}");
+            }
+        }
     }
 }
 

@@ -7,8 +7,15 @@ use crate::policy::{ContainerId, Import, StateClass, Type};
 use super::{Unit, arrays, class, string};
 
 impl Unit<'_> {
-    /// The tables, and the policy itself.
-    pub(super) fn tail(&mut self, table: &[(String, String)], timeouts: &[(String, String)], start: &str, adopt: &str) {
+    /// The tables, and the policy itself. `within`: its name among the policies of a hierarchy.
+    pub(super) fn tail(
+        &mut self,
+        within: Option<&str>,
+        table: &[(String, String)],
+        timeouts: &[(String, String)],
+        start: &str,
+        adopt: &str,
+    ) {
         let prefix = self.names.policy.clone();
         let of = |part: &str| format!("{prefix}_{part}");
         let (handlers, imports, thread_imports) = (of("handlers"), of("imports"), of("thread_imports"));
@@ -43,8 +50,8 @@ impl Unit<'_> {
             |name: &str, list: &[Import]| if list.is_empty() { "NULL".to_owned() } else { name.to_owned() };
         let _ = write!(
             text,
-            "\nextern const struct catapults_policy catapults_policy;\n\
-             __attribute__((visibility(\"default\"))) const struct catapults_policy catapults_policy = {{\n\
+            "\nextern const struct catapults_policy {symbol};\n\
+             {visible}const struct catapults_policy {symbol} = {{\n\
              \x20   .magic = CATAPULTS_MAGIC,\n\
              \x20   .contract = CATAPULTS_CONTRACT,\n\
              \x20   .framework_abi = {abi},\n\
@@ -67,6 +74,8 @@ impl Unit<'_> {
              #define CATAPULTS_COMPILED_IN_HANDLERS {handlers}\n\
              #define CATAPULTS_COMPILED_IN_INSTANCE struct {instance}\n\
              #define CATAPULTS_COMPILED_IN_THREAD struct {thread}\n",
+            symbol = within.unwrap_or("catapults_policy"),
+            visible = if within.is_none() { "__attribute__((visibility(\"default\"))) " } else { "" },
             abi = self.framework.abi,
             instance = names.policy,
             thread = names.thread,

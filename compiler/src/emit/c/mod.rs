@@ -19,6 +19,7 @@ mod economy;
 mod expression;
 mod functions;
 mod handler;
+pub(super) mod hierarchy;
 mod names;
 mod setup;
 mod values;
@@ -77,6 +78,11 @@ impl Style {
 
 /// One translation unit.
 pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: Style) -> File {
+    one(verified, framework, style, None)
+}
+
+/// The same; `within`: what it is called among the policies of a hierarchy.
+fn one(verified: &Verified<Policy>, framework: &Framework, style: Style, within: Option<&str>) -> File {
     let framework = &framework.with_timers(verified.policy().timers());
     let mut unit = Unit {
         verified,
@@ -105,7 +111,7 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: St
     let start = unit.start();
     let adopt = unit.adopt();
     match style {
-        Style::Loaded => unit.tail(&table, &timeouts, &start, &adopt),
+        Style::Loaded => unit.tail(within, &table, &timeouts, &start, &adopt),
         Style::Embedded => unit.for_host(&table, &timeouts, &functions.never_stop, &start, &adopt),
     }
     File { name: format!("{}.c", unit.policy.name), text: unit.text }

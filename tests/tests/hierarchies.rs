@@ -1,0 +1,99 @@
+//! The command line and hierarchies of schedulers: what is shipped is safe, and built into one object with its table.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use catapults_tests::{catapults, root};
+
+/// The hierarchies that are shipped.
+fn shipped() -> Vec<PathBuf> {
+    let paths = fs::read_dir(root().join("policies")).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension() == Some(OsStr::new("hierarchy"))).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths
+}
+
+fn command(arguments: &[&OsStr]) -> Output {
+    let mut command = Command::new(catapults());
+    command.current_dir(root()).env("NO_COLOR", "1").env_remove("CATAPULTS_FRAMEWORKS");
+    command.args(arguments).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn what_is_shipped_is_safe_and_built() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in shipped() {
+        let output = folder.path().as_os_str();
+        let built = command(&["build".as_ref(), path.as_os_str(), "--output".as_ref(), output]);
+        assert!(built.status.success(), "{}", said(&built));
+        let name = path.file_stem().unwrap().to_string_lossy();
+        let object = folder.path().join(format!("{name}.so"));
+        let symbols = Command::new("nm").args(["--dynamic", "--defined-only"]).arg(&object).output().unwrap();
+        let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
+        // Nothing else is seen from outside: two hierarchies can be loaded at once.
+        assert_eq!(symbols.lines().count(), 1, "{symbols}");
+        assert!(symbols.trim_end().ends_with(" D catapults_hierarchy"), "{symbols}");
+    }
+}
+
+/// A scheduler that is called as another is, from another folder; policies that are called the same.
+#[test]
+fn policies_of_one_name_are_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = fs::read_to_string(root().join("policies/fifo.sched")).unwrap();
+    fs::create_dir(folder.path().join("other")).unwrap();
+    for path in ["fifo.sched", "other/fifo.sched"] {
+        fs::write(folder.path().join(path), &fifo).unwrap();
+    }
+    let hierarchy = folder.path().join("fifo.hierarchy");
+    let text = "hierarchy fifo {\n  scheduler a : fifo;\n  scheduler b : \"other/fifo.sched\" under a;\n  scheduler c : fifo under b;\n}\n";
+    fs::write(&hierarchy, text).unwrap();
+    let output = folder.path().join("build");
+    let built = command(&["build".as_ref(), hierarchy.as_os_str(), "--output".as_ref(), output.as_os_str()]);
+    assert!(built.status.success(), "{}", said(&built));
+    let mut files: Vec<_> = fs::read_dir(&output).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["fifo-fifo.c", "fifo-fifo_2.c", "fifo.c", "fifo.so"]);
+}
+
+#[test]
+fn the_errors_of_policies_are_those_of_the_hierarchy() {
+    let folder = tempfile::tempdir().unwrap();
+    let hierarchy = folder.path().join("bad.hierarchy");
+    fs::write(&hierarchy, "hierarchy bad {\n  scheduler a : broken;\n  scheduler b : brokn under a;\n}\n").unwrap();
+    fs::write(folder.path().join("broken.sched"), "scheduler broken { }\n").unwrap();
+    let fifo = root().join("policies/fifo.sched");
+    let checked = command(&["check".as_ref(), hierarchy.as_os_str(), fifo.as_os_str()]);
+    let said = said(&checked);
+    assert_eq!(checked.status.code(), Some(1), "{said}");
+    for part in
+        ["broken.sched:1:1", "[E0307]", "bad.hierarchy:2:17", "[E0605]", "did you mean `broken`?", "in 1 of 2 files"]
+    {
+        assert!(said.contains(part), "`{part}` is not in:\n{said}");
+    }
+}
+
+#[test]
+fn what_is_for_a_single_policy_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = &shipped()[0];
+    let output = folder.path().as_os_str();
+    let arguments =
+        ["build".as_ref(), path.as_os_str(), "--as".as_ref(), "compiled_in".as_ref(), "--output".as_ref(), output];
+    let built = command(&arguments);
+    let what = said(&built);
+    assert!(
+        !built.status.success() && what.contains("error[E0504]: the build `compiled_in` is for a single policy"),
+        "{what}"
+    );
+    let elsewhere = command(&["grammar".as_ref(), "--hierarchies".as_ref(), "--framework".as_ref(), "pth".as_ref()]);
+    let what = said(&elsewhere);
+    assert!(!elsewhere.status.success() && what.contains("error[E0108]: framework `pth` has no hierarchies"), "{what}");
+}
