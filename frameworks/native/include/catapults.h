@@ -11,6 +11,7 @@
 #ifndef CATAPULTS_H
 #define CATAPULTS_H
 
+#include "catapults/cancel.h"
 #include "catapults/imports.h"
 #include "catapults/io.h"
 #include "catapults/locks.h"

@@ -35,23 +35,30 @@ static ssize_t read_all(int descriptor, void *buffer, size_t size, off_t offset)
     }
 }
 
-ssize_t catapults_read(int descriptor, void *buffer, size_t size) { return read_all(descriptor, buffer, size, -1); }
+ssize_t catapults_read(int descriptor, void *buffer, size_t size) {
+    catapults_testcancel();
+    return read_all(descriptor, buffer, size, -1);
+}
 
 ssize_t catapults_pread(int descriptor, void *buffer, size_t size, off_t offset) {
+    catapults_testcancel();
     return offset < 0 ? io_failed(-EINVAL) : read_all(descriptor, buffer, size, offset);
 }
 
 ssize_t catapults_write(int descriptor, const void *buffer, size_t size) {
+    catapults_testcancel();
     struct iovec part = {(void *)buffer, size};
     return io_write(descriptor, &part, 1, -1, CATAPULTS_FOREVER);
 }
 
 ssize_t catapults_pwrite(int descriptor, const void *buffer, size_t size, off_t offset) {
+    catapults_testcancel();
     struct iovec part = {(void *)buffer, size};
     return offset < 0 ? io_failed(-EINVAL) : io_write(descriptor, &part, 1, offset, CATAPULTS_FOREVER);
 }
 
 int catapults_fsync(int descriptor) {
+    catapults_testcancel();
     if (io_driver->fsync == NULL)
         return fsync(descriptor);
     struct io_wait wait;

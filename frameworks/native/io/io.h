@@ -56,13 +56,14 @@ struct io_wait {
 int io_wait_begin(struct io_wait *wait, int descriptor);
 
 /* Blocks the running thread until the driver finishes the wait. `started` is what the driver returned when it was told:
- * if it is an error number, nothing is waited for. Leaves. Returns wait->result, -ETIMEDOUT at the instant, or -EBADF
- * after a close. Afterwards the kernel touches nothing that belongs to the operation. */
+ * if it is an error number, nothing is waited for. Leaves. Returns wait->result, -ETIMEDOUT at the instant, -ECANCELED
+ * if the thread was cancelled, or -EBADF after a close. Afterwards the kernel touches nothing that belongs to the
+ * operation. */
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant);
 
-/* Waits until a descriptor is ready: returns what is there (> 0; perhaps only an end or an error), -ETIMEDOUT, -EBADF,
- * -ENOMEM. May return without cause, so the caller tries again. -EPERM: this file is always ready, and its calls may
- * sleep. */
+/* Waits until a descriptor is ready: returns what is there (> 0; perhaps only an end or an error), -ETIMEDOUT,
+ * -ECANCELED, -EBADF, -ENOMEM. May return without cause, so the caller tries again. -EPERM: this file is always ready,
+ * and its calls may sleep. */
 int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant);
 
 /* The wait is over. Its thread is unblocked when the dispatcher polls the driver next: never in the middle of
@@ -136,7 +137,8 @@ ssize_t io_write(int descriptor, const struct iovec *parts, int count, off_t off
 /* What is left of `parts` after its first `done` bytes: at most IO_PARTS go into `rest`. Returns how many. */
 int io_parts_after(const struct iovec *parts, int count, size_t done, struct iovec *rest);
 
-/* Sets errno from a negative error number. Returns -1. */
+/* Sets errno from a negative error number. Returns -1. -ECANCELED ends the thread, if it was cancelled: nothing may be
+ * left to be put in order. */
 int io_failed(int negative);
 
 #endif

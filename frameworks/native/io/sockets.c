@@ -19,6 +19,7 @@ static int connect_in_time(int descriptor, const struct sockaddr *address, sockl
 static int wait_until(int descriptor, int64_t instant);
 
 ssize_t catapults_recv_until(int descriptor, void *buffer, size_t size, int flags, int64_t instant) {
+    catapults_testcancel();
     bool all = (flags & MSG_WAITALL) && !(flags & MSG_PEEK);
     size_t done = 0;
     for (;;) {
@@ -33,6 +34,7 @@ ssize_t catapults_recv_until(int descriptor, void *buffer, size_t size, int flag
 }
 
 ssize_t catapults_send_until(int descriptor, const void *buffer, size_t size, int flags, int64_t instant) {
+    catapults_testcancel();
     size_t done = 0;
     for (;;) {
         ssize_t sent = send(descriptor, (const char *)buffer + done, size - done, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -52,6 +54,7 @@ ssize_t catapults_send_until(int descriptor, const void *buffer, size_t size, in
 }
 
 ssize_t catapults_writev_until(int descriptor, const struct iovec *parts, int count, int64_t instant) {
+    catapults_testcancel();
     struct iovec rest[IO_PARTS];
     struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count < 0 ? SIZE_MAX : (size_t)count};
     size_t done = 0;
@@ -81,6 +84,7 @@ ssize_t catapults_writev_until(int descriptor, const struct iovec *parts, int co
 }
 
 ssize_t catapults_sendfile_until(int socket, int file, off_t *offset, size_t size, int64_t instant) {
+    catapults_testcancel();
     int result = make_nonblocking(socket);
     while (result >= 0) {
         ssize_t sent = sendfile(socket, file, offset, size);
@@ -96,6 +100,7 @@ ssize_t catapults_sendfile_until(int socket, int file, off_t *offset, size_t siz
 }
 
 int catapults_accept(int descriptor, struct sockaddr *address, socklen_t *length, int flags) {
+    catapults_testcancel();
     int result = make_nonblocking(descriptor);
     while (result >= 0) {
         int accepted = accept4(descriptor, address, length, flags);
@@ -113,6 +118,7 @@ int catapults_accept(int descriptor, struct sockaddr *address, socklen_t *length
 }
 
 int catapults_connect_until(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant) {
+    catapults_testcancel();
     int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0)
         return -1;
@@ -126,6 +132,7 @@ int catapults_connect_until(int descriptor, const struct sockaddr *address, sock
 }
 
 int catapults_poll_until(int descriptor, short events, int64_t instant) {
+    catapults_testcancel();
     if (descriptor < 0)
         return io_failed(-EBADF);
     enum dispatcher_reason reason = events & POLLIN ? BLOCK_IO_READ : BLOCK_IO_WRITE;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "io/io.h"
+#include "threads/cancel.h"
 
 static struct io_descriptor *table; /* by descriptor; grows, never shrinks */
 static int table_size;
@@ -30,13 +31,16 @@ int io_wait_begin(struct io_wait *wait, int descriptor) {
 }
 
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
-    bool expired = false;
+    int early = 0; /* why it is over before its time: ETIMEDOUT, ECANCELED */
     if (started == 0) {
-        expired = dispatcher_block(reason, instant) != 0 && !wait->done;
-        if (wait->done && wait->thread != NULL) /* finished, but its instant was faster */
-            take_finished(wait);
+        early = cancel_block(handle_of(wait->thread), reason, instant);
+        if (wait->done) {
+            early = 0;
+            if (wait->thread != NULL) /* finished, but its instant was faster */
+                take_finished(wait);
+        }
         wait->thread = NULL;
-        if (expired)
+        if (early)
             cancel(wait);
     }
     waits--;
@@ -48,7 +52,7 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
         return -EBADF; /* whatever has happened before: the caller must not go on with that number */
     if (started != 0)
         return -started;
-    return expired && wait->result < 0 ? -ETIMEDOUT : wait->result;
+    return early && wait->result < 0 ? -early : wait->result;
 }
 
 int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant) {
@@ -87,6 +91,8 @@ void io_unblock_finished(void) {
 bool io_waiting(void) { return waits > 0; }
 
 int io_failed(int negative) {
+    if (negative == -ECANCELED)
+        catapults_testcancel();
     errno = -negative;
     return -1;
 }

@@ -21,37 +21,33 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
     struct catapults_handle *self = handle_self();
     if (mutex_owner(mutex) != self)
         return EPERM;
+    catapults_testcancel();
+    dispatcher_enter();
     waiters_append(&cond->waiters, self);
-    uint32_t depth = mutex_release(mutex);
+    uint32_t depth = mutex_release(mutex, self);
     int result = 0;
     if (self->waiting) /* else the unlock let another thread run, which has signalled */
-        result = waiters_sleep(self, BLOCK_CONDITION, instant);
-    if (self->waiting)
-        waiters_remove(&cond->waiters, self);
-    else
-        result = 0; /* signalled, if late */
-    int relocked = mutex_relock(mutex, depth);
+        result = waiters_sleep_or_cancel(self, BLOCK_CONDITION, instant);
+    result = waiters_outcome(&cond->waiters, self, result);
+    int relocked = mutex_relock(mutex, self, depth);
+    dispatcher_leave();
+    if (result == ECANCELED)
+        catapults_testcancel();
     return relocked ? relocked : result;
 }
 
 int catapults_cond_signal(catapults_cond_t *cond) {
-    struct catapults_handle *first = cond->waiters.first;
-    if (first) {
-        waiters_remove(&cond->waiters, first);
-        waiters_wake(first);
-    }
+    dispatcher_enter();
+    if (cond->waiters.first)
+        waiters_serve(&cond->waiters);
+    dispatcher_leave();
     return 0;
 }
 
-/* None of them runs before all have been signalled: what they do then, be it to wait again or to destroy the condition,
- * comes after the broadcast. */
 int catapults_cond_broadcast(catapults_cond_t *cond) {
-    struct catapults_handle *first;
-    while ((first = cond->waiters.first)) {
-        waiters_remove(&cond->waiters, first);
-        if (waiters_may_wake(first))
-            dispatcher_unblock_only(&first->dispatched);
-    }
-    dispatcher_unblocked();
+    dispatcher_enter();
+    if (cond->waiters.first)
+        waiters_serve_all(&cond->waiters);
+    dispatcher_leave();
     return 0;
 }

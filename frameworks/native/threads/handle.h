@@ -7,7 +7,7 @@
 
 #include "catapults.h"
 #include "contexts/stack.h"
-#include "dispatcher/dispatcher.h"
+#include "dispatcher/processor.h"
 #include "dispatcher/record.h"
 
 enum { CATAPULTS_NAME_SIZE = 32 };
@@ -37,7 +37,17 @@ struct catapults_handle {
     const catapults_port_t *port;      /* while it is blocked at a port; NULL: its message has been received */
     struct catapults_message *message; /* that it sends, or asks for a reply to; NULL: it receives, or has been given */
 
+    /* Cancellation: see cancel.h. */
+    uint8_t cancel;                    /* enum cancel_state */
+    bool cancellable;                  /* it is in cancel_block */
+    bool cancelled;                    /* which is to return ECANCELED */
+    struct catapults_cleanup *cleanup; /* the handler pushed last */
+    struct key_values *values;         /* of keys; NULL: none, see keys.c */
+
     char name[CATAPULTS_NAME_SIZE];
+    struct {
+        _Alignas(16) uint64_t words[4];
+    } unwinding;                         /* the exception that unwinds its stack at its end: see end.c */
     struct dispatcher_thread dispatched; /* last: the policy's part follows */
 };
 
@@ -45,6 +55,6 @@ static inline struct catapults_handle *handle_of(struct dispatcher_thread *threa
     return (struct catapults_handle *)((char *)thread - offsetof(struct catapults_handle, dispatched));
 }
 
-static inline struct catapults_handle *handle_self(void) { return handle_of(dispatcher_self()); }
+static inline struct catapults_handle *handle_self(void) { return handle_of(processor_here()->current); }
 
 #endif

@@ -18,10 +18,12 @@ enum health { SOUND, OWNER_DIED, LOST };
 
 static __attribute__((noinline)) int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self,
                                                  int64_t instant);
+static int lock(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
 static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
 static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
 static int take(catapults_mutex_t *mutex, struct catapults_handle *self);
 static __attribute__((noinline)) int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
+static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self);
 static void leave(catapults_mutex_t *mutex);
 static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner);
 static bool booked(const catapults_mutex_t *mutex);
@@ -97,10 +99,12 @@ int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant) {
 }
 
 int catapults_mutex_trylock(catapults_mutex_t *mutex) {
+    dispatcher_enter();
     struct catapults_handle *self = handle_self(), *owner = mutex_owner(mutex);
-    if (owner)
-        return owner == self && mutex->type == CATAPULTS_MUTEX_RECURSIVE ? lock_again(mutex, self, 0) : EBUSY;
-    return take(mutex, self);
+    bool again = owner == self && mutex->type == CATAPULTS_MUTEX_RECURSIVE;
+    int result = again ? lock_again(mutex, self, 0) : owner ? EBUSY : take(mutex, self);
+    dispatcher_leave();
+    return result;
 }
 
 int catapults_mutex_unlock(catapults_mutex_t *mutex) {
@@ -112,6 +116,13 @@ int catapults_mutex_unlock(catapults_mutex_t *mutex) {
 }
 
 static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
+    dispatcher_enter();
+    int result = lock(mutex, self, instant);
+    dispatcher_leave();
+    return result;
+}
+
+static int lock(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
     struct catapults_handle *owner = mutex_owner(mutex);
     if (!owner)
         return take(mutex, self);
@@ -172,13 +183,23 @@ static int take(catapults_mutex_t *mutex, struct catapults_handle *self) {
 /* ---- Unlocking --------------------------------------------------------------------------------------------------- */
 
 static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
-    if (mutex_owner(mutex) != self)
-        return EPERM;
-    if (mutex->depth) {
+    dispatcher_enter();
+    int result = mutex_owner(mutex) == self ? 0 : EPERM;
+    bool falls = false;
+    if (result == 0 && mutex->depth) {
         mutex->depth--;
         set_owner(mutex, self);
-        return 0;
+    } else if (result == 0) {
+        falls = unlock(mutex, self);
     }
+    dispatcher_leave();
+    if (falls)
+        dispatcher_yield();
+    return result;
+}
+
+/* Whether the ceiling of `self` has fallen. */
+static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self) {
     bool falls = false;
     if (booked(mutex)) {
         strike(mutex, self);
@@ -187,9 +208,7 @@ static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self
     if (mutex->health == OWNER_DIED)
         mutex->health = LOST;
     leave(mutex);
-    if (falls)
-        dispatcher_yield();
-    return 0;
+    return falls;
 }
 
 /* Frees it, or hands it over. May run other threads: the mutex may be gone afterwards. */
@@ -208,18 +227,18 @@ static void leave(catapults_mutex_t *mutex) {
     }
 }
 
-uint32_t mutex_release(catapults_mutex_t *mutex) {
+uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self) {
     uint32_t depth = mutex->depth;
     mutex->depth = 0;
-    catapults_mutex_unlock(mutex);
+    unlock(mutex, self); /* who has it no more blocks next: no need to yield */
     return depth;
 }
 
-int mutex_relock(catapults_mutex_t *mutex, uint32_t depth) {
-    int result = catapults_mutex_lock(mutex);
+int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth) {
+    int result = lock(mutex, self, CATAPULTS_FOREVER);
     if (depth && result != ENOTRECOVERABLE) {
         mutex->depth = depth;
-        set_owner(mutex, mutex_owner(mutex));
+        set_owner(mutex, self);
     }
     return result;
 }

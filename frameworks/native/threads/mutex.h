@@ -16,11 +16,13 @@ static inline struct catapults_handle *mutex_owner(const catapults_mutex_t *mute
     return (struct catapults_handle *)(mutex->state & ~MUTEX_MORE);
 }
 
-/* Unlocks a mutex that the caller has, however often it has locked it. Returns the depth for mutex_relock. */
-uint32_t mutex_release(catapults_mutex_t *mutex);
-int mutex_relock(catapults_mutex_t *mutex, uint32_t depth);
+/* Both between dispatcher_enter and dispatcher_leave. Unlocks a mutex that `self`, who runs, has, however often it has
+ * locked it. Returns the depth for mutex_relock. */
+uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self);
+int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth);
 
-/* `self` ends: whoever comes next to its robust mutexes is told. May run other threads. */
+/* `self` ends: whoever comes next to its robust mutexes is told. May run other threads. Between dispatcher_enter and
+ * dispatcher_leave. */
 void mutex_abandon_all(struct catapults_handle *self);
 
 #endif

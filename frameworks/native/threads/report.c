@@ -76,6 +76,8 @@ static void report_wait(const struct catapults_handle *thread) {
         report_port(thread);
         return;
     }
-    runtime_report("thread %" PRIu32 " (%s) waits %s%s", t->policy.number, thread->name,
-                   suspended ? "to be resumed" : waits[t->reason], whose);
+    const char *what = suspended                                   ? "to be resumed"
+                       : t->reason == BLOCK_LOCK && !thread->wants ? "for a read-write lock"
+                                                                   : waits[t->reason];
+    runtime_report("thread %" PRIu32 " (%s) waits %s%s", t->policy.number, thread->name, what, whose);
 }

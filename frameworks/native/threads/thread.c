@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "threads/mutex.h"
+#include "threads/cancel.h"
+#include "threads/end.h"
 #include "threads/runtime.h"
 
 static struct catapults_handle *make(const struct catapults_attributes *attributes);
+static int join(struct catapults_handle *thread, void **result, int64_t instant, bool may_wait);
 static void entry(void *argument);
 
 int catapults_create(catapults_t *result, const struct catapults_attributes *attributes, void *(*start)(void *),
@@ -42,28 +44,49 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
 
 const char *catapults_refusal(void) { return handle_self()->refusal; }
 
-static int join(struct catapults_handle *thread, void **result) {
+int catapults_join(catapults_t thread, void **result) {
+    return catapults_join_until(thread, result, CATAPULTS_FOREVER);
+}
+
+int catapults_join_until(catapults_t thread, void **result, int64_t instant) {
+    catapults_testcancel();
+    dispatcher_enter();
+    int error = join(thread, result, instant, true);
+    dispatcher_leave();
+    if (error == ECANCELED)
+        catapults_testcancel();
+    return error;
+}
+
+int catapults_tryjoin(catapults_t thread, void **result) {
+    dispatcher_enter();
+    int error = join(thread, result, 0, false);
+    dispatcher_leave();
+    return error;
+}
+
+static int join(struct catapults_handle *thread, void **result, int64_t instant, bool may_wait) {
     struct catapults_handle *self = handle_self();
     if (thread == self || self->joiner == thread)
         return EDEADLK;
     if (thread->detached || thread->joiner)
         return EINVAL;
     if (!thread->ended) {
+        if (!may_wait)
+            return EBUSY;
         thread->joiner = self;
         self->joins = thread;
-        dispatcher_block(BLOCK_JOIN, DISPATCHER_FOREVER);
+        int early = cancel_block(self, BLOCK_JOIN, instant);
+        self->joins = NULL;
+        if (!thread->ended) {
+            thread->joiner = NULL;
+            return early;
+        }
     }
     if (result)
         *result = thread->result;
     stack_give(thread->stack);
     return 0;
-}
-
-int catapults_join(catapults_t thread, void **result) {
-    dispatcher_enter();
-    int error = join(thread, result);
-    dispatcher_leave();
-    return error;
 }
 
 int catapults_detach(catapults_t thread) {
@@ -76,17 +99,6 @@ int catapults_detach(catapults_t thread) {
     }
     dispatcher_leave();
     return error;
-}
-
-void catapults_exit(void *result) {
-    struct catapults_handle *self = handle_self();
-    mutex_abandon_all(self);
-    dispatcher_enter();
-    self->result = result;
-    self->ended = true;
-    if (self->detached)
-        stack_give(self->stack);
-    dispatcher_exit(self->joiner ? &self->joiner->dispatched : NULL);
 }
 
 catapults_t catapults_self(void) { return handle_self(); }
@@ -136,7 +148,7 @@ const char *catapults_policy_name(void) { return dispatcher_policy()->name; }
 static void entry(void *argument) {
     struct catapults_handle *self = argument;
     dispatcher_begin();
-    catapults_exit(self->start(self->argument));
+    end(self, self->start(self->argument));
 }
 
 /* A record on a stack; NULL: no memory. */
@@ -151,7 +163,13 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     thread->stack = stack;
     thread->object = attributes->object;
     thread->joiner = NULL;
+    thread->joins = NULL;
     thread->wants = NULL;
+    thread->cancel = CANCEL_ENABLED;
+    thread->cancellable = false;
+    thread->cancelled = false;
+    thread->cleanup = NULL;
+    thread->values = NULL;
     thread->held = NULL;
     thread->has_ceiling = false;
     thread->refusal = NULL;

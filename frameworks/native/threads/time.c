@@ -1,10 +1,11 @@
 /*
  * The clock, and sleeping.
  */
+#include <errno.h>
 #include <time.h>
 
 #include "catapults.h"
-#include "dispatcher/dispatcher.h"
+#include "threads/cancel.h"
 
 enum { SECOND = 1000000000 };
 
@@ -15,9 +16,12 @@ int64_t catapults_now(void) {
 }
 
 void catapults_sleep_until(int64_t instant) {
+    catapults_testcancel();
     dispatcher_enter();
-    dispatcher_block(BLOCK_SLEEP, instant);
+    int result = cancel_block(handle_self(), BLOCK_SLEEP, instant);
     dispatcher_leave();
+    if (result == ECANCELED)
+        catapults_testcancel();
 }
 
 void catapults_sleep(int64_t nanoseconds) {

@@ -1,10 +1,14 @@
 /*
  * Threads that wait for a lock or a condition, in the order in which they came. The list is part of the lock; the links
- * are in the threads.
+ * are in the threads. Whoever serves a thread takes it out of the list: so it knows that it was served, whatever else
+ * has woken it.
  */
 #ifndef CATAPULTS_WAITERS_H
 #define CATAPULTS_WAITERS_H
 
+#include <errno.h>
+
+#include "threads/cancel.h"
 #include "threads/handle.h"
 
 static inline void waiters_append(struct catapults_waiters *waiters, struct catapults_handle *thread) {
@@ -39,6 +43,15 @@ static inline int waiters_sleep(struct catapults_handle *self, enum dispatcher_r
     return result;
 }
 
+/* The same, until it is cancelled: ECANCELED. */
+static inline int waiters_sleep_or_cancel(struct catapults_handle *self, enum dispatcher_reason reason,
+                                          int64_t instant) {
+    self->asleep = true;
+    int result = cancel_block(self, reason, instant);
+    self->asleep = false;
+    return result;
+}
+
 /* Whether it is to be unblocked: else its instant has come, or it is not there yet. */
 static inline bool waiters_may_wake(const struct catapults_handle *thread) {
     return thread->asleep && dispatcher_is_blocked(&thread->dispatched);
@@ -48,6 +61,47 @@ static inline bool waiters_may_wake(const struct catapults_handle *thread) {
 static inline void waiters_wake(struct catapults_handle *thread) {
     if (waiters_may_wake(thread))
         dispatcher_unblock(&thread->dispatched);
+}
+
+/* What became of a wait that returned `result`. */
+static inline int waiters_outcome(struct catapults_waiters *waiters, struct catapults_handle *self, int result) {
+    if (!self->waiting)
+        return 0; /* served, if late */
+    waiters_remove(waiters, self);
+    return result;
+}
+
+/* Waits until it is served. ETIMEDOUT. */
+static inline int waiters_wait(struct catapults_waiters *waiters, struct catapults_handle *self,
+                               enum dispatcher_reason reason, int64_t instant) {
+    waiters_append(waiters, self);
+    return waiters_outcome(waiters, self, waiters_sleep(self, reason, instant));
+}
+
+/* The same. ETIMEDOUT, ECANCELED. */
+static inline int waiters_wait_or_cancel(struct catapults_waiters *waiters, struct catapults_handle *self,
+                                         enum dispatcher_reason reason, int64_t instant) {
+    waiters_append(waiters, self);
+    return waiters_outcome(waiters, self, waiters_sleep_or_cancel(self, reason, instant));
+}
+
+/* Serves the first, which there is. May run other threads. */
+static inline void waiters_serve(struct catapults_waiters *waiters) {
+    struct catapults_handle *first = waiters->first;
+    waiters_remove(waiters, first);
+    waiters_wake(first);
+}
+
+/* Serves all. None of them runs before: what they do then, be it to wait again or to destroy what they waited for,
+ * comes after. May run other threads. */
+static inline void waiters_serve_all(struct catapults_waiters *waiters) {
+    struct catapults_handle *first;
+    while ((first = waiters->first)) {
+        waiters_remove(waiters, first);
+        if (waiters_may_wake(first))
+            dispatcher_unblock_only(&first->dispatched);
+    }
+    dispatcher_unblocked();
 }
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Catapults: mutexes and conditions. Part of catapults.h.
+ * Catapults: mutexes, conditions, read-write locks, semaphores, barriers, and what is done once. Part of catapults.h.
  *
- * All-zero memory is a mutex or condition of the default kind, as the initializers make it. Each must stay where it is
- * while it is in use. Waiters are served first come, first served.
+ * All-zero memory is one of the default kind, as the initializers make it (of a barrier there is none). Each must stay
+ * where it is while it is in use. Waiters are served first come, first served.
  */
 #ifndef CATAPULTS_LOCKS_H
 #define CATAPULTS_LOCKS_H
@@ -91,6 +91,76 @@ int catapults_cond_wait(catapults_cond_t *cond, catapults_mutex_t *mutex);
 int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, int64_t instant); /* ETIMEDOUT */
 int catapults_cond_signal(catapults_cond_t *cond);
 int catapults_cond_broadcast(catapults_cond_t *cond);
+
+/* ---- Read-write locks -------------------------------------------------------------------------------------------- */
+
+/*
+ * Writers come first, and yet starve nobody: a thread that comes to read waits while a writer waits; when a writer
+ * leaves, all readers that have come by then go before the next writer. So each waits for one turn of the other kind. A
+ * thread that reads already must not ask to read again, for a writer may have come in between.
+ */
+typedef struct {
+    catapults_t writer;
+    uint64_t readers;
+    struct catapults_waiters waiting_readers, waiting_writers;
+} catapults_rwlock_t;
+#define CATAPULTS_RWLOCK_INITIALIZER {0, 0, {0, 0}, {0, 0}}
+
+int catapults_rwlock_init(catapults_rwlock_t *lock);
+int catapults_rwlock_destroy(catapults_rwlock_t *lock); /* EBUSY */
+
+/* EDEADLK: the caller has it for writing. */
+int catapults_rwlock_rdlock(catapults_rwlock_t *lock);
+int catapults_rwlock_rdlock_until(catapults_rwlock_t *lock, int64_t instant); /* ETIMEDOUT */
+int catapults_rwlock_tryrdlock(catapults_rwlock_t *lock);                     /* EBUSY */
+int catapults_rwlock_wrlock(catapults_rwlock_t *lock);
+int catapults_rwlock_wrlock_until(catapults_rwlock_t *lock, int64_t instant); /* ETIMEDOUT */
+int catapults_rwlock_trywrlock(catapults_rwlock_t *lock);                     /* EBUSY */
+int catapults_rwlock_unlock(catapults_rwlock_t *lock);                        /* EPERM: the caller cannot have it */
+
+/* ---- Semaphores -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t value;
+    struct catapults_waiters waiters;
+} catapults_sem_t;
+#define CATAPULTS_SEM_VALUE_MAX INT32_MAX
+#define CATAPULTS_SEM_INITIALIZER(value) {(value), {0, 0}}
+
+/* They return error numbers, where POSIX sets errno. */
+int catapults_sem_init(catapults_sem_t *semaphore, uint32_t value); /* EINVAL: beyond CATAPULTS_SEM_VALUE_MAX */
+int catapults_sem_destroy(catapults_sem_t *semaphore);              /* EBUSY: threads wait */
+int catapults_sem_wait(catapults_sem_t *semaphore);
+int catapults_sem_wait_until(catapults_sem_t *semaphore, int64_t instant); /* ETIMEDOUT */
+int catapults_sem_trywait(catapults_sem_t *semaphore);                     /* EAGAIN */
+int catapults_sem_post(catapults_sem_t *semaphore);                        /* EOVERFLOW */
+int catapults_sem_getvalue(const catapults_sem_t *semaphore, int *value);  /* 0 while threads wait */
+
+/* ---- Barriers ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t count, arrived;
+    struct catapults_waiters waiters;
+} catapults_barrier_t;
+#define CATAPULTS_BARRIER_SERIAL_THREAD (-1)
+
+int catapults_barrier_init(catapults_barrier_t *barrier, uint32_t count); /* EINVAL: none */
+int catapults_barrier_destroy(catapults_barrier_t *barrier);              /* EBUSY: threads wait */
+
+/* Waits until `count` threads are here. One of them, the last to come, gets CATAPULTS_BARRIER_SERIAL_THREAD. */
+int catapults_barrier_wait(catapults_barrier_t *barrier);
+
+/* ---- Once -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t state;
+    struct catapults_waiters waiters;
+} catapults_once_t;
+#define CATAPULTS_ONCE_INIT {0, {0, 0}}
+
+/* The first of all callers calls `routine`; the others return when that has returned. If it does not return, because
+ * its thread is cancelled or it throws, the next caller calls it anew. */
+int catapults_once(catapults_once_t *once, void (*routine)(void));
 
 #ifdef __cplusplus
 }

@@ -27,10 +27,15 @@ struct catapults_attributes {
  * catapults_init. `attributes` and `thread` may be NULL. */
 int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *),
                      void *argument);
-const char *catapults_refusal(void);                   /* the `fail` of the caller's last refused request, or NULL */
-int catapults_join(catapults_t thread, void **result); /* EDEADLK, EINVAL (detached, or joined by another) */
+const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
+
+/* EDEADLK, EINVAL (detached, or joined by another). `result` may be NULL. */
+int catapults_join(catapults_t thread, void **result);
+int catapults_join_until(catapults_t thread, void **result, int64_t instant); /* ETIMEDOUT: it can be joined still */
+int catapults_tryjoin(catapults_t thread, void **result);                     /* EBUSY: it has not ended */
+
 int catapults_detach(catapults_t thread);
-__attribute__((noreturn)) void catapults_exit(void *result);
+__attribute__((noreturn)) void catapults_exit(void *result); /* see catapults/cancel.h */
 catapults_t catapults_self(void);
 const char *catapults_name(catapults_t thread);
 

@@ -1,0 +1,108 @@
+/*
+ * Catapults: cancelling threads, and what is done when they end. Part of catapults.h.
+ *
+ * As in POSIX threads with deferred cancellation, the only kind that there is: a thread that is cancelled ends at its
+ * next cancellation point, with the result CATAPULTS_CANCELED. Cancellation points are catapults_testcancel,
+ * catapults_join, catapults_sleep, waiting on a condition or a semaphore, catapults_select, and all calls of
+ * catapults/io.h but catapults_close; also those of them that would not have to wait. Waiting for a mutex, a read-write
+ * lock or a barrier is none.
+ *
+ * What was under way is as if the call had not been made, but for what a condition says: the mutex is locked again
+ * first. If part of the data has gone, the call says so, and the next cancellation point ends the thread.
+ *
+ * A thread that ends by catapults_exit or because it was cancelled runs its cleanup handlers, the last pushed first. In
+ * a program that has C++ in it its stack is unwound meanwhile, as pthreads does it: destructors run, and `catch (...)`
+ * sees it pass, which must throw it on. The first thread is no exception: its main is unwound. Then come the
+ * destructors of its keys; those also if it returns from its function.
+ */
+#ifndef CATAPULTS_CANCEL_H
+#define CATAPULTS_CANCEL_H
+
+#include "catapults/threads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CATAPULTS_CANCELED ((void *)-1)
+
+enum { CATAPULTS_CANCEL_ENABLE, CATAPULTS_CANCEL_DISABLE };
+
+int catapults_cancel(catapults_t thread); /* ESRCH: it has ended */
+void catapults_testcancel(void);
+
+/* `before` may be NULL. EINVAL: no such state. */
+int catapults_setcancelstate(int state, int *before);
+
+/* ---- Cleanup handlers -------------------------------------------------------------------------------------------- */
+
+/*
+ * A pair of statements in one block, as in POSIX: the handler is called if the thread ends in between, or at the pop
+ * with an argument other than 0. In C++ also if an exception is thrown out of the block.
+ *
+ *     catapults_cleanup_push(free, buffer);
+ *     catapults_read(descriptor, buffer, size);
+ *     catapults_cleanup_pop(1);
+ */
+#ifdef __cplusplus
+} /* extern "C" */
+
+class catapults_cleanup_scope {
+    void (*function)(void *);
+    void *argument;
+
+  public:
+    int execute = 1;
+    catapults_cleanup_scope(void (*function)(void *), void *argument) : function(function), argument(argument) {}
+    catapults_cleanup_scope(const catapults_cleanup_scope &) = delete;
+    ~catapults_cleanup_scope() noexcept(false) {
+        if (execute)
+            function(argument);
+    }
+};
+
+#define catapults_cleanup_push(function, argument)                                                                     \
+    do {                                                                                                               \
+    catapults_cleanup_scope catapults_cleanup_here(function, argument)
+#define catapults_cleanup_pop(execution)                                                                               \
+    catapults_cleanup_here.execute = (execution);                                                                      \
+    }                                                                                                                  \
+    while (0)
+
+extern "C" {
+#else
+struct catapults_cleanup {
+    void (*function)(void *);
+    void *argument;
+    struct catapults_cleanup *pushed_before;
+};
+
+void catapults_cleanup_begin(struct catapults_cleanup *cleanup);
+void catapults_cleanup_end(struct catapults_cleanup *cleanup, int execute);
+
+#define catapults_cleanup_push(function, argument)                                                                     \
+    do {                                                                                                               \
+        struct catapults_cleanup catapults_cleanup_here = {function, argument, 0};                                     \
+    catapults_cleanup_begin(&catapults_cleanup_here)
+#define catapults_cleanup_pop(execution)                                                                               \
+    catapults_cleanup_end(&catapults_cleanup_here, (execution));                                                       \
+    }                                                                                                                  \
+    while (0)
+#endif
+
+/* ---- Keys: what each thread has under one name ------------------------------------------------------------------- */
+
+typedef uint32_t catapults_key_t;
+enum { CATAPULTS_KEYS_MAX = 1024, CATAPULTS_DESTRUCTOR_ITERATIONS = 4 };
+
+/* `destructor`, unless it is NULL, is called at the end of a thread with its value, if that is not NULL; as often as
+ * CATAPULTS_DESTRUCTOR_ITERATIONS, while destructors set values. EAGAIN: there are CATAPULTS_KEYS_MAX. */
+int catapults_key_create(catapults_key_t *key, void (*destructor)(void *));
+int catapults_key_delete(catapults_key_t key);                     /* EINVAL. No destructor is called, then or later */
+void *catapults_getspecific(catapults_key_t key);                  /* NULL: not set, or no such key */
+int catapults_setspecific(catapults_key_t key, const void *value); /* EINVAL, ENOMEM */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

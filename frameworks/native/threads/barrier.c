@@ -1,0 +1,28 @@
+/*
+ * Barriers.
+ */
+#include <errno.h>
+
+#include "threads/waiters.h"
+
+int catapults_barrier_init(catapults_barrier_t *barrier, uint32_t count) {
+    if (count == 0)
+        return EINVAL;
+    *barrier = (catapults_barrier_t){.count = count};
+    return 0;
+}
+
+int catapults_barrier_destroy(catapults_barrier_t *barrier) { return barrier->arrived ? EBUSY : 0; }
+
+int catapults_barrier_wait(catapults_barrier_t *barrier) {
+    dispatcher_enter();
+    int result = CATAPULTS_BARRIER_SERIAL_THREAD;
+    if (++barrier->arrived < barrier->count) {
+        result = waiters_wait(&barrier->waiters, handle_self(), BLOCK_CONDITION, CATAPULTS_FOREVER);
+    } else {
+        barrier->arrived = 0;
+        waiters_serve_all(&barrier->waiters); /* one of them may destroy it at once */
+    }
+    dispatcher_leave();
+    return result;
+}

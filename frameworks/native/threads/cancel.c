@@ -1,0 +1,61 @@
+#include "threads/cancel.h"
+
+#include <errno.h>
+
+int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
+    if (self->cancel == CANCEL_REQUESTED)
+        return ECANCELED;
+    self->cancellable = true;
+    int result = dispatcher_block(reason, instant);
+    self->cancellable = false;
+    if (self->cancelled) {
+        self->cancelled = false;
+        return ECANCELED;
+    }
+    return result;
+}
+
+int catapults_cancel(catapults_t thread) {
+    dispatcher_enter();
+    int error = thread->ended ? ESRCH : 0;
+    if (error == 0)
+        thread->cancel |= CANCEL_REQUESTED;
+    if (thread->cancel == CANCEL_REQUESTED && thread->cancellable && dispatcher_is_blocked(&thread->dispatched)) {
+        thread->cancelled = true;
+        dispatcher_unblock(&thread->dispatched);
+    }
+    dispatcher_leave();
+    return error;
+}
+
+void catapults_testcancel(void) {
+    if (__builtin_expect(handle_self()->cancel == CANCEL_REQUESTED, 0))
+        catapults_exit(CATAPULTS_CANCELED);
+}
+
+int catapults_setcancelstate(int state, int *before) {
+    struct catapults_handle *self = handle_self();
+    if (state != CATAPULTS_CANCEL_ENABLE && state != CATAPULTS_CANCEL_DISABLE)
+        return EINVAL;
+    dispatcher_enter();
+    if (before)
+        *before = self->cancel & CANCEL_DISABLED ? CATAPULTS_CANCEL_DISABLE : CATAPULTS_CANCEL_ENABLE;
+    if (state == CATAPULTS_CANCEL_DISABLE)
+        self->cancel |= CANCEL_DISABLED;
+    else
+        self->cancel &= (uint8_t)~CANCEL_DISABLED;
+    dispatcher_leave();
+    return 0;
+}
+
+void catapults_cleanup_begin(struct catapults_cleanup *cleanup) {
+    struct catapults_handle *self = handle_self();
+    cleanup->pushed_before = self->cleanup;
+    self->cleanup = cleanup;
+}
+
+void catapults_cleanup_end(struct catapults_cleanup *cleanup, int execute) {
+    handle_self()->cleanup = cleanup->pushed_before;
+    if (execute)
+        cleanup->function(cleanup->argument);
+}

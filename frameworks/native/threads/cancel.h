@@ -1,0 +1,20 @@
+/*
+ * Cancellation, for the calls that are cancellation points. They begin with catapults_testcancel, block with
+ * cancel_block, put everything in order when that says ECANCELED, leave, and then call catapults_testcancel again.
+ */
+#ifndef CATAPULTS_THREADS_CANCEL_H
+#define CATAPULTS_THREADS_CANCEL_H
+
+#include "threads/handle.h"
+
+enum cancel_state {
+    CANCEL_ENABLED = 0,
+    CANCEL_REQUESTED = 1, /* and none of the others: it ends at its next cancellation point */
+    CANCEL_DISABLED = 2,
+    CANCEL_ENDING = 4 /* for good */
+};
+
+/* Blocks `self`, which runs, like dispatcher_block; also until it is cancelled: ECANCELED. */
+int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant);
+
+#endif

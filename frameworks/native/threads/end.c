@@ -1,0 +1,85 @@
+/*
+ * How threads end. In a program with C++, catapults_exit unwinds the stack as pthread_exit does: by the unwinder of the
+ * C++ runtime, which asks `unwind_step` at each frame, and runs destructors and `catch` blocks in between. Programs
+ * without that have no such frames.
+ */
+#include "threads/end.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unwind.h>
+
+#include "threads/cancel.h"
+#include "threads/mutex.h"
+#include "threads/runtime.h"
+
+#pragma weak _Unwind_ForcedUnwind
+#pragma weak _Unwind_GetCFA
+
+_Static_assert(sizeof(struct _Unwind_Exception) <= sizeof(((struct catapults_handle *)0)->unwinding),
+               "the exception lies in the thread's record, because the stack below a `catch` block is used anew");
+
+static _Unwind_Reason_Code unwind_step(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                       struct _Unwind_Exception *exception, struct _Unwind_Context *context,
+                                       void *self);
+static void held_up(_Unwind_Reason_Code reason, struct _Unwind_Exception *exception);
+static void clean_up_below(struct catapults_handle *self, uintptr_t address);
+
+void catapults_exit(void *result) {
+    struct catapults_handle *self = handle_self();
+    bool again = self->cancel & CANCEL_ENDING; /* by one of its own handlers or destructors */
+    self->cancel |= CANCEL_ENDING;
+    self->result = result;
+    if (_Unwind_ForcedUnwind && !again) {
+        struct _Unwind_Exception *exception = (struct _Unwind_Exception *)&self->unwinding;
+        *exception = (struct _Unwind_Exception){.exception_cleanup = held_up};
+        _Unwind_ForcedUnwind(exception, unwind_step, self); /* returns if it cannot go on */
+    }
+    end(self, result);
+}
+
+void end(struct catapults_handle *self, void *result) {
+    self->cancel |= CANCEL_ENDING;
+    clean_up_below(self, UINTPTR_MAX);
+    if (self->values)
+        keys_destroy(self);
+    dispatcher_enter();
+    mutex_abandon_all(self);
+    self->result = result;
+    self->ended = true;
+    struct catapults_handle *joiner = self->joiner;
+    bool waits = joiner && dispatcher_is_blocked(&joiner->dispatched); /* else its instant has come */
+    if (self->detached)
+        stack_give(self->stack);
+    dispatcher_exit(waits ? &joiner->dispatched : NULL);
+}
+
+/* The unwinder is about to leave the frame whose stack pointer is the CFA of `context`; what lies below is left. */
+static _Unwind_Reason_Code unwind_step(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                       struct _Unwind_Exception *exception, struct _Unwind_Context *context,
+                                       void *self_) {
+    (void)version, (void)kind, (void)exception;
+    struct catapults_handle *self = self_;
+    clean_up_below(self, (uintptr_t)_Unwind_GetCFA(context));
+    if (actions & _UA_END_OF_STACK)
+        end(self, self->result);
+    return _URC_NO_REASON;
+}
+
+/* A `catch (...)` has kept the exception. */
+static void held_up(_Unwind_Reason_Code reason, struct _Unwind_Exception *exception) {
+    (void)reason, (void)exception;
+    const struct catapults_handle *self = handle_self();
+    runtime_report("thread %" PRIu32 " (%s) is to end, and a `catch` did not let it pass; end that with `throw;`",
+                   self->dispatched.policy.number, self->name);
+    abort();
+}
+
+/* Runs the handlers that were pushed in frames below the address. */
+static void clean_up_below(struct catapults_handle *self, uintptr_t address) {
+    struct catapults_cleanup *cleanup;
+    while ((cleanup = self->cleanup) && (uintptr_t)cleanup < address) {
+        self->cleanup = cleanup->pushed_before;
+        cleanup->function(cleanup->argument);
+    }
+}

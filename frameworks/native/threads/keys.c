@@ -1,0 +1,97 @@
+/*
+ * Keys. What a thread has lies in a table of its own, which is made when it first sets a value and grows with the
+ * greatest key that it sets. A value counts only while the generation of its key is that of the key: so a key that is
+ * deleted takes all its values with it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "threads/end.h"
+
+struct key_values {
+    uint32_t count;
+    struct value {
+        uint32_t generation;
+        void *value;
+    } values[];
+};
+
+/* Generations are odd while the key is in use, so 0 is that of no value. */
+static struct key {
+    uint32_t generation;
+    void (*destructor)(void *);
+} keys[CATAPULTS_KEYS_MAX];
+
+static bool in_use(catapults_key_t key) { return key < CATAPULTS_KEYS_MAX && keys[key].generation % 2 == 1; }
+
+int catapults_key_create(catapults_key_t *key, void (*destructor)(void *)) {
+    dispatcher_enter();
+    uint32_t free = 0;
+    while (free < CATAPULTS_KEYS_MAX && in_use(free))
+        free++;
+    if (free < CATAPULTS_KEYS_MAX) {
+        keys[free].destructor = destructor;
+        keys[free].generation++;
+        *key = free;
+    }
+    dispatcher_leave();
+    return free < CATAPULTS_KEYS_MAX ? 0 : EAGAIN;
+}
+
+int catapults_key_delete(catapults_key_t key) {
+    dispatcher_enter();
+    bool existed = in_use(key);
+    if (existed)
+        keys[key].generation++;
+    dispatcher_leave();
+    return existed ? 0 : EINVAL;
+}
+
+void *catapults_getspecific(catapults_key_t key) {
+    const struct key_values *table = handle_self()->values;
+    if (!table || key >= table->count || table->values[key].generation != keys[key].generation)
+        return NULL;
+    return table->values[key].value;
+}
+
+int catapults_setspecific(catapults_key_t key, const void *value) {
+    struct catapults_handle *self = handle_self();
+    struct key_values *table = self->values;
+    if (!in_use(key))
+        return EINVAL;
+    if (!table || key >= table->count) {
+        if (!value)
+            return 0;
+        uint32_t before = table ? table->count : 0, count = before ? before : 4;
+        while (count <= key)
+            count *= 2;
+        table = realloc(table, sizeof *table + count * sizeof *table->values);
+        if (!table)
+            return ENOMEM;
+        memset(table->values + before, 0, (count - before) * sizeof *table->values);
+        table->count = count;
+        self->values = table;
+    }
+    table->values[key] = (struct value){keys[key].generation, (void *)value};
+    return 0;
+}
+
+/* A destructor may set values, of its own key and of others, so that the table may move. */
+void keys_destroy(struct catapults_handle *self) {
+    bool any = true;
+    for (int round = 0; any && round < CATAPULTS_DESTRUCTOR_ITERATIONS; round++) {
+        any = false;
+        for (uint32_t key = 0; key < self->values->count; key++) {
+            struct value *value = &self->values->values[key];
+            if (!value->value || value->generation != keys[key].generation || !keys[key].destructor)
+                continue;
+            void *last = value->value;
+            value->value = NULL;
+            any = true;
+            keys[key].destructor(last);
+        }
+    }
+    free(self->values);
+    self->values = NULL;
+}
