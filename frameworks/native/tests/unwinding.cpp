@@ -61,8 +61,9 @@ void descend(int depth, bool leave) {
     catapults_sleep_until(CATAPULTS_FOREVER);
 }
 
-/* Destructors, handlers and `catch` blocks take turns, the innermost first. */
-void *fall(void *leave) {
+/* Destructors, handlers and `catch` blocks take turns, the innermost first. What `__forced_unwind` refers to does not
+ * exist, here as with pthreads. */
+__attribute__((no_sanitize("null"))) void *fall(void *leave) {
     Guard outermost{"o"};
     catapults_cleanup_push(note, const_cast<char *>("c"));
     try {
