@@ -27,7 +27,7 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
     dispatcher_builtin.start(scheduler->instance);
     runs = dispatcher_member(scheduler, runs);
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
-        if (thread->scheduler != scheduler)
+        if (thread->scheduler != scheduler || thread->state == THREAD_ENDED)
             continue;
         file(scheduler, thread, runs);
         failure.threads++;

@@ -279,6 +279,18 @@ int dispatcher_yield_to(struct dispatcher_thread *thread) {
     return possible ? 0 : EAGAIN;
 }
 
+const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void *room) {
+    struct processor *here = processor_here();
+    if (scheduler == here->turn->scheduler) {
+        yield();
+        return NULL;
+    }
+    const struct catapults_stop *stop = dispatcher_move(here->turn, scheduler, room);
+    if (!stop)
+        run(here, here->current, choose(here));
+    return stop;
+}
+
 static const char *const block_events[] = {"block.io.read", "block.io.write", "block.io.accept", "block.io.connect",
                                            "block.io.file", "block.lock",     "block.condition", "block.join",
                                            "block.sleep",   "block.kernel",   "block.scheduler", "block.port",
@@ -402,11 +414,7 @@ void dispatcher_set_driver(const struct dispatcher_driver *driver) { dispatcher.
 
 const struct catapults_policy *dispatcher_policy(void) { return dispatcher.root.policy; }
 
-void *dispatcher_instance(void) { return dispatcher.root.instance; }
-
 const struct catapults_policy *dispatcher_compiled_in(void) { return compiled_in; }
-
-const struct catapults_import *dispatcher_consumed(void) { return dispatcher.root.consumed; }
 
 struct dispatcher_thread *dispatcher_first_thread(void) { return dispatcher.oldest; }
 

@@ -176,6 +176,11 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
  * ends already. May run other threads. */
 int dispatcher_remove(struct scheduler *scheduler);
 
+/* Puts the caller under `scheduler`: newthread there, exit where it was. `room`: as many bytes as its record has for
+ * attributes, at least those of the policy there; not used afterwards. Returns what it was refused with, and then it is
+ * where it was; or NULL, when it runs there. Runs other threads. */
+const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void *room);
+
 /* One that has ended, so that its memory can be given back; NULL: none, and each is told of once. */
 struct scheduler *dispatcher_take_removed(void);
 
@@ -183,14 +188,9 @@ struct scheduler *dispatcher_take_removed(void);
 
 /* The policy in force at the root: what is compiled in and the built-in FIFO included. */
 const struct catapults_policy *dispatcher_policy(void);
-void *dispatcher_instance(void);
 
 /* The policy that is compiled in, or NULL. */
 const struct catapults_policy *dispatcher_compiled_in(void);
-
-/* The import of the policy in force that the dispatcher itself keeps: how long each thread has run. NULL: it has none.
- */
-const struct catapults_import *dispatcher_consumed(void);
 
 /* All threads that have not ended, in order of their numbers. */
 struct dispatcher_thread *dispatcher_first_thread(void);

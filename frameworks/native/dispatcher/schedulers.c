@@ -96,6 +96,62 @@ void dispatcher_end(struct scheduler *scheduler) {
     dispatcher.removed = scheduler;
 }
 
+/* ---- Threads that change their scheduler ------------------------------------------------------------------------- */
+
+static void copy(void *to, const void *from, uint32_t size) {
+    for (uint32_t i = 0; i < size; i++)
+        ((char *)to)[i] = ((const char *)from)[i];
+}
+
+static void exchange(void *a, void *b, uint32_t size) {
+    for (uint32_t i = 0; i < size; i++) {
+        char byte = ((char *)a)[i];
+        ((char *)a)[i] = ((char *)b)[i];
+        ((char *)b)[i] = byte;
+    }
+}
+
+/*
+ * What a policy keeps of a thread is in the thread's record, and both policies need it. While events are raised at one
+ * of them, what the other keeps is in `room`: its containers point at the record as before, and nobody follows them
+ * meanwhile.
+ */
+const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, struct scheduler *to, void *room) {
+    struct scheduler *from = thread->scheduler;
+    copy(room, &thread->policy, thread->room);
+    thread->scheduler = to;
+    thread->policy.container = 0;
+    to->policy->adopt(to->instance, &thread->policy);
+    dispatcher_clock_adopt(thread);
+    dispatcher.host->adopted(thread);
+    const struct catapults_stop *stop = RAISE(to, newthread, &thread->policy);
+    if (stop && stop->why == CATAPULTS_STOP_FAIL) {
+        copy(&thread->policy, room, thread->room);
+        thread->scheduler = from;
+        return stop;
+    }
+    to->runnable++;
+    to->members++;
+    if (UNLIKELY(stop))
+        dispatcher_contain(to, "newthread", stop, NULL, from->parent ? &from->record : NULL);
+
+    exchange(&thread->policy, room, thread->room);
+    thread->scheduler = from;
+    thread->state = THREAD_ENDED;
+    from->runnable--;
+    from->members--;
+    stop = RAISE(from, exit, &thread->policy);
+    if (UNLIKELY(stop))
+        dispatcher_contain(from, "exit", stop, NULL, NULL);
+    exchange(&thread->policy, room, thread->room);
+    dispatcher_give_up(from); /* at schedulers of which `to` may be one */
+    thread->scheduler = to;
+    thread->state = THREAD_RUNNABLE;
+    dispatcher_gained(to, NULL);
+    TRACE(TRACE_SWITCHED_OUT, thread, 0);
+    return NULL;
+}
+
 struct scheduler *dispatcher_take_removed(void) {
     struct scheduler *scheduler = dispatcher.removed;
     if (scheduler)

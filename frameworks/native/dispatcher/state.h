@@ -52,6 +52,10 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
 /* What the root dispatched is no thread that can run: goes down to one that can, and waits until there is one. */
 struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *dispatched);
 
+/* The thread, which is RUNNING, goes over to another scheduler. Returns what it was refused with, and then nothing has
+ * changed; or NULL, and then it is READY there, and nothing is RUNNING. */
+const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, struct scheduler *to, void *room);
+
 /* Waits until something is RUNNABLE. */
 void dispatcher_await(void);
 

@@ -15,6 +15,7 @@
 #include "catapults/imports.h"
 #include "catapults/io.h"
 #include "catapults/locks.h"
+#include "catapults/schedulers.h"
 #include "catapults/ports.h"
 #include "catapults/threads.h"
 
@@ -25,8 +26,8 @@ extern "C" {
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 struct catapults_options {
-    const char
-        *policy; /* a shared object; NULL: $CATAPULTS_POLICY, else the policy compiled in, else the built-in FIFO */
+    const char *policy;  /* a shared object with a policy, or with a hierarchy (schedulers.h); NULL: $CATAPULTS_POLICY,
+                            else the policy compiled in, else the built-in FIFO */
     bool strict_imports; /* registering a variable that the policy does not import ends the program (2005, §5.2) */
     const char *io;      /* "io_uring" or "epoll"; NULL: $CATAPULTS_IO, else io_uring where the kernel allows it */
     const char *trace;   /* where to record who ran when; NULL: $CATAPULTS_TRACE, else nowhere */
@@ -37,7 +38,8 @@ struct catapults_options {
  * error, and the result is EINVAL (the policy cannot be used), ENOMEM, EALREADY, or what the system said. */
 int catapults_init(const struct catapults_options *options);
 
-/* ---- What the policy answers ------------------------------------------------------------------------------------- */
+/* ---- What the policy that the caller is under answers
+ * ------------------------------------------------------------------------------------- */
 
 int64_t catapults_threads_ready(void), catapults_threads_suspended(void), catapults_threads_total(void);
 const char *catapults_policy_name(void); /* the policy in force; "fifo (built-in)" after a policy had to go */

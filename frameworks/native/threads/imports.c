@@ -1,89 +1,143 @@
 /*
- * Variables of the application that the policy imports (2005, §5.2). Generated code reads them through pointers in its
- * instance and in its part of each thread; registering a variable is setting these pointers.
+ * Variables of the application that policies import (2005, §5.2). Generated code reads them through pointers in its
+ * instance and in its part of each thread; registering a variable is setting these pointers. What was registered is
+ * remembered for schedulers that come later.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "threads/runtime.h"
+#include "threads/scheduler.h"
 
-/* A member of each thread's object that is linked with a per-thread import. */
+/* What the application has registered. */
+struct variable {
+    const char *name;
+    int type;
+    bool member;   /* of each thread's object */
+    void *address; /* else */
+    size_t offset; /* of a member, in the object */
+    struct variable *next;
+};
+
+/* A member of each thread's object that a policy imports. */
 struct linked {
     const struct catapults_import *import;
-    size_t offset; /* in the object */
+    const struct variable *variable;
     struct linked *next;
 };
 
-static struct linked *linked;
+static struct variable *variables;
 
-static const struct catapults_import *find(const struct catapults_import *imports, uint32_t count, const char *name,
-                                           int type, int *error);
-static const struct catapults_import *find_ceiling(void);
+static const char *const types[] = {[CATAPULTS_IMPORT_INT] = "int",
+                                    [CATAPULTS_IMPORT_BOOL] = "bool",
+                                    [CATAPULTS_IMPORT_TIME] = "time",
+                                    [CATAPULTS_IMPORT_FLOAT] = "float"};
+
+static const struct catapults_import *find(const struct catapults_policy *policy, bool per_thread, const char *name);
+static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported);
+static int remember(const struct variable *variable, struct variable **kept);
+static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable);
 static void link_one(struct catapults_handle *thread, const struct linked *one);
+static void report_unknown(const char *name);
 
-static int register_global(const char *name, int type, void *variable) {
-    const struct imports *imports = &runtime.imports;
-    int error;
-    const struct catapults_import *import =
-        find(imports->policy->imports, imports->policy->imports_count, name, type, &error);
+/* ---- Registering ------------------------------------------------------------------------------------------------- */
+
+static int register_variable(const struct variable *variable) {
     dispatcher_enter();
-    if (import && !imports->contained)
-        *(void **)((char *)imports->instance + import->pointer) = variable;
+    bool imported = false;
+    int error = 0;
+    struct scheduler *scheduler;
+    for (scheduler = dispatcher_root(); scheduler && error == 0; scheduler = dispatcher_next_scheduler(scheduler))
+        error = check(scheduler_handle(scheduler), variable, &imported);
+    if (!imported && error == 0 && runtime.strict_imports)
+        report_unknown(variable->name);
+    struct variable *kept;
+    if (error == 0)
+        error = remember(variable, &kept);
+    for (scheduler = dispatcher_root(); scheduler && error == 0; scheduler = dispatcher_next_scheduler(scheduler))
+        error = link_scheduler(scheduler_handle(scheduler), kept);
+    if (error == 0 && variable->member)
+        for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+            imports_link(handle_of(t));
     dispatcher_leave();
-    return error;
+    return error ? error : imported ? 0 : ENOENT;
 }
 
-/* The link of an import, a new one if there is none; NULL: no memory. */
-static struct linked *link_member(const struct catapults_import *import) {
-    struct linked *one = linked;
-    while (one && one->import != import)
-        one = one->next;
-    if (!one && (one = malloc(sizeof *one))) {
-        one->import = import;
-        one->next = linked;
-        linked = one;
-    }
-    return one;
-}
-
-static int register_member(const char *name, int type, size_t offset) {
-    const struct imports *imports = &runtime.imports;
-    int error;
-    const struct catapults_import *import =
-        find(imports->policy->thread_imports, imports->policy->thread_imports_count, name, type, &error);
+/* Whether the scheduler's policy imports it, and as what it is registered. */
+static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported) {
+    const struct catapults_policy *policy = scheduler->policy;
+    const struct catapults_import *import = find(policy, variable->member, variable->name);
     if (!import)
-        return error;
-    if (import == dispatcher_consumed() || import == find_ceiling()) {
+        return 0;
+    *imported = true;
+    if ((int)import->type != variable->type) {
+        runtime_report("the policy %s imports `%s` as %s, the application registers it as %s; declare it alike in %s "
+                       "and in the application",
+                       policy->name, import->name, types[import->type], types[variable->type], policy->source);
+        return EINVAL;
+    }
+    bool consumed = import->type == CATAPULTS_IMPORT_TIME && strcmp(import->name, "consumed") == 0;
+    if (variable->member && (consumed || import == scheduler->ceiling)) {
         runtime_report("the application registers `%s`, which the runtime itself keeps for the policy %s; rename one",
-                       name, imports->policy->name);
+                       import->name, policy->name);
         return EEXIST;
     }
-    dispatcher_enter();
-    struct linked *one = link_member(import);
-    if (one) {
-        one->offset = offset;
-        for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
-            link_one(handle_of(t), one);
+    return 0;
+}
+
+static int remember(const struct variable *variable, struct variable **kept) {
+    struct variable *one = variables;
+    while (one && (one->member != variable->member || strcmp(one->name, variable->name) != 0))
+        one = one->next;
+    if (!one) {
+        one = malloc(sizeof *one);
+        char *name = strdup(variable->name);
+        if (!one || !name) {
+            free(one);
+            free(name);
+            return ENOMEM;
+        }
+        one->name = name;
+        one->member = variable->member;
+        one->next = variables;
+        variables = one;
     }
-    dispatcher_leave();
-    return one ? 0 : ENOMEM;
+    one->type = variable->type;
+    one->address = variable->address;
+    one->offset = variable->offset;
+    *kept = one;
+    return 0;
+}
+
+static void report_unknown(const char *name) {
+    const struct catapults_policy *policy = scheduler_root.policy;
+    bool alone = !dispatcher_next_scheduler(dispatcher_root());
+    runtime_report("%s%s has no import `%s`, which the application registers; declare it in %s, or turn strict imports "
+                   "off (CATAPULTS_STRICT_IMPORTS)",
+                   alone ? "the policy " : "the hierarchy, that of the policy ", policy->name, name,
+                   alone ? policy->source : "one of its policies");
+    exit(EXIT_FAILURE);
 }
 
 int catapults_schedvar_register(const char *name, catapults_int *variable) {
-    return register_global(name, CATAPULTS_IMPORT_INT, variable);
+    return register_variable(&(struct variable){.name = name, .type = CATAPULTS_IMPORT_INT, .address = variable});
 }
 
 int catapults_schedvar_register_bool(const char *name, bool *variable) {
-    return register_global(name, CATAPULTS_IMPORT_BOOL, variable);
+    return register_variable(&(struct variable){.name = name, .type = CATAPULTS_IMPORT_BOOL, .address = variable});
 }
 
 int catapults_schedvar_register_time(const char *name, catapults_time *nanoseconds) {
-    return register_global(name, CATAPULTS_IMPORT_TIME, nanoseconds);
+    return register_variable(&(struct variable){.name = name, .type = CATAPULTS_IMPORT_TIME, .address = nanoseconds});
 }
 
 int catapults_schedvar_register_float(const char *name, double *variable) {
-    return register_global(name, CATAPULTS_IMPORT_FLOAT, variable);
+    return register_variable(&(struct variable){.name = name, .type = CATAPULTS_IMPORT_FLOAT, .address = variable});
+}
+
+static int register_member(const char *name, int type, size_t offset) {
+    return register_variable(&(struct variable){.name = name, .type = type, .member = true, .offset = offset});
 }
 
 int catapults_threadvar_register_at(const char *name, size_t offset) {
@@ -109,70 +163,157 @@ void catapults_set_object(catapults_t thread, void *object) {
     dispatcher_leave();
 }
 
+/* ---- Linking ----------------------------------------------------------------------------------------------------- */
+
+/* Whether its policy is still the one that it was given: the built-in FIFO imports nothing. */
+static bool in_force(const struct catapults_scheduler *scheduler) {
+    return scheduler->dispatched->policy == scheduler->policy;
+}
+
+static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable) {
+    const struct catapults_import *import = find(scheduler->policy, variable->member, variable->name);
+    if (!import)
+        return 0;
+    if (!variable->member) {
+        if (in_force(scheduler))
+            *(void **)((char *)scheduler->dispatched->instance + import->pointer) = variable->address;
+        return 0;
+    }
+    for (const struct linked *one = scheduler->linked; one; one = one->next)
+        if (one->import == import)
+            return 0;
+    struct linked *one = malloc(sizeof *one);
+    if (!one)
+        return ENOMEM;
+    *one = (struct linked){.import = import, .variable = variable, .next = scheduler->linked};
+    scheduler->linked = one;
+    return 0;
+}
+
 void imports_link(struct catapults_handle *thread) {
-    for (const struct linked *one = linked; one; one = one->next)
+    const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
+    if (!in_force(scheduler))
+        return;
+    for (const struct linked *one = scheduler->linked; one; one = one->next)
         link_one(thread, one);
     if (thread->has_ceiling)
         imports_link_ceiling(thread);
 }
 
-bool imports_has_ceiling(void) { return find_ceiling(); }
+static void link_one(struct catapults_handle *thread, const struct linked *one) {
+    char *t = (char *)&thread->dispatched.policy;
+    void *variable = thread->object ? (char *)thread->object + one->variable->offset : t + one->import->fallback;
+    *(void **)(t + one->import->pointer) = variable;
+}
+
+bool imports_has_ceiling(void) {
+    const struct catapults_scheduler *scheduler = scheduler_handle(handle_self()->dispatched.scheduler);
+    return in_force(scheduler) && scheduler->ceiling;
+}
 
 void imports_link_ceiling(struct catapults_handle *thread) {
-    const struct catapults_import *import = find_ceiling();
-    if (!import)
+    const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
+    const struct catapults_import *import = scheduler->ceiling;
+    if (!import || !in_force(scheduler))
         return;
     char *t = (char *)&thread->dispatched.policy;
     *(void **)(t + import->pointer) = thread->has_ceiling ? (char *)&thread->ceiling : t + import->fallback;
 }
 
-/* NULL: the policy in force has none. */
-static const struct catapults_import *find_ceiling(void) {
-    const struct catapults_policy *policy = dispatcher_policy();
-    for (uint32_t i = 0; i < policy->thread_imports_count; i++) {
-        const struct catapults_import *import = &policy->thread_imports[i];
-        if (import->type == CATAPULTS_IMPORT_INT && strcmp(import->name, "ceiling") == 0)
-            return import;
+/* ---- Schedulers -------------------------------------------------------------------------------------------------- */
+
+static int check_parameter(const struct catapults_scheduler *scheduler,
+                           const struct catapults_hierarchy_parameter *parameter) {
+    const struct scheduler *parent = scheduler->dispatched->parent;
+    const struct catapults_policy *policy = scheduler->policy;
+    if (parameter->at_parent)
+        policy = parent ? scheduler_handle(parent)->policy : NULL;
+    const struct catapults_import *import = policy ? find(policy, parameter->at_parent, parameter->name) : NULL;
+    const char *what = parameter->at_parent ? "threadimports" : "imports";
+    if (!policy)
+        runtime_report("the scheduler %s has no parent for its parameter `%s`; name a parent, or leave it out",
+                       scheduler->name, parameter->name);
+    else if (!import)
+        runtime_report(
+            "the policy %s has no `%s` in its %s, which is a parameter of the scheduler %s; declare it in %s",
+            policy->name, parameter->name, what, scheduler->name, policy->source);
+    else if (import->type != parameter->type)
+        runtime_report(
+            "the policy %s has `%s` in its %s as %s, the scheduler %s has the parameter as %s; make them alike",
+            policy->name, parameter->name, what, types[import->type], scheduler->name, types[parameter->type]);
+    else
+        return 0;
+    return EINVAL;
+}
+
+int imports_prepare(struct catapults_scheduler *scheduler) {
+    int error = 0;
+    bool imported;
+    for (uint32_t i = 0; i < scheduler->parameters_count && error == 0; i++)
+        error = check_parameter(scheduler, &scheduler->parameters[i]);
+    const struct catapults_import *ceiling = find(scheduler->policy, true, "ceiling");
+    scheduler->ceiling = ceiling && ceiling->type == CATAPULTS_IMPORT_INT ? ceiling : NULL;
+    for (const struct variable *one = variables; one && error == 0; one = one->next) {
+        error = check(scheduler, one, &imported);
+        if (error == 0 && one->member)
+            error = link_scheduler(scheduler, one);
     }
-    return NULL;
+    if (error)
+        imports_release(scheduler);
+    return error;
 }
 
-static void link_one(struct catapults_handle *thread, const struct linked *one) {
-    if (runtime.imports.contained)
-        return;
-    char *t = (char *)&thread->dispatched.policy;
-    void *variable = thread->object ? (char *)thread->object + one->offset : t + one->import->fallback;
-    *(void **)(t + one->import->pointer) = variable;
+void imports_release(struct catapults_scheduler *scheduler) {
+    while (scheduler->linked) {
+        struct linked *one = scheduler->linked;
+        scheduler->linked = one->next;
+        free(one);
+    }
 }
 
-/* NULL: not to be linked, for the reason in *error. */
-static const struct catapults_import *find(const struct catapults_import *imports, uint32_t count, const char *name,
-                                           int type, int *error) {
-    static const char *const types[] = {[CATAPULTS_IMPORT_INT] = "int",
-                                        [CATAPULTS_IMPORT_BOOL] = "bool",
-                                        [CATAPULTS_IMPORT_TIME] = "time",
-                                        [CATAPULTS_IMPORT_FLOAT] = "float"};
-    const struct catapults_policy *policy = runtime.imports.policy;
-    *error = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(imports[i].name, name) != 0)
+/* `base`: the instance, or the record at the parent. */
+static void set_parameters(const struct catapults_scheduler *scheduler, const struct catapults_policy *policy,
+                           bool at_parent, char *base) {
+    for (uint32_t i = 0; i < scheduler->parameters_count; i++) {
+        const struct catapults_hierarchy_parameter *parameter = &scheduler->parameters[i];
+        if (parameter->at_parent != at_parent)
             continue;
-        if ((int)imports[i].type == type)
+        const struct catapults_import *import = find(policy, at_parent, parameter->name);
+        if (!import)
+            continue;
+        void *place = base + import->fallback;
+        switch (import->type) {
+        case CATAPULTS_IMPORT_INT:
+        case CATAPULTS_IMPORT_TIME:
+            *(int64_t *)place = parameter->value.integer;
+            break;
+        case CATAPULTS_IMPORT_BOOL:
+            *(bool *)place = parameter->value.integer != 0;
+            break;
+        case CATAPULTS_IMPORT_FLOAT:
+            *(double *)place = parameter->value.real;
+            break;
+        }
+    }
+}
+
+void imports_started(struct catapults_scheduler *scheduler) {
+    set_parameters(scheduler, scheduler->policy, false, scheduler->dispatched->instance);
+    for (const struct variable *one = variables; one; one = one->next)
+        if (!one->member)
+            link_scheduler(scheduler, one);
+}
+
+void imports_adopted(struct catapults_scheduler *scheduler) {
+    set_parameters(scheduler, scheduler->dispatched->parent->policy, true,
+                   (char *)&scheduler->dispatched->record.policy);
+}
+
+static const struct catapults_import *find(const struct catapults_policy *policy, bool per_thread, const char *name) {
+    const struct catapults_import *imports = per_thread ? policy->thread_imports : policy->imports;
+    uint32_t count = per_thread ? policy->thread_imports_count : policy->imports_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(imports[i].name, name) == 0)
             return &imports[i];
-        runtime_report(
-            "the policy %s imports `%s` as %s, the application registers it as %s; declare it alike in %s and in the "
-            "application",
-            policy->name, name, types[imports[i].type], types[type], policy->source);
-        *error = EINVAL;
-        return NULL;
-    }
-    *error = ENOENT;
-    if (runtime.imports.strict) {
-        runtime_report(
-            "the policy %s has no import `%s`, which the application registers; declare it in %s, or turn strict "
-            "imports off (CATAPULTS_STRICT_IMPORTS)",
-            policy->name, name, policy->source);
-        exit(EXIT_FAILURE);
-    }
     return NULL;
 }

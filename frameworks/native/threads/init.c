@@ -13,6 +13,7 @@
 #include "dispatcher/trace.h"
 #include "io/io.h"
 #include "threads/runtime.h"
+#include "threads/scheduler.h"
 
 struct runtime runtime;
 
@@ -24,6 +25,17 @@ __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 static struct dispatcher_exceptions no_exceptions;
 
 static void adopted(struct dispatcher_thread *thread) { imports_link(handle_of(thread)); }
+
+static void scheduler_adopted(struct scheduler *scheduler) { imports_adopted(scheduler_handle(scheduler)); }
+
+static void scheduler_started(struct scheduler *scheduler) {
+    if (!scheduler->parent) {
+        scheduler->host = &scheduler_root;
+        scheduler_root.dispatched = scheduler;
+        scheduler->name = scheduler_root.name[0] ? scheduler_root.name : NULL;
+    }
+    imports_started(scheduler_handle(scheduler));
+}
 
 static void finished(void) { exit(EXIT_SUCCESS); }
 
@@ -38,6 +50,7 @@ static struct catapults_handle *first_record(void) {
     memset(record, 0, runtime.record_size);
     struct catapults_handle *self = (struct catapults_handle *)record;
     self->stack = stack;
+    self->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
     strcpy(self->name, "main");
     return self;
 }
@@ -46,6 +59,8 @@ int catapults_init(const struct catapults_options *options) {
     static const struct catapults_options none;
     static struct dispatcher_host host = {.now = catapults_now,
                                           .adopted = adopted,
+                                          .scheduler_adopted = scheduler_adopted,
+                                          .scheduler_started = scheduler_started,
                                           .recorded = trace_name,
                                           .contained = report_contained,
                                           .deadlocked = report_deadlock,
@@ -58,21 +73,38 @@ int catapults_init(const struct catapults_options *options) {
     }
     const char *file = options->policy ? options->policy : runtime_environment("CATAPULTS_POLICY");
     const struct catapults_policy *policy = NULL;
-    void *instance = NULL;
-    int error = policy_load(file, &policy, &instance);
+    const struct catapults_hierarchy *hierarchy = NULL;
+    int error = policy_load(file, &policy, &hierarchy);
     if (error)
         return error;
+    void *instance = policy ? policy_instance(policy) : NULL;
+    if (policy && !instance)
+        return ENOMEM;
     const struct catapults_policy *in_force = policy ? policy : dispatcher_compiled_in();
     if (!in_force)
         in_force = &dispatcher_builtin;
 
     const char *strict = runtime_environment("CATAPULTS_STRICT_IMPORTS");
-    runtime.imports.strict = options->strict_imports || (strict && strcmp(strict, "1") == 0);
+    runtime.strict_imports = options->strict_imports || (strict && strcmp(strict, "1") == 0);
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
     if (runtime.stack_size < STACK_LEAST)
         runtime.stack_size = STACK_LEAST;
-    size_t size = offsetof(struct catapults_handle, dispatched) + dispatcher_thread_size(in_force);
-    runtime.record_size = (size + 63) & ~(size_t)63;
+    runtime.record_size = scheduler_record_size(in_force);
+    for (uint32_t i = 1; hierarchy && i < hierarchy->nodes_count; i++) {
+        size_t size = scheduler_record_size(hierarchy->nodes[i].policy);
+        if (size > runtime.record_size)
+            runtime.record_size = size;
+    }
+    scheduler_root = (struct catapults_scheduler){.dispatched = dispatcher_root(), .policy = in_force};
+    if (hierarchy) {
+        scheduler_root.parameters = hierarchy->nodes[0].parameters;
+        scheduler_root.parameters_count = hierarchy->nodes[0].parameters_count;
+        strncat(scheduler_root.name, hierarchy->nodes[0].name, CATAPULTS_NAME_SIZE - 1);
+    }
+    scheduler_default = &scheduler_root;
+    error = imports_prepare(&scheduler_root);
+    if (error)
+        return error;
 
     struct catapults_handle *self = first_record();
     if (!self) {
@@ -87,18 +119,24 @@ int catapults_init(const struct catapults_options *options) {
         return error;
     host.error_number = &errno;
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
-    const struct catapults_stop *stop = dispatcher_start(&host, policy, instance, &self->dispatched);
+    dispatcher_prepare(&host, policy, instance);
+    error = hierarchy ? schedulers_add(hierarchy) : 0;
+    if (error) {
+        catapults_io_stop();
+        return error;
+    }
+    const struct catapults_stop *stop = dispatcher_start_under(scheduler_default->dispatched, &self->dispatched);
     if (stop) {
+        in_force = scheduler_default->policy;
         runtime_report("policy %s refuses the first thread (%s:%u): %s", in_force->name, in_force->source, stop->line,
                        stop->text);
         catapults_io_stop();
         return EINVAL;
     }
-    runtime.imports.policy = in_force;
-    runtime.imports.instance = policy ? instance : dispatcher_instance();
     runtime.started = true;
     if (dispatcher_trace)
-        strncpy(dispatcher_trace->policy, in_force->name, sizeof dispatcher_trace->policy - 1);
+        strncpy(dispatcher_trace->policy, hierarchy ? hierarchy->name : in_force->name,
+                sizeof dispatcher_trace->policy - 1);
     overflow_install();
     return 0;
 }

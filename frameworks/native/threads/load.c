@@ -12,8 +12,15 @@
 #include "catapults/loadable.h"
 #include "threads/runtime.h"
 
-int policy_load(const char *file, const struct catapults_policy **result, void **instance) {
+static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
+static const char *unusable_policy(const struct catapults_policy *policy, char *text, size_t size) {
+    return catapults_unusable(policy, "this runtime", "native", CATAPULTS_NATIVE_ABI, text, size);
+}
+
+int policy_load(const char *file, const struct catapults_policy **result, const struct catapults_hierarchy **tree) {
     *result = NULL;
+    if (tree)
+        *tree = NULL;
     if (!file || !*file)
         return 0;
     char *path = realpath(file, NULL); /* without a slash, dlopen would search elsewhere */
@@ -33,25 +40,52 @@ int policy_load(const char *file, const struct catapults_policy **result, void *
         runtime_report("cannot load the policy %s: %s; build it with `catapults build`", file, dlerror());
         return EINVAL;
     }
-    const struct catapults_policy *policy = dlsym(object, "catapults_policy");
+    const struct catapults_hierarchy *hierarchy = dlsym(object, "catapults_hierarchy");
+    const struct catapults_policy *policy = hierarchy ? NULL : dlsym(object, "catapults_policy");
     char text[256];
-    const char *wrong =
-        policy ? catapults_unusable(policy, "this runtime", "native", CATAPULTS_NATIVE_ABI, text, sizeof text)
-               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
+    const char *wrong = hierarchy && !tree ? "it is a hierarchy, and only a policy can be used here"
+                        : hierarchy        ? unusable(hierarchy, text, sizeof text)
+                        : policy           ? unusable_policy(policy, text, sizeof text)
+                                 : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
     if (wrong) {
         runtime_report("cannot use the policy %s: %s; rebuild it with `catapults build --framework native`", file,
                        wrong);
         dlclose(object);
         return EINVAL;
     }
-    size_t size = ((size_t)policy->instance_size + 15) & ~(size_t)15;
-    *instance = aligned_alloc(16, size ? size : 16);
-    if (!*instance) {
-        runtime_report("no memory for the policy %s", file);
-        dlclose(object);
-        return ENOMEM;
-    }
-    memset(*instance, 0, size);
-    *result = policy;
+    *result = hierarchy ? hierarchy->nodes[0].policy : policy;
+    if (tree)
+        *tree = hierarchy;
     return 0;
+}
+
+void *policy_instance(const struct catapults_policy *policy) {
+    size_t size = ((size_t)policy->instance_size + 15) & ~(size_t)15;
+    void *instance = aligned_alloc(16, size ? size : 16);
+    if (instance)
+        memset(instance, 0, size);
+    else
+        runtime_report("no memory for the policy %s", policy->name);
+    return instance;
+}
+
+static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size) {
+    if (hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC)
+        return "its `catapults_hierarchy` does not describe a hierarchy";
+    if (hierarchy->contract != CATAPULTS_CONTRACT) {
+        snprintf(text, size, "it was built for version %u of the contract with policies, this runtime has version %u",
+                 hierarchy->contract, CATAPULTS_CONTRACT);
+        return text;
+    }
+    if (hierarchy->nodes_count == 0 || hierarchy->default_node >= hierarchy->nodes_count)
+        return "its description is damaged";
+    for (uint32_t i = 0; i < hierarchy->nodes_count; i++) {
+        const struct catapults_hierarchy_node *node = &hierarchy->nodes[i];
+        if (!node->policy || !node->name || (i == 0 ? node->parent != 0 : node->parent >= i))
+            return "its description is damaged";
+        const char *wrong = unusable_policy(node->policy, text, size);
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
 }

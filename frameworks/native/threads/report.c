@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "threads/mutex.h"
+#include "dispatcher/scheduler.h"
 #include "threads/runtime.h"
 
 static const char *file_name(const char *path) {
@@ -19,7 +20,6 @@ static const char *file_name(const char *path) {
 void report_contained(const struct dispatcher_failure *failure) {
     const struct catapults_policy *policy = failure->policy;
     const struct catapults_stop *stop = failure->stop;
-    runtime.imports.contained = true;
     static char what[512];
     if (!stop)
         snprintf(what, sizeof what, "rule of %s broken in `%s`: %s", policy->framework, failure->event, failure->text);
@@ -29,7 +29,9 @@ void report_contained(const struct dispatcher_failure *failure) {
     else
         snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", file_name(policy->source), stop->line,
                  stop->text);
-    runtime_report("policy %s: %s; %" PRId64 " thread%s under the built-in FIFO", policy->name, what, failure->threads,
+    const char *name = failure->scheduler->name;
+    runtime_report("policy %s%s%s: %s; %" PRId64 " thread%s under the built-in FIFO", policy->name,
+                   name ? " of the scheduler " : "", name ? name : "", what, failure->threads,
                    failure->threads == 1 ? " continues" : "s continue");
 }
 

@@ -4,18 +4,14 @@
 #ifndef CATAPULTS_RUNTIME_H
 #define CATAPULTS_RUNTIME_H
 
+#include "catapults/hierarchy.h"
 #include "threads/handle.h"
 
 struct runtime {
     bool started;
     size_t stack_size;  /* of a thread, unless it asks for another */
-    size_t record_size; /* of struct catapults_handle and the policy's part */
-    struct imports {
-        const struct catapults_policy *policy; /* that was started with */
-        void *instance;
-        bool strict;
-        bool contained; /* it is out: registering goes on and links nothing */
-    } imports;
+    size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
+    bool strict_imports;
 };
 
 extern struct runtime runtime;
@@ -27,8 +23,12 @@ const char *runtime_environment(const char *name);
  * its buffer is not there, nor one of stdio. */
 __attribute__((format(printf, 1, 2))) void runtime_report(const char *format, ...);
 
-/* The policy to start with. NULL in *policy: none is asked for. Reports what is wrong; returns EINVAL, ENOMEM. */
-int policy_load(const char *file, const struct catapults_policy **policy, void **instance);
+/* The policy in a shared object, or the hierarchy and the policy of its root; `hierarchy` NULL: that is refused. NULL
+ * in *policy: none is asked for. Reports what is wrong; returns EINVAL. */
+int policy_load(const char *file, const struct catapults_policy **policy, const struct catapults_hierarchy **hierarchy);
+
+/* Zeroed memory for an instance of it; NULL: there is none, which is reported. */
+void *policy_instance(const struct catapults_policy *policy);
 
 /* Links all per-thread imports that were registered with the thread's object. */
 void imports_link(struct catapults_handle *thread);

@@ -7,6 +7,7 @@
 #include "threads/cancel.h"
 #include "threads/end.h"
 #include "threads/runtime.h"
+#include "threads/scheduler.h"
 
 static struct catapults_handle *make(const struct catapults_attributes *attributes);
 static int join(struct catapults_handle *thread, void **result, int64_t instant, bool may_wait);
@@ -20,7 +21,10 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
     dispatcher_enter();
-    struct catapults_handle *thread = make(attributes ? attributes : &none);
+    if (!attributes)
+        attributes = &none;
+    const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;
+    struct catapults_handle *thread = make(attributes);
     if (!thread) {
         dispatcher_leave();
         return EAGAIN;
@@ -30,7 +34,7 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     if (result)
         *result = thread; /* before it can run */
     const struct catapults_stop *stop =
-        dispatcher_create(dispatcher_root(), &thread->dispatched, thread->stack, thread, entry, thread);
+        dispatcher_create(under->dispatched, &thread->dispatched, thread->stack, thread, entry, thread);
     if (stop) {
         if (result)
             *result = NULL;
@@ -143,7 +147,7 @@ int64_t catapults_threads_suspended(void) { return ask(dispatcher_threads_suspen
 
 int64_t catapults_threads_total(void) { return ask(dispatcher_threads_total); }
 
-const char *catapults_policy_name(void) { return dispatcher_policy()->name; }
+const char *catapults_policy_name(void) { return catapults_scheduler_policy_name(catapults_scheduler_self()); }
 
 static void entry(void *argument) {
     struct catapults_handle *self = argument;
@@ -161,6 +165,7 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
         return NULL;
     struct catapults_handle *thread = (struct catapults_handle *)((char *)stack - runtime.record_size);
     thread->stack = stack;
+    thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
     thread->object = attributes->object;
     thread->joiner = NULL;
     thread->joins = NULL;

@@ -21,6 +21,8 @@ struct catapults_attributes {
     size_t stack_size; /* bytes; 0: that of the options */
     void *object;      /* where the policy's per-thread imports are read: see catapults_threadvar_register */
     bool detached;
+    struct catapults_scheduler *scheduler; /* that it is under (schedulers.h); NULL: the default of the hierarchy, else
+                                              the root */
 };
 
 /* Creates a thread. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EPERM: there was no

@@ -1,0 +1,72 @@
+/*
+ * What a decision costs that goes through 1, 2, 3, 4, 8 levels of schedulers (CPU inheritance scheduling, 1996, Table
+ * 1).
+ *
+ *   levels policy.so       the policy of every scheduler
+ *
+ * Prints `name value` lines, in nanoseconds: what a yield costs between two threads under a scheduler that has so many
+ * schedulers from the root to itself. Each figure is the median of ROUNDS rounds, which take turns.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "catapults.h"
+
+enum { ROUNDS = 15, YIELDS = 1 << 17, DEEPEST = 8 };
+
+static const int levels[] = {1, 2, 3, 4, 8};
+enum { FIGURES = sizeof levels / sizeof *levels };
+
+static bool stop;
+
+static void *yielder(void *argument) {
+    while (!stop)
+        catapults_yield();
+    return argument;
+}
+
+/* The caller, which yields, too, is under `scheduler`. */
+static double measure(catapults_scheduler_t scheduler) {
+    catapults_t other;
+    stop = false;
+    if (catapults_scheduler_attach(scheduler) != 0 ||
+        catapults_create(&other, &(struct catapults_attributes){.scheduler = scheduler}, yielder, NULL) != 0)
+        exit(EXIT_FAILURE);
+    catapults_yield();
+    int64_t start = catapults_now();
+    for (int i = 0; i < YIELDS / 2; i++)
+        catapults_yield();
+    double each = (double)(catapults_now() - start) / YIELDS;
+    stop = true;
+    catapults_join(other, NULL);
+    return each;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int count, char **arguments) {
+    static double values[FIGURES][ROUNDS];
+    struct catapults_options options = {.policy = count > 1 ? arguments[1] : NULL};
+    if (catapults_init(&options) != 0)
+        return EXIT_FAILURE;
+    catapults_scheduler_t schedulers[DEEPEST] = {catapults_scheduler_root()};
+    for (int i = 1; i < DEEPEST; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "level %d", i + 1);
+        struct catapults_scheduler_attributes attributes = {
+            .name = name, .parent = schedulers[i - 1], .policy = options.policy};
+        if (catapults_scheduler_add(&schedulers[i], &attributes) != 0)
+            return EXIT_FAILURE;
+    }
+    for (int round = -1; round < ROUNDS; round++) /* the first one warms up */
+        for (int i = 0; i < FIGURES; i++)
+            values[i][round < 0 ? 0 : round] = measure(schedulers[levels[i] - 1]);
+    for (int i = 0; i < FIGURES; i++) {
+        qsort(values[i], ROUNDS, sizeof(double), compare);
+        printf("levels_%d %.2f\n", levels[i], values[i][ROUNDS / 2]);
+    }
+    return EXIT_SUCCESS;
+}

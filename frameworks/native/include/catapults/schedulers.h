@@ -1,0 +1,63 @@
+/*
+ * Catapults: several schedulers at once, each with a policy of its own, above and below each other (CPU inheritance
+ * scheduling, 1996; Bossa 2005, §3). Part of catapults.h.
+ *
+ * To its parent a scheduler is a thread: RUNNING while a thread below it runs, READY while one could, BLOCKED otherwise
+ * (`block.scheduler`, or `suspend_thread` if it does not run). The root alone exists when the runtime starts with a
+ * policy; $CATAPULTS_POLICY and catapults_options.policy may also name a hierarchy, which `catapults build` has made of
+ * a NAME.hierarchy file.
+ */
+#ifndef CATAPULTS_SCHEDULERS_H
+#define CATAPULTS_SCHEDULERS_H
+
+#include <stdint.h>
+
+#include "catapults/hierarchy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Valid until it is removed. */
+typedef struct catapults_scheduler *catapults_scheduler_t;
+
+/* By its name; NULL: there is none. The root of a hierarchy has the name that it has there, else "". */
+catapults_scheduler_t catapults_scheduler_find(const char *name);
+catapults_scheduler_t catapults_scheduler_root(void);
+catapults_scheduler_t catapults_scheduler_self(void);                              /* that the caller is under */
+catapults_scheduler_t catapults_scheduler_parent(catapults_scheduler_t scheduler); /* NULL: it is the root */
+const char *catapults_scheduler_name(catapults_scheduler_t scheduler);
+const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler); /* see catapults_policy_name */
+
+struct catapults_scheduler_attributes {
+    const char *name;             /* unique; copied, cut at 31 bytes */
+    catapults_scheduler_t parent; /* NULL: the root */
+    const char *policy;           /* a shared object; NULL: the built-in FIFO */
+    /* Values of variables that its policy imports, and of those that the parent's policy imports per thread. */
+    const struct catapults_hierarchy_parameter *parameters; /* stay in use */
+    uint32_t parameters_count;
+};
+
+/*
+ * Adds a scheduler while the program runs, as Bossa does. Variables that the application has registered are linked with
+ * the imports of its policy. EINVAL: the policy cannot be used or a parameter is not one (standard error says why),
+ * EEXIST: there is one of that name, EAGAIN: the parent's policy refuses it (catapults_refusal says why), ENOMEM,
+ * EPERM: there was no catapults_init. May run other threads.
+ */
+int catapults_scheduler_add(catapults_scheduler_t *scheduler, const struct catapults_scheduler_attributes *attributes);
+
+/*
+ * Removes a scheduler that nothing is under; EBUSY: something is. EINVAL: it is the root. It ends when its parent
+ * dispatches it next, which `exit` tells the parent's policy; its name is free at once. May run other threads.
+ */
+int catapults_scheduler_remove(catapults_scheduler_t scheduler);
+
+/* Puts the caller under another scheduler: `newthread` there, `exit` at its own. EAGAIN: the policy there refuses it
+ * (catapults_refusal says why), and it stays; ENOSPC: that policy has more attributes than the caller's record has room
+ * for (it was created before the scheduler was added); ENOMEM. Runs other threads. */
+int catapults_scheduler_attach(catapults_scheduler_t scheduler);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

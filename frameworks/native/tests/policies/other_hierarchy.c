@@ -1,0 +1,2 @@
+#define HIERARCHY_CONTRACT 99
+#include "hierarchy.c"

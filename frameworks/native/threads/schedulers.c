@@ -1,0 +1,181 @@
+/*
+ * Schedulers, as the application knows them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatcher/builtin.h"
+#include "threads/runtime.h"
+#include "threads/scheduler.h"
+
+struct catapults_scheduler scheduler_root;
+struct catapults_scheduler *scheduler_default;
+
+/* Room for attributes that every thread's record has at least, so that policies of usual size can come later. */
+enum { ROOM = 256 };
+
+static struct catapults_scheduler *find(const char *name);
+static int add(struct catapults_scheduler **result, const struct catapults_scheduler_attributes *attributes,
+               const struct catapults_policy *policy, const char **refusal);
+static void free_scheduler(struct catapults_scheduler *scheduler);
+
+size_t scheduler_record_size(const struct catapults_policy *policy) {
+    size_t size = dispatcher_thread_size(policy), least = offsetof(struct dispatcher_thread, policy) + ROOM;
+    return (offsetof(struct catapults_handle, dispatched) + (size > least ? size : least) + 63) & ~(size_t)63;
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+
+catapults_scheduler_t catapults_scheduler_find(const char *name) {
+    dispatcher_enter();
+    struct catapults_scheduler *scheduler = find(name);
+    dispatcher_leave();
+    return scheduler;
+}
+
+static struct catapults_scheduler *find(const char *name) {
+    struct scheduler *scheduler = dispatcher_root();
+    while (scheduler && (scheduler->leaving || strcmp(scheduler_handle(scheduler)->name, name) != 0))
+        scheduler = dispatcher_next_scheduler(scheduler);
+    return scheduler_handle(scheduler);
+}
+
+catapults_scheduler_t catapults_scheduler_root(void) { return &scheduler_root; }
+
+catapults_scheduler_t catapults_scheduler_self(void) { return scheduler_handle(handle_self()->dispatched.scheduler); }
+
+catapults_scheduler_t catapults_scheduler_parent(catapults_scheduler_t scheduler) {
+    return scheduler_handle(scheduler->dispatched->parent);
+}
+
+const char *catapults_scheduler_name(catapults_scheduler_t scheduler) { return scheduler->name; }
+
+const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler) {
+    return scheduler->dispatched->policy->name;
+}
+
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
+
+int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapults_scheduler_attributes *attributes) {
+    if (!runtime.started)
+        return EPERM;
+    struct catapults_handle *self = handle_self();
+    self->refusal = NULL;
+    if (!attributes->name || !*attributes->name || strlen(attributes->name) >= CATAPULTS_NAME_SIZE)
+        return EINVAL;
+    const struct catapults_policy *policy;
+    int error = policy_load(attributes->policy, &policy, NULL);
+    if (error)
+        return error;
+    dispatcher_enter();
+    struct scheduler *removed;
+    while ((removed = dispatcher_take_removed()))
+        free_scheduler(scheduler_handle(removed));
+    error = find(attributes->name) ? EEXIST : add(result, attributes, policy, &self->refusal);
+    dispatcher_unblocked();
+    dispatcher_leave();
+    return error;
+}
+
+/* `policy` NULL: the built-in FIFO. */
+static int add(struct catapults_scheduler **result, const struct catapults_scheduler_attributes *attributes,
+               const struct catapults_policy *policy, const char **refusal) {
+    struct scheduler *parent = attributes->parent ? attributes->parent->dispatched : dispatcher_root();
+    size_t size = dispatcher_scheduler_size(parent), least = offsetof(struct scheduler, record.policy) + ROOM;
+    size = ((size > least ? size : least) + 63) & ~(size_t)63;
+    struct catapults_scheduler *scheduler = calloc(1, sizeof *scheduler);
+    struct scheduler *dispatched = aligned_alloc(64, size);
+    void *instance = policy ? policy_instance(policy) : NULL;
+    if (!scheduler || !dispatched || (policy && !instance)) {
+        free(scheduler);
+        free(dispatched);
+        free(instance);
+        return ENOMEM;
+    }
+    memset(dispatched, 0, size);
+    dispatched->host = scheduler;
+    dispatched->parent = parent;
+    dispatched->record.room = (uint32_t)(size - offsetof(struct scheduler, record.policy));
+    scheduler->dispatched = dispatched;
+    scheduler->instance = instance;
+    scheduler->policy = policy ? policy : &dispatcher_builtin;
+    scheduler->parameters = attributes->parameters;
+    scheduler->parameters_count = attributes->parameters_count;
+    strcpy(scheduler->name, attributes->name);
+    int error = imports_prepare(scheduler);
+    if (error) {
+        free_scheduler(scheduler);
+        return error;
+    }
+    size_t record_size = scheduler_record_size(scheduler->policy);
+    if (record_size > runtime.record_size)
+        runtime.record_size = record_size;
+    const struct catapults_stop *stop =
+        dispatcher_add(dispatched, parent, scheduler->name, scheduler->policy, instance);
+    if (stop) {
+        *refusal = stop->text;
+        free_scheduler(scheduler);
+        return EAGAIN;
+    }
+    if (result)
+        *result = scheduler;
+    return 0;
+}
+
+static void free_scheduler(struct catapults_scheduler *scheduler) {
+    imports_release(scheduler);
+    free(scheduler->dispatched);
+    free(scheduler->instance);
+    free(scheduler);
+}
+
+int schedulers_add(const struct catapults_hierarchy *hierarchy) {
+    struct catapults_scheduler **added = calloc(hierarchy->nodes_count, sizeof(struct catapults_scheduler *));
+    int error = added ? 0 : ENOMEM;
+    for (uint32_t i = 0; i < hierarchy->nodes_count && error == 0; i++) {
+        const struct catapults_hierarchy_node *node = &hierarchy->nodes[i];
+        const char *refusal;
+        added[i] = &scheduler_root;
+        if (i > 0)
+            error = add(&added[i],
+                        &(struct catapults_scheduler_attributes){.name = node->name,
+                                                                 .parent = added[node->parent],
+                                                                 .parameters = node->parameters,
+                                                                 .parameters_count = node->parameters_count},
+                        node->policy, &refusal);
+        if (error == EAGAIN)
+            runtime_report("the policy %s refuses the scheduler %s of %s: %s", added[node->parent]->policy->name,
+                           node->name, hierarchy->source, refusal);
+        if (error == 0 && i == hierarchy->default_node)
+            scheduler_default = added[i];
+    }
+    free(added);
+    return error;
+}
+
+int catapults_scheduler_remove(catapults_scheduler_t scheduler) {
+    dispatcher_enter();
+    int error = scheduler == scheduler_default ? EINVAL : dispatcher_remove(scheduler->dispatched);
+    dispatcher_unblocked();
+    dispatcher_leave();
+    return error;
+}
+
+int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
+    struct catapults_handle *self = handle_self();
+    self->refusal = NULL;
+    void *room = malloc(self->dispatched.room);
+    if (!room)
+        return ENOMEM;
+    dispatcher_enter();
+    const struct catapults_stop *stop = NULL;
+    int error = scheduler->dispatched->policy->thread_size > self->dispatched.room ? ENOSPC : 0;
+    if (error == 0)
+        stop = dispatcher_attach(scheduler->dispatched, room);
+    dispatcher_leave();
+    free(room);
+    if (stop)
+        self->refusal = stop->text;
+    return stop ? EAGAIN : error;
+}
