@@ -21,15 +21,17 @@ static void *const compiled_in_instance = NULL;
 struct dispatcher dispatcher;
 struct processor dispatcher_processor;
 
-/* Decides who is next. Some thread is RUNNABLE, none is RUNNING. */
+/* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
     if (UNLIKELY(--here->patience <= 0))
         dispatcher_attend();
     struct catapults_thread *t = SCHEDULE(&dispatcher.root, &here->stop);
     if (LIKELY(t)) {
         struct dispatcher_thread *thread = dispatcher_thread_of(t);
-        if (LIKELY(thread->state == THREAD_RUNNABLE))
+        if (LIKELY(thread->state == THREAD_RUNNABLE)) {
+            here->turn = thread;
             return thread;
+        }
     }
     return dispatcher_descend(here, t);
 }
@@ -41,13 +43,12 @@ static inline struct dispatcher_thread *await(struct processor *here) {
     return choose(here);
 }
 
-/* `next` is RUNNING: what C and C++ keep for the kernel thread is its own now. */
+/* `next` runs: what C and C++ keep for the kernel thread is its own now. */
 static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next) {
     TRACE(TRACE_DISPATCHED, next, 0);
     *here->error_number = next->error_number;
     *here->exceptions = next->exceptions;
     here->current = next;
-    here->turn = next;
 }
 
 /* Goes on with `next`; returns when somebody goes on with `self`. Nothing is left to be done then, so that a yield ends
@@ -74,11 +75,24 @@ static inline bool preempted(struct dispatcher_thread *turn) {
     return true;
 }
 
+/* The chain of the turn may end in another than `current` now. */
+static __attribute__((noinline)) void regain(struct processor *here) {
+    struct dispatcher_thread *self = here->current, *next = dispatcher_borrow(here->turn);
+    if (next == self)
+        return;
+    TRACE(TRACE_SWITCHED_OUT, self, 0);
+    run(here, self, next ? next : await(here));
+}
+
 /* An event was raised on behalf of others while `turn` is RUNNING: it may have lost the processor. */
 static inline void preempt(void) {
     struct processor *here = processor_here();
-    if (!here->polling && UNLIKELY(preempted(here->turn)))
+    if (here->polling)
+        return;
+    if (UNLIKELY(preempted(here->turn)))
         run(here, here->current, choose(here));
+    else if (UNLIKELY(here->turn != here->current))
+        regain(here);
 }
 
 static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
@@ -93,19 +107,38 @@ static void raise_suspend(struct dispatcher_thread *thread, const struct dispatc
         dispatcher_lost(scheduler, runs);
 }
 
-/* `runs`, here and above: the thread that is RUNNING, or NULL. */
-static void raise_unblock(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+/* The thread, which was BLOCKED to its policy, is READY. */
+static inline __attribute__((always_inline)) void raise_event(struct dispatcher_thread *thread,
+                                                              const struct dispatcher_thread *runs) {
     struct scheduler *scheduler = thread->scheduler;
-    if (timer_is_set(&thread->timer))
-        timer_cancel(&dispatcher.timers, &thread->timer);
-    thread->state = THREAD_RUNNABLE;
     scheduler->runnable++;
-    const struct catapults_stop *stop = RAISE(scheduler, event_raised, &thread->policy);
+    const struct catapults_stop *stop;
+    if (UNLIKELY(thread->set_aside)) {
+        thread->set_aside = false;
+        tell(scheduler, true);
+        stop = scheduler->handlers->resume_thread(scheduler->instance, &thread->policy);
+    } else {
+        stop = RAISE(scheduler, event_raised, &thread->policy);
+    }
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "event_raised", stop, NULL, runs);
     TRACE(TRACE_RAISED, thread, 0);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, runs);
+}
+
+/* `runs`, here and above: the thread that is RUNNING, or NULL. */
+static void raise_unblock(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    if (timer_is_set(&thread->timer))
+        timer_cancel(&dispatcher.timers, &thread->timer);
+    if (UNLIKELY(thread->waits_for != NULL) && dispatcher_stop_lending(thread, runs)) {
+        thread->state = THREAD_RUNNABLE; /* as it is to its policy */
+        return;
+    }
+    thread->state = THREAD_RUNNABLE;
+    raise_event(thread, runs);
+    if (UNLIKELY(thread->stalled != NULL))
+        dispatcher_rouse(thread, runs);
     if (UNLIKELY(thread->to_be_suspended)) {
         thread->to_be_suspended = false;
         raise_suspend(thread, runs);
@@ -119,6 +152,9 @@ static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler)
     timer_init(&thread->timer);
     thread->state = THREAD_RUNNABLE;
     thread->to_be_suspended = false;
+    thread->set_aside = thread->own_turn = thread->lends = thread->relays = false;
+    thread->waits_for = NULL;
+    thread->stalled_on = thread->stalled = NULL;
     thread->error_number = 0;
     thread->exceptions = (struct dispatcher_exceptions){0};
     thread->policy.container = 0;
@@ -230,9 +266,24 @@ void dispatcher_begin(void) {
     dispatcher_leave();
 }
 
+/* For an event of the running thread: who lends to it is stalled, and roused by the caller. */
+static __attribute__((noinline)) struct processor *await_own_turn(struct processor *here) {
+    struct dispatcher_thread *self = here->current;
+    self->own_turn = true;
+    while (here->turn != self) {
+        dispatcher_stall(here->turn, self);
+        run(here, self, await(here));
+        here = processor_here();
+    }
+    self->own_turn = false;
+    return here;
+}
+
 _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
+    if (UNLIKELY(here->turn != self))
+        here = await_own_turn(here);
     self->state = THREAD_ENDED;
     strike(self);
     const struct catapults_stop *stop = RAISE(self->scheduler, exit, &self->policy);
@@ -241,6 +292,8 @@ _Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
     TRACE(TRACE_EXITED, self, 0);
     if (heir)
         raise_unblock(heir, NULL);
+    if (UNLIKELY(self->stalled != NULL))
+        dispatcher_rouse(self, NULL);
     if (UNLIKELY(self->scheduler->parent != NULL))
         dispatcher_give_up(self->scheduler);
     struct dispatcher_thread *next = await(here);
@@ -281,13 +334,20 @@ int dispatcher_yield_to(struct dispatcher_thread *thread) {
 
 const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void *room) {
     struct processor *here = processor_here();
-    if (scheduler == here->turn->scheduler) {
+    struct dispatcher_thread *self = here->current;
+    if (scheduler == self->scheduler) {
         yield();
         return NULL;
     }
-    const struct catapults_stop *stop = dispatcher_move(here->turn, scheduler, room);
+    if (UNLIKELY(here->turn != self))
+        here = await_own_turn(here);
+    const struct catapults_stop *stop = dispatcher_move(self, scheduler, room);
+    if (UNLIKELY(self->stalled != NULL))
+        dispatcher_rouse(self, stop ? self : NULL);
     if (!stop)
-        run(here, here->current, choose(here));
+        run(here, self, choose(here));
+    else
+        preempt();
     return stop;
 }
 
@@ -329,27 +389,101 @@ static const struct catapults_stop *raise_block(struct scheduler *scheduler, enu
     __builtin_unreachable();
 }
 
+/* The thread is RUNNING, and cannot go on for its `reason`. */
+static inline __attribute__((always_inline)) void stop_running(struct dispatcher_thread *thread,
+                                                               enum dispatcher_reason reason) {
+    struct scheduler *scheduler = thread->scheduler;
+    thread->state = THREAD_BLOCKED;
+    scheduler->runnable--;
+    const struct catapults_stop *stop = raise_block(scheduler, reason, &thread->policy);
+    if (UNLIKELY(stop))
+        dispatcher_contain(scheduler, block_events[reason], stop, NULL, NULL);
+    TRACE(TRACE_BLOCKED, thread, reason);
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_give_up(scheduler);
+}
+
+/* The same of a thread that runs on the turn of another: that one is RUNNING, it is READY. */
+static __attribute__((noinline)) void stop_borrowing(struct processor *here, struct dispatcher_thread *self) {
+    dispatcher_stall(here->turn, self);
+    raise_suspend(self, NULL);
+    self->state = THREAD_BLOCKED;
+    self->set_aside = true;
+}
+
+static inline void begin_to_wait(struct processor *here, struct dispatcher_thread *self, enum dispatcher_reason reason,
+                                 int64_t instant) {
+    self->reason = (uint8_t)reason;
+    self->timed_out = false;
+    if (instant == DISPATCHER_FOREVER)
+        return;
+    timer_set(&dispatcher.timers, &self->timer, instant);
+    if (instant <= here->attended)
+        here->patience = 0;
+}
+
 int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    struct scheduler *scheduler = self->scheduler;
-    self->state = THREAD_BLOCKED;
-    self->reason = (uint8_t)reason;
-    self->timed_out = false;
-    scheduler->runnable--;
-    if (instant != DISPATCHER_FOREVER) {
-        timer_set(&dispatcher.timers, &self->timer, instant);
-        if (instant <= here->attended)
-            here->patience = 0;
-    }
-    const struct catapults_stop *stop = raise_block(scheduler, reason, &self->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, block_events[reason], stop, NULL, NULL);
-    TRACE(TRACE_BLOCKED, self, reason);
-    if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_give_up(scheduler);
+    begin_to_wait(here, self, reason, instant);
+    if (LIKELY(here->turn == self))
+        stop_running(self, reason);
+    else
+        stop_borrowing(here, self);
     run(here, self, await(here));
     return self->timed_out ? ETIMEDOUT : 0;
+}
+
+/* LENDING now, the thread `self` stops: who runs instead. */
+static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_thread *self) {
+    struct scheduler *scheduler = self->scheduler;
+    if (here->turn != self || !dispatcher_can_lend(self)) { /* the chain has become longer, or ends in vain */
+        struct dispatcher_thread *next = dispatcher_borrow(here->turn);
+        TRACE(TRACE_SWITCHED_OUT, self, 0);
+        return next ? next : await(here);
+    }
+    const struct catapults_stop *stop = RAISE(scheduler, switch_out, &self->policy);
+    if (UNLIKELY(stop))
+        dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
+    TRACE(TRACE_SWITCHED_OUT, self, 0);
+    if (UNLIKELY(scheduler->parent != NULL))
+        dispatcher_give_up(scheduler);
+    return choose(here);
+}
+
+int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    self->waits_for = to;
+    self->lends = lends;
+    if (lends) {
+        begin_to_wait(here, self, reason, instant);
+        self->state = THREAD_LENDING;
+        run(here, self, lend(here, self));
+        if (timer_is_set(&self->timer))
+            timer_cancel(&dispatcher.timers, &self->timer);
+        if (UNLIKELY(self->to_be_suspended)) {
+            self->to_be_suspended = false;
+            dispatcher_suspend(self);
+        }
+    } else {
+        dispatcher_block(reason, instant);
+    }
+    self->waits_for = NULL;
+    self->lends = false;
+    return self->timed_out ? ETIMEDOUT : 0;
+}
+
+void dispatcher_released(void) {
+    struct processor *here = processor_here();
+    if (UNLIKELY(here->turn != here->current))
+        regain(here);
+}
+
+void dispatcher_raise_block(struct dispatcher_thread *thread) { stop_running(thread, thread->reason); }
+
+void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    raise_event(thread, runs);
 }
 
 void dispatcher_unblock(struct dispatcher_thread *thread) {
@@ -363,18 +497,23 @@ void dispatcher_unblocked(void) { preempt(); }
 
 void dispatcher_suspend(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    struct dispatcher_thread *self = here->turn;
+    struct dispatcher_thread *self = here->current;
     switch ((enum dispatcher_state)thread->state) {
     case THREAD_RUNNABLE:
-        raise_suspend(thread, thread == self ? NULL : self);
-        if (thread == self && UNLIKELY(self->scheduler->parent != NULL))
-            dispatcher_give_up(self->scheduler);
-        if (thread == self)
-            run(here, self, await(here));
-        else
+        if (thread != self) {
+            raise_suspend(thread, here->turn);
             preempt();
+            break;
+        }
+        if (here->turn != self)
+            dispatcher_stall(here->turn, self);
+        raise_suspend(self, NULL);
+        if (UNLIKELY(self->scheduler->parent != NULL))
+            dispatcher_give_up(self->scheduler);
+        run(here, self, await(here));
         break;
     case THREAD_BLOCKED:
+    case THREAD_LENDING:
         thread->to_be_suspended = true;
         break;
     case THREAD_SUSPENDED:
@@ -385,7 +524,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
 }
 
 int dispatcher_resume(struct dispatcher_thread *thread) {
-    if (thread->state == THREAD_BLOCKED && thread->to_be_suspended) {
+    if (dispatcher_is_blocked(thread) && thread->to_be_suspended) {
         thread->to_be_suspended = false;
         return 0;
     }
@@ -400,6 +539,8 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     TRACE(TRACE_RESUMED, thread, 0);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, dispatcher_running());
+    if (UNLIKELY(thread->stalled != NULL))
+        dispatcher_rouse(thread, dispatcher_running());
     preempt();
     return 0;
 }
@@ -408,7 +549,9 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
 
 struct dispatcher_thread *dispatcher_self(void) { return processor_here()->current; }
 
-bool dispatcher_is_blocked(const struct dispatcher_thread *thread) { return thread->state == THREAD_BLOCKED; }
+bool dispatcher_is_blocked(const struct dispatcher_thread *thread) {
+    return thread->state == THREAD_BLOCKED || thread->state == THREAD_LENDING;
+}
 
 void dispatcher_set_driver(const struct dispatcher_driver *driver) { dispatcher.driver = driver; }
 
@@ -420,8 +563,8 @@ struct dispatcher_thread *dispatcher_first_thread(void) { return dispatcher.olde
 
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread) { return thread->newer; }
 
-int64_t dispatcher_threads_ready(void) { return QUERY(processor_here()->turn->scheduler, threads_ready); }
+int64_t dispatcher_threads_ready(void) { return QUERY(processor_here()->current->scheduler, threads_ready); }
 
-int64_t dispatcher_threads_suspended(void) { return QUERY(processor_here()->turn->scheduler, threads_suspended); }
+int64_t dispatcher_threads_suspended(void) { return QUERY(processor_here()->current->scheduler, threads_suspended); }
 
-int64_t dispatcher_threads_total(void) { return QUERY(processor_here()->turn->scheduler, threads_total); }
+int64_t dispatcher_threads_total(void) { return QUERY(processor_here()->current->scheduler, threads_total); }

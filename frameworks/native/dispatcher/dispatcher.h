@@ -76,8 +76,43 @@ void dispatcher_unblock(struct dispatcher_thread *thread);
 void dispatcher_unblock_only(struct dispatcher_thread *thread);
 void dispatcher_unblocked(void);
 
-/* Whether it is in dispatcher_block, and so may be unblocked. */
+/* Whether it is in dispatcher_block or dispatcher_wait_for, and so may be unblocked. */
 bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
+
+/* ---- For those who wait for a thread: donation (CPU inheritance scheduling, 1996, §3.4) ----------------------------
+ */
+
+/*
+ * Waits like dispatcher_block for something that another thread is to do, and that *to names: its record, as the host
+ * knows it, but for the lowest bit. 0, or the caller itself: it need not wait any longer.
+ *
+ * If it `lends`, it stays READY to its policy, which is told switch_out, and on its turns runs whom it waits for; or,
+ * if that waits for another in its turn, the end of the chain, which must not come back to the caller. Only while that
+ * cannot run is the caller blocked. It may return before *to has changed: look, and wait again. `to` stays valid until
+ * then.
+ *
+ * Whoever changes *to calls dispatcher_released afterwards, if the thread that it named is the caller; and else
+ * dispatcher_redirected for the threads that wait by it.
+ */
+int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant);
+
+/* What the caller did may have ended the wait on whose turn it runs. May run other threads. */
+void dispatcher_released(void);
+
+/* The thread, which is in dispatcher_block or dispatcher_wait_for, waits and lends by *to from now on, which names
+ * somebody. As dispatcher_unblock_only. */
+void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to);
+
+/* What would be if the caller waited by *to. */
+enum dispatcher_cycle {
+    CYCLE_NONE,
+    CYCLE_OPEN,  /* somebody would wait for itself, but part of that ends at some instant, or it waits for a message */
+    CYCLE_CLOSED /* a deadlock of locks and joins */
+};
+enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to);
+
+/* Whom the thread waits for; NULL: not known. */
+struct dispatcher_thread *dispatcher_waited_for(const struct dispatcher_thread *thread);
 
 /* ---- For those who make threads ---------------------------------------------------------------------------------- */
 
@@ -100,6 +135,7 @@ struct dispatcher_exceptions {
 
 /* What the dispatcher needs of the world. */
 struct dispatcher_host {
+    unsigned long record; /* bytes from the host's record of a thread to the dispatcher's: see dispatcher_wait_for */
     int64_t (*now)(void); /* nanoseconds, monotonic; also `now` of the policies that ask for it */
     /* Variables of the kernel thread that each thread has for its own: kept across switches, zero in a new thread. */
     int *error_number;

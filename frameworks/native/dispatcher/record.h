@@ -12,13 +12,15 @@
 
 /*
  * The host's book on each thread. A thread that runs stays RUNNABLE: that it is `current` says the rest, so that a
- * yield writes nothing here.
+ * yield writes nothing here. One that is LENDING is READY or RUNNING to its policy, and another runs on its turns: see
+ * donation.c.
  */
 enum dispatcher_state {
     THREAD_RUNNABLE,
     THREAD_BLOCKED,
     THREAD_SUSPENDED,
     THREAD_ENDED,
+    THREAD_LENDING,
     /* Instead of the first, of what a scheduler is to its parent: something under it is RUNNABLE. So one look at what
      * was dispatched tells a thread from a scheduler. */
     SCHEDULER_RUNNABLE
@@ -35,9 +37,17 @@ struct dispatcher_thread {
     struct dispatcher_exceptions exceptions;
     uint8_t state;        /* enum dispatcher_state */
     uint8_t reason;       /* while THREAD_BLOCKED: enum dispatcher_reason */
-    bool to_be_suspended; /* while THREAD_BLOCKED: as soon as it no longer is */
+    bool to_be_suspended; /* while it waits: as soon as it no longer does */
+    bool set_aside;       /* it blocked on the turn of another: its policy was told suspend_thread, for it was READY */
+    bool own_turn;        /* it is to run on a turn of its own only, for an event of the running thread */
+    bool lends;           /* it waits for a thread that is to run on its turns */
+    bool relays;          /* a thread that is stalled may be so behind this one */
     uint32_t room;        /* bytes of `policy`, with the attributes that it has room for; set by whoever makes it */
     bool timed_out;       /* the instant came before dispatcher_unblock */
+    const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
+    /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. */
+    struct dispatcher_thread *stalled_on, *stalled_next, *stalled_previous;
+    struct dispatcher_thread *stalled;           /* behind this one: the last that came */
     _Alignas(16) struct catapults_thread policy; /* last: the policy's attributes follow */
 };
 

@@ -49,7 +49,8 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
 /* ---- The tree: tree.c. None of it is needed while there is only the root
  * ---------------------------------------------- */
 
-/* What the root dispatched is no thread that can run: goes down to one that can, and waits until there is one. */
+/* What the root dispatched is no thread that can run: goes down to one that can, and waits until there is one. Sets
+ * `turn`; returns who runs on it. */
 struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *dispatched);
 
 /* The thread, which is RUNNING, goes over to another scheduler. Returns what it was refused with, and then nothing has
@@ -88,6 +89,19 @@ struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, c
 
 /* ---- The world outside: idle.c
  * --------------------------------------------------------------------------------------- */
+
+/* The thread, which is RUNNING, cannot go on: raises the event of its `reason`. */
+void dispatcher_raise_block(struct dispatcher_thread *thread);
+
+/* The thread, which is LENDING but was BLOCKED to its policy, is READY. `runs`: as for dispatcher_contain. */
+void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
+
+/* See donation.c. */
+struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn);
+bool dispatcher_can_lend(const struct dispatcher_thread *thread);
+void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread *end);
+void dispatcher_rouse(struct dispatcher_thread *end, const struct dispatcher_thread *runs);
+bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
 /* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. */
 void dispatcher_attend(void);

@@ -34,13 +34,18 @@ struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, c
 
 struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *t) {
     struct scheduler *scheduler = &dispatcher.root;
+    struct dispatcher_thread *end;
     const struct catapults_stop *stop = here->stop;
     here->stop = NULL;
     for (;;) {
         struct dispatcher_thread *member = t ? dispatcher_thread_of(t) : NULL;
-        if (member && member->state == THREAD_RUNNABLE)
-            return member;
-        if (member && member->state == SCHEDULER_RUNNABLE) {
+        if (member && (member->state == THREAD_RUNNABLE || member->state == THREAD_LENDING)) {
+            here->turn = member;
+            end = dispatcher_borrow(member);
+            if (LIKELY(end != NULL))
+                return end;
+            scheduler = &dispatcher.root; /* all have given the processor up with it */
+        } else if (member && member->state == SCHEDULER_RUNNABLE) {
             scheduler = scheduler_of(member);
             if (LIKELY(!scheduler->leaving)) {
                 TRACE(TRACE_DISPATCHED, member, 0);
@@ -135,7 +140,7 @@ bool dispatcher_preempted(struct dispatcher_thread *turn) {
 }
 
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn) {
-    if (thread == turn || thread->state != THREAD_RUNNABLE)
+    if (thread == turn || (thread->state != THREAD_RUNNABLE && thread->state != THREAD_LENDING))
         return false;
     struct dispatcher_thread *member;
     for (member = thread; member && member != dispatcher_member(member->scheduler, turn); member = above(member))

@@ -265,6 +265,7 @@ static void *lock_forever(void *argument) {
 
 static void abandon(void) {
     begin();
+    require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_NORMAL}) == 0);
     catapults_mutex_lock(&mutex);
     catapults_join(spawn(lock_forever, "locker"), NULL);
 }
@@ -273,8 +274,14 @@ static void a_deadlock_names_the_owner(void **state) {
     (void)state;
     struct child child = run_child(abandon);
     assert_exit(&child, EXIT_FAILURE);
+    assert_reported(&child,
+                    "catapults: deadlock: thread 2 (locker) waits for a mutex of thread 1 (main); thread 1 (main) "
+                    "waits for the end of thread 2 (locker)\n");
     assert_reported(&child, "thread 2 (locker) waits for a mutex of thread 1 (main)\n");
     assert_reported(&child, "thread 1 (main) waits for the end of thread 2 (locker)\n");
+    assert_reported(&child,
+                    "ring: thread 1 (main) waits for the end of thread 2 (locker); thread 2 (locker) waits for a "
+                    "mutex of thread 1 (main)\n");
 }
 
 int main(void) {

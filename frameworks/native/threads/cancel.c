@@ -3,10 +3,15 @@
 #include <errno.h>
 
 int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
+    return cancel_wait_for(self, NULL, false, reason, instant);
+}
+
+int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool lends, enum dispatcher_reason reason,
+                    int64_t instant) {
     if (self->cancel == CANCEL_REQUESTED)
         return ECANCELED;
     self->cancellable = true;
-    int result = dispatcher_block(reason, instant);
+    int result = to ? dispatcher_wait_for(to, lends, reason, instant) : dispatcher_block(reason, instant);
     self->cancellable = false;
     if (self->cancelled) {
         self->cancelled = false;

@@ -17,4 +17,8 @@ enum cancel_state {
 /* Blocks `self`, which runs, like dispatcher_block; also until it is cancelled: ECANCELED. */
 int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant);
 
+/* The same as dispatcher_wait_for. */
+int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool lends, enum dispatcher_reason reason,
+                    int64_t instant);
+
 #endif

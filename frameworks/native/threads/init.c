@@ -57,7 +57,8 @@ static struct catapults_handle *first_record(void) {
 
 int catapults_init(const struct catapults_options *options) {
     static const struct catapults_options none;
-    static struct dispatcher_host host = {.now = catapults_now,
+    static struct dispatcher_host host = {.record = offsetof(struct catapults_handle, dispatched),
+                                          .now = catapults_now,
                                           .adopted = adopted,
                                           .scheduler_adopted = scheduler_adopted,
                                           .scheduler_started = scheduler_started,

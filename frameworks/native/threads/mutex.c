@@ -20,7 +20,7 @@ static __attribute__((noinline)) int lock_slowly(catapults_mutex_t *mutex, struc
                                                  int64_t instant);
 static int lock(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
 static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
-static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
+static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses);
 static int take(catapults_mutex_t *mutex, struct catapults_handle *self);
 static __attribute__((noinline)) int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
 static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self);
@@ -126,7 +126,8 @@ static int lock(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t
     struct catapults_handle *owner = mutex_owner(mutex);
     if (!owner)
         return take(mutex, self);
-    return owner == self ? lock_again(mutex, self, instant) : wait(mutex, self, instant);
+    return owner == self ? lock_again(mutex, self, instant)
+                         : wait(mutex, self, instant, mutex->type != CATAPULTS_MUTEX_NORMAL);
 }
 
 /* By its owner. */
@@ -135,7 +136,7 @@ static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, i
     case CATAPULTS_MUTEX_ERRORCHECK:
         return EDEADLK;
     case CATAPULTS_MUTEX_NORMAL:
-        return wait(mutex, self, instant);
+        return wait(mutex, self, instant, false);
     case CATAPULTS_MUTEX_RECURSIVE:
         if (mutex->depth == UINT32_MAX)
             return EAGAIN;
@@ -146,16 +147,25 @@ static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, i
     __builtin_unreachable();
 }
 
-static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
+/* Who waits lends its turns to the owner, unless that waits for it in its turn: then it is refused, or reported. */
+static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses) {
     bool for_itself = mutex_owner(mutex) == self;
-    bool mine = false, expired = false;
+    bool mine = false, expired = false, reported = false;
     self->wants = mutex;
     self->woken = false;
     self->passed_over = false;
     waiters_append(&mutex->waiters, self);
     set_owner(mutex, mutex_owner(mutex));
     while (!mine && !expired && mutex->health != LOST) {
-        expired = waiters_sleep(self, BLOCK_LOCK, instant) != 0;
+        enum dispatcher_cycle cycle = dispatcher_cycle(&mutex->state);
+        if (cycle == CYCLE_CLOSED && instant == CATAPULTS_FOREVER && !reported) {
+            if (refuses)
+                break;
+            report_cycle(mutex_owner(mutex));
+            reported = true;
+        }
+        bool lends = mutex->protocol == CATAPULTS_PROTOCOL_INHERIT && cycle == CYCLE_NONE;
+        expired = waiters_sleep_for(self, &mutex->state, lends, BLOCK_LOCK, instant) != 0;
         struct catapults_handle *owner = mutex_owner(mutex);
         mine = !for_itself && (!owner || owner == self);
         self->passed_over = true;
@@ -165,7 +175,7 @@ static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t
     if (mine)
         return take(mutex, self);
     set_owner(mutex, mutex_owner(mutex));
-    return mutex->health == LOST ? ENOTRECOVERABLE : ETIMEDOUT;
+    return mutex->health == LOST ? ENOTRECOVERABLE : expired ? ETIMEDOUT : EDEADLK;
 }
 
 /* Of a mutex that is free, or was handed to `self`. */
@@ -208,6 +218,7 @@ static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (mutex->health == OWNER_DIED)
         mutex->health = LOST;
     leave(mutex);
+    dispatcher_released();
     return falls;
 }
 
@@ -235,7 +246,7 @@ uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self) 
 }
 
 int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth) {
-    int result = lock(mutex, self, CATAPULTS_FOREVER);
+    int result = mutex_owner(mutex) ? wait(mutex, self, CATAPULTS_FOREVER, false) : take(mutex, self);
     if (depth && result != ENOTRECOVERABLE) {
         mutex->depth = depth;
         set_owner(mutex, self);

@@ -35,51 +35,100 @@ void report_contained(const struct dispatcher_failure *failure) {
                    failure->threads == 1 ? " continues" : "s continue");
 }
 
-static void report_wait(const struct catapults_handle *thread);
+static const char *wait_of(const struct catapults_handle *thread);
+static void report_rings(void);
 
 void report_deadlock(void) {
     runtime_report("deadlock: every thread waits, and nothing is under way that could wake one");
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
-        report_wait(handle_of(t));
+        runtime_report("thread %" PRIu32 " (%s) waits %s", t->policy.number, handle_of(t)->name, wait_of(handle_of(t)));
+    report_rings();
     fflush(NULL);
     _Exit(EXIT_FAILURE);
 }
 
-static void report_port(const struct catapults_handle *thread) {
+static const struct catapults_handle *waited_for(const struct catapults_handle *thread) {
+    struct dispatcher_thread *other = dispatcher_waited_for(&thread->dispatched);
+    return other ? handle_of(other) : NULL;
+}
+
+/* "thread 1 (main) waits for a mutex of thread 2 (worker); thread 2 (worker) waits ...", from `first` until whoever
+ * comes before `last`. The text is overwritten by the next. */
+static const char *chain_from(const struct catapults_handle *first, const struct catapults_handle *last) {
+    static char text[640];
+    size_t length = 0;
+    const struct catapults_handle *thread = first;
+    do {
+        int more = snprintf(text + length, sizeof text - length, "%sthread %" PRIu32 " (%s) waits %s",
+                            length ? "; " : "", thread->dispatched.policy.number, thread->name, wait_of(thread));
+        length += (size_t)more;
+        thread = waited_for(thread);
+    } while (thread && thread != last && length < sizeof text);
+    return text;
+}
+
+void report_cycle(const struct catapults_handle *thread) {
+    const struct catapults_handle *self = handle_self();
+    if (thread == self)
+        runtime_report("deadlock: thread %" PRIu32 " (%s) waits for a mutex that it has",
+                       self->dispatched.policy.number, self->name);
+    else
+        runtime_report("deadlock: thread %" PRIu32 " (%s) waits for a mutex of thread %" PRIu32 " (%s); %s",
+                       self->dispatched.policy.number, self->name, thread->dispatched.policy.number, thread->name,
+                       chain_from(thread, self));
+}
+
+/* Each ring of threads of which every one waits for the next, told by the one with the lowest number. */
+static void report_rings(void) {
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
+        const struct catapults_handle *first = handle_of(t), *thread = waited_for(first), *mark = NULL;
+        bool lowest = true;
+        for (unsigned steps = 1; thread && thread != first && thread != mark; steps++) {
+            lowest &= thread->dispatched.policy.number > t->policy.number;
+            if ((steps & (steps - 1)) == 0)
+                mark = thread;
+            thread = waited_for(thread);
+        }
+        if (thread == first && lowest)
+            runtime_report("ring: %s", chain_from(first, first));
+    }
+}
+
+static void describe_port(const struct catapults_handle *thread, char *text, size_t size) {
     const struct catapults_message *message = thread->message;
     const catapults_port_t *port = thread->port;
+    const struct catapults_handle *server = waited_for(thread);
     const char *what = !port           ? "for a reply to its message"
                        : !message      ? "for a message"
                        : message->port ? "for somebody to receive its message"
                                        : "for room for its message";
-    runtime_report("thread %" PRIu32 " (%s) waits %s%s%s", thread->dispatched.policy.number, thread->name, what,
-                   port ? " at port " : "", port ? (port->name ? port->name : "without a name") : "");
+    if (server)
+        snprintf(text, size, "for a reply of thread %" PRIu32 " (%s)", server->dispatched.policy.number, server->name);
+    else
+        snprintf(text, size, "%s%s%s", what, port ? " at port " : "",
+                 port ? (port->name ? port->name : "without a name") : "");
 }
 
-static void report_wait(const struct catapults_handle *thread) {
+/* "for a mutex of thread 1 (main)". The text is overwritten by the next. */
+static const char *wait_of(const struct catapults_handle *thread) {
     static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
                                         "to connect",      "for a file",      "for a mutex",
                                         "for a condition", "for the end of",  "for an instant",
                                         "in the kernel",   "for its threads", "for a message",
                                         "for a signal"};
+    static char text[128];
     const struct dispatcher_thread *t = &thread->dispatched;
-    bool suspended = t->state == THREAD_SUSPENDED;
-    const struct catapults_handle *other = NULL;
-    if (!suspended && t->reason == BLOCK_JOIN)
-        other = thread->joins;
-    else if (!suspended && t->reason == BLOCK_LOCK)
-        other = thread->wants ? mutex_owner(thread->wants) : NULL;
-    static char whose[64];
-    whose[0] = '\0';
-    if (other)
-        snprintf(whose, sizeof whose, "%s thread %" PRIu32 " (%s)", t->reason == BLOCK_LOCK ? " of" : "",
-                 other->dispatched.policy.number, other->name);
-    if (!suspended && t->reason == BLOCK_PORT) {
-        report_port(thread);
-        return;
-    }
-    const char *what = suspended                                   ? "to be resumed"
-                       : t->reason == BLOCK_LOCK && !thread->wants ? "for a read-write lock"
-                                                                   : waits[t->reason];
-    runtime_report("thread %" PRIu32 " (%s) waits %s%s", t->policy.number, thread->name, what, whose);
+    if (t->state == THREAD_SUSPENDED)
+        return "to be resumed";
+    if (t->reason == BLOCK_LOCK && !thread->wants)
+        return "for a read-write lock";
+    const struct catapults_handle *other = waited_for(thread);
+    if (t->reason == BLOCK_PORT)
+        describe_port(thread, text, sizeof text);
+    else if (other)
+        snprintf(text, sizeof text, "%s%s thread %" PRIu32 " (%s)", waits[t->reason],
+                 t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
+    else
+        return waits[t->reason];
+    return text;
 }

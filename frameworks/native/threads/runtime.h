@@ -49,4 +49,7 @@ void overflow_install(void);
 void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);
 
+/* The caller is about to wait for `thread`, which waits, or others between them, for the caller. */
+void report_cycle(const struct catapults_handle *thread);
+
 #endif

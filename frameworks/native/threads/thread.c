@@ -10,7 +10,8 @@
 #include "threads/scheduler.h"
 
 static struct catapults_handle *make(const struct catapults_attributes *attributes);
-static int join(struct catapults_handle *thread, void **result, int64_t instant, bool may_wait);
+static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
+static int join(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
 static void entry(void *argument);
 
 int catapults_create(catapults_t *result, const struct catapults_attributes *attributes, void *(*start)(void *),
@@ -53,36 +54,43 @@ int catapults_join(catapults_t thread, void **result) {
 }
 
 int catapults_join_until(catapults_t thread, void **result, int64_t instant) {
+    return join_or_cancel(thread, result, instant, false);
+}
+
+int catapults_join_donating(catapults_t thread, void **result) {
+    return join_or_cancel(thread, result, CATAPULTS_FOREVER, true);
+}
+
+int catapults_tryjoin(catapults_t thread, void **result) {
+    dispatcher_enter();
+    bool waits = !thread->ended && !thread->detached && !thread->joiner && thread != handle_self();
+    int error = waits ? EBUSY : join(thread, result, 0, false);
+    dispatcher_leave();
+    return error;
+}
+
+static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends) {
     catapults_testcancel();
     dispatcher_enter();
-    int error = join(thread, result, instant, true);
+    int error = join(thread, result, instant, lends);
     dispatcher_leave();
     if (error == ECANCELED)
         catapults_testcancel();
     return error;
 }
 
-int catapults_tryjoin(catapults_t thread, void **result) {
-    dispatcher_enter();
-    int error = join(thread, result, 0, false);
-    dispatcher_leave();
-    return error;
-}
-
-static int join(struct catapults_handle *thread, void **result, int64_t instant, bool may_wait) {
+static int join(struct catapults_handle *thread, void **result, int64_t instant, bool lends) {
     struct catapults_handle *self = handle_self();
-    if (thread == self || self->joiner == thread)
-        return EDEADLK;
     if (thread->detached || thread->joiner)
         return EINVAL;
-    if (!thread->ended) {
-        if (!may_wait)
-            return EBUSY;
+    self->joins = (uintptr_t)thread;
+    while (!thread->ended) {
+        enum dispatcher_cycle cycle = dispatcher_cycle(&self->joins);
+        if (thread == self || (cycle == CYCLE_CLOSED && instant == CATAPULTS_FOREVER))
+            return EDEADLK;
         thread->joiner = self;
-        self->joins = thread;
-        int early = cancel_block(self, BLOCK_JOIN, instant);
-        self->joins = NULL;
-        if (!thread->ended) {
+        int early = cancel_wait_for(self, &self->joins, lends && cycle == CYCLE_NONE, BLOCK_JOIN, instant);
+        if (early && !thread->ended) {
             thread->joiner = NULL;
             return early;
         }
@@ -168,7 +176,7 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
     thread->object = attributes->object;
     thread->joiner = NULL;
-    thread->joins = NULL;
+    thread->joins = 0;
     thread->wants = NULL;
     thread->cancel = CANCEL_ENABLED;
     thread->cancellable = false;

@@ -52,6 +52,15 @@ static inline int waiters_sleep_or_cancel(struct catapults_handle *self, enum di
     return result;
 }
 
+/* For a thread that *to names: see dispatcher_wait_for. */
+static inline int waiters_sleep_for(struct catapults_handle *self, const uintptr_t *to, bool lends,
+                                    enum dispatcher_reason reason, int64_t instant) {
+    self->asleep = true;
+    int result = dispatcher_wait_for(to, lends, reason, instant);
+    self->asleep = false;
+    return result;
+}
+
 /* Whether it is to be unblocked: else its instant has come, or it is not there yet. */
 static inline bool waiters_may_wake(const struct catapults_handle *thread) {
     return thread->asleep && dispatcher_is_blocked(&thread->dispatched);

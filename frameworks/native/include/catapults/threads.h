@@ -35,6 +35,9 @@ const char *catapults_refusal(void); /* the `fail` of the caller's last refused 
 int catapults_join(catapults_t thread, void **result);
 int catapults_join_until(catapults_t thread, void **result, int64_t instant); /* ETIMEDOUT: it can be joined still */
 int catapults_tryjoin(catapults_t thread, void **result);                     /* EBUSY: it has not ended */
+/* The same, and the caller lends its turns to the thread until that ends (1996, §3.4), as it does not otherwise: whom
+ * one joins would have two turns where others have one. */
+int catapults_join_donating(catapults_t thread, void **result);
 
 int catapults_detach(catapults_t thread);
 __attribute__((noreturn)) void catapults_exit(void *result); /* see catapults/cancel.h */

@@ -1,0 +1,160 @@
+/*
+ * Donation: who waits for another thread lends it its turns (CPU inheritance scheduling, 1996, §3.4).
+ *
+ *      turn ──waits_for──► a thread ──waits_for──► current        the chain of a turn: its end runs
+ *      RUNNING             READY                   READY          what their policies see
+ *
+ * No thread knows who lends to it, so a lock that changes hands costs the same however many wait for it: they follow
+ * the word that names its owner. The chain is looked at when a policy dispatches a thread that is LENDING, and then a
+ * turn is charged to whose it is (§4.4.2).
+ *
+ * If the end cannot run, the thread whose turn it is is blocked, and is in a list of the end's, with which it is
+ * unblocked: it is "stalled". Those of its donors that are never dispatched meanwhile hear nothing of that: no
+ * avalanche (§3.4). So a thread that is stalled always has at the end of its chain the thread whose list it is in.
+ */
+#include "dispatcher/state.h"
+
+/* Whom the word names, or NULL. */
+static struct dispatcher_thread *named_by(const uintptr_t *word) {
+    uintptr_t record = *word & ~(uintptr_t)1;
+    return record ? (struct dispatcher_thread *)(record + dispatcher.host->record) : NULL;
+}
+
+struct dispatcher_thread *dispatcher_waited_for(const struct dispatcher_thread *thread) {
+    return thread->waits_for ? named_by(thread->waits_for) : NULL;
+}
+
+/* Whom the thread lends its turns to; NULL: it has them for itself. */
+static struct dispatcher_thread *borrower_of(const struct dispatcher_thread *thread) {
+    struct dispatcher_thread *borrower = thread->lends ? dispatcher_waited_for(thread) : NULL;
+    return borrower == thread ? NULL : borrower;
+}
+
+static struct dispatcher_thread *end_of(struct dispatcher_thread *thread) {
+    struct dispatcher_thread *next;
+    while ((next = borrower_of(thread)))
+        thread = next;
+    return thread;
+}
+
+/* One that is LENDING, but to nobody, goes on: what it waited for has happened. */
+static bool can_run(const struct dispatcher_thread *end, const struct dispatcher_thread *turn) {
+    return end->state == THREAD_LENDING || (end->state == THREAD_RUNNABLE && (!end->own_turn || end == turn));
+}
+
+/* Who is to run on the turn, which is RUNNING. NULL: nobody can; it has been blocked. */
+struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn) {
+    struct dispatcher_thread *end = end_of(turn);
+    if (UNLIKELY(!can_run(end, turn))) {
+        dispatcher_stall(turn, end);
+        return NULL;
+    }
+    end->state = THREAD_RUNNABLE;
+    return end;
+}
+
+bool dispatcher_can_lend(const struct dispatcher_thread *thread) {
+    return can_run(end_of((struct dispatcher_thread *)thread), thread);
+}
+
+/* ---- Threads that are stalled ------------------------------------------------------------------------------------ */
+
+static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
+    for (struct dispatcher_thread *t = thread; t != end;) {
+        t = borrower_of(t);
+        t->relays = t != end;
+    }
+    if (end->state == THREAD_ENDED)
+        return; /* for ever; its record may be another's soon */
+    thread->stalled_on = end;
+    thread->stalled_previous = NULL;
+    thread->stalled_next = end->stalled;
+    if (end->stalled)
+        end->stalled->stalled_previous = thread;
+    end->stalled = thread;
+}
+
+static void strike_off(struct dispatcher_thread *thread) {
+    struct dispatcher_thread *end = thread->stalled_on;
+    if (!end)
+        return;
+    if (thread->stalled_previous)
+        thread->stalled_previous->stalled_next = thread->stalled_next;
+    else
+        end->stalled = thread->stalled_next;
+    if (thread->stalled_next)
+        thread->stalled_next->stalled_previous = thread->stalled_previous;
+    thread->stalled_on = NULL;
+}
+
+/* `thread` is RUNNING; `end`, which its chain ends in, cannot run, or not any longer. */
+void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
+    enlist(thread, end);
+    dispatcher_raise_block(thread);
+}
+
+static void rouse(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    strike_off(thread);
+    thread->state = THREAD_LENDING;
+    dispatcher_raise_event(thread, runs);
+}
+
+/* `end` can run again, or has ended. */
+void dispatcher_rouse(struct dispatcher_thread *end, const struct dispatcher_thread *runs) {
+    while (end->stalled) {
+        for (struct dispatcher_thread *t = borrower_of(end->stalled); t && t != end; t = borrower_of(t))
+            t->relays = false;
+        rouse(end->stalled, runs);
+    }
+}
+
+/* Chains through `relay` have changed. That is so rare that it is found out who is concerned. */
+static void rouse_behind(struct dispatcher_thread *relay, const struct dispatcher_thread *runs) {
+    if (LIKELY(!relay->relays))
+        return;
+    relay->relays = false;
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        if (thread->stalled_on && end_of(thread) != thread->stalled_on)
+            rouse(thread, runs);
+}
+
+/* ---- The end of a wait, and a new one ---------------------------------------------------------------------------- */
+
+/* The thread waits no longer. Whether it was READY or RUNNING to its policy all the time. */
+bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    bool lending = thread->state == THREAD_LENDING;
+    thread->waits_for = NULL;
+    thread->lends = false;
+    strike_off(thread);
+    rouse_behind(thread, runs);
+    return lending;
+}
+
+void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to) {
+    const struct processor *here = processor_here();
+    const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
+    bool lending = dispatcher_stop_lending(thread, runs);
+    thread->waits_for = to;
+    thread->lends = true;
+    if (lending)
+        return;
+    if (dispatcher_can_lend(thread))
+        rouse(thread, runs);
+    else
+        enlist(thread, end_of(thread));
+}
+
+enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to) {
+    const struct dispatcher_thread *self = processor_here()->current, *thread = named_by(to), *mark = NULL;
+    enum dispatcher_cycle cycle = CYCLE_CLOSED;
+    for (unsigned steps = 1; thread && thread != mark; steps++) {
+        if (thread == self)
+            return cycle;
+        if ((thread->reason != BLOCK_LOCK && thread->reason != BLOCK_JOIN) || timer_is_set(&thread->timer))
+            cycle = CYCLE_OPEN;
+        if ((steps & (steps - 1)) == 0)
+            mark = thread; /* others may wait in a ring already: it is met again */
+        thread = dispatcher_waited_for(thread);
+    }
+    return CYCLE_NONE;
+}

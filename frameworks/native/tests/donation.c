@@ -1,0 +1,454 @@
+/*
+ * Donation: who waits for a thread lends it its turns. Under `urgency`, where the most urgent thread that is ready runs
+ * at once.
+ */
+#include <errno.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER, second = CATAPULTS_MUTEX_INITIALIZER,
+                         third = CATAPULTS_MUTEX_INITIALIZER;
+static char order[256];
+
+struct task {
+    catapults_int priority;
+    const char *name;
+    void (*run)(const char *name);
+};
+
+static void note(const char *what) { strcat(order, what); }
+
+static void require_order(const char *expected) {
+    if (strcmp(order, expected) == 0)
+        return;
+    fprintf(stderr, "order: %s, not %s\n", order, expected);
+    _exit(CHILD_REQUIRE_FAILED);
+}
+
+/* The caller is less urgent than all others. */
+static void begin(const char *policy) {
+    static struct task least;
+    require(catapults_init(&(struct catapults_options){.policy = policy}) == 0);
+    alarm(20);
+    catapults_threadvar_register("priority", struct task, priority);
+    catapults_set_object(catapults_self(), &least);
+}
+
+static void *run_task(void *task_) {
+    const struct task *task = task_;
+    task->run(task->name);
+    return NULL;
+}
+
+static catapults_t spawn(int priority, const char *name, void (*run)(const char *)) {
+    struct task *task = malloc(sizeof *task);
+    *task = (struct task){priority, name, run};
+    catapults_t thread;
+    struct catapults_attributes attributes = {.name = name, .object = task};
+    require(catapults_create(&thread, &attributes, run_task, task) == 0);
+    return thread;
+}
+
+static void set_protocol(catapults_mutex_t *mutex, enum catapults_mutex_protocol protocol) {
+    require(catapults_mutex_init(mutex, &(struct catapults_mutex_attributes){.protocol = protocol}) == 0);
+}
+
+/* ---- Priority inversion ------------------------------------------------------------------------------------------ */
+
+static void lock_and_note(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void urgent(const char *name) {
+    spawn(5, "medium ", note);
+    lock_and_note(name);
+}
+
+static void hold_while_others_come(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", urgent);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    note("rest ");
+}
+
+static void inversion(enum catapults_mutex_protocol protocol) {
+    begin(POLICIES "/urgency.so");
+    set_protocol(&mutex, protocol);
+    spawn(1, "low ", hold_while_others_come);
+}
+
+static void a_lock_is_inherited(void) {
+    inversion(CATAPULTS_PROTOCOL_INHERIT);
+    require_order("low high medium rest ");
+}
+
+static void or_not(void) {
+    inversion(CATAPULTS_PROTOCOL_NONE);
+    require_order("medium low high rest ");
+}
+
+/* ---- Chains ------------------------------------------------------------------------------------------------------ */
+
+static void wait_through_three(const char *name) {
+    spawn(5, "medium ", note);
+    lock_and_note(name);
+}
+
+static void hold_first_want_second(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_yield();
+    require(catapults_mutex_lock(&second) == 0);
+    note(name);
+    catapults_mutex_unlock(&second);
+    catapults_mutex_unlock(&mutex);
+}
+
+static void hold_second_want_third(const char *name) {
+    require(catapults_mutex_lock(&second) == 0);
+    catapults_yield();
+    require(catapults_mutex_lock(&third) == 0);
+    note(name);
+    catapults_mutex_unlock(&third);
+    catapults_mutex_unlock(&second);
+}
+
+static void hold_third(const char *name) {
+    require(catapults_mutex_lock(&third) == 0);
+    catapults_yield();
+    spawn(9, "high ", wait_through_three);
+    note(name);
+    catapults_mutex_unlock(&third);
+    note("rest ");
+}
+
+static void chains_are_followed(void) {
+    begin(POLICIES "/urgency.so");
+    catapults_mutex_lock(&mutex); /* keeps the urgent ones from running yet */
+    static struct task most = {100, NULL, NULL};
+    catapults_set_object(catapults_self(), &most);
+    catapults_mutex_unlock(&mutex);
+    spawn(1, "a ", hold_first_want_second);
+    spawn(1, "b ", hold_second_want_third);
+    spawn(1, "c ", hold_third);
+    most.priority = 0;
+    catapults_yield();
+    require_order("c b a high medium rest ");
+}
+
+static int donors_done;
+static void donor(const char *name) {
+    lock_and_note(name);
+    donors_done++;
+}
+
+static void hold_for_many(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(3, "3 ", donor);
+    spawn(4, "4 ", donor);
+    spawn(9, "9 ", donor);
+    spawn(5, "medium ", note);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    note("rest ");
+}
+
+/* The one that came first is woken, but whose turn it is goes on: of those that compete the policy chooses. */
+static void many_lend_to_one(void) {
+    begin(POLICIES "/urgency.so");
+    spawn(1, "low ", hold_for_many);
+    require(donors_done == 3);
+    require_order("low 9 medium 4 3 rest ");
+}
+
+/* ---- The end of the chain cannot run ----------------------------------------------------------------------------- */
+
+static void sleep_and_hold(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", urgent);
+    note("falls asleep ");
+    catapults_sleep(2000000);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    note("rest ");
+}
+
+static bool served;
+static void busy_medium(const char *name) {
+    note(name);
+    while (!served)
+        catapults_yield();
+    note("idle ");
+}
+
+static void urgent_beside_busy(const char *name) {
+    spawn(5, "medium ", busy_medium);
+    lock_and_note(name);
+    served = true;
+}
+
+static void hold_and_sleep_beside_busy(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", urgent_beside_busy);
+    note("falls asleep ");
+    catapults_sleep(2000000);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void donors_sleep_and_wake_with_it(void) {
+    begin(POLICIES "/urgency.so");
+    catapults_t low = spawn(1, "low ", sleep_and_hold);
+    catapults_join(low, NULL);
+    require_order("falls asleep medium low high rest ");
+    order[0] = '\0';
+    catapults_join(spawn(1, "low ", hold_and_sleep_beside_busy), NULL);
+    require_order("falls asleep medium low high idle ");
+}
+
+/* The same, seen by who waits with an instant. */
+static bool gave_up;
+static void want_until(const char *name) {
+    require(catapults_mutex_lock_until(&mutex, catapults_now() + 2000000) == ETIMEDOUT);
+    note(name);
+    gave_up = true;
+}
+
+static void hold_for_long(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", want_until);
+    while (!gave_up)
+        catapults_yield();
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void hold_asleep(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", want_until);
+    catapults_sleep(5000000);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void a_donor_gives_up_in_time(void) {
+    begin(POLICIES "/urgency.so");
+    catapults_join(spawn(1, "low ", hold_for_long), NULL);
+    catapults_join(spawn(1, "asleep ", hold_asleep), NULL);
+    require_order("high low high asleep ");
+    require(mutex.state == 0 && mutex.waiters.first == NULL);
+}
+
+/* A donor in the middle of a chain gives up while the end cannot run: who was stalled behind it goes on. */
+static void relay(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    require(catapults_mutex_lock_until(&second, catapults_now() + 2000000) == ETIMEDOUT);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void hold_second_asleep(const char *name) {
+    require(catapults_mutex_lock(&second) == 0);
+    spawn(5, "relay ", relay);
+    spawn(9, "high ", lock_and_note);
+    catapults_sleep(10000000);
+    note(name);
+    require(catapults_mutex_unlock(&second) == 0);
+}
+
+static void a_chain_breaks_in_the_middle(void) {
+    begin(POLICIES "/urgency.so");
+    catapults_join(spawn(1, "low ", hold_second_asleep), NULL);
+    require_order("relay high low ");
+}
+
+/* ---- Suspended --------------------------------------------------------------------------------------------------- */
+
+static void suspend_itself(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", urgent);
+    note("suspends ");
+    require(catapults_suspend(catapults_self()) == 0);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void who_borrows_may_be_suspended(void) {
+    begin(POLICIES "/urgency.so");
+    catapults_t low = spawn(1, "low ", suspend_itself);
+    require_order("suspends medium ");
+    require(catapults_resume(low) == 0);
+    require_order("suspends medium low high ");
+}
+
+static catapults_t high;
+static void suspend_the_donor(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    high = spawn(9, "high ", lock_and_note);
+    require(catapults_suspend(high) == 0);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    note("rest ");
+}
+
+static void who_lends_may_be_suspended(void) {
+    begin(POLICIES "/urgency.so");
+    spawn(1, "low ", suspend_the_donor);
+    require_order("low rest ");
+    require(catapults_resume(high) == 0);
+    require_order("low rest high ");
+}
+
+/* ---- Joining ----------------------------------------------------------------------------------------------------- */
+
+static void end(const char *name) {
+    catapults_yield();
+    note(name);
+}
+
+static void join_low(const char *name) {
+    catapults_t low = spawn(1, "low ", end);
+    spawn(5, "medium ", note);
+    require(catapults_join_donating(low, NULL) == 0);
+    note(name);
+}
+
+static void join_low_only(const char *name) {
+    catapults_t low = spawn(1, "low ", end);
+    spawn(5, "medium ", note);
+    require(catapults_join(low, NULL) == 0);
+    note(name);
+}
+
+/* Its last event is one of its own turn: what comes after its function is not hastened. */
+static void a_join_may_lend(void) {
+    begin(POLICIES "/urgency.so");
+    spawn(9, "high ", join_low_only);
+    require_order("medium low high ");
+    order[0] = '\0';
+    spawn(9, "high ", join_low);
+    require_order("low medium high ");
+}
+
+/* ---- Deadlocks --------------------------------------------------------------------------------------------------- */
+
+static int results[3];
+
+static void lock_second_then_first(const char *name) {
+    require(catapults_mutex_lock(&second) == 0);
+    results[1] = catapults_mutex_lock(&mutex);
+    if (results[1] == 0)
+        catapults_mutex_unlock(&mutex);
+    note(name);
+    require(catapults_mutex_unlock(&second) == 0);
+}
+
+static void a_ring_of_two_is_refused(void) {
+    begin(NULL);
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t other = spawn(0, "other", lock_second_then_first);
+    catapults_yield();
+    require(catapults_mutex_lock(&second) == EDEADLK && catapults_mutex_trylock(&second) == EBUSY);
+    require(catapults_mutex_lock_until(&second, catapults_now() + 1000000) == ETIMEDOUT);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    require(catapults_join(other, NULL) == 0 && results[1] == 0);
+}
+
+static void lock_third_then_second(const char *name) {
+    require(catapults_mutex_lock(&third) == 0);
+    results[2] = catapults_mutex_lock(&second);
+    if (results[2] == 0)
+        catapults_mutex_unlock(&second);
+    note(name);
+    require(catapults_mutex_unlock(&third) == 0);
+}
+
+static void a_ring_of_three_is_refused(enum catapults_mutex_protocol protocol) {
+    begin(NULL);
+    set_protocol(&mutex, protocol);
+    set_protocol(&second, protocol);
+    set_protocol(&third, protocol);
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t threads[] = {spawn(0, "b", lock_second_then_first), spawn(0, "c", lock_third_then_second)};
+    catapults_yield();
+    catapults_yield();
+    require(catapults_mutex_lock(&third) == EDEADLK);
+    require(catapults_join(threads[1], NULL) == EDEADLK);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    for (int i = 0; i < 2; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require_order("bc");
+}
+
+static void a_ring_of_inherited_locks_is_refused(void) { a_ring_of_three_is_refused(CATAPULTS_PROTOCOL_INHERIT); }
+static void a_ring_of_other_locks_is_refused(void) { a_ring_of_three_is_refused(CATAPULTS_PROTOCOL_NONE); }
+
+static void *join_first(void *first) {
+    results[0] = catapults_join(*(catapults_t *)first, NULL);
+    return NULL;
+}
+
+static void joins_in_a_ring_are_refused(void) {
+    begin(NULL);
+    static catapults_t threads[3];
+    for (int i = 0; i < 3; i++)
+        require(catapults_create(&threads[i], NULL, join_first, &threads[(i + 1) % 3]) == 0);
+    catapults_yield();
+    require(results[0] == EDEADLK || results[0] == 0);
+    require(catapults_join(threads[2], NULL) == EINVAL || results[0] == 0);
+}
+
+/* ---- A policy that has to go meanwhile --------------------------------------------------------------------------- */
+
+static bool policy_gone;
+static void hold_until_the_policy_goes(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    while (!policy_gone)
+        catapults_yield();
+    catapults_sleep(1000000);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void donors_outlive_the_policy(void) {
+    static catapults_int connections;
+    begin(POLICIES "/bytes.so");
+    require(catapults_schedvar_register("connections", &connections) == 0);
+    catapults_t threads[] = {spawn(0, "held ", hold_until_the_policy_goes), spawn(0, "a ", lock_and_note),
+                             spawn(0, "b ", lock_and_note)};
+    for (int i = 0; i < 5; i++)
+        catapults_yield();
+    require_order("");
+    connections = 13;
+    catapults_yield();
+    require(strcmp(catapults_policy_name(), "fifo (built-in)") == 0);
+    policy_gone = true;
+    for (int i = 0; i < 3; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(strncmp(order, "held ", 5) == 0 && strlen(order) == 9 && catapults_threads_total() == 1);
+    require(catapults_threads_suspended() == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        child_test(a_lock_is_inherited),
+        child_test(or_not),
+        child_test(chains_are_followed),
+        child_test(many_lend_to_one),
+        child_test(donors_sleep_and_wake_with_it),
+        child_test(a_donor_gives_up_in_time),
+        child_test(a_chain_breaks_in_the_middle),
+        child_test(who_borrows_may_be_suspended),
+        child_test(who_lends_may_be_suspended),
+        child_test(a_join_may_lend),
+        child_test(a_ring_of_two_is_refused),
+        child_test(a_ring_of_inherited_locks_is_refused),
+        child_test(a_ring_of_other_locks_is_refused),
+        child_test(joins_in_a_ring_are_refused),
+        child_test(donors_outlive_the_policy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
