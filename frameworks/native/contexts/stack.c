@@ -1,6 +1,7 @@
 #include "contexts/stack.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -10,88 +11,171 @@
 
 /* Since Linux 6.13: guards that do not split the mapping. Glibc's headers may be older than the kernel. */
 #define GUARD_INSTALL 102
+/* Since Linux 6.14: stands for the process itself where a file descriptor of a process is asked for. */
+#define PROCESS_SELF (-10001)
 
 enum {
     SMALLEST = 14, /* log2 of the bytes of the smallest stack */
     LARGEST = 40,
-    SLAB = 4 << 20, /* bytes of a mapping, unless a single stack is larger */
-    COLOURS = 32,
+    SLAB = 4 << 20,     /* bytes of a mapping, unless a single stack is larger */
+    AT_HAND = 64 << 20, /* bytes of idle stacks that keep their pages, however few are in use */
+    BATCH = 64,         /* stacks that one system call is for */
+    COLOURS = 16,
     COLOUR_STEP = 128 /* bytes: two lines of a cache, which are fetched in pairs */
 };
 
 /* The stacks of one size. */
 struct pool {
-    struct stack *free;
+    struct stack *idle; /* that keep their pages */
+    size_t in_use, idle_count;
+    char **cold; /* where idle stacks without pages are */
+    size_t cold_count, cold_room;
     char *fresh, *end; /* what has not been cut yet of the last slab */
+    bool guarded;      /* all stacks of that have their guards */
 };
 
 static struct pool pools[LARGEST + 1];
 
+/* Of guards that this kernel has. */
+static enum { UNKNOWN, LIGHT, HEAVY } guards;
+
+static struct stack *warm(struct pool *pool, size_t size);
+static void cool(struct pool *pool, size_t size);
 static struct stack *cut(struct pool *pool, size_t size);
-static int map_slab(struct pool *pool, size_t size);
-static int install_guard(char *page);
-static int kernel_can_read(char *page);
+static struct stack *lay_out(char *base, size_t size);
+static bool map_slab(struct pool *pool, size_t size);
+static bool advise_all(struct iovec *ranges, size_t count, int advice);
+static bool install_guard(char *page);
+static bool kernel_can_read(char *page);
+
+static size_t page_size(void) {
+    static size_t size;
+    return size ? size : (size = (size_t)sysconf(_SC_PAGESIZE));
+}
 
 struct stack *stack_take(size_t size) {
-    int order = SMALLEST;
-    while (order < LARGEST && ((size_t)1 << order) < size)
-        order++;
-    size_t whole = (size_t)1 << order;
-    if (whole < size)
+    int order = size <= (size_t)1 << SMALLEST ? SMALLEST : 64 - __builtin_clzl(size - 1);
+    if (order > LARGEST)
         return NULL;
     struct pool *pool = &pools[order];
-    struct stack *stack = pool->free;
-    if (!stack)
-        return cut(pool, whole);
-    pool->free = stack->next;
+    struct stack *stack = pool->idle;
+    if (__builtin_expect(stack != NULL, 1)) {
+        pool->idle = stack->next;
+        pool->idle_count--;
+    } else {
+        stack = warm(pool, (size_t)1 << order);
+        if (!stack)
+            return NULL;
+    }
+    pool->in_use++;
     return stack;
 }
 
 void stack_give(struct stack *stack) {
     struct pool *pool = &pools[__builtin_ctzl(stack->size)];
-    stack->next = pool->free;
-    pool->free = stack;
+    stack->next = pool->idle;
+    pool->idle = stack;
+    pool->in_use--;
+    if (__builtin_expect(++pool->idle_count >= pool->in_use + BATCH, 0))
+        cool(pool, stack->size);
+}
+
+/* A stack none of whose pages is in use. */
+static struct stack *warm(struct pool *pool, size_t size) {
+    return pool->cold_count > 0 ? lay_out(pool->cold[--pool->cold_count], size) : cut(pool, size);
+}
+
+/* Lets go of the pages of a batch of idle stacks, if more are idle than are in use, and than are to be at hand. The
+ * one given back last is not among them: its owner may be running on it. */
+static void cool(struct pool *pool, size_t size) {
+    if (pool->idle_count < AT_HAND / size + BATCH)
+        return;
+    if (pool->cold_room - pool->cold_count < BATCH) {
+        size_t room = pool->cold_room > 0 ? 2 * pool->cold_room : page_size() / sizeof(char *);
+        void *more =
+            pool->cold_room > 0
+                ? mremap(pool->cold, pool->cold_room * sizeof(char *), room * sizeof(char *), MREMAP_MAYMOVE)
+                : mmap(NULL, room * sizeof(char *), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (more == MAP_FAILED)
+            return; /* they stay as they are */
+        pool->cold = more;
+        pool->cold_room = room;
+    }
+    struct stack *keep = pool->idle;
+    struct iovec ranges[BATCH];
+    for (int i = 0; i < BATCH; i++) {
+        struct stack *stack = keep->next;
+        keep->next = stack->next;
+        tools_end_stack(stack);
+        pool->cold[pool->cold_count + (size_t)i] = stack->base;
+        ranges[i] = (struct iovec){stack->lowest, (size_t)(stack->base + size - stack->lowest)};
+    }
+    pool->cold_count += BATCH;
+    pool->idle_count -= BATCH;
+    advise_all(ranges, BATCH, MADV_DONTNEED);
 }
 
 /* A stack that nobody has used. */
 static struct stack *cut(struct pool *pool, size_t size) {
-    static unsigned count;
     if (pool->fresh == pool->end && !map_slab(pool, size))
         return NULL;
     char *base = pool->fresh;
-    if (!install_guard(base))
+    if (!pool->guarded && !install_guard(base))
         return NULL;
     pool->fresh += size;
-    size_t colour = count++ % COLOURS * COLOUR_STEP;
-    struct stack *stack = (struct stack *)(base + size - colour % (size / 16)) - 1;
-    stack = (struct stack *)((uintptr_t)stack & ~(uintptr_t)63);
-    *stack = (struct stack){.base = base, .lowest = base + sysconf(_SC_PAGESIZE), .size = size};
+    struct stack *stack = lay_out(base, size);
     tools_new_stack(stack);
     return stack;
 }
 
-static int map_slab(struct pool *pool, size_t size) {
+/* Where it is says its colour, so that a stack is laid out alike whenever it comes into use again. */
+static struct stack *lay_out(char *base, size_t size) {
+    size_t colour = (uintptr_t)base / size % COLOURS * COLOUR_STEP;
+    struct stack *stack = (struct stack *)(base + size - colour % (size / 16)) - 1;
+    stack = (struct stack *)((uintptr_t)stack & ~(uintptr_t)63);
+    *stack = (struct stack){.base = base, .lowest = base + page_size(), .size = size};
+    return stack;
+}
+
+static bool map_slab(struct pool *pool, size_t size) {
     size_t bytes = size > SLAB ? size : SLAB;
     char *slab =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab == MAP_FAILED)
-        return 0;
+        return false;
     madvise(slab, bytes, MADV_NOHUGEPAGE); /* a huge page would back 32 stacks of which a page each is in use */
     pool->fresh = slab;
     pool->end = slab + bytes;
-    return 1;
+    struct iovec pages[SLAB >> SMALLEST];
+    size_t count = bytes / size;
+    for (size_t i = 0; i < count; i++)
+        pages[i] = (struct iovec){slab + i * size, page_size()};
+    pool->guarded = guards == LIGHT && advise_all(pages, count, GUARD_INSTALL);
+    return true;
 }
 
-static int install_guard(char *page) {
-    static enum { UNKNOWN, LIGHT, HEAVY } kind; /* of guards that this kernel has */
-    size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    if (kind == UNKNOWN) /* old kernels refuse the advice, and emulators ignore it */
-        kind = madvise(page, size, GUARD_INSTALL) == 0 && !kernel_can_read(page) ? LIGHT : HEAVY;
-    return kind == LIGHT ? madvise(page, size, GUARD_INSTALL) == 0 : mprotect(page, size, PROT_NONE) == 0;
+/* In one system call where the kernel can do that; else one for each. */
+static bool advise_all(struct iovec *ranges, size_t count, int advice) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += ranges[i].iov_len;
+    if (process_madvise(PROCESS_SELF, ranges, count, advice, 0) == (ssize_t)bytes)
+        return true;
+    bool all = true;
+    for (size_t i = 0; i < count; i++)
+        all = madvise(ranges[i].iov_base, ranges[i].iov_len, advice) == 0 && all;
+    return all;
+}
+
+static bool install_guard(char *page) {
+    if (guards == UNKNOWN) /* old kernels refuse the advice, and emulators ignore it */
+        guards = madvise(page, page_size(), GUARD_INSTALL) == 0 && !kernel_can_read(page) ? LIGHT : HEAVY;
+    return guards == LIGHT ? madvise(page, page_size(), GUARD_INSTALL) == 0
+                           : mprotect(page, page_size(), PROT_NONE) == 0;
 }
 
 /* True also where the kernel does not let us ask. */
-static int kernel_can_read(char *page) {
+static bool kernel_can_read(char *page) {
     char byte;
     struct iovec to = {&byte, 1}, from = {page, 1};
     return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != -1 || errno != EFAULT;

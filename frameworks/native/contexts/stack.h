@@ -6,9 +6,13 @@
  *      │ guard page │ free ...  ◄── frames grow down │ the owner's record │ struct stack │ colour │
  *                   └ stack_lowest                                        └ what stack_take returns
  *
- * A stack's size is a power of two, guard page included; pages that are never touched cost no memory. The colour is a
- * gap of a different size on each stack: without it the hot ends of all stacks would compete for the same few lines of
- * the caches.
+ * A stack's size is a power of two, guard page included. It grows on demand: pages that are never touched cost no
+ * memory, and an idle thread has touched one. The colour is a gap of a different size on stacks that are neighbours:
+ * without it the hot ends of all stacks would compete for the same few lines of the caches. It is at most half a page,
+ * so that what an idle thread has on its stack fits below it.
+ *
+ * What is given back keeps its pages while no more stacks of its size are idle than are in use, or 64 MiB of them.
+ * Beyond that pages go back to the kernel at once, in batches; addresses and guards stay.
  */
 #ifndef CATAPULTS_STACK_H
 #define CATAPULTS_STACK_H

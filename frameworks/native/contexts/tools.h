@@ -25,6 +25,7 @@ struct tools_context {
 __attribute__((weak)) struct tools_context *tools_left;
 
 static inline void tools_new_stack(struct stack *stack) { (void)stack; }
+static inline void tools_end_stack(struct stack *stack) { (void)stack; }
 static inline void tools_make(struct tools_context *tools, struct stack *stack) {
     *tools = (struct tools_context){.lowest = stack->lowest, .size = stack_room(stack)};
     __asan_unpoison_memory_region(stack->lowest, stack_room(stack)); /* who used it before may have left in mid-call */
@@ -61,6 +62,10 @@ struct tools_context {
 };
 
 static inline void tools_new_stack(struct stack *stack) { stack->fiber = NULL; }
+static inline void tools_end_stack(struct stack *stack) {
+    if (stack->fiber)
+        __tsan_destroy_fiber(stack->fiber);
+}
 static inline void tools_make(struct tools_context *tools, struct stack *stack) {
     if (stack->fiber) /* of who used the stack before: nobody can destroy their own */
         __tsan_destroy_fiber(stack->fiber);
@@ -86,6 +91,7 @@ static inline void tools_begin(void) {}
 struct tools_context {};
 
 static inline void tools_new_stack(struct stack *stack) { VALGRIND_STACK_REGISTER(stack->lowest, stack); }
+static inline void tools_end_stack(struct stack *stack) { (void)stack; }
 static inline void tools_make(struct tools_context *tools, struct stack *stack) { (void)tools, (void)stack; }
 static inline void tools_adopt(struct tools_context *tools) { (void)tools; }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
