@@ -17,6 +17,7 @@
 #include "catapults/locks.h"
 #include "catapults/schedulers.h"
 #include "catapults/ports.h"
+#include "catapults/select.h"
 #include "catapults/threads.h"
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
  * Blocking calls that block a thread and never the processor: what their files share.
  *
  *   sockets.c files.c     the calls of catapults.h: try at once, wait when the kernel says EAGAIN
+ *   select.c              waiting for several things at once
  *   wait.c                a thread that waits for a descriptor; who waits for which; close
  *   uring.c epoll.c       the drivers: how the kernel tells that a wait is over
  *   start.c               which driver
@@ -60,6 +61,11 @@ int io_wait_begin(struct io_wait *wait, int descriptor);
  * if the thread was cancelled, or -EBADF after a close. Afterwards the kernel touches nothing that belongs to the
  * operation. */
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant);
+
+/* The two halves of these for a thread that waits for several: it blocks in between by itself. Within dispatcher_enter.
+ * Whether a wait that is not known to the driver is `local` has to be said before the second. */
+int io_wait_enlist(struct io_wait *wait, int descriptor);
+void io_wait_delist(struct io_wait *wait);
 
 /* Waits until a descriptor is ready: returns what is there (> 0; perhaps only an end or an error), -ETIMEDOUT,
  * -ECANCELED, -EBADF, -ENOMEM. May return without cause, so the caller tries again. -EPERM: this file is always ready,

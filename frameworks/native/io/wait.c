@@ -18,11 +18,33 @@ static void cancel(struct io_wait *wait);
 
 int io_wait_begin(struct io_wait *wait, int descriptor) {
     dispatcher_enter();
-    struct io_descriptor *state = io_descriptor_add(descriptor);
-    if (state == NULL) {
+    int result = io_wait_enlist(wait, descriptor);
+    if (result < 0)
         dispatcher_leave();
+    return result;
+}
+
+int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
+    int early = 0; /* why it is over before its time: ETIMEDOUT, ECANCELED */
+    if (started == 0)
+        early = cancel_block(handle_of(wait->thread), reason, instant);
+    else
+        wait->local = true;
+    if (wait->done)
+        early = 0;
+    io_wait_delist(wait);
+    dispatcher_leave();
+    if (wait->closed)
+        return -EBADF; /* whatever has happened before: the caller must not go on with that number */
+    if (started != 0)
+        return -started;
+    return early && wait->result < 0 ? -early : wait->result;
+}
+
+int io_wait_enlist(struct io_wait *wait, int descriptor) {
+    struct io_descriptor *state = io_descriptor_add(descriptor);
+    if (state == NULL)
         return descriptor < 0 ? -EBADF : -ENOMEM;
-    }
     *wait = (struct io_wait){.thread = dispatcher_self(), .descriptor = descriptor, .previous = state->last};
     *(state->last != NULL ? &state->last->next : &state->first) = wait;
     state->last = wait;
@@ -30,29 +52,15 @@ int io_wait_begin(struct io_wait *wait, int descriptor) {
     return 0;
 }
 
-int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
-    int early = 0; /* why it is over before its time: ETIMEDOUT, ECANCELED */
-    if (started == 0) {
-        early = cancel_block(handle_of(wait->thread), reason, instant);
-        if (wait->done) {
-            early = 0;
-            if (wait->thread != NULL) /* finished, but its instant was faster */
-                take_finished(wait);
-        }
-        wait->thread = NULL;
-        if (early)
-            cancel(wait);
-    }
+void io_wait_delist(struct io_wait *wait) {
+    if (wait->done && wait->thread != NULL) /* finished, but something else was faster */
+        take_finished(wait);
+    wait->thread = NULL;
+    if (!wait->done)
+        cancel(wait);
     waits--;
-    bool closed = wait->closed;
-    if (!closed)
+    if (!wait->closed)
         delist(wait);
-    dispatcher_leave();
-    if (closed)
-        return -EBADF; /* whatever has happened before: the caller must not go on with that number */
-    if (started != 0)
-        return -started;
-    return early && wait->result < 0 ? -early : wait->result;
 }
 
 int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant) {

@@ -173,6 +173,81 @@ static void containment_is_reported(void **state) {
                                       "`ready => current`; 1 thread continues under the built-in FIFO\n");
 }
 
+/* ---- Values without a variable ----------------------------------------------------------------------------------- */
+
+static void create_with(char *name, void *object, const struct catapults_value *values, size_t count) {
+    struct catapults_attributes attributes = {
+        .object = object, .detached = true, .values = values, .values_count = count};
+    require(catapults_create(NULL, &attributes, note, name) == 0);
+}
+
+/* The first thread runs when no other does. */
+static void begin_last(void) {
+    begin(false);
+    struct catapults_value none = catapults_value_int("bytesleft", -1);
+    require(catapults_set_values(catapults_self(), &none, 1) == 0);
+}
+
+static void values_hold_from_the_first_event_on(void) {
+    begin_last();
+    static struct request object = {.bytesleft = 5};
+    struct catapults_value few = catapults_value_int("bytesleft", 3), many = catapults_value_int("bytesleft", 90);
+    struct catapults_value both[] = {catapults_value_int("bytesleft", 1), catapults_value_bool("urgent", true)};
+    create_with("a", NULL, &few, 1);
+    create_with("b", NULL, &many, 1);
+    create_with("c", NULL, NULL, 0); /* the default, 7 */
+    create_with("d", NULL, both, 2);
+    create_with("e", &object, &many, 1); /* nothing of its object is linked */
+    check_order("dbeca");
+    require(catapults_threadvar_register("bytesleft", struct request, bytesleft) == 0);
+    create_with("a", NULL, &few, 1);
+    create_with("e", &object, &many, 1); /* the variable comes first */
+    create_with("c", NULL, NULL, 0);
+    check_order("cea");
+}
+
+static void values_can_change(void) {
+    begin_last();
+    catapults_t threads[3];
+    static char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++)
+        require(catapults_create(&threads[i], NULL, note, names[i]) == 0);
+    struct catapults_value more = catapults_value_int("bytesleft", 8), most = catapults_value_int("bytesleft", 9);
+    require(catapults_set_values(threads[1], &more, 1) == 0 && catapults_set_values(threads[2], &most, 1) == 0);
+    check_order("cba");
+    require(catapults_set_values(threads[1], &more, 1) == ESRCH);
+    for (int i = 0; i < 3; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+static void wrong_values(void) {
+    begin_last();
+    struct catapults_value wrong = catapults_value_time("bytesleft", 1), unknown = catapults_value_float("nothing", 1);
+    catapults_t thread;
+    struct catapults_attributes attributes = {.values = &wrong, .values_count = 1};
+    require(catapults_create(&thread, &attributes, note, "x") == EINVAL && catapults_threads_ready() == 0);
+    require(catapults_set_values(catapults_self(), &wrong, 1) == EINVAL);
+    require(catapults_set_values(catapults_self(), &unknown, 1) == 0);
+    create_with("a", NULL, &unknown, 1);
+    check_order("a");
+}
+
+static void unknown_value(void) {
+    begin(true);
+    struct catapults_value unknown = catapults_value_float("nothing", 1);
+    create_with("a", NULL, &unknown, 1);
+}
+
+static void wrong_values_are_refused(void **state) {
+    (void)state;
+    struct child child = run_child(wrong_values);
+    assert_exit(&child, EXIT_SUCCESS);
+    assert_reported(&child, "imports `bytesleft` as int, the application registers it as time");
+    child = run_child(unknown_value);
+    assert_exit(&child, EXIT_FAILURE);
+    assert_reported(&child, "the policy bytes has no per-thread import `nothing`");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(global_variables),
@@ -180,6 +255,9 @@ int main(void) {
         child_test(an_object_can_come_later),
         child_test(unknown_names),
         child_test(without_a_policy),
+        child_test(values_hold_from_the_first_event_on),
+        child_test(values_can_change),
+        cmocka_unit_test(wrong_values_are_refused),
         cmocka_unit_test(strict_names_end_the_program),
         cmocka_unit_test(other_types_are_refused),
         cmocka_unit_test(containment_is_reported),

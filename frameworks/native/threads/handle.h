@@ -17,11 +17,12 @@ struct catapults_handle {
     void *(*start)(void *);
     void *argument;
     void *result;
-    void *object;                    /* of the application, where per-thread imports are read; or NULL */
-    struct catapults_handle *joiner; /* who waits for the end */
-    uintptr_t joins;                 /* whose end it waits for, while it does: the handle */
-    const catapults_mutex_t *wants;  /* while it is blocked for that */
-    const char *refusal;             /* of the last refused request, or NULL */
+    const struct catapults_attributes *attributes; /* while it is being created; else NULL */
+    void *object;                                  /* of the application, where per-thread imports are read; or NULL */
+    struct catapults_handle *joiner;               /* who waits for the end */
+    uintptr_t joins;                               /* whose end it waits for, while it does: the handle */
+    const catapults_mutex_t *wants;                /* while it is blocked for that */
+    const char *refusal;                           /* of the last refused request, or NULL */
     bool detached, ended;
     bool has_ceiling;        /* of a PROTECT mutex that it has: */
     int64_t ceiling;         /* where the policy reads it */

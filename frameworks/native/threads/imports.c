@@ -38,6 +38,7 @@ static const struct catapults_import *find(const struct catapults_policy *policy
 static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported);
 static int remember(const struct variable *variable, struct variable **kept);
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable);
+static void set_values(struct catapults_handle *thread, const struct catapults_value *values, size_t count);
 static void link_one(struct catapults_handle *thread, const struct linked *one);
 static void report_unknown(const char *name);
 
@@ -192,10 +193,14 @@ static int link_scheduler(struct catapults_scheduler *scheduler, const struct va
 
 void imports_link(struct catapults_handle *thread) {
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
+    const struct catapults_attributes *attributes = thread->attributes;
+    thread->attributes = NULL;
     if (!in_force(scheduler))
         return;
     for (const struct linked *one = scheduler->linked; one; one = one->next)
         link_one(thread, one);
+    if (attributes)
+        set_values(thread, attributes->values, attributes->values_count);
     if (thread->has_ceiling)
         imports_link_ceiling(thread);
 }
@@ -218,6 +223,65 @@ void imports_link_ceiling(struct catapults_handle *thread) {
         return;
     char *t = (char *)&thread->dispatched.policy;
     *(void **)(t + import->pointer) = thread->has_ceiling ? (char *)&thread->ceiling : t + import->fallback;
+}
+
+/* ---- Values of threads ------------------------------------------------------------------------------------------- */
+
+_Static_assert((int)CATAPULTS_VALUE_INT == CATAPULTS_IMPORT_INT && (int)CATAPULTS_VALUE_BOOL == CATAPULTS_IMPORT_BOOL &&
+                   (int)CATAPULTS_VALUE_TIME == CATAPULTS_IMPORT_TIME &&
+                   (int)CATAPULTS_VALUE_FLOAT == CATAPULTS_IMPORT_FLOAT,
+               "a value has the type of the import that it is for");
+
+int imports_check_values(const struct catapults_scheduler *scheduler, const struct catapults_value *values,
+                         size_t count) {
+    const struct catapults_policy *policy = scheduler->policy;
+    for (size_t i = 0; i < count; i++) {
+        struct variable variable = {.name = values[i].name, .type = (int)values[i].type, .member = true};
+        bool imported = false;
+        if (check(scheduler, &variable, &imported) != 0)
+            return EINVAL;
+        if (!imported && runtime.strict_imports) {
+            runtime_report("the policy %s has no per-thread import `%s`, of which the application gives a value; "
+                           "declare it in %s, or turn strict imports off (CATAPULTS_STRICT_IMPORTS)",
+                           policy->name, values[i].name, policy->source);
+            exit(EXIT_FAILURE);
+        }
+    }
+    return 0;
+}
+
+int catapults_set_values(catapults_t thread, const struct catapults_value *values, size_t count) {
+    dispatcher_enter();
+    const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
+    int error = thread->ended ? ESRCH : imports_check_values(scheduler, values, count);
+    if (error == 0 && in_force(scheduler))
+        set_values(thread, values, count);
+    dispatcher_leave();
+    return error;
+}
+
+/* They have been checked. The policy reads them where it would find its defaults. */
+static void set_values(struct catapults_handle *thread, const struct catapults_value *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct catapults_import *import = find(thread->dispatched.scheduler->policy, true, values[i].name);
+        if (!import)
+            continue;
+        void *place = (char *)&thread->dispatched.policy + import->fallback;
+        switch (values[i].type) {
+        case CATAPULTS_VALUE_INT:
+            *(catapults_int *)place = values[i].is.integer;
+            break;
+        case CATAPULTS_VALUE_BOOL:
+            *(bool *)place = values[i].is.boolean;
+            break;
+        case CATAPULTS_VALUE_TIME:
+            *(catapults_time *)place = values[i].is.nanoseconds;
+            break;
+        case CATAPULTS_VALUE_FLOAT:
+            *(double *)place = values[i].is.real;
+            break;
+        }
+    }
 }
 
 /* ---- Schedulers -------------------------------------------------------------------------------------------------- */

@@ -33,8 +33,8 @@ void *policy_instance(const struct catapults_policy *policy);
 /* Links all per-thread imports that were registered with the thread's object. */
 void imports_link(struct catapults_handle *thread);
 
-/* The per-thread import `ceiling`, which the runtime itself keeps: whether the policy has it; linking it with that of
- * the mutexes that the thread has, or with its default. */
+/* The per-thread import `ceiling`, which the runtime itself keeps: whether the policy of the caller has it; linking it
+ * with that of the mutexes that the thread has, or with its default. */
 bool imports_has_ceiling(void);
 void imports_link_ceiling(struct catapults_handle *thread);
 

@@ -47,4 +47,8 @@ void imports_release(struct catapults_scheduler *scheduler);
 void imports_started(struct catapults_scheduler *scheduler);
 void imports_adopted(struct catapults_scheduler *scheduler);
 
+/* Whether the values can be those of a thread under it. EINVAL, which is reported. */
+int imports_check_values(const struct catapults_scheduler *scheduler, const struct catapults_value *values,
+                         size_t count);
+
 #endif

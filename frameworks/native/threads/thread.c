@@ -25,6 +25,11 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     if (!attributes)
         attributes = &none;
     const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;
+    if (__builtin_expect(attributes->values_count > 0, 0) &&
+        imports_check_values(under, attributes->values, attributes->values_count) != 0) {
+        dispatcher_leave();
+        return EINVAL;
+    }
     struct catapults_handle *thread = make(attributes);
     if (!thread) {
         dispatcher_leave();
@@ -174,6 +179,7 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     struct catapults_handle *thread = (struct catapults_handle *)((char *)stack - runtime.record_size);
     thread->stack = stack;
     thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
+    thread->attributes = attributes->values_count > 0 ? attributes : NULL;
     thread->object = attributes->object;
     thread->joiner = NULL;
     thread->joins = 0;

@@ -37,6 +37,57 @@ int catapults_threadvar_register_time_at(const char *name, size_t offset);
 int catapults_threadvar_register_float_at(const char *name, size_t offset);
 void catapults_set_object(catapults_t thread, void *object); /* NULL: none, the defaults hold */
 
+/* ---- Values without a variable ----------------------------------------------------------------------------------- */
+
+/*
+ * What a thread has instead of the default of a per-thread import, as long as no member of an object is linked with it:
+ *
+ *     struct catapults_value values[] = {catapults_value_int("priority", 3), catapults_value_time("period", 20000000)};
+ *     struct catapults_attributes attributes = {.values = values, .values_count = 2};
+ *
+ * They are the thread's from its first event on. catapults_create and catapults_set_values copy them. EINVAL: the
+ * policy imports it as another type, or the runtime itself keeps that variable; standard error says which. What the
+ * policy does not import has no effect, or ends the program: see strict_imports.
+ */
+enum catapults_value_type { CATAPULTS_VALUE_INT, CATAPULTS_VALUE_BOOL, CATAPULTS_VALUE_TIME, CATAPULTS_VALUE_FLOAT };
+struct catapults_value {
+    const char *name;
+    enum catapults_value_type type;
+    union {
+        catapults_int integer;
+        bool boolean;
+        catapults_time nanoseconds;
+        double real;
+    } is;
+};
+
+static inline struct catapults_value catapults_value_int(const char *name, catapults_int integer) {
+    struct catapults_value value = {name, CATAPULTS_VALUE_INT, {0}};
+    value.is.integer = integer;
+    return value;
+}
+
+static inline struct catapults_value catapults_value_bool(const char *name, bool boolean) {
+    struct catapults_value value = {name, CATAPULTS_VALUE_BOOL, {0}};
+    value.is.boolean = boolean;
+    return value;
+}
+
+static inline struct catapults_value catapults_value_time(const char *name, catapults_time nanoseconds) {
+    struct catapults_value value = {name, CATAPULTS_VALUE_TIME, {0}};
+    value.is.nanoseconds = nanoseconds;
+    return value;
+}
+
+static inline struct catapults_value catapults_value_float(const char *name, double real) {
+    struct catapults_value value = {name, CATAPULTS_VALUE_FLOAT, {0}};
+    value.is.real = real;
+    return value;
+}
+
+/* The same for a thread that there is; the policy reads them at its next event. ESRCH: it has ended. */
+int catapults_set_values(catapults_t thread, const struct catapults_value *values, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,8 @@ extern "C" {
 
 typedef struct catapults_handle *catapults_t;
 
+struct catapults_value;
+
 struct catapults_attributes {
     const char *name;  /* for messages, traces and debuggers; copied, cut at 31 bytes */
     size_t stack_size; /* bytes; 0: that of the options */
@@ -23,10 +25,12 @@ struct catapults_attributes {
     bool detached;
     struct catapults_scheduler *scheduler; /* that it is under (schedulers.h); NULL: the default of the hierarchy, else
                                               the root */
+    const struct catapults_value *values;  /* of the policy's per-thread imports: see catapults/imports.h */
+    size_t values_count;
 };
 
-/* Creates a thread. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EPERM: there was no
- * catapults_init. `attributes` and `thread` may be NULL. */
+/* Creates a thread. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EINVAL: of `values`.
+ * EPERM: there was no catapults_init. `attributes` and `thread` may be NULL. */
 int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *),
                      void *argument);
 const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
