@@ -37,7 +37,7 @@ int main(int count, char **arguments) {
     }
     if (!server_open(&server, &options))
         return EXIT_FAILURE;
-    if (catapults_init(NULL) != 0) /* which has said why */
+    if (catapults_init(&(struct catapults_options){.cooperative = true}) != 0) /* which has said why */
         return EXIT_FAILURE;
     if (!server_start(&server))
         return EXIT_FAILURE;

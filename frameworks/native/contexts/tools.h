@@ -10,6 +10,10 @@
 
 #include "contexts/stack.h"
 
+/* A function that a handler of signals calls wherever the program is: also in the middle of a tool's own work, which
+ * must not be asked for anything then. */
+#define TOOLS_UNSEEN __attribute__((no_sanitize("thread"), no_sanitize("address"), no_sanitize("undefined")))
+
 #if defined(__SANITIZE_ADDRESS__)
 
 #include <sanitizer/asan_interface.h>

@@ -27,6 +27,9 @@ void dispatcher_clock_start(struct scheduler *scheduler) {
             scheduler->consumed = &policy->thread_imports[i];
     scheduler->told = dispatcher.host->now();
     scheduler->clocked = scheduler->now || scheduler->consumed;
+    scheduler->timed = scheduler->timeouts || scheduler->handlers->tick;
+    if (scheduler->timed && dispatcher.host->arm)
+        processor_here()->timed = true;
 }
 
 static catapults_time *consumed_by(struct dispatcher_thread *thread) {

@@ -30,10 +30,15 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *choose(st
         struct dispatcher_thread *thread = dispatcher_thread_of(t);
         if (LIKELY(thread->state == THREAD_RUNNABLE)) {
             here->turn = thread;
+            if (UNLIKELY(here->timed))
+                dispatcher_arm(here);
             return thread;
         }
     }
-    return dispatcher_descend(here, t);
+    struct dispatcher_thread *thread = dispatcher_descend(here, t);
+    if (UNLIKELY(here->timed))
+        dispatcher_arm(here);
+    return thread;
 }
 
 /* The same when it may be that none is RUNNABLE. */
@@ -93,6 +98,8 @@ static inline void preempt(void) {
         run(here, here->current, choose(here));
     else if (UNLIKELY(here->turn != here->current))
         regain(here);
+    else if (UNLIKELY(here->timed))
+        dispatcher_arm(here); /* for whoever is ready since */
 }
 
 static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
@@ -155,6 +162,7 @@ static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler)
     thread->set_aside = thread->own_turn = thread->lends = thread->relays = false;
     thread->waits_for = NULL;
     thread->stalled_on = thread->stalled = NULL;
+    thread->held = 0;
     thread->error_number = 0;
     thread->exceptions = (struct dispatcher_exceptions){0};
     thread->policy.container = 0;
@@ -430,7 +438,10 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
         stop_running(self, reason);
     else
         stop_borrowing(here, self);
-    run(here, self, await(here));
+    struct dispatcher_thread *next = await(here);
+    if (UNLIKELY(!here->armed) && (instant != DISPATCHER_FOREVER || reason <= BLOCK_IO_FILE))
+        dispatcher_arm(here); /* `next` need not look after those who wait */
+    run(here, self, next);
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
@@ -543,6 +554,58 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
         dispatcher_rouse(thread, dispatcher_running());
     preempt();
     return 0;
+}
+
+/* ---- Preemption by time ------------------------------------------------------------------------------------------ */
+
+static __attribute__((noinline)) void interrupt(void);
+static void raise_tick(struct dispatcher_thread *turn);
+
+TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
+    struct processor *here = processor_here();
+    if (here->polling) {
+        here->came = true;
+        return false;
+    }
+    if (!may_leave || here->current->held)
+        return true;
+    interrupt();
+    return false;
+}
+
+static void interrupt(void) {
+    dispatcher_enter();
+    struct processor *here = processor_here();
+    here->armed = 0;
+    tell(here->turn->scheduler, true);
+    dispatcher_look(dispatcher.host->now());
+    raise_tick(here->turn);
+    dispatcher_arm(here);
+    preempt();
+    dispatcher_leave();
+}
+
+/* At the scheduler of the thread and at those above it, as long as something waits there. */
+static void raise_tick(struct dispatcher_thread *turn) {
+    struct dispatcher_thread *runs = turn;
+    for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
+        if (HAS(scheduler, tick) && scheduler->runnable > 1 && !taken_from(runs)) {
+            const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
+            if (UNLIKELY(stop))
+                dispatcher_contain(scheduler, "tick", stop, NULL, turn);
+        }
+        runs = &scheduler->record;
+    }
+}
+
+void dispatcher_hold(void) {
+    processor_here()->current->held++;
+    __asm__ volatile("" ::: "memory");
+}
+
+void dispatcher_release(void) {
+    __asm__ volatile("" ::: "memory");
+    processor_here()->current->held--;
 }
 
 /* ---- For those who look ------------------------------------------------------------------------------------------ */

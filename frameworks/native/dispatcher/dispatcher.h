@@ -150,6 +150,10 @@ struct dispatcher_host {
     void (*recorded)(struct dispatcher_thread *thread);
     /* A policy had to go. */
     void (*contained)(const struct dispatcher_failure *failure);
+    /* Has the processor that calls interrupted at an instant: see dispatcher_interrupted. NULL: no preemption by time.
+     */
+    void (*arm)(int64_t instant);
+    int64_t tick; /* at most so many nanoseconds apart, while there is a reason for them */
     /* No thread can ever run again; dispatcher_first_thread says which there are. Does not return. */
     void (*deadlocked)(void);
     /* The last thread has ended. Does not return. */
@@ -219,6 +223,20 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
 
 /* One that has ended, so that its memory can be given back; NULL: none, and each is told of once. */
 struct scheduler *dispatcher_take_removed(void);
+
+/* ---- Preemption by time ------------------------------------------------------------------------------------------ */
+
+/*
+ * The processor has been interrupted, as host->arm asked for, or for any other reason. `may_leave`: in the code of a
+ * thread which can be left where it stands; then what is due is done (the policy's timers, `tick`, what has happened
+ * outside), and other threads may run before it returns. True: nothing was done, because the code must be finished
+ * first: interrupt it again shortly. To be called without dispatcher_enter, in a signal handler.
+ */
+bool dispatcher_interrupted(bool may_leave);
+
+/* Between these two, which nest, the caller is not preempted by time. Need no dispatcher_enter. */
+void dispatcher_hold(void);
+void dispatcher_release(void);
 
 /* ---- For those who look ------------------------------------------------------------------------------------------ */
 

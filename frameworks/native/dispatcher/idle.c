@@ -12,6 +12,7 @@ enum {
     MOST = 1024 /* decisions without a look, whatever the clock said last */
 };
 
+static void stop_polling(struct processor *here);
 static void run_out(int64_t now);
 static void expire_all(int64_t now);
 static void expire(struct scheduler *scheduler, int64_t now);
@@ -28,13 +29,18 @@ void dispatcher_attend(void) {
     else if (passed > LONG)
         here->patience_full = passed > 4 * LONG || here->patience_full == 1 ? 1 : here->patience_full / 2;
     here->patience = here->patience_full;
+    dispatcher_look(now);
+}
+
+void dispatcher_look(int64_t now) {
+    struct processor *here = processor_here();
     here->attended = now;
     here->polling = true;
     run_out(now);
     expire_all(now);
     if (dispatcher.driver && dispatcher.driver->busy())
         dispatcher.driver->poll(0);
-    here->polling = false;
+    stop_polling(here);
 }
 
 bool dispatcher_wait(void) {
@@ -55,8 +61,18 @@ bool dispatcher_wait(void) {
     here->attended = dispatcher.host->now();
     run_out(here->attended);
     expire_all(here->attended);
-    here->polling = false;
+    stop_polling(here);
+    dispatcher_arm(here); /* whoever runs now runs while others still wait */
     return true;
+}
+
+/* In this order: an interruption in between finds the processor in the runtime, and comes back. */
+static void stop_polling(struct processor *here) {
+    here->polling = false;
+    if (here->came) {
+        here->came = false;
+        here->armed = 0;
+    }
 }
 
 static void expire_all(int64_t now) {

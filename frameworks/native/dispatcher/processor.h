@@ -9,10 +9,13 @@
 struct processor {
     struct dispatcher_thread *current; /* whose context runs, or ran last while none does */
     struct dispatcher_thread *turn;    /* whom the policies have RUNNING: `current`, as long as it runs for itself */
-    bool polling;                      /* the driver is at work, and no thread is RUNNING */
+    volatile bool polling;             /* the driver is at work, and no thread is RUNNING */
     int32_t patience;                  /* decisions until the world outside is attended to */
     int32_t patience_full;             /* what `patience` starts from */
     int64_t attended;                  /* when the world outside was attended to last */
+    int64_t armed;                     /* the instant at which it is to be interrupted; 0: it is not */
+    bool timed;                        /* some policy has timers or a handler of `tick` */
+    volatile bool came;                /* it was interrupted while it was `polling` */
     const struct catapults_stop *stop; /* NULL, except while a `schedule` that stopped is dealt with */
 
     /* Of the host: variables of the kernel thread. */
@@ -23,6 +26,6 @@ struct processor {
 extern struct processor dispatcher_processor __attribute__((visibility("hidden")));
 
 /* The one that the caller runs on. After a switch it may be another one. */
-static inline struct processor *processor_here(void) { return &dispatcher_processor; }
+static inline __attribute__((always_inline)) struct processor *processor_here(void) { return &dispatcher_processor; }
 
 #endif

@@ -43,6 +43,7 @@ struct dispatcher_thread {
     bool lends;           /* it waits for a thread that is to run on its turns */
     bool relays;          /* a thread that is stalled may be so behind this one */
     uint32_t room;        /* bytes of `policy`, with the attributes that it has room for; set by whoever makes it */
+    uint32_t held;        /* see dispatcher_hold */
     bool timed_out;       /* the instant came before dispatcher_unblock */
     const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
     /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. */

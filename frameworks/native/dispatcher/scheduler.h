@@ -14,6 +14,7 @@ struct scheduler {
     void *instance;
     bool inlined;             /* its policy is the one that is compiled in */
     bool clocked;             /* its policy looks at the clock: see clock.c */
+    bool timed;               /* its policy has timers or a handler of `tick`: see quantum.c */
     int64_t runnable;         /* what is under it and READY or RUNNING */
     struct scheduler *parent; /* NULL: the root */
     bool idle;                /* it dispatched nothing although something under it is RUNNABLE, and waits */

@@ -106,6 +106,12 @@ bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct disp
 /* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. */
 void dispatcher_attend(void);
 
+/* The same, at an instant, while a thread is RUNNING: it may be READY afterwards. */
+void dispatcher_look(int64_t now);
+
+/* Has the processor interrupted if there is a reason: see quantum.c. */
+void dispatcher_arm(struct processor *here);
+
 /* Waits for a timer or the driver. False: there is nothing to wait for. No thread is RUNNING. */
 bool dispatcher_wait(void);
 

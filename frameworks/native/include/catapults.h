@@ -3,8 +3,11 @@
  *
  * Every call is made by a Catapults thread (catapults_init makes the caller the first one) unless it says otherwise.
  * Names and meanings follow POSIX threads. Calls return 0 or an error number; those that wrap a system call return what
- * it returns, and set errno. All threads share one virtual processor: between two calls into this header a thread runs
- * undisturbed.
+ * it returns, and set errno.
+ *
+ * A thread can be preempted at any instruction of the application's own code, if the policy is one that limits turns:
+ * what threads share needs locks. A program that knows of its threads that they run undisturbed between two calls into
+ * this header says so: catapults_options.cooperative.
  *
  * Instants are nanoseconds of CLOCK_MONOTONIC; see catapults_now().
  */
@@ -33,6 +36,8 @@ struct catapults_options {
     const char *io;      /* "io_uring" or "epoll"; NULL: $CATAPULTS_IO, else io_uring where the kernel allows it */
     const char *trace;   /* where to record who ran when; NULL: $CATAPULTS_TRACE, else nowhere */
     size_t stack_size;   /* bytes of a thread's stack; 0: 64 KiB. Rounded up to a power of two, at least 16 KiB */
+    bool cooperative;    /* no preemption by time: a thread that neither blocks nor yields keeps the processor */
+    int64_t tick;        /* nanoseconds; 0: 4 ms. See "Preemption" in catapults/threads.h */
 };
 
 /* Starts the runtime with the caller as its first thread. `options` may be NULL. On failure the reason is on standard

@@ -53,7 +53,7 @@ const struct io_driver io_epoll_driver = {
 };
 
 static void poll_epoll(int64_t instant) {
-    struct epoll_event events[BATCH];
+    static struct epoll_event events[BATCH]; /* not on the stack of a thread, which may be small */
     int count = wait_for_events(events, io_finished() ? 0 : instant);
     for (int i = 0; i < count; i++) {
         struct io_descriptor *state = io_descriptor(events[i].data.fd);

@@ -29,7 +29,7 @@ static int add(uintptr_t start, uintptr_t end);
 
 int preemption_code_start(const void *runtime) {
     if ((const char *)runtime < __start_catapults_text || (const char *)runtime >= __stop_catapults_text)
-        return ENOTSUP;
+        return EINVAL;
     int error = 0;
     dl_iterate_phdr(add_executable, &error);
     return error;

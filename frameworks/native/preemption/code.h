@@ -6,7 +6,7 @@
 
 #include "preemption/preemption.h"
 
-/* Finds the executable's code. ENOTSUP as preemption_start says, ENOSPC. */
+/* Finds the executable's code. EINVAL, ENOTSUP: as of preemption_start. */
 int preemption_code_start(const void *runtime);
 
 #endif

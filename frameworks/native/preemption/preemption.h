@@ -28,8 +28,9 @@ enum preemption_where {
  * on another kernel thread. True: call again shortly. */
 typedef bool preemption_interrupted(enum preemption_where where);
 
-/* Once, before the rest. Returns 0, or why there is none: ENOTSUP (`runtime` is an address of the runtime's code that
- * was not linked with text.ld, or the program is linked statically: its libc could not be told from its own code). */
+/* Once, before the rest. Returns 0, or why there is none: EINVAL (`runtime` is an address of the runtime's code, and
+ * was not linked with text.ld), ENOTSUP (the program is linked statically: its libc cannot be told from its own code).
+ */
 int preemption_start(preemption_interrupted *interrupted, const void *runtime);
 
 /* The calling kernel thread can be interrupted from now on. Its signal mask is that of all threads that it runs:

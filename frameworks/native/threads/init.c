@@ -120,6 +120,8 @@ int catapults_init(const struct catapults_options *options) {
         return error;
     host.error_number = &errno;
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
+    overflow_install(); /* before the kernel thread's stack for signals is looked at */
+    preempt_start(options, &host);
     dispatcher_prepare(&host, policy, instance);
     error = hierarchy ? schedulers_add(hierarchy) : 0;
     if (error) {
@@ -138,7 +140,6 @@ int catapults_init(const struct catapults_options *options) {
     if (dispatcher_trace)
         strncpy(dispatcher_trace->policy, hierarchy ? hierarchy->name : in_force->name,
                 sizeof dispatcher_trace->policy - 1);
-    overflow_install();
     return 0;
 }
 

@@ -45,6 +45,9 @@ void trace_name(struct dispatcher_thread *thread);
 /* The SIGSEGV of a thread that has overflowed its stack says so. */
 void overflow_install(void);
 
+/* Sets host->arm, unless the program cannot be preempted; the calling kernel thread then can be. */
+void preempt_start(const struct catapults_options *options, struct dispatcher_host *host);
+
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);

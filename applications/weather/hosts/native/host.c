@@ -27,7 +27,7 @@ void host_spawn(void (*body)(uint8_t number), uint8_t number, uint8_t class) {
 }
 
 void host_run(void (*first)(void)) {
-    if (catapults_init(NULL) != 0)
+    if (catapults_init(&(struct catapults_options){.cooperative = true}) != 0)
         host_failed("catapults_init");
     catapults_schedvar_register("temperature", &host_temperature);
     catapults_threadvar_register("threadclass", struct place, threadclass);

@@ -53,6 +53,37 @@ int catapults_yield_to(catapults_t thread); /* asks for `thread` next; EAGAIN: i
 int catapults_suspend(catapults_t thread);  /* ENOTSUP, ESRCH; a thread may suspend itself */
 int catapults_resume(catapults_t thread);   /* EINVAL: it is not suspended */
 
+/* ---- Preemption ---------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * While a thread runs and others are ready, the processor is interrupted at the instants of the policy's timers, so
+ * that `timeout.NAME` can take it from the thread, and every `tick` (catapults_options) if the policy handles that
+ * event; also every `tick` while threads sleep or wait for descriptors, so that a thread that computes does not keep
+ * those from becoming ready. In no other case.
+ *
+ * A thread is left only in the application's own code: the executable's. What it calls in libc or in other libraries is
+ * finished first, as is what it calls here. A program that is linked statically is not preempted: its libc could not be
+ * told from its own code.
+ *
+ * - The signal is SIGURG; what else sends it goes to the handler that the application had when it called
+ *   catapults_init. An application that blocks it, or any other signal after catapults_init, is not preempted
+ *   meanwhile, nor are its handlers of signals.
+ * - System calls are restarted (SA_RESTART), but for those that never are, such as poll, select, epoll_wait, nanosleep,
+ *   and sockets with a time-out (signal(7)): made by the application itself, they stop all threads anyway, and return
+ *   EINTR. The calls of catapults.h never do.
+ * - A stack needs room for a frame of the kernel, up to 4 KiB with wide vector registers, and 2 KiB more.
+ */
+
+/* Between these two, which nest, the calling thread is not preempted by time: for code that is not the application's
+ * and knows nothing of threads, such as a lock of pthreads'. */
+void catapults_preemption_hold(void);
+void catapults_preemption_release(void);
+
+/* All code of the object (a shared library) that this address is in counts as the application's own. ENOENT: there is
+ * no such object. ENOSPC: too many, some 60. */
+int catapults_preemption_register(const void *address);
+
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 #define CATAPULTS_FOREVER INT64_MAX

@@ -1,0 +1,47 @@
+/*
+ * When a processor is to be interrupted: while a thread runs and something waits that the thread cannot know of.
+ *
+ *   - Another thread is ready, and the policy limits turns: at the first of its timers.
+ *   - The same, and the policy has a handler of `tick`; or a thread sleeps or waits for a descriptor: within a tick, to
+ *     see whether it can go on. The policy decides what that means to the thread that runs.
+ *
+ * In no other case. The timer is left as it is while threads come and go, so that a program whose threads give up the
+ * processor by themselves pays for one interruption per tick, whatever number of turns they take.
+ */
+#include "dispatcher/state.h"
+
+static int64_t first_turn_to_end(bool *contended);
+
+void dispatcher_arm(struct processor *here) {
+    const struct dispatcher_host *host = dispatcher.host;
+    if (!host->arm)
+        return;
+    bool contended = false;
+    int64_t end = here->timed ? first_turn_to_end(&contended) : DISPATCHER_FOREVER;
+    int64_t instant = here->armed;
+    if (!instant) {
+        if (!contended && !dispatcher.timers && !(dispatcher.driver && dispatcher.driver->busy()))
+            return;
+        instant = host->now() + host->tick;
+    }
+    if (end < instant)
+        instant = end;
+    if (instant == here->armed)
+        return;
+    here->armed = instant;
+    host->arm(instant);
+}
+
+/* The first timer of a policy under which something else is ready; `contended`: there is such a policy. */
+static int64_t first_turn_to_end(bool *contended) {
+    int64_t instant = DISPATCHER_FOREVER;
+    for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+        if (!scheduler->timed || scheduler->runnable < 2)
+            continue;
+        *contended = true;
+        const struct catapults_timers *timeouts = scheduler->timeouts;
+        if (timeouts && timeouts->first && timeouts->first->instant < instant)
+            instant = timeouts->first->instant;
+    }
+    return instant;
+}

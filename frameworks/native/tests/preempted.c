@@ -1,0 +1,227 @@
+/*
+ * Threads that never give up the processor, under policies that take it from them: by a timer of each thread
+ * (policies/turns.c) and by `tick` (policies/ticks.c).
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+enum { MS = 1000000, MOST = 5 };
+
+static volatile int over; /* as a bool, GCC reads it once under UndefinedBehaviorSanitizer */
+static volatile unsigned long progress[MOST];
+
+static void begin(const char *policy) {
+    require(catapults_init(&(struct catapults_options){.policy = policy, .tick = 2 * MS}) == 0);
+}
+
+static catapults_t spawn(void *(*start)(void *), void *argument) {
+    catapults_t thread;
+    require(catapults_create(&thread, NULL, start, argument) == 0);
+    return thread;
+}
+
+/* Neither calls nor yields. */
+static void *spin(void *number) {
+    while (!over)
+        progress[(intptr_t)number]++;
+    return NULL;
+}
+
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+/* The main thread sleeps meanwhile, and is woken although nobody looks after it. */
+static void share(const char *policy) {
+    begin(policy);
+    catapults_t threads[MOST];
+    for (intptr_t i = 0; i < MOST; i++)
+        threads[i] = spawn(spin, (void *)i);
+    catapults_sleep(500 * MS);
+    over = 1;
+    unsigned long all = 0;
+    for (int i = 0; i < MOST; i++) {
+        catapults_join(threads[i], NULL);
+        all += progress[i];
+    }
+    for (int i = 0; i < MOST; i++)
+        if (progress[i] < all / MOST / 2 || progress[i] > all / MOST * 2) {
+            fprintf(stderr, "thread %d has %lu of %lu\n", i, progress[i], all);
+            require(!"the shares are equal");
+        }
+}
+
+static void spinning_threads_share_by_turns(void) { share(POLICIES "/turns.so"); }
+
+static void spinning_threads_share_by_ticks(void) { share(POLICIES "/ticks.so"); }
+
+/* ---- No more than is needed -------------------------------------------------------------------------------------- */
+
+/* A sleep of the whole kernel thread, which a signal would end. */
+static int doze(int64_t nanoseconds) {
+    struct timespec time = {.tv_nsec = nanoseconds};
+    return nanosleep(&time, NULL);
+}
+
+static void nobody_is_interrupted_for_nothing(void) {
+    begin(POLICIES "/turns.so");
+    require(doze(50 * MS) == 0);
+    catapults_t thread = spawn(spin, (void *)0);
+    catapults_yield(); /* until it has had its turn */
+    require(progress[0] > 0);
+    require(doze(50 * MS) != 0 && errno == EINTR);
+    over = 1;
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static void compute(int64_t nanoseconds) {
+    for (int64_t end = catapults_now() + nanoseconds; catapults_now() < end;)
+        for (volatile int i = 0; i < 1000; i++)
+            ;
+}
+
+static void *note(void *number) {
+    progress[(intptr_t)number]++;
+    return NULL;
+}
+
+static void a_cooperative_program_is_not_preempted(void) {
+    struct catapults_options options = {.policy = POLICIES "/turns.so", .cooperative = true};
+    require(catapults_init(&options) == 0);
+    catapults_t thread = spawn(note, (void *)0);
+    compute(20 * MS);
+    require(progress[0] == 0);
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static void the_first_come_first_served_preempts_nobody(void) {
+    begin(NULL);
+    catapults_t thread = spawn(note, (void *)0);
+    compute(20 * MS);
+    require(progress[0] == 0);
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static void a_thread_can_hold_the_processor(void) {
+    begin(POLICIES "/turns.so");
+    catapults_preemption_hold();
+    catapults_preemption_hold();
+    catapults_t thread = spawn(note, (void *)0);
+    compute(20 * MS);
+    catapults_preemption_release();
+    compute(5 * MS);
+    require(progress[0] == 0);
+    catapults_preemption_release();
+    compute(50 * MS);
+    require(progress[0] == 1);
+    require(catapults_join(thread, NULL) == 0);
+}
+
+/* ---- What a thread keeps ----------------------------------------------------------------------------------------- */
+
+static void *keep_errno(void *number) {
+    while (!over) {
+        errno = (int)(intptr_t)number + 1;
+        for (volatile int i = 0; i < 10000; i++)
+            ;
+        require(errno == (int)(intptr_t)number + 1);
+        progress[(intptr_t)number]++;
+    }
+    return NULL;
+}
+
+static void errno_is_each_threads_own(void) {
+    begin(POLICIES "/turns.so");
+    catapults_t threads[MOST];
+    for (intptr_t i = 0; i < MOST; i++)
+        threads[i] = spawn(keep_errno, (void *)i);
+    catapults_sleep(100 * MS);
+    over = 1;
+    for (int i = 0; i < MOST; i++) {
+        require(catapults_join(threads[i], NULL) == 0);
+        require(progress[i] > 0);
+    }
+}
+
+/* Locks protect also against those who are let in between. */
+static catapults_mutex_t lock;
+static catapults_cond_t changed;
+static volatile long inside, sum;
+
+static void *add_up(void *number) {
+    while (!over) {
+        require(catapults_mutex_lock(&lock) == 0);
+        require(inside++ == 0);
+        for (volatile int i = 0; i < 1000; i++)
+            ;
+        require(--inside == 0);
+        sum++;
+        catapults_cond_signal(&changed);
+        if (sum % 7 == (intptr_t)number % 7 && !over)
+            catapults_cond_wait_until(&changed, &lock, catapults_now() + 2 * MS);
+        require(catapults_mutex_unlock(&lock) == 0);
+        progress[(intptr_t)number]++;
+    }
+    return NULL;
+}
+
+static void who_holds_a_lock_may_be_preempted(void) {
+    begin(POLICIES "/turns.so");
+    catapults_t threads[MOST];
+    for (intptr_t i = 0; i < MOST; i++)
+        threads[i] = spawn(add_up, (void *)i);
+    catapults_sleep(200 * MS);
+    over = 1;
+    unsigned long all = 0;
+    for (int i = 0; i < MOST; i++) {
+        require(catapults_join(threads[i], NULL) == 0);
+        require(progress[i] > 0);
+        all += progress[i];
+    }
+    require(all == (unsigned long)sum);
+}
+
+/* Threads come and go while others are preempted. */
+static void *live_briefly(void *argument) {
+    for (volatile int i = 0; i < 20000; i++)
+        ;
+    return argument;
+}
+
+static void *make_threads(void *number) {
+    while (!over) {
+        void *result;
+        require(catapults_join(spawn(live_briefly, number), &result) == 0 && result == number);
+        progress[(intptr_t)number]++;
+    }
+    return NULL;
+}
+
+static void threads_come_and_go(void) {
+    begin(POLICIES "/turns.so");
+    catapults_t threads[MOST];
+    for (intptr_t i = 0; i < MOST; i++)
+        threads[i] = spawn(i % 2 ? spin : make_threads, (void *)i);
+    catapults_sleep(200 * MS);
+    over = 1;
+    for (int i = 0; i < MOST; i++) {
+        require(catapults_join(threads[i], NULL) == 0);
+        require(progress[i] > 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        child_test(spinning_threads_share_by_turns),
+        child_test(spinning_threads_share_by_ticks),
+        child_test(nobody_is_interrupted_for_nothing),
+        child_test(a_cooperative_program_is_not_preempted),
+        child_test(the_first_come_first_served_preempts_nobody),
+        child_test(a_thread_can_hold_the_processor),
+        child_test(errno_is_each_threads_own),
+        child_test(who_holds_a_lock_may_be_preempted),
+        child_test(threads_come_and_go),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

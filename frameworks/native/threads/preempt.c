@@ -1,0 +1,40 @@
+/*
+ * Preemption by time: joins the dispatcher, which says when, with the layer that interrupts.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "preemption/preemption.h"
+#include "contexts/tools.h"
+#include "threads/runtime.h"
+
+enum { TICK = 4000000 }; /* nanoseconds */
+
+static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
+    return dispatcher_interrupted(where == PREEMPTION_APPLICATION);
+}
+
+void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
+    host->arm = NULL;
+    host->tick = options->tick > 0 ? options->tick : TICK;
+    if (options->cooperative)
+        return;
+    /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
+    int error = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
+    if (!error)
+        error = preemption_attach();
+    if (!error)
+        host->arm = preemption_arm;
+    else if (error == EINVAL)
+        runtime_report(
+            "no thread is preempted by time: the policy was compiled in without preemption/text.ld; build it "
+            "with `catapults build`");
+    else if (error != ENOTSUP)
+        runtime_report("no thread is preempted by time: %s", strerror(error));
+}
+
+void catapults_preemption_hold(void) { dispatcher_hold(); }
+
+void catapults_preemption_release(void) { dispatcher_release(); }
+
+int catapults_preemption_register(const void *address) { return preemption_register(address); }
