@@ -48,6 +48,9 @@ static inline struct child run_child(void (*body)(void)) {
         setrlimit(RLIMIT_CORE, &none);
         signal(SIGSEGV, SIG_DFL); /* cmocka has handlers of its own */
         signal(SIGILL, SIG_DFL);
+        signal(SIGABRT, SIG_DFL);
+        signal(SIGBUS, SIG_DFL);
+        signal(SIGFPE, SIG_DFL);
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);

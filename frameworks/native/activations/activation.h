@@ -1,0 +1,228 @@
+/*
+ * What the files of this layer share. A processor is the right to run; an activation (struct lwp, the paper's word for
+ * a kernel thread, §5.1) is a kernel thread. No file here knows of the dispatcher, and but for starting (keeper.c) none
+ * calls libc: all of it runs in signal handlers.
+ *
+ * Who holds a processor is said by one word of the activation, which changes by compare-and-swap:
+ *
+ *     SPARE ──► TAKEN ──► CALLED ──► RUNNING ◄──► IDLE         (sa_yield; whoever has news wakes it)
+ *       ▲                             │  ▲ │
+ *       └──── sa_resume, sa_yield ◄───┘  │ └──► PARKED ──► RUNNING      interrupted; resumed by somebody's sa_resume
+ *                                        │        ▲
+ *          was not blocked, or came  ◄── LOST     │ caught when it comes back
+ *                      back in time      │        │
+ *                                        └──► AWAY ──┘
+ *
+ * LOST: it seems blocked, and a spare has been called to see. It owns the processor still, and says so, by changing the
+ * word back, if it gets to the library first. AWAY: it is blocked, and the processor is the spare's. So whoever is in
+ * the library never loses a processor, without paying for it.
+ */
+#ifndef CATAPULTS_ACTIVATION_H
+#define CATAPULTS_ACTIVATION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sa.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+enum lwp_state {
+    LWP_NONE,
+    LWP_STARTING,
+    LWP_SPARE,
+    LWP_TAKEN,
+    LWP_CALLED,
+    LWP_RUNNING,
+    LWP_IDLE,
+    LWP_LOST,
+    LWP_AWAY,
+    LWP_PARKED,
+    LWP_QUITS /* its kernel thread ends */
+};
+enum { LWP_STATE = 0xff, LWP_EPOCH = 0x100 }; /* the word: a state, and how often it came back in time */
+
+/* What a spare is called for. */
+enum call { CALL_NEWPROC, CALL_BLOCKED, CALL_USER, CALL_FAULT, CALL_NEWS };
+
+/* As in the kernel's rseq.h, which old distributions lack. */
+struct rseq_area {
+    uint32_t cpu_start, cpu;
+    uint64_t section;
+};
+struct rseq_section {
+    uint32_t version, flags;
+    uint64_t start, length, abort;
+} __attribute__((aligned(32)));
+
+struct sa_processor;
+
+struct lwp {
+    /* Read by sa_trap, at these offsets. */
+    int32_t pid, tid, signal, unused;
+    uint64_t return_to; /* where it blocked */
+
+    _Atomic uint32_t word;
+    _Atomic int held;                /* depth of sa_hold */
+    struct sa_processor *processor;  /* while RUNNING or IDLE */
+    struct sa_t sa;                  /* its own */
+    volatile struct rseq_area *rseq; /* registered with the kernel */
+    struct rseq_section section;
+    int file;         /* /proc/self/task/…/syscall */
+    int retry, ticks; /* timers: of the clock, for sections; of its CPU time */
+    int tries, steps; /* of an interruption that found a section */
+    bool pinned;      /* to the CPU of its processor, until it is called */
+    char *base;       /* of the stack on which it waits as a spare: the top */
+
+    /* While SPARE or CALLED. */
+    enum call call;
+    struct lwp *about;   /* who was blocked or interrupted; NULL: nobody */
+    uint32_t about_word; /* LOST, as it was set */
+
+    struct lwp *next;  /* in the list of those that came back, or were stopped */
+    _Atomic bool user; /* sa_preempt was called for it */
+    ucontext_t place;  /* where it waits without a frame of the kernel's, and where it blocked */
+    siginfo_t info;    /* of its fault, or of the signal that its upcall tells of */
+    struct sa_t events[SA_EVENTS_MOST + 2];
+    struct sa_t *sas[SA_EVENTS_MOST + 2];
+};
+_Static_assert(offsetof(struct lwp, return_to) == 16, "x86_64.S");
+
+struct sa_processor {
+    int number;
+    _Atomic bool active;         /* it exists, for the library */
+    _Atomic bool leaving;        /* it is to stop existing */
+    struct lwp *_Atomic carrier; /* who has it, or is about to get it */
+    struct lwp *_Atomic reserve; /* the spare that waits on the same CPU */
+    _Atomic uint32_t parked;     /* the standby waits until there is something to watch */
+    _Atomic uint32_t cpu;        /* where the standby is */
+    _Atomic bool doubt;          /* the last time it seemed blocked it was not: the standby asks the kernel first */
+    bool watched;                /* has a standby */
+};
+
+struct sections {
+    _Atomic int count;
+    struct sa_section all[16];
+};
+
+struct activations {
+    _Atomic bool enabled;
+    bool traps; /* the kernel leads what comes back from a system call to sa_trap */
+    bool steps; /* SIGTRAP is ours, to leave sections */
+    int signal;
+    uint64_t mask; /* of signals, while upcalls and the library run */
+    _Atomic(sa_upcall_t) upcall;
+    _Atomic int concurrency; /* asked for */
+    _Atomic int processors;  /* that there are or are being made */
+    struct sections sections;
+    struct lwp *_Atomic returned; /* PARKED, and not told yet */
+    struct lwp *_Atomic removed;  /* PARKED, or without anything, their processors being gone */
+    _Atomic uint32_t keeper;      /* its futex: there is something to do */
+    _Atomic bool keeper_sleeps;
+    _Atomic uint64_t cpus[16]; /* that the process may use */
+    _Atomic int lwps;          /* slots that were ever used */
+};
+
+extern struct activations activations;
+extern struct sa_processor sa_processors[SA_PROCESSORS_MOST];
+extern struct lwp sa_lwps[SA_ACTIVATIONS_MOST];
+
+/* The activation that this kernel thread is. */
+extern _Thread_local struct lwp *sa_here __attribute__((tls_model("initial-exec")));
+
+static inline enum lwp_state lwp_state(const struct lwp *lwp) {
+    return (enum lwp_state)(atomic_load(&lwp->word) & LWP_STATE);
+}
+static inline bool lwp_change(struct lwp *lwp, uint32_t from, enum lwp_state to) {
+    return atomic_compare_exchange_strong(&lwp->word, &from, (from & ~(uint32_t)LWP_STATE) | to);
+}
+
+/* In assembly. */
+_Noreturn void sa_on_stack(void *top, void (*function)(void *), void *argument);
+void sa_trap(void);
+int sa_probe(const struct timespec *moment);
+extern const char sa_trap_end[];
+
+/* ---- lwp.c: lives of activations -----------------------------------------------------------------------------------
+ */
+
+/* The caller becomes an activation. Returns 0 or an error number. */
+int lwp_adopt(struct lwp *lwp);
+/* Undoes it. */
+void lwp_dismiss(struct lwp *lwp);
+/* Waits to be called, on the caller's base stack; for good. */
+_Noreturn void lwp_wait(void *unused);
+/* A spare, preferably on the processor's CPU; it is TAKEN. NULL: there is none. */
+struct lwp *lwp_take(struct sa_processor *processor);
+void lwp_put_back(struct sa_processor *processor, struct lwp *spare);
+/* Sets a TAKEN one to work. */
+void lwp_call(struct lwp *spare, struct sa_processor *processor, enum call call, struct lwp *about,
+              uint32_t about_word);
+/* The processor goes to a PARKED activation. */
+void lwp_resume(struct lwp *lwp, struct sa_processor *processor);
+/* Waits until that happens to the caller, which is PARKED. `called`: who makes the upcall; it may have died. */
+void lwp_park(struct lwp *self, struct lwp *called);
+/* A kernel thread (0: the caller) is to run on one CPU; an activation on any again. */
+void lwp_pin(int tid, unsigned cpu);
+void lwp_unpin(struct lwp *lwp);
+
+/* ---- watch.c: who is blocked
+ * ----------------------------------------------------------------------------------------- */
+
+enum look { LOOK_RUNS, LOOK_TAKEN, LOOK_NOTHING, LOOK_LATER };
+/* Calls a spare if the processor's activation seems blocked; `certain`: asks the kernel first. */
+enum look watch_look(struct sa_processor *processor, bool certain);
+/* The called spare makes sure, and takes the processor of `lwp`. */
+bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lwp *lwp, uint32_t word);
+/* Whether the activation is blocked in the kernel; where. */
+bool watch_blocked(struct lwp *lwp, uint64_t *pc, uint64_t *sp);
+void *watch_standby(void *processor);
+/* The processor's carrier may have something to do from now on. */
+void watch_unpark(struct sa_processor *processor);
+
+/* ---- interrupt.c
+ * ------------------------------------------------------------------------------------------------------- */
+
+void interrupt_handler(int signal, siginfo_t *info, void *context);
+bool interrupt_in_section(uint64_t pc);
+/* Whether the processor has something to tell the library. */
+bool interrupt_news(const struct sa_processor *processor);
+/* Wakes an activation that is IDLE; false: it is not. */
+bool interrupt_wake(struct lwp *lwp);
+/* Sees to it that somebody makes the upcall for what is in the lists. */
+void interrupt_notify(struct sa_processor *preferred);
+/* What was LOST and has come back keeps its processor. False: somebody else has it. */
+bool interrupt_regain(struct lwp *self);
+/* Interrupts an activation that runs. */
+void interrupt_send(struct lwp *lwp);
+/* The activation has come back from the kernel. Returns when it has a processor. */
+void interrupt_hand_in(struct lwp *self, ucontext_t *context);
+/* Sets the list of `lwp`s aside, the newest first. */
+void interrupt_push(struct lwp *_Atomic *list, struct lwp *lwp);
+
+/* ---- upcall.c
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Makes the upcall that the caller was called for, on a stack of the library. Returns if there is nothing to do any
+ * more and the caller has no processor. */
+void upcall_make(struct lwp *self);
+/* The caller holds a processor and has nothing to run: waits for news, and makes the upcall. Returns as above. */
+void upcall_idle(struct lwp *self);
+
+/* ---- signals.c
+ * ----------------------------------------------------------------------------------------------------------- */
+
+/* A signal that the library asked for. */
+void signals_keep(const siginfo_t *info);
+bool signals_any(void);
+bool signals_next(siginfo_t *info);
+
+/* ---- keeper.c: makes spares, watches affinity, looks twice
+ * -------------------------------------------------------------- */
+
+int keeper_start(void);
+void keeper_wake(void);
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * Interrupting an activation, and catching it when it comes back: both end in it waiting, in the handler of a signal,
+ * on the stack of what it ran.
+ */
+#include <errno.h>
+
+#include "activations/activation.h"
+#include "activations/system.h"
+
+enum {
+    AGAIN = 50000,      /* nanoseconds until an interruption is tried again */
+    NO_SPARE = 1000000, /* the same */
+    TRIES = 20,         /* in a row that found a section, before it is stepped through */
+    STEPS = 2000,       /* instructions in a row */
+    TRAP_FLAG = 0x100   /* of x86's flags: an exception after the next instruction */
+};
+
+bool interrupt_in_section(uint64_t pc) {
+    int count = atomic_load_explicit(&activations.sections.count, memory_order_acquire);
+    for (int i = 0; i < count; i++) {
+        const struct sa_section *section = &activations.sections.all[i];
+        if (pc - (uintptr_t)section->begin < (uintptr_t)section->end - (uintptr_t)section->begin)
+            return true;
+    }
+    return false;
+}
+
+bool interrupt_news(const struct sa_processor *processor) {
+    return atomic_load(&activations.returned) || atomic_load(&activations.removed) || signals_any() ||
+           atomic_load(&processor->leaving);
+}
+
+void interrupt_send(struct lwp *lwp) { system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0); }
+
+void interrupt_push(struct lwp *_Atomic *list, struct lwp *lwp) {
+    struct lwp *first = atomic_load(list);
+    do
+        lwp->next = first;
+    while (!atomic_compare_exchange_weak(list, &first, lwp));
+}
+
+bool interrupt_wake(struct lwp *lwp) {
+    uint32_t word = atomic_load(&lwp->word);
+    if ((word & LWP_STATE) != LWP_IDLE || !lwp_change(lwp, word, LWP_RUNNING))
+        return false;
+    futex_wake(&lwp->word, 1);
+    return true;
+}
+
+static bool wake_idle(struct sa_processor *processor) {
+    struct lwp *lwp = atomic_load(&processor->carrier);
+    return lwp && atomic_load(&processor->active) && interrupt_wake(lwp);
+}
+
+/* Those who are about to run look for news themselves. */
+void interrupt_notify(struct sa_processor *preferred) {
+    if (wake_idle(preferred))
+        return;
+    int processors = atomic_load(&activations.processors);
+    for (int i = 0; i < processors; i++)
+        if (wake_idle(&sa_processors[i]))
+            return;
+    if (!atomic_load(&preferred->active))
+        preferred = &sa_processors[0];
+    struct lwp *lwp = atomic_load(&preferred->carrier);
+    if (lwp && lwp_state(lwp) == LWP_RUNNING)
+        interrupt_send(lwp);
+}
+
+bool interrupt_regain(struct lwp *self) {
+    for (;;) {
+        uint32_t word = atomic_load(&self->word);
+        if ((word & LWP_STATE) != LWP_LOST)
+            return (word & LWP_STATE) == LWP_RUNNING;
+        uint32_t regained = ((word + LWP_EPOCH) & ~(uint32_t)LWP_STATE) | LWP_RUNNING;
+        if (!atomic_compare_exchange_strong(&self->word, &word, regained))
+            continue;
+        if (interrupt_news(self->processor)) /* nobody was to be told meanwhile */
+            interrupt_send(self);
+        return true;
+    }
+}
+
+static void try_again(const struct lwp *self, long nanoseconds) {
+    struct itimerspec soon = {.it_value = {0, nanoseconds}};
+    system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0);
+}
+
+/* Waits, PARKED, until somebody resumes it; tells of what has come up by then. */
+static void park(struct lwp *self, struct lwp *called) {
+    lwp_park(self, called);
+    if (atomic_load(&self->user) || interrupt_news(self->processor))
+        interrupt_send(self);
+}
+
+static void set_context(struct lwp *self, ucontext_t *context) {
+    self->sa.sa_context = context;
+    context->uc_link = (ucontext_t *)self; /* for sa_resume; the kernel does not use it */
+}
+
+void interrupt_hand_in(struct lwp *self, ucontext_t *context) {
+    set_context(self, context);
+    struct sa_processor *processor = &sa_processors[self->sa.sa_cpu];
+    uint32_t word = atomic_load(&self->word);
+    lwp_change(self, word, LWP_PARKED);
+    interrupt_push(&activations.returned, self);
+    interrupt_notify(processor);
+    park(self, NULL);
+}
+
+/* It runs, outside of sections: whoever makes the upcall gets the processor. False: not now. */
+static bool stop(struct lwp *self, ucontext_t *context, enum call call) {
+    struct sa_processor *processor = self->processor;
+    struct lwp *spare = lwp_take(processor);
+    if (!spare) {
+        keeper_wake();
+        return false;
+    }
+    set_context(self, context);
+    uint32_t word = atomic_load(&self->word);
+    while ((word & LWP_STATE) != LWP_RUNNING || !lwp_change(self, word, LWP_PARKED)) {
+        interrupt_regain(self); /* LOST a moment ago */
+        word = atomic_load(&self->word);
+    }
+    lwp_call(spare, processor, call, self, 0);
+    park(self, spare);
+    return true;
+}
+
+/* Sections that follow close upon one another are never found left by looking now and then: the instructions are made
+ * one by one. False: not here, or that has been going on for long. */
+static bool step(struct lwp *self, ucontext_t *context) {
+#if defined(__x86_64__)
+    if (!activations.steps || sigismember(&context->uc_sigmask, SIGTRAP) == 1)
+        return false;
+    if (self->steps++ < STEPS) {
+        context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+        return true;
+    }
+#endif
+    (void)context;
+    self->tries = self->steps = 0;
+    return false;
+}
+
+/* No further ones, unless it is decided anew; true: this signal is that one has been made. */
+static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, ucontext_t *context) {
+#if defined(__x86_64__)
+    if (self && self->steps) {
+        context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+        return signal == SIGTRAP && info->si_code == TRAP_TRACE;
+    }
+#endif
+    (void)self, (void)signal, (void)info, (void)context;
+    return false;
+}
+
+static void interrupted(struct lwp *self, ucontext_t *context, uint64_t pc) {
+    bool user = atomic_load(&self->user);
+    if ((!user && !interrupt_news(self->processor)) || atomic_load(&self->held))
+        return; /* sa_release looks again */
+    if (interrupt_in_section(pc)) {
+        if (++self->tries < TRIES || !step(self, context))
+            try_again(self, AGAIN);
+        return;
+    }
+    self->tries = self->steps = 0;
+    if (user)
+        atomic_store(&self->user, false);
+    if (!stop(self, context, user ? CALL_USER : CALL_NEWS)) {
+        atomic_store(&self->user, user);
+        try_again(self, NO_SPARE);
+    }
+}
+
+static bool is_fault(int signal, const siginfo_t *info) {
+    return info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+                                 signal == SIGTRAP || signal == SIGSYS);
+}
+
+static uint64_t program_counter(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+    return context->uc_mcontext.pc;
+#endif
+}
+
+/* The library's own code, or none of ours, made the fault: nobody could handle it. The instruction is executed again.
+ */
+static void die(int signal) {
+    struct sigaction normal = {.sa_handler = SIG_DFL};
+    sigaction(signal, &normal, NULL);
+}
+
+void interrupt_handler(int signal, siginfo_t *info, void *argument) {
+    ucontext_t *context = argument;
+    struct lwp *self = sa_here;
+    int error = errno;
+    uint64_t pc = program_counter(context);
+    bool step = stepped(self, signal, info, context);
+    bool fault = !step && signal != activations.signal && is_fault(signal, info);
+    if (!step && signal != activations.signal && !fault) {
+        signals_keep(info);
+        interrupt_notify(self && self->processor ? self->processor : &sa_processors[0]);
+    }
+    if (!self || !atomic_load(&activations.enabled)) {
+        if (fault)
+            die(signal);
+        errno = error;
+        return;
+    }
+#if defined(__x86_64__)
+    if (pc >= (uintptr_t)sa_trap && pc < (uintptr_t)sa_trap_end)
+        pc = self->return_to;
+#endif
+    switch (lwp_state(self)) {
+    case LWP_LOST:
+    case LWP_RUNNING:
+        if (interrupt_regain(self)) {
+            if (!fault) {
+                interrupted(self, context, pc);
+            } else if (atomic_load(&self->held) || interrupt_in_section(pc)) {
+                die(signal);
+            } else {
+                self->info = *info;
+                if (!stop(self, context, CALL_FAULT)) {
+                    struct timespec pause = {0, NO_SPARE};
+                    system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0); /* and then there is the fault again */
+                }
+            }
+            break;
+        }
+        __attribute__((fallthrough));
+    case LWP_AWAY:
+        interrupt_hand_in(self, context); /* a fault comes again when it goes on */
+        break;
+    case LWP_NONE:
+    case LWP_STARTING:
+    case LWP_SPARE:
+    case LWP_TAKEN:
+    case LWP_CALLED:
+    case LWP_IDLE:
+    case LWP_PARKED:
+    case LWP_QUITS:
+        if (fault)
+            die(signal);
+        break;
+    }
+    errno = error;
+}

@@ -1,0 +1,251 @@
+/*
+ * The keeper: a kernel thread that is on no processor. It makes spares ahead of need, so that a processor is taken over
+ * without allocating anything; it brings processors into being and has them leave; it looks where a standby could not,
+ * the CPU having other work.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include "activations/activation.h"
+#include "activations/system.h"
+
+enum {
+    ROUND = 10000000,      /* nanoseconds from look to look, while any processor is busy */
+    AFFINITY_ROUNDS = 100, /* until it is looked at what CPUs there are */
+    CAUGHT_MOST = 16,      /* activations that are looked at in a round, of those that are away */
+    STACK = 256 << 10      /* of the kernel threads' own */
+};
+
+static int read_cpus(void) {
+    uint64_t cpus[16] = {0};
+    long length = system_call(SYS_sched_getaffinity, 0, sizeof cpus, (long)cpus, 0, 0);
+    int count = 0;
+    for (int i = 0; i < 16; i++) {
+        count += __builtin_popcountll(cpus[i]);
+        atomic_store(&activations.cpus[i], cpus[i]);
+    }
+    return length > 0 && count > 0 ? count : 1;
+}
+
+/* ---- Kernel threads
+ * -------------------------------------------------------------------------------------------------- */
+
+static void *spare(void *argument) {
+    struct lwp *self = argument;
+    self->base = (char *)__builtin_frame_address(0) - 512;
+    if (lwp_adopt(self) != 0) {
+        atomic_store(&self->word, LWP_NONE);
+        return NULL;
+    }
+    sa_on_stack(self->base, lwp_wait, NULL);
+}
+
+/* Signals are for those that have processors. */
+static int make_thread(void *(*start)(void *), void *argument) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    error = pthread_attr_setstacksize(&attributes, STACK);
+    uint64_t mask = signal_mask(~UINT64_C(0));
+    if (!error)
+        error = pthread_create(&thread, &attributes, start, argument);
+    signal_mask(mask);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+static int make_spare(void) {
+    struct lwp *slot = NULL;
+    int used = atomic_load(&activations.lwps);
+    for (int i = 1; i < used && !slot; i++)
+        if (lwp_state(&sa_lwps[i]) == LWP_NONE)
+            slot = &sa_lwps[i];
+    if (!slot) {
+        if (used == SA_ACTIVATIONS_MOST)
+            return EAGAIN;
+        slot = &sa_lwps[used];
+    }
+    atomic_store(&slot->word, LWP_STARTING);
+    if (slot == &sa_lwps[used])
+        atomic_store(&activations.lwps, used + 1);
+    int error = make_thread(spare, slot);
+    if (error)
+        atomic_store(&slot->word, LWP_NONE);
+    return error;
+}
+
+static int count_spares(bool starting) {
+    int count = 0, used = atomic_load(&activations.lwps);
+    for (int i = 1; i < used; i++) {
+        enum lwp_state state = lwp_state(&sa_lwps[i]);
+        count += state == LWP_SPARE || (starting && state == LWP_STARTING);
+    }
+    return count;
+}
+
+/* As many as can be needed before more are made: for each processor one that takes over, and one that interrupts. */
+static int wanted_spares(void) { return 2 * atomic_load(&activations.processors) + 2; }
+
+static int make_spares(void) {
+    int error = 0;
+    for (int missing = wanted_spares() - count_spares(true); missing > 0 && !error; missing--)
+        error = make_spare();
+    return error;
+}
+
+/* ---- Processors
+ * -------------------------------------------------------------------------------------------------------- */
+
+static int add_processor(int number) {
+    struct sa_processor *processor = &sa_processors[number];
+    processor->number = number;
+    if (!processor->watched) {
+        int error = make_thread(watch_standby, processor);
+        if (error)
+            return error;
+        processor->watched = true;
+    }
+    return 0;
+}
+
+/* More or fewer of them, as asked for and allowed; one step each time. */
+static void adjust(int cpus) {
+    int wanted = atomic_load(&activations.concurrency), have = atomic_load(&activations.processors);
+    if (wanted > cpus)
+        wanted = cpus;
+    struct sa_processor *last = &sa_processors[have - 1];
+    if (have > 1 && !atomic_load(&last->active) && !atomic_load(&last->carrier)) {
+        atomic_store(&activations.processors, --have); /* it has left */
+        last = &sa_processors[have - 1];
+    }
+    if (wanted < have && !atomic_load(&last->leaving)) {
+        atomic_store(&last->leaving, true);
+    } else if (wanted > have) {
+        struct sa_processor *processor = &sa_processors[have];
+        struct lwp *called = add_processor(have) == 0 ? lwp_take(processor) : NULL;
+        if (!called)
+            return;
+        atomic_store(&processor->carrier, called);
+        atomic_store(&processor->active, true);
+        atomic_store(&activations.processors, have + 1);
+        watch_unpark(processor);
+        lwp_call(called, processor, CALL_NEWPROC, NULL, 0);
+        return;
+    }
+    if (atomic_load(&last->leaving)) {
+        struct lwp *carrier = atomic_load(&last->carrier);
+        if (carrier && !interrupt_wake(carrier) && lwp_state(carrier) == LWP_RUNNING)
+            interrupt_send(carrier);
+    }
+}
+
+static bool settled(int cpus) {
+    int wanted = atomic_load(&activations.concurrency), have = atomic_load(&activations.processors);
+    return have == (wanted < cpus ? wanted : cpus);
+}
+
+/* ---- Looking twice
+ * ------------------------------------------------------------------------------------------------------- */
+
+static bool busy(struct sa_processor *processor) {
+    struct lwp *carrier = atomic_load(&processor->carrier);
+    return carrier && lwp_state(carrier) != LWP_IDLE && !atomic_load(&processor->parked);
+}
+
+/* Those who are said to be away, and were not caught. */
+static void catch_some(void) {
+    static int next;
+    int used = atomic_load(&activations.lwps), looked = 0;
+    for (int i = 0; i < used && looked < CAUGHT_MOST; i++) {
+        struct lwp *lwp = &sa_lwps[next++ % used];
+        uint64_t pc, sp;
+        if (lwp_state(lwp) != LWP_AWAY)
+            continue;
+        looked++;
+        if (!watch_blocked(lwp, &pc, &sp))
+            interrupt_send(lwp);
+    }
+}
+
+static bool look_round(void) {
+    bool any = false;
+    int processors = atomic_load(&activations.processors);
+    for (int i = 0; i < processors; i++) {
+        struct sa_processor *processor = &sa_processors[i];
+        if (!busy(processor))
+            continue;
+        any = true;
+        watch_look(processor, true);
+    }
+    catch_some();
+    return any;
+}
+
+static void *keeper(void *unused) {
+    (void)unused;
+    int cpus = read_cpus(), rounds = 0;
+    for (;;) {
+        uint32_t before = atomic_load(&activations.keeper);
+        if (++rounds % AFFINITY_ROUNDS == 0)
+            cpus = read_cpus();
+        bool made = make_spares() == 0, any = false;
+        if (atomic_load(&activations.enabled)) {
+            adjust(cpus);
+            any = look_round();
+        }
+        atomic_store(&activations.keeper_sleeps, !any && made && settled(cpus));
+        bool sleeps = atomic_load(&activations.keeper_sleeps) && !look_round();
+        futex_wait(&activations.keeper, before, sleeps ? -1 : ROUND);
+        atomic_store(&activations.keeper_sleeps, false);
+    }
+    return NULL;
+}
+
+void keeper_wake(void) {
+    atomic_store(&activations.keeper_sleeps, false);
+    atomic_fetch_add(&activations.keeper, 1);
+    futex_wake(&activations.keeper, 1);
+}
+
+/* ---- Starting
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Whether the kernel leads what comes back from a system call to the handler of a sequence. 6.19 stopped to. */
+static void *probe(void *unused) {
+    (void)unused;
+#if defined(__x86_64__)
+    struct lwp *self = &sa_lwps[SA_ACTIVATIONS_MOST - 1];
+    extern const char sa_probe_return[], sa_probe_trap[];
+    if (lwp_adopt(self) == 0) {
+        struct timespec moment = {0, 1};
+        self->section.start = (uint64_t)(uintptr_t)sa_probe_return;
+        self->section.abort = (uint64_t)(uintptr_t)sa_probe_trap;
+        self->rseq->section = (uint64_t)(uintptr_t)&self->section;
+        activations.traps = sa_probe(&moment) == 1;
+        self->rseq->section = 0;
+    }
+    lwp_dismiss(self);
+#endif
+    return NULL;
+}
+
+int keeper_start(void) {
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, probe, NULL);
+    if (error)
+        return error;
+    pthread_join(thread, NULL);
+    read_cpus();
+    if ((error = make_spares()) || (error = add_processor(0)) || (error = make_thread(keeper, NULL)))
+        return error;
+    while (count_spares(false) == 0) {
+        if (count_spares(true) == 0)
+            return EAGAIN;
+        struct timespec moment = {0, 100000};
+        system_call(SYS_nanosleep, (long)&moment, 0, 0, 0, 0);
+    }
+    return 0;
+}

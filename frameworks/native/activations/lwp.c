@@ -1,0 +1,187 @@
+/*
+ * Activations: how they begin, wait, are called and resumed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "activations/activation.h"
+#include "activations/system.h"
+
+struct lwp sa_lwps[SA_ACTIVATIONS_MOST];
+_Thread_local struct lwp *sa_here;
+
+/* glibc registers an area for each kernel thread, from 2.35 on. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+enum { RSEQ_SIGNATURE = 0x53053053, RSEQ_SIZE = 32 };
+struct own_rseq {
+    struct rseq_area area;
+    char rest[RSEQ_SIZE - sizeof(struct rseq_area)];
+} __attribute__((aligned(32)));
+static _Thread_local struct own_rseq own_rseq;
+
+static int make_timer(clockid_t clock, int tid, int *timer) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = activations.signal};
+    event._sigev_un._tid = tid;
+    return (int)-system_call(SYS_timer_create, clock, (long)&event, (long)timer, 0, 0);
+}
+
+int lwp_adopt(struct lwp *lwp) {
+    lwp->pid = (int32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0);
+    lwp->tid = (int32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0);
+    lwp->signal = activations.signal;
+    lwp->sa.sa_id = (int)(lwp - sa_lwps) + 1;
+    if (&__rseq_size && __rseq_size) {
+        lwp->rseq = (struct rseq_area *)((char *)__builtin_thread_pointer() + __rseq_offset);
+    } else {
+        long error = -system_call(SYS_rseq, (long)&own_rseq, RSEQ_SIZE, 0, RSEQ_SIGNATURE, 0);
+        if (error)
+            return (int)error;
+        lwp->rseq = &own_rseq.area;
+    }
+    lwp->section = (struct rseq_section){.length = 1};
+#if defined(__x86_64__)
+    lwp->section.abort = (uint64_t)(uintptr_t)sa_trap;
+#endif
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", lwp->tid);
+    lwp->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (lwp->file < 0)
+        return errno;
+    int error = make_timer(CLOCK_MONOTONIC, lwp->tid, &lwp->retry);
+    if (!error && (error = make_timer(CLOCK_THREAD_CPUTIME_ID, lwp->tid, &lwp->ticks)))
+        system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0);
+    if (error) {
+        system_call(SYS_close, lwp->file, 0, 0, 0, 0);
+        return error;
+    }
+    sa_here = lwp;
+    return 0;
+}
+
+void lwp_dismiss(struct lwp *lwp) {
+    if (sa_here == NULL)
+        return;
+    system_call(SYS_close, lwp->file, 0, 0, 0, 0);
+    system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0);
+    system_call(SYS_timer_delete, lwp->ticks, 0, 0, 0, 0);
+    if (lwp->rseq == &own_rseq.area)
+        system_call(SYS_rseq, (long)&own_rseq, RSEQ_SIZE, 1 /* unregister */, RSEQ_SIGNATURE, 0);
+    sa_here = NULL;
+}
+
+void lwp_pin(int tid, unsigned cpu) {
+    uint64_t cpus[16] = {0};
+    if (cpu >= sizeof cpus * 8)
+        return;
+    cpus[cpu / 64] = UINT64_C(1) << cpu % 64;
+    system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0);
+}
+
+void lwp_unpin(struct lwp *lwp) {
+    lwp->pinned = false;
+    uint64_t cpus[16];
+    for (int i = 0; i < 16; i++)
+        cpus[i] = atomic_load(&activations.cpus[i]);
+    system_call(SYS_sched_setaffinity, lwp->tid, sizeof cpus, (long)cpus, 0, 0);
+}
+
+/* The processor that the spare had last wants one on its CPU: where it sleeps, there the kernel wakes it if it can. */
+static void become_reserve(struct lwp *self) {
+    struct sa_processor *processor = &sa_processors[self->sa.sa_cpu];
+    struct lwp *none = NULL;
+    if (!atomic_load(&processor->active) || atomic_load(&processor->reserve) ||
+        !atomic_compare_exchange_strong(&processor->reserve, &none, self))
+        return;
+    uint32_t cpu = atomic_load(&processor->cpu);
+    if (self->rseq->cpu == cpu)
+        return;
+    lwp_pin(self->tid, cpu);
+    lwp_unpin(self);
+}
+
+_Noreturn void lwp_wait(void *unused) {
+    (void)unused;
+    struct lwp *self = sa_here;
+    for (;;) {
+        signal_mask(~UINT64_C(0));
+        self->processor = NULL;
+        atomic_store(&self->held, 0);
+        atomic_store(&self->user, false);
+        become_reserve(self);
+        atomic_store(&self->word, (atomic_load(&self->word) & ~(uint32_t)LWP_STATE) | LWP_SPARE);
+        for (;;) {
+            uint32_t word = atomic_load(&self->word);
+            if ((word & LWP_STATE) == LWP_CALLED)
+                break;
+            if ((word & LWP_STATE) == LWP_QUITS)
+                for (;;)
+                    system_call(SYS_exit, 0, 0, 0, 0, 0);
+            futex_wait(&self->word, word, -1);
+        }
+        upcall_make(self);
+    }
+}
+
+static bool take(struct lwp *lwp) {
+    uint32_t word = atomic_load(&lwp->word);
+    return (word & LWP_STATE) == LWP_SPARE && lwp_change(lwp, word, LWP_TAKEN);
+}
+
+struct lwp *lwp_take(struct sa_processor *processor) {
+    struct lwp *reserve = atomic_exchange(&processor->reserve, NULL);
+    if (LIKELY(reserve && take(reserve)))
+        return reserve;
+    int used = atomic_load(&activations.lwps);
+    for (int i = 0; i < used; i++)
+        if (take(&sa_lwps[i]))
+            return &sa_lwps[i];
+    return NULL;
+}
+
+void lwp_put_back(struct sa_processor *processor, struct lwp *spare) {
+    struct lwp *none = NULL;
+    atomic_compare_exchange_strong(&processor->reserve, &none, spare);
+    lwp_change(spare, atomic_load(&spare->word), LWP_SPARE);
+}
+
+void lwp_call(struct lwp *spare, struct sa_processor *processor, enum call call, struct lwp *about,
+              uint32_t about_word) {
+    spare->processor = processor;
+    spare->call = call;
+    spare->about = about;
+    spare->about_word = about_word;
+    lwp_change(spare, atomic_load(&spare->word), LWP_CALLED);
+    futex_wake(&spare->word, 1);
+}
+
+void lwp_resume(struct lwp *lwp, struct sa_processor *processor) {
+    lwp->processor = processor;
+    lwp->sa.sa_cpu = processor->number;
+    atomic_store(&processor->carrier, lwp);
+    lwp_change(lwp, atomic_load(&lwp->word), LWP_RUNNING);
+    watch_unpark(processor);
+    futex_wake(&lwp->word, 1);
+}
+
+enum { DEATH = 10000000 }; /* nanoseconds until a called spare is asked whether it lives */
+
+void lwp_park(struct lwp *self, struct lwp *called) {
+    for (;;) {
+        uint32_t word = atomic_load(&self->word);
+        if ((word & LWP_STATE) != LWP_PARKED)
+            break;
+        futex_wait(&self->word, word, called ? DEATH : -1);
+        if (called && lwp_state(self) == LWP_PARKED) {
+            uint32_t theirs = atomic_load(&called->word);
+            if ((theirs & LWP_STATE) == LWP_CALLED && called->about == self &&
+                system_call(SYS_tgkill, called->pid, called->tid, 0, 0, 0) == -ESRCH) {
+                lwp_change(called, theirs, LWP_QUITS);
+                lwp_resume(self, called->processor);
+            } else if ((theirs & LWP_STATE) != LWP_CALLED) {
+                called = NULL;
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+/*
+ * The public calls.
+ */
+#include "sa.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "activations/activation.h"
+#include "activations/system.h"
+#include "activations/upcall.h"
+
+struct activations activations = {.concurrency = 1};
+
+static int fail(int error) {
+    errno = error;
+    return -1;
+}
+
+int sa_register(sa_upcall_t upcall, sa_upcall_t *old, int flags, ssize_t stackinfo_offset) {
+    if (!upcall || (flags & ~SA_FLAG_PREEMPT) || (stackinfo_offset != -1 && stackinfo_offset != 0))
+        return fail(EINVAL);
+    sa_upcall_t before = atomic_exchange(&activations.upcall, upcall);
+    if (old)
+        *old = before;
+    return 0;
+}
+
+int sa_stacks(int count, const stack_t *stacks) {
+    int taken = 0;
+    sa_hold();
+    while (taken < count && stacks[taken].ss_size >= 16 << 10 && upcall_give(&stacks[taken]))
+        taken++;
+    if (taken)
+        upcall_given();
+    sa_release();
+    return taken == 0 && count > 0 ? fail(EINVAL) : taken;
+}
+
+static int cpus_allowed(void) {
+    int count = 0;
+    for (int i = 0; i < 16; i++)
+        count += __builtin_popcountll(atomic_load(&activations.cpus[i]));
+    return count;
+}
+
+int sa_setconcurrency(int processors) {
+    if (processors < 1)
+        return fail(EINVAL);
+    if (processors > SA_PROCESSORS_MOST)
+        processors = SA_PROCESSORS_MOST;
+    atomic_store(&activations.concurrency, processors);
+    if (!atomic_load(&activations.enabled))
+        return processors;
+    sa_hold();
+    keeper_wake();
+    sa_release();
+    int cpus = cpus_allowed();
+    return processors < cpus ? processors : cpus;
+}
+
+/* The child of fork has the caller and nothing else. */
+static void in_child(void) {
+    atomic_store(&activations.enabled, false);
+    sa_here = NULL;
+}
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART, .sa_sigaction = interrupt_handler};
+    sigfillset(&action.sa_mask);
+    sigaction(activations.signal, &action, NULL);
+    struct sigaction before;
+    if (sigaction(SIGTRAP, NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
+        activations.steps = sigaction(SIGTRAP, &action, NULL) == 0;
+}
+
+int sa_enable(void) {
+    static bool called;
+    if (!atomic_load(&activations.upcall))
+        return fail(EINVAL);
+    if (called)
+        return fail(EBUSY);
+    activations.signal = SIGRTMAX - 2;
+    catch_signals();
+    struct lwp *self = &sa_lwps[0];
+    void *base = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (base == MAP_FAILED)
+        return fail(errno);
+    self->base = (char *)base + (64 << 10);
+    int error = lwp_adopt(self);
+    if (error) {
+        munmap(base, 64 << 10);
+        return fail(error);
+    }
+    uint64_t all = ~UINT64_C(0), mask = signal_mask(all);
+    activations.mask = mask & ~(UINT64_C(1) << (activations.signal - 1));
+    struct sa_processor *first = &sa_processors[0];
+    atomic_store(&activations.lwps, 1);
+    atomic_store(&activations.processors, 1);
+    atomic_store(&first->active, true);
+    atomic_store(&first->carrier, self);
+    self->processor = first;
+    atomic_store(&self->held, 1);
+    atomic_store(&self->word, LWP_RUNNING);
+    error = keeper_start();
+    if (!error)
+        error = pthread_atfork(NULL, NULL, in_child);
+    if (error) {
+        signal_mask(mask);
+        sa_here = NULL;
+        return fail(error);
+    }
+    called = true;
+    atomic_store(&activations.enabled, true);
+    keeper_wake();
+    atomic_store(&self->held, 0);
+    /* The caller is the first thread of the library: its upcall is made by a spare, and whoever resumes it is heard
+     * here. */
+    struct lwp *spare = lwp_take(first);
+    self->sa.sa_context = &self->place;
+    self->place.uc_link = (ucontext_t *)self;
+    atomic_store(&self->word, LWP_PARKED);
+    lwp_call(spare, first, CALL_NEWPROC, self, 0);
+    lwp_park(self, spare);
+    signal_mask(activations.mask);
+    return 0;
+}
+
+const struct sa_t *sa_self(void) {
+    struct lwp *self = sa_here;
+    if (UNLIKELY(!self))
+        return NULL;
+    if (UNLIKELY(lwp_state(self) != LWP_RUNNING) && !interrupt_regain(self)) {
+        uint64_t mask = signal_mask(~UINT64_C(0));
+        interrupt_hand_in(self, &self->place);
+        signal_mask(mask);
+    }
+    return &self->sa;
+}
+
+int sa_sections(int count, const struct sa_section *sections) {
+    int room = sizeof activations.sections.all / sizeof *activations.sections.all;
+    int have = atomic_load(&activations.sections.count);
+    for (int i = 0; i < count; i++)
+        if (sections[i].begin >= sections[i].end)
+            return fail(EINVAL);
+    if (count > room - have)
+        return fail(ENOSPC);
+    for (int i = 0; i < count; i++)
+        activations.sections.all[have + i] = sections[i];
+    atomic_store_explicit(&activations.sections.count, have + count, memory_order_release);
+    return 0;
+}
+
+void sa_hold(void) {
+    struct lwp *self = sa_here;
+    if (!self)
+        return;
+    if (atomic_fetch_add(&self->held, 1) > 0)
+        return;
+    /* Whoever saw it without the hold finds another word. */
+    for (;;) {
+        uint32_t word = atomic_load(&self->word);
+        if ((word & LWP_STATE) != LWP_RUNNING)
+            sa_self();
+        else if (atomic_compare_exchange_strong(&self->word, &word, word + LWP_EPOCH))
+            return;
+    }
+}
+
+void sa_release(void) {
+    struct lwp *self = sa_here;
+    if (!self || atomic_fetch_sub(&self->held, 1) > 1)
+        return;
+    struct sa_processor *processor = self->processor;
+    watch_unpark(processor);
+    if (UNLIKELY(atomic_load(&self->user) || interrupt_news(processor)))
+        interrupt_send(self);
+}
+
+static void resume(void *context) {
+    struct lwp *self = sa_here, *lwp = (struct lwp *)((ucontext_t *)context)->uc_link;
+    struct sa_processor *processor = self->processor;
+    signal_mask(~UINT64_C(0));
+    self->processor = NULL;
+    lwp_resume(lwp, processor);
+    lwp_wait(NULL);
+}
+
+_Noreturn void sa_resume(ucontext_t *context) {
+    struct lwp *self = sa_here;
+    sa_hold(); /* until it is a spare */
+    sa_on_stack(self->base, resume, context);
+}
+
+static void idle(void *unused) {
+    struct lwp *self = sa_here;
+    signal_mask(~UINT64_C(0));
+    upcall_idle(self);
+    lwp_wait(unused);
+}
+
+int sa_yield(void) {
+    struct lwp *self = sa_here;
+    if (!sa_self())
+        return fail(EPERM);
+    sa_hold();
+    sa_on_stack(self->base, idle, NULL);
+}
+
+int sa_preempt(int id) {
+    if (id < 1 || id > atomic_load(&activations.lwps))
+        return fail(ESRCH);
+    struct lwp *lwp = &sa_lwps[id - 1];
+    enum lwp_state state = lwp_state(lwp);
+    if (state != LWP_RUNNING && state != LWP_IDLE)
+        return fail(ESRCH);
+    atomic_store(&lwp->user, true);
+    if (!interrupt_wake(lwp))
+        interrupt_send(lwp);
+    return 0;
+}

@@ -1,0 +1,216 @@
+/*
+ * Who is blocked in the kernel: the standby of each processor looks when it runs, the keeper looks now and then.
+ */
+#include <errno.h>
+#include <sched.h>
+
+#include "activations/activation.h"
+#include "activations/system.h"
+
+struct sa_processor sa_processors[SA_PROCESSORS_MOST];
+
+enum {
+    NAP = 50000,     /* nanoseconds until a look is repeated at what cannot be taken over */
+    FRUITLESS = 200, /* looks in a row at something that runs: it does so elsewhere */
+};
+
+/* Reads a hexadecimal number that ends at `end`; returns where it begins. */
+static const char *number_before(const char *end, uint64_t *value) {
+    const char *at = end;
+    uint64_t place = 1;
+    *value = 0;
+    for (; at[-1] != 'x' && at[-1] != ' '; at--, place *= 16) {
+        char c = at[-1];
+        *value += place * (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return at;
+}
+
+/* What the kernel says: "running", or the system call (-1: a page fault) and its arguments, then the stack pointer and
+ * the program counter. */
+bool watch_blocked(struct lwp *lwp, uint64_t *pc, uint64_t *sp) {
+    char line[256];
+    line[0] = ' ';
+    long length = system_call(SYS_pread64, lwp->file, (long)(line + 1), sizeof line - 1, 0, 0);
+    const char *end = line + length; /* the last byte is a newline */
+    if (length < 16 || *end != '\n')
+        return false;
+    const char *at = number_before(end, pc);
+    if (at[-1] != 'x')
+        return false;
+    at = number_before(at - 3, sp);
+    return at[-1] == 'x';
+}
+
+static void set_place(ucontext_t *place, uint64_t pc, uint64_t sp) {
+#if defined(__x86_64__)
+    place->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+    place->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+#else
+    place->uc_mcontext.pc = pc;
+    place->uc_mcontext.sp = sp;
+#endif
+}
+
+/* It was blocked a moment ago. From here on it is led to sa_trap when it returns to where it was; if it has got away in
+ * that moment, the keeper finds it. Somebody else's sequence is left alone. */
+static void catch_on_return(struct lwp *lwp, uint64_t pc) {
+    if (LIKELY(activations.traps && !lwp->rseq->section)) {
+        lwp->return_to = lwp->section.start = pc;
+        lwp->rseq->section = (uint64_t)(uintptr_t)&lwp->section;
+        return;
+    }
+    struct itimerspec soon = {.it_value = {0, 1}};
+    system_call(SYS_timer_settime, lwp->ticks, 0, (long)&soon, 0, 0);
+}
+
+bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lwp *lwp, uint32_t word) {
+    uint64_t pc, sp;
+    if (UNLIKELY(atomic_load(&lwp->word) != word))
+        return false;
+    bool blocked = watch_blocked(lwp, &pc, &sp);
+    if (UNLIKELY(!blocked || interrupt_in_section(pc))) {
+        atomic_store(&processor->doubt, true);
+        if (lwp_change(lwp, word, LWP_RUNNING) && interrupt_news(processor))
+            interrupt_send(lwp);
+        return false;
+    }
+    set_place(&lwp->place, pc, sp);
+    lwp->sa.sa_context = &lwp->place;
+    lwp->place.uc_link = NULL;
+    catch_on_return(lwp, pc);
+    if (UNLIKELY(!lwp_change(lwp, word, LWP_AWAY)))
+        return false;
+    atomic_store(&processor->carrier, self);
+    atomic_store(&processor->doubt, false);
+    return true;
+}
+
+enum look watch_look(struct sa_processor *processor, bool certain) {
+    struct lwp *lwp = atomic_load(&processor->carrier);
+    if (!lwp || !atomic_load(&processor->active))
+        return LOOK_NOTHING;
+    uint32_t word = atomic_load(&lwp->word);
+    switch ((enum lwp_state)(word & LWP_STATE)) {
+    case LWP_RUNNING:
+        break;
+    case LWP_IDLE:
+        return LOOK_NOTHING;
+    case LWP_NONE:
+    case LWP_STARTING:
+    case LWP_SPARE:
+    case LWP_TAKEN:
+    case LWP_CALLED:
+    case LWP_LOST:
+    case LWP_AWAY:
+    case LWP_PARKED:
+    case LWP_QUITS:
+        return LOOK_RUNS; /* it will be somebody else's presently */
+    }
+    if (atomic_load(&lwp->held))
+        return LOOK_NOTHING;
+    uint64_t pc, sp;
+    if (certain && !watch_blocked(lwp, &pc, &sp))
+        return LOOK_RUNS;
+    if (certain && interrupt_in_section(pc))
+        return LOOK_LATER;
+    struct lwp *spare = lwp_take(processor);
+    if (UNLIKELY(!spare)) {
+        keeper_wake();
+        return LOOK_LATER;
+    }
+    if (UNLIKELY(!lwp_change(lwp, word, LWP_LOST))) {
+        lwp_put_back(processor, spare);
+        return LOOK_RUNS;
+    }
+    lwp_call(spare, processor, CALL_BLOCKED, lwp, (word & ~(uint32_t)LWP_STATE) | LWP_LOST);
+    return LOOK_TAKEN;
+}
+
+void watch_unpark(struct sa_processor *processor) {
+    if (UNLIKELY(atomic_load(&processor->parked))) {
+        atomic_store(&processor->parked, 0);
+        futex_wake(&processor->parked, 1);
+    }
+    if (UNLIKELY(atomic_load(&activations.keeper_sleeps)))
+        keeper_wake();
+}
+
+static void park(struct sa_processor *processor) {
+    atomic_store(&processor->parked, 1);
+    if (watch_look(processor, true) == LOOK_NOTHING)
+        while (atomic_load(&processor->parked))
+            futex_wait(&processor->parked, 1, -1);
+    atomic_store(&processor->parked, 0);
+}
+
+/* Goes where the carrier runs. A spare goes along. */
+static void follow(struct sa_processor *processor) {
+    struct lwp *carrier = atomic_load(&processor->carrier), *reserve = atomic_load(&processor->reserve);
+    uint32_t cpu = carrier ? carrier->rseq->cpu : UINT32_MAX;
+    bool moved = cpu != atomic_load(&processor->cpu) && cpu < 1024;
+    if (moved) {
+        atomic_store(&processor->cpu, cpu);
+        lwp_pin(0, cpu);
+    }
+    if (!reserve) {
+        reserve = lwp_take(processor);
+        if (reserve)
+            lwp_put_back(processor, reserve);
+    }
+    if (reserve && reserve->rseq->cpu != atomic_load(&processor->cpu) && !reserve->pinned) {
+        lwp_pin(reserve->tid,
+                atomic_load(&processor->cpu)); /* it sleeps; where it slept last the kernel would wake it */
+        reserve->pinned = true;
+    } else if (reserve && moved) {
+        lwp_pin(reserve->tid, cpu);
+        reserve->pinned = true;
+    }
+}
+
+/* The called spare may have died: another one is sent, and whichever comes first makes the upcall. */
+static void call_again(struct sa_processor *processor) {
+    struct lwp *lwp = atomic_load(&processor->carrier);
+    uint32_t word = atomic_load(&lwp->word);
+    if ((word & LWP_STATE) != LWP_LOST)
+        return;
+    struct lwp *spare = lwp_take(processor);
+    if (spare)
+        lwp_call(spare, processor, CALL_BLOCKED, lwp, word);
+    else
+        keeper_wake();
+}
+
+void *watch_standby(void *argument) {
+    struct sa_processor *processor = argument;
+    struct sched_param none = {0};
+    system_call(SYS_sched_setscheduler, 0, SCHED_IDLE, (long)&none, 0, 0);
+    struct timespec nap = {0, NAP};
+    int fruitless = 0;
+    for (;;) {
+        struct lwp *carrier = atomic_load(&processor->carrier);
+        bool elsewhere = carrier && carrier->rseq->cpu != atomic_load(&processor->cpu);
+        switch (elsewhere ? LOOK_RUNS : watch_look(processor, atomic_load(&processor->doubt))) {
+        case LOOK_TAKEN: /* back here the next one seems blocked, or the spare is slow */
+            fruitless = 0;
+            continue;
+        case LOOK_NOTHING:
+            fruitless = 0;
+            park(processor);
+            continue;
+        case LOOK_RUNS:
+            follow(processor);
+            if (++fruitless >= FRUITLESS) {
+                fruitless = 0;
+                call_again(processor);
+                system_call(SYS_nanosleep, (long)&nap, 0, 0, 0, 0);
+            }
+            break;
+        case LOOK_LATER:
+            system_call(SYS_nanosleep, (long)&nap, 0, 0, 0, 0);
+            break;
+        }
+        system_call(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
+    return NULL;
+}
