@@ -471,17 +471,17 @@ int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason 
         begin_to_wait(here, self, reason, instant);
         self->state = THREAD_LENDING;
         run(here, self, lend(here, self));
-        if (timer_is_set(&self->timer))
-            timer_cancel(&dispatcher.timers, &self->timer);
-        if (UNLIKELY(self->to_be_suspended)) {
-            self->to_be_suspended = false;
-            dispatcher_suspend(self);
-        }
     } else {
         dispatcher_block(reason, instant);
     }
     self->waits_for = NULL;
     self->lends = false;
+    if (timer_is_set(&self->timer))
+        timer_cancel(&dispatcher.timers, &self->timer);
+    if (UNLIKELY(self->to_be_suspended)) {
+        self->to_be_suspended = false;
+        dispatcher_suspend(self);
+    }
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
@@ -511,6 +511,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
     struct dispatcher_thread *self = here->current;
     switch ((enum dispatcher_state)thread->state) {
     case THREAD_RUNNABLE:
+        thread->to_be_suspended = false; /* who lent its turns, and has not run since, may be to */
         if (thread != self) {
             raise_suspend(thread, here->turn);
             preempt();
@@ -535,7 +536,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
 }
 
 int dispatcher_resume(struct dispatcher_thread *thread) {
-    if (dispatcher_is_blocked(thread) && thread->to_be_suspended) {
+    if (thread->to_be_suspended) {
         thread->to_be_suspended = false;
         return 0;
     }

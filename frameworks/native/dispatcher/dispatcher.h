@@ -99,8 +99,8 @@ int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason 
 /* What the caller did may have ended the wait on whose turn it runs. May run other threads. */
 void dispatcher_released(void);
 
-/* The thread, which is in dispatcher_block or dispatcher_wait_for, waits and lends by *to from now on, which names
- * somebody. As dispatcher_unblock_only. */
+/* The thread, which is in dispatcher_wait_for, waits and lends by *to from now on, which names somebody. As
+ * dispatcher_unblock_only. */
 void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to);
 
 /* What would be if the caller waited by *to. */

@@ -130,25 +130,13 @@ bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct disp
     return lending;
 }
 
-void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to) {
-    const struct processor *here = processor_here();
-    const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
-    bool lending = dispatcher_stop_lending(thread, runs);
-    thread->waits_for = to;
-    thread->lends = true;
-    if (lending)
-        return;
-    if (dispatcher_can_lend(thread))
-        rouse(thread, runs);
-    else
-        enlist(thread, end_of(thread));
-}
-
-enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to) {
-    const struct dispatcher_thread *self = processor_here()->current, *thread = named_by(to), *mark = NULL;
+/* What would be if `waiter` waited for `thread`. */
+static enum dispatcher_cycle cycle_from(const struct dispatcher_thread *waiter,
+                                        const struct dispatcher_thread *thread) {
+    const struct dispatcher_thread *mark = NULL;
     enum dispatcher_cycle cycle = CYCLE_CLOSED;
     for (unsigned steps = 1; thread && thread != mark; steps++) {
-        if (thread == self)
+        if (thread == waiter)
             return cycle;
         if ((thread->reason != BLOCK_LOCK && thread->reason != BLOCK_JOIN) || timer_is_set(&thread->timer))
             cycle = CYCLE_OPEN;
@@ -157,4 +145,22 @@ enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to) {
         thread = dispatcher_waited_for(thread);
     }
     return CYCLE_NONE;
+}
+
+void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to) {
+    const struct processor *here = processor_here();
+    const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
+    bool lending = dispatcher_stop_lending(thread, runs);
+    thread->waits_for = to;
+    thread->lends = cycle_from(thread, named_by(to)) == CYCLE_NONE;
+    if (lending || !thread->lends)
+        return;
+    if (dispatcher_can_lend(thread))
+        rouse(thread, runs);
+    else
+        enlist(thread, end_of(thread));
+}
+
+enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to) {
+    return cycle_from(processor_here()->current, named_by(to));
 }

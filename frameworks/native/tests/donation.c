@@ -91,6 +91,167 @@ static void or_not(void) {
     require_order("medium low high rest ");
 }
 
+/* ---- Between policies -------------------------------------------------------------------------------------------- */
+
+/*
+ * As in 1996, §5.5: the root is `urgency`; the one that is urgent is right under it, the other two are under schedulers
+ * of other policies, of which one is more urgent than the other.
+ */
+static catapults_scheduler_t add_scheduler(const char *name, const char *policy, int priority) {
+    struct catapults_hierarchy_parameter *parameter = malloc(sizeof *parameter);
+    *parameter = (struct catapults_hierarchy_parameter){
+        .name = "priority", .type = CATAPULTS_IMPORT_INT, .value.integer = priority, .at_parent = true};
+    struct catapults_scheduler_attributes attributes = {
+        .name = name, .policy = policy, .parameters = parameter, .parameters_count = 1};
+    catapults_scheduler_t scheduler;
+    require(catapults_scheduler_add(&scheduler, &attributes) == 0);
+    return scheduler;
+}
+
+static catapults_t spawn_under(catapults_scheduler_t scheduler, const char *name, void (*run)(const char *)) {
+    struct task *task = malloc(sizeof *task);
+    *task = (struct task){0, name, run};
+    catapults_t thread;
+    struct catapults_attributes attributes = {.name = name, .scheduler = scheduler};
+    require(catapults_create(&thread, &attributes, run_task, task) == 0);
+    return thread;
+}
+
+static void urgent_at_the_root(const char *name) {
+    spawn_under(catapults_scheduler_find("timesharing"), "medium ", note);
+    lock_and_note(name);
+}
+
+static void hold_in_the_background(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    struct task *task = malloc(sizeof *task);
+    *task = (struct task){9, "high ", urgent_at_the_root};
+    struct catapults_attributes attributes = {.object = task, .scheduler = catapults_scheduler_root()};
+    require(catapults_create(NULL, &attributes, run_task, task) == 0);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    note("rest ");
+}
+
+static void inversion_between_policies(enum catapults_mutex_protocol protocol) {
+    begin(POLICIES "/urgency.so");
+    set_protocol(&mutex, protocol);
+    add_scheduler("timesharing", POLICIES "/eager.so", 5);
+    catapults_scheduler_t background = add_scheduler("background", NULL, 1);
+    require(catapults_join(spawn_under(background, "low ", hold_in_the_background), NULL) == 0);
+}
+
+static void a_lock_is_inherited_between_policies(void) {
+    inversion_between_policies(CATAPULTS_PROTOCOL_INHERIT);
+    require_order("low high medium rest ");
+}
+
+static void or_not_between_policies(void) {
+    inversion_between_policies(CATAPULTS_PROTOCOL_NONE);
+    require_order("medium low high rest ");
+}
+
+/* The end of the chain blocks, under its policy, on a turn of another. */
+static void sleep_in_the_background(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    struct task *task = malloc(sizeof *task);
+    *task = (struct task){9, "high ", urgent_at_the_root};
+    struct catapults_attributes attributes = {.object = task, .scheduler = catapults_scheduler_root()};
+    require(catapults_create(NULL, &attributes, run_task, task) == 0);
+    note("falls asleep ");
+    catapults_sleep(1000000);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    note("rest ");
+}
+
+static void a_loan_ends_in_sleep_between_policies(void) {
+    begin(POLICIES "/urgency.so");
+    add_scheduler("timesharing", POLICIES "/eager.so", 5);
+    catapults_scheduler_t background = add_scheduler("background", NULL, 1);
+    spawn_under(background, "idle ", note);
+    require(catapults_join(spawn_under(background, "low ", sleep_in_the_background), NULL) == 0);
+    require_order("idle falls asleep medium low high rest ");
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static catapults_port_t port = CATAPULTS_PORT_INITIALIZER;
+static int serves;
+
+static void serve(const char *name) {
+    struct catapults_message *message;
+    for (int i = 0; i < serves; i++) {
+        require(catapults_port_receive(&port, &message) == 0);
+        catapults_yield();
+        note(name);
+        require(catapults_port_reply(message) == 0);
+        note("replied ");
+    }
+}
+
+static void call(const char *name) {
+    struct catapults_message message = {0};
+    spawn(5, "medium ", note);
+    require(catapults_port_call(&port, &message) == 0);
+    note(name);
+}
+
+static void a_call_is_inherited(void) {
+    begin(POLICIES "/urgency.so");
+    serves = 2;
+    spawn(1, "server ", serve);
+    spawn(9, "high ", call);
+    require_order("server high medium replied ");
+    order[0] = '\0';
+    spawn(9, "high ", call);
+    require_order("server high medium replied ");
+}
+
+static void busy_server(const char *name) {
+    spawn(9, "high ", call);
+    note("busy ");
+    serve(name);
+}
+
+static void who_serves_a_port_may_be_known_before(void) {
+    begin(POLICIES "/urgency.so");
+    serves = 1;
+    spawn(1, "server ", busy_server);
+    require_order("medium busy server high replied ");
+    order[0] = '\0';
+    static struct task most = {100, NULL, NULL};
+    catapults_set_object(catapults_self(), &most);
+    catapults_t server = spawn(1, "server ", busy_server);
+    catapults_port_set_server(&port, server);
+    most.priority = 0;
+    catapults_yield();
+    require_order("busy server high medium replied ");
+}
+
+static catapults_port_t other_port = CATAPULTS_PORT_INITIALIZER;
+static void pass_on(const char *name) {
+    struct catapults_message *message;
+    require(catapults_port_receive(&port, &message) == 0);
+    note(name);
+    require(catapults_port_send(&other_port, message) == 0);
+}
+
+static void serve_other(const char *name) {
+    struct catapults_message *message;
+    require(catapults_port_receive(&other_port, &message) == 0);
+    note(name);
+    require(catapults_port_reply(message) == 0);
+}
+
+static void a_loan_follows_the_request(void) {
+    begin(POLICIES "/urgency.so");
+    spawn(1, "first ", pass_on);
+    spawn(2, "second ", serve_other);
+    spawn(9, "high ", call);
+    require_order("first second high medium ");
+}
+
 /* ---- Chains ------------------------------------------------------------------------------------------------------ */
 
 static void wait_through_three(const char *name) {
@@ -436,6 +597,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(a_lock_is_inherited),
         child_test(or_not),
+        child_test(a_lock_is_inherited_between_policies),
+        child_test(or_not_between_policies),
+        child_test(a_loan_ends_in_sleep_between_policies),
+        child_test(a_call_is_inherited),
+        child_test(who_serves_a_port_may_be_known_before),
+        child_test(a_loan_follows_the_request),
         child_test(chains_are_followed),
         child_test(many_lend_to_one),
         child_test(donors_sleep_and_wake_with_it),

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "threads/cancel.h"
 #include "threads/waiters.h"
 
 /* Where a message is, in its `state`. */
@@ -64,11 +65,21 @@ static void wake(struct catapults_handle *thread) {
         dispatcher_unblock_only(&thread->dispatched);
 }
 
+/* `server` is whom a reply is expected of now; NULL: nobody in particular. The caller lends its turns to it. */
+static void expect_reply_of(struct catapults_message *message, struct catapults_handle *server) {
+    struct catapults_handle *caller = message->sender;
+    message->server = (uintptr_t)server;
+    if (server && server != caller && caller->message == message && waiters_may_wake(caller))
+        dispatcher_redirected(&caller->dispatched, &message->server);
+}
+
 /* The message is received. */
-static struct catapults_message *received(struct catapults_message *message) {
+static struct catapults_message *received(struct catapults_message *message, struct catapults_handle *receiver) {
     if (message->state == CALLED)
         message->state = SERVED;
-    else if (message->state == QUEUED)
+    if (message->state == SERVED)
+        expect_reply_of(message, receiver);
+    if (message->state == QUEUED)
         message->state = OUTSIDE;
     return message;
 }
@@ -78,10 +89,13 @@ static void deliver(catapults_port_t *port, struct catapults_message *message) {
     struct catapults_handle *receiver = port->receivers.first;
     if (receiver) {
         waiters_remove(&port->receivers, receiver);
-        receiver->message = received(message);
+        receiver->message = message;
         wake(receiver);
+        received(message, receiver);
     } else {
         append(port, message);
+        if (message->state == CALLED)
+            expect_reply_of(message, port->server);
         tell_selectors(port);
     }
 }
@@ -100,11 +114,21 @@ static void make_room(catapults_port_t *port) {
 static int wait(struct catapults_handle *self, const catapults_port_t *port, struct catapults_waiters *waiters,
                 int64_t instant) {
     self->port = port;
-    if (waiters)
-        waiters_append(waiters, self);
-    int result = waiters_sleep(self, BLOCK_PORT, instant);
-    if (waiters && self->waiting)
+    waiters_append(waiters, self);
+    int result = waiters_sleep_or_cancel(self, BLOCK_PORT, instant);
+    if (self->waiting)
         waiters_remove(waiters, self);
+    return result;
+}
+
+/* May return before there is a reply. */
+static int wait_for_reply(struct catapults_handle *self, struct catapults_message *message, int64_t instant) {
+    enum dispatcher_cycle cycle = dispatcher_cycle(&message->server);
+    bool known = message->server & ~(uintptr_t)1;
+    self->port = message->port;
+    self->message = message;
+    int result = waiters_sleep_for(self, &message->server, known && cycle == CYCLE_NONE, BLOCK_PORT, instant);
+    self->message = NULL;
     return result;
 }
 
@@ -153,11 +177,15 @@ static int offer(catapults_port_t *port, struct catapults_message *message, int6
 }
 
 int catapults_port_send(catapults_port_t *port, struct catapults_message *message) {
-    return offer(port, message, CATAPULTS_FOREVER, true);
+    return catapults_port_send_until(port, message, CATAPULTS_FOREVER);
 }
 
 int catapults_port_send_until(catapults_port_t *port, struct catapults_message *message, int64_t instant) {
-    return offer(port, message, instant, true);
+    catapults_testcancel();
+    int result = offer(port, message, instant, true);
+    if (result == ECANCELED)
+        catapults_testcancel();
+    return result;
 }
 
 int catapults_port_trysend(catapults_port_t *port, struct catapults_message *message) {
@@ -169,7 +197,7 @@ static int get(catapults_port_t *port, struct catapults_message **message, int64
     if (port->first) {
         *message = port->first;
         take_out(port, *message);
-        received(*message);
+        received(*message, self);
         make_room(port);
         dispatcher_unblocked();
         return 0;
@@ -194,11 +222,15 @@ static int receive(catapults_port_t *port, struct catapults_message **message, i
 }
 
 int catapults_port_receive(catapults_port_t *port, struct catapults_message **message) {
-    return receive(port, message, CATAPULTS_FOREVER, true);
+    return catapults_port_receive_until(port, message, CATAPULTS_FOREVER);
 }
 
 int catapults_port_receive_until(catapults_port_t *port, struct catapults_message **message, int64_t instant) {
-    return receive(port, message, instant, true);
+    catapults_testcancel();
+    int result = receive(port, message, instant, true);
+    if (result == ECANCELED)
+        catapults_testcancel();
+    return result;
 }
 
 int catapults_port_tryreceive(catapults_port_t *port, struct catapults_message **message) {
@@ -218,11 +250,10 @@ static int call(catapults_port_t *port, struct catapults_message *message, int64
     if (message->state != OUTSIDE)
         return EINVAL;
     message->state = CALLED;
+    message->server = 0;
     int result = put(port, message, instant, true);
     while (!result && (message->state == CALLED || message->state == SERVED)) {
-        self->message = message;
-        result = wait(self, message->port, NULL, instant);
-        self->message = NULL;
+        result = wait_for_reply(self, message, instant);
         if (!result || message->state == ANSWERED || message->state == REFUSED) {
             result = 0;
         } else if (message->state == CALLED) {
@@ -245,6 +276,7 @@ int catapults_port_call(catapults_port_t *port, struct catapults_message *messag
 }
 
 int catapults_port_call_until(catapults_port_t *port, struct catapults_message *message, int64_t instant) {
+    catapults_testcancel();
     dispatcher_enter();
     int result = call(port, message, instant);
     bool abandoned = message->state == ABANDONED;
@@ -253,6 +285,8 @@ int catapults_port_call_until(catapults_port_t *port, struct catapults_message *
     dispatcher_leave();
     if (result == ETIMEDOUT && !abandoned)
         release(message);
+    if (result == ECANCELED)
+        catapults_testcancel();
     return result;
 }
 
@@ -262,6 +296,7 @@ static int reply(struct catapults_message *message) {
     switch (message->state) {
     case SERVED:
         message->state = ANSWERED;
+        message->server = 0;
         wake(message->sender);
         dispatcher_unblocked();
         return 0;
@@ -349,6 +384,12 @@ int catapults_port_destroy(catapults_port_t *port) {
         release(message);
     }
     return busy ? EBUSY : 0;
+}
+
+void catapults_port_set_server(catapults_port_t *port, catapults_t thread) {
+    dispatcher_enter();
+    port->server = thread;
+    dispatcher_leave();
 }
 
 size_t catapults_port_count(const catapults_port_t *port) { return port->count; }

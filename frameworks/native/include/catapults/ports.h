@@ -34,6 +34,7 @@ struct catapults_message {
 
     struct catapults_message *next, *previous; /* the runtime's, from here on */
     struct catapults_port *port;
+    uintptr_t server; /* of whom a reply is expected */
     int state;
 };
 
@@ -44,14 +45,17 @@ typedef struct catapults_port {
     struct catapults_message *first, *last;      /* in order of arrival */
     struct catapults_waiters receivers, senders; /* in order of arrival, too */
     struct port_selector *selectors;
+    catapults_t server;
     bool closed;
 } catapults_port_t;
-#define CATAPULTS_PORT_INITIALIZER {0, 0, 0, 0, 0, {0, 0}, {0, 0}, 0, false}
+#define CATAPULTS_PORT_INITIALIZER {0, 0, 0, 0, 0, {0, 0}, {0, 0}, 0, 0, false}
 
 /* As the initializer does. `name` is not copied. */
 void catapults_port_init(catapults_port_t *port, const char *name, size_t capacity);
 
-/* Waits while the port is full. Any number of threads may send, and any number receive: each message is received once,
+/* Sending, receiving and calling are cancellation points where they may wait; a call, until it waits for the reply.
+ *
+ * Waits while the port is full. Any number of threads may send, and any number receive: each message is received once,
  * by the one that has waited longest. EPIPE: the port is closed. ETIMEDOUT, EAGAIN: there was no room. EINVAL: the
  * message is in use. After an error the message is the caller's still. What was received of a call may be sent on to
  * another port: whoever receives it there can reply. */
@@ -68,6 +72,9 @@ int catapults_port_tryreceive(catapults_port_t *port, struct catapults_message *
 /* Sends a message and waits until somebody replies to it: then it is the caller's again, with what was written into it.
  * EPIPE: the port was closed before it was received; it is the caller's. EINVAL: it is in use.
  *
+ * Who calls lends its turns (1996, §3.4) to the thread that has received the message, and before that to the port's
+ * server, if it has one.
+ *
  * ETIMEDOUT: the instant came first. A message with a `release` is the runtime's then, which calls that at once, or
  * when the server replies; one without is the caller's again, and so such a call, once received, waits for its reply
  * whatever the instant. */
@@ -78,6 +85,10 @@ int catapults_port_call_until(catapults_port_t *port, struct catapults_message *
  * however full that is. Any thread may do so that has the message. ECANCELED: the caller has given up; the message has
  * been released. EPIPE: `reply_to` is closed, EINVAL: nobody expects a reply; the message is the replier's still. */
 int catapults_port_reply(struct catapults_message *message);
+
+/* The thread that receives here: who calls from now on lends its turns to it while the message waits. NULL: none, or
+ * several. It does not end before another is set. */
+void catapults_port_set_server(catapults_port_t *port, catapults_t thread);
 
 /* Nothing more is sent: threads that wait to send, or in calls that were not received yet, get EPIPE; what was sent
  * besides is received still, and then receivers get EPIPE. */
