@@ -1,6 +1,8 @@
-//! Policies away from any host: scripts of events, the exploration of every order of them, and traces of who ran when.
+//! Policies away from any host: scripts of events, the exploration of every order of them, hierarchies of schedulers, and traces of
+//! who ran when.
 
 pub mod event_types;
 pub mod explorer;
 pub mod script;
 pub mod trace;
+pub mod tree;

@@ -1,0 +1,283 @@
+/*
+ * A hierarchy in the native dispatcher, and threads that do what a script says: whoever runs takes the next step. Loads
+ * the hierarchy that is the first argument, reads the script from standard input, and prints what has happened to every
+ * thread and scheduler. tests/tests/tree.rs says what steps there are.
+ *
+ * The dispatcher attends to the world outside at every decision, and the clock stands still but for the script.
+ */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catapults/hierarchy.h"
+#include "contexts/stack.h"
+#include "dispatcher/dispatcher.h"
+#include "dispatcher/processor.h"
+#include "dispatcher/scheduler.h"
+#include "dispatcher/trace.h"
+
+enum { THREADS = 4096, SCHEDULERS = 256, RECORDS = 1 << 18 };
+
+static const struct catapults_hierarchy *hierarchy;
+static struct scheduler *schedulers[SCHEDULERS];
+static struct dispatcher_thread *threads[THREADS];
+static int64_t clock_now;
+static int error_number;
+static struct dispatcher_exceptions exceptions;
+
+static _Noreturn void fatal(const char *what, const char *which) {
+    fprintf(stderr, "driver: %s: %s\n", what, which);
+    exit(2);
+}
+
+static void *allocate(size_t size) {
+    void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (!memory)
+        fatal("no memory", "");
+    return memset(memory, 0, size);
+}
+
+/* ---- What has happened ---------------------------------------------------------------------------------------------
+ */
+
+static void print(void) {
+    static const char *const kinds[] = {
+        [TRACE_NEW] = "new",
+        [TRACE_DISPATCHED] = "dispatched",
+        [TRACE_SWITCHED_OUT] = "switched_out",
+        [TRACE_BLOCKED] = "blocked",
+        [TRACE_RAISED] = "raised",
+        [TRACE_EXITED] = "exited",
+        [TRACE_SUSPENDED] = "suspended",
+        [TRACE_RESUMED] = "resumed",
+        [TRACE_IDLE] = "idle",
+    };
+    if (dispatcher_trace->written > RECORDS)
+        fatal("too many records", "");
+    for (uint64_t i = 0; i < dispatcher_trace->written; i++) {
+        const struct trace_record *record = &dispatcher_trace->records[i];
+        if (record->kind == TRACE_IDLE)
+            puts("idle");
+        else if (record->kind != TRACE_NAMED && record->kind != TRACE_POLICY_OUT)
+            printf("%s %" PRIu32 "\n", kinds[record->kind], record->thread);
+    }
+}
+
+static _Noreturn void finish(void) {
+    print();
+    fflush(stdout);
+    _Exit(0);
+}
+
+static void contained(const struct dispatcher_failure *failure) {
+    print();
+    printf("out %s: %s\n", failure->event, failure->stop ? failure->stop->text : failure->text);
+    fflush(stdout);
+    _Exit(0);
+}
+
+/* ---- The host ------------------------------------------------------------------------------------------------------
+ */
+
+static int64_t now(void) { return clock_now; }
+
+static void recorded(struct dispatcher_thread *thread) { (void)thread; }
+
+static void put(const struct catapults_import *import, char *start, const void *value) {
+    if (import->type == CATAPULTS_IMPORT_BOOL)
+        *(bool *)(start + import->fallback) = *(const int64_t *)value;
+    else
+        memcpy(start + import->fallback, value, 8);
+}
+
+static void assign(const struct catapults_hierarchy_node *node, bool at_parent, const struct catapults_import *imports,
+                   uint32_t count, char *start) {
+    for (uint32_t i = 0; i < node->parameters_count; i++) {
+        const struct catapults_hierarchy_parameter *parameter = &node->parameters[i];
+        for (uint32_t j = 0; parameter->at_parent == at_parent && j < count; j++) {
+            if (strcmp(imports[j].name, parameter->name) != 0)
+                continue;
+            if (imports[j].type != parameter->type)
+                fatal("a value of another type", parameter->name);
+            put(&imports[j], start, &parameter->value);
+        }
+    }
+}
+
+static void scheduler_adopted(struct scheduler *scheduler) {
+    const struct catapults_policy *above = scheduler->parent->policy;
+    assign(scheduler->host, true, above->thread_imports, above->thread_imports_count,
+           (char *)&scheduler->record.policy);
+}
+
+static void scheduler_started(struct scheduler *scheduler) {
+    const struct catapults_hierarchy_node *node = scheduler->host ? scheduler->host : &hierarchy->nodes[0];
+    assign(node, false, scheduler->policy->imports, scheduler->policy->imports_count, scheduler->instance);
+}
+
+/* What the next thread has for the variables that its policy imports: `with period 20000000`. */
+static struct {
+    char name[32];
+    int64_t value;
+} given[16];
+static int given_count;
+
+static void adopted(struct dispatcher_thread *thread) {
+    const struct catapults_policy *policy = thread->scheduler->policy;
+    if (thread->policy.number >= THREADS)
+        fatal("too many threads", "");
+    threads[thread->policy.number] = thread;
+    for (uint32_t i = 0; i < policy->thread_imports_count; i++)
+        for (int j = 0; j < given_count; j++)
+            if (strcmp(policy->thread_imports[i].name, given[j].name) == 0)
+                put(&policy->thread_imports[i], (char *)&thread->policy, &given[j].value);
+    given_count = 0;
+}
+
+static const struct dispatcher_host host = {.now = now,
+                                            .error_number = &error_number,
+                                            .exceptions = &exceptions,
+                                            .adopted = adopted,
+                                            .scheduler_adopted = scheduler_adopted,
+                                            .scheduler_started = scheduler_started,
+                                            .recorded = recorded,
+                                            .contained = contained,
+                                            .deadlocked = finish,
+                                            .finished = finish};
+
+/* ---- The script ----------------------------------------------------------------------------------------------------
+ */
+
+static const char *const reasons[] = {
+    [BLOCK_IO_READ] = "block.io.read", [BLOCK_LOCK] = "block.lock", [BLOCK_SLEEP] = "block.sleep"};
+
+struct step {
+    char word[32], name[32];
+    int64_t number;
+};
+
+static struct step next_step(void) {
+    static char line[128];
+    struct step step = {.number = 0};
+    if (!fgets(line, sizeof(line), stdin))
+        finish();
+    if (sscanf(line, "with %31s %" SCNd64, step.name, &step.number) == 2)
+        strcpy(step.word, "with");
+    else if (sscanf(line, "%31s %" SCNd64, step.word, &step.number) < 1)
+        fatal("no step", line);
+    return step;
+}
+
+static bool is(const struct step *step, const char *word) { return strcmp(step->word, word) == 0; }
+
+static struct dispatcher_thread *named(const struct step *step) {
+    return step->number > 0 && step->number < THREADS ? threads[step->number] : NULL;
+}
+
+/* Steps that anybody can take. False: it is another. */
+static bool from_outside(const struct step *step) {
+    struct dispatcher_thread *thread = named(step);
+    if (is(step, "with")) {
+        strcpy(given[given_count].name, step->name);
+        given[given_count++].value = step->number;
+    } else if (is(step, "at"))
+        clock_now = step->number;
+    else if (!is(step, "unblock"))
+        return false;
+    else if (thread && dispatcher_is_blocked(thread))
+        dispatcher_unblock(thread);
+    return true;
+}
+
+static void live(void *argument);
+
+static void create(uint32_t under) {
+    struct stack *stack = stack_take(64 << 10);
+    struct dispatcher_thread *thread = allocate(dispatcher_thread_size(schedulers[under]->policy));
+    uintptr_t top = (uintptr_t)stack & ~(uintptr_t)15;
+    if (dispatcher_create(schedulers[under], thread, stack, (void *)top, live, NULL))
+        threads[thread->policy.number] = NULL;
+}
+
+static void block(const char *event) {
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        if (reasons[i] && strcmp(reasons[i], event) == 0) {
+            dispatcher_block((enum dispatcher_reason)i, DISPATCHER_FOREVER);
+            return;
+        }
+    fatal("no step", event);
+}
+
+static void take_steps(void) {
+    for (;;) {
+        struct step step = next_step();
+        struct dispatcher_thread *thread = named(&step);
+        processor_here()->patience = 1;
+        if (from_outside(&step))
+            continue;
+        if (is(&step, "create")) {
+            create((uint32_t)step.number);
+        } else if (is(&step, "yield")) {
+            dispatcher_yield();
+        } else if (is(&step, "yield_to")) {
+            if (thread)
+                dispatcher_yield_to(thread);
+        } else if (is(&step, "suspend")) {
+            if (thread)
+                dispatcher_suspend(thread);
+        } else if (is(&step, "resume")) {
+            if (thread)
+                dispatcher_resume(thread);
+        } else if (is(&step, "exit")) {
+            threads[dispatcher_self()->policy.number] = NULL;
+            dispatcher_exit(NULL);
+        } else {
+            block(step.word);
+        }
+    }
+}
+
+static void live(void *argument) {
+    (void)argument;
+    dispatcher_begin();
+    take_steps();
+}
+
+/* Nothing runs: the next step is taken by nobody. An instant of 0 is a glance in passing. */
+static void poll(int64_t instant) {
+    if (instant == 0)
+        return;
+    struct step step = next_step();
+    from_outside(&step);
+}
+
+static bool busy(void) { return true; }
+
+static const struct dispatcher_driver driver = {.poll = poll, .busy = busy};
+
+int main(int count, char **arguments) {
+    void *object = count == 2 ? dlopen(arguments[1], RTLD_NOW) : NULL;
+    hierarchy = object ? dlsym(object, "catapults_hierarchy") : NULL;
+    if (!hierarchy || hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC || hierarchy->contract != CATAPULTS_CONTRACT)
+        fatal("no hierarchy", count == 2 ? arguments[1] : "no argument");
+    dispatcher_trace = calloc(1, sizeof(struct trace_file) + RECORDS * sizeof(struct trace_record));
+    dispatcher_trace->capacity = RECORDS;
+    dispatcher_set_driver(&driver);
+    const struct catapults_hierarchy_node *nodes = hierarchy->nodes;
+    schedulers[0] = dispatcher_root();
+    dispatcher_prepare(&host, nodes[0].policy, allocate(nodes[0].policy->instance_size));
+    for (uint32_t i = 1; i < hierarchy->nodes_count; i++) {
+        struct scheduler *parent = schedulers[nodes[i].parent];
+        schedulers[i] = allocate(dispatcher_scheduler_size(parent));
+        schedulers[i]->host = (void *)&nodes[i];
+        if (dispatcher_add(schedulers[i], parent, nodes[i].name, nodes[i].policy,
+                           allocate(nodes[i].policy->instance_size)))
+            fatal("refused", nodes[i].name);
+    }
+    struct scheduler *first = schedulers[hierarchy->default_node];
+    if (dispatcher_start_under(first, allocate(dispatcher_thread_size(first->policy))))
+        fatal("refused", "the first thread");
+    take_steps();
+}
