@@ -3,7 +3,7 @@
 # A folder under frameworks/ or applications/ with a Makefile of its own takes part without being named here. Its Makefile
 # has the targets `all` and `test`, and is given BUILD, the absolute path of the folder that everything built goes into:
 #   frameworks/NAME   ->  $(BUILD)/NAME        applications/NAME  ->  $(BUILD)/NAME
-# A file policies/NAME.sched becomes $(BUILD)/policies/NAME.so.
+# A file policies/NAME.sched or policies/NAME.hierarchy becomes $(BUILD)/policies/NAME.so.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -19,8 +19,9 @@ export CATAPULTS := $(BUILD)/bin/catapults
 FRAMEWORKS   := $(patsubst %/Makefile,%,$(wildcard frameworks/*/Makefile))
 APPLICATIONS := $(patsubst %/Makefile,%,$(wildcard applications/*/Makefile))
 POLICIES     := $(wildcard policies/*.sched)
+HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
-# Folders of policies and framework descriptions.
+# Folders of policies, hierarchies and framework descriptions.
 FORMATTED    := policies tests/run frameworks
 # Rust that is in no workspace of ours.
 CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
@@ -57,7 +58,7 @@ programs:
 
 frameworks: $(FRAMEWORKS:%=%/all)
 applications: $(APPLICATIONS:%=%/all)
-policies: $(POLICIES:policies/%.sched=$(BUILD)/policies/%.so)
+policies: $(POLICIES:policies/%.sched=$(BUILD)/policies/%.so) $(HIERARCHIES:policies/%.hierarchy=$(BUILD)/policies/%.so)
 
 frameworks/%/all applications/%/all:
 	@$(call say,$(@:%/all=%))
@@ -71,6 +72,10 @@ $(CATAPULTS): programs ;
 
 # Translated code includes headers of its host.
 $(BUILD)/policies/%.so: policies/%.sched $(CATAPULTS) $(wildcard frameworks/native/*.framework frameworks/native/include/* frameworks/shared/catapults/*)
+	@mkdir -p $(@D)
+	@$(CATAPULTS) build $< --output $(patsubst $(CURDIR)/%,%,$(@D))
+
+$(BUILD)/policies/%.so: policies/%.hierarchy $(POLICIES) $(CATAPULTS) $(wildcard frameworks/native/*.framework frameworks/native/include/* frameworks/shared/catapults/*)
 	@mkdir -p $(@D)
 	@$(CATAPULTS) build $< --output $(patsubst $(CURDIR)/%,%,$(@D))
 
@@ -97,7 +102,7 @@ test-bench:
 
 test-policies:
 	@$(call say,policies: check)
-	@$(CATAPULTS) check --most-guarded $(MOST_GUARDED) $(POLICIES)
+	@$(CATAPULTS) check --most-guarded $(MOST_GUARDED) $(POLICIES) $(HIERARCHIES)
 
 guards: setup-build ## Say which transfers of the policies are guarded at run time, and why; 10 % may be
 	@$(MAKE) programs

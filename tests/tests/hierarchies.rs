@@ -97,3 +97,39 @@ fn what_is_for_a_single_policy_says_so() {
     let what = said(&elsewhere);
     assert!(!elsewhere.status.success() && what.contains("error[E0108]: framework `pth` has no hierarchies"), "{what}");
 }
+
+/// What a program of `tests/hierarchies` prints under the shipped hierarchy of its name.
+fn ran(name: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let native = root().join("frameworks/native");
+    let build = format!("{}/hierarchies", env!("CARGO_TARGET_TMPDIR"));
+    let mut make = Command::new("make");
+    make.arg("--silent").arg("-C").arg(&native).arg(format!("BUILD={build}")).arg("all").env_remove("MAKEFLAGS");
+    let made = make.env_remove("OUT").output().unwrap();
+    assert!(made.status.success(), "{}", said(&made));
+    let program = folder.path().join(name);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
+    compiler.arg("-I").arg(native.join("include")).arg("-I").arg(root().join("frameworks/shared"));
+    compiler.arg(root().join(format!("tests/hierarchies/{name}.c")));
+    let compiled = compiler.arg(format!("{build}/native/libcatapults.a")).arg("-luring").output().unwrap();
+    assert!(compiled.status.success(), "{}", said(&compiled));
+    let mut run = Command::new(catapults());
+    run.current_dir(root()).env("XDG_CACHE_HOME", folder.path()).env_remove("CATAPULTS_FRAMEWORKS");
+    run.args(["run", &format!("policies/{name}.hierarchy"), "--"]).arg(&program);
+    let result = run.output().unwrap();
+    assert!(result.status.success() && result.stderr.is_empty(), "{}", said(&result));
+    String::from_utf8(result.stdout).unwrap()
+}
+
+/// Two at a time would build the library twice.
+#[test]
+fn programs_run_under_what_is_shipped() {
+    // Whoever runs has lost the processor when it has woken somebody who is above.
+    assert_eq!(ran("desktop"), "rest: 200 of 200 at once\n");
+    let shares = ran("isolation");
+    let words: Vec<&str> = shares.split_whitespace().collect();
+    let interactive: u32 = words[1].parse().unwrap();
+    // A share of 60, of 2 threads beside 20. Other programs take time from whoever runs.
+    assert!((52..=68).contains(&interactive), "{shares}");
+}

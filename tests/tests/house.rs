@@ -194,6 +194,19 @@ fn policies_say_their_goal_source_and_limits() {
             wrong.push(format!("{policy}: its scheduler is not called {name}"));
         }
     }
+    for hierarchy in tracked(|path| path.starts_with("policies/") && path.ends_with(".hierarchy")) {
+        let text = text(&hierarchy);
+        let header: String = text.lines().take_while(|line| line.starts_with("//")).collect::<Vec<_>>().join("\n");
+        let name = Path::new(&hierarchy).file_stem().unwrap().to_string_lossy().into_owned();
+        for part in [&*format!("// {name}: "), "// Goal:", "// Source:", "// Limits:"] {
+            if !header.contains(part) {
+                wrong.push(format!("{hierarchy}: its header lacks `{part}`"));
+            }
+        }
+        if !text.contains(&format!("hierarchy {name} ")) {
+            wrong.push(format!("{hierarchy}: it is not called {name}"));
+        }
+    }
     none(&wrong, "see policies/fifo.sched");
 }
 

@@ -131,6 +131,20 @@ fn the_page_is_current() {
     assert!(there == page, "docs/policies.md is out of date; UPDATE=1 cargo test -p catapults-tests --test library");
 }
 
+/// The hierarchies that are shipped, with what their headers say.
+fn hierarchies() -> Vec<(String, Header)> {
+    let paths = fs::read_dir(root().join("policies")).unwrap().map(|entry| entry.unwrap().path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "hierarchy"));
+    let mut all: Vec<(String, Header)> = paths
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, Header::of(&fs::read_to_string(path).unwrap()))
+        })
+        .collect();
+    all.sort_by(|left, right| left.0.cmp(&right.0));
+    all
+}
+
 fn page(library: &[Entry]) -> String {
     let mut page = String::from(
         "# Policies\n\nThe library is the folder [policies](../policies), one file each, to be used as it is or to start from. This page \
@@ -173,6 +187,13 @@ fn page(library: &[Entry]) -> String {
         for (whose, import) in imports {
             let (ty, default, comment) = entry.declaration(import);
             let _ = writeln!(page, "| `{ty} {}` | {whose} | {default} | {comment} |", import.name);
+        }
+    }
+    page.push_str("\n# Hierarchies\n\nSeveral of these policies at once ([docs/hierarchies.md](hierarchies.md)).\n");
+    for (name, header) in hierarchies() {
+        let _ = write!(page, "\n## {name}\n\n[{name}.hierarchy](../policies/{name}.hierarchy): {}\n\n", header.summary);
+        for (word, text) in &header.parts {
+            let _ = writeln!(page, "- **{word}**: {text}");
         }
     }
     page
