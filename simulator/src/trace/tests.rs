@@ -84,7 +84,7 @@ fn what_is_no_trace_says_where() {
     assert_eq!(offset_of(&with(16, &0u64.to_le_bytes())), 16);
     assert_eq!(offset_of(&good[..good.len() - 1]), 16);
     assert_eq!(offset_of(&with(64 + 12, &99u16.to_le_bytes())), 64 + 12);
-    assert_eq!(offset_of(&with(64 + 12, &[5, 0, 9, 0])), 64 + 14);
+    assert_eq!(offset_of(&with(64 + 12, &[5, 0, 99, 0])), 64 + 14);
     let backwards = file(2, 2, &[(110, 1, 1, 0, b""), (109, 1, 3, 0, b"")]);
     assert_eq!(offset_of(&backwards), 64 + 32);
     // `written` may be anything: it counts what the ring has long forgotten.
