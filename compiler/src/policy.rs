@@ -120,6 +120,19 @@ impl Policy {
         self.has(&asked) || self.events.iter().chain(&self.queries).any(|handler| within(&handler.body))
     }
 
+    /// Whether a handler has loops, which may not end, or verbatim text, of which nothing is known. Without either every
+    /// handler ends: threads are finite.
+    pub fn is_unbounded(&self) -> bool {
+        fn within(block: &Block) -> bool {
+            block.iter().any(|statement| {
+                matches!(statement.kind, StatementKind::Loop { .. } | StatementKind::Verbatim { .. })
+                    || statement.blocks().any(within)
+            })
+        }
+        self.has(&|it| matches!(it, Expression::Verbatim { .. }))
+            || self.events.iter().chain(&self.queries).any(|handler| within(&handler.body))
+    }
+
     /// Whether an expression in a handler, or within one, is such.
     pub fn has(&self, such: &impl Fn(&Expression) -> bool) -> bool {
         self.events.iter().chain(&self.queries).any(|handler| within_block(&handler.body, such))

@@ -7,7 +7,7 @@
 static void file(struct scheduler *scheduler, struct dispatcher_thread *member, const struct dispatcher_thread *runs) {
     const struct native_handlers *builtin = dispatcher_builtin.handlers;
     dispatcher_builtin.adopt(scheduler->instance, &member->policy);
-    if (member->state != THREAD_RUNNABLE && member->state != SCHEDULER_RUNNABLE && member->state != THREAD_LENDING)
+    if (!dispatcher_is_runnable(member))
         builtin->suspend_thread(scheduler->instance, &member->policy);
     else if (member != runs)
         builtin->newthread(scheduler->instance, &member->policy);

@@ -163,6 +163,7 @@ static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler)
     thread->waits_for = NULL;
     thread->stalled_on = thread->stalled = NULL;
     thread->held = 0;
+    thread->is_scheduler = false;
     thread->error_number = 0;
     thread->exceptions = (struct dispatcher_exceptions){0};
     thread->policy.container = 0;

@@ -221,6 +221,19 @@ int dispatcher_remove(struct scheduler *scheduler);
  * where it was; or NULL, when it runs there. Runs other threads. */
 const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void *room);
 
+/*
+ * Puts another policy in the place of that of `scheduler`: raises newthread for all that is under it, and
+ * suspend_thread for what cannot run, with attributes that both policies have. `parts`: as many bytes as
+ * dispatcher_has_room says, for what the old policy keeps; not used afterwards. False: some record has no room for the
+ * attributes of the new one. Returns what the new policy stopped at, and then nothing has changed; or NULL, and then
+ * the old instance is not used any more. The caller calls dispatcher_unblocked next: what was RUNNING under the
+ * scheduler has given the processor up.
+ */
+bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapults_policy *policy,
+                         unsigned long *parts);
+const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, const struct catapults_policy *policy,
+                                                void *instance, void *parts);
+
 /* One that has ended, so that its memory can be given back; NULL: none, and each is told of once. */
 struct scheduler *dispatcher_take_removed(void);
 

@@ -38,10 +38,12 @@ struct dispatcher_thread {
     uint8_t state;        /* enum dispatcher_state */
     uint8_t reason;       /* while THREAD_BLOCKED: enum dispatcher_reason */
     bool to_be_suspended; /* while it waits: as soon as it no longer does */
-    bool set_aside;       /* it blocked on the turn of another: its policy was told suspend_thread, for it was READY */
+    bool set_aside;       /* it blocked on the turn of another, or another policy has come: this
+                             one was told suspend_thread, and is to be told resume_thread */
     bool own_turn;        /* it is to run on a turn of its own only, for an event of the running thread */
     bool lends;           /* it waits for a thread that is to run on its turns */
     bool relays;          /* a thread that is stalled may be so behind this one */
+    bool is_scheduler;    /* it is the record of a scheduler */
     uint32_t room;        /* bytes of `policy`, with the attributes that it has room for; set by whoever makes it */
     uint32_t held;        /* see dispatcher_hold */
     bool timed_out;       /* the instant came before dispatcher_unblock */
@@ -54,6 +56,11 @@ struct dispatcher_thread {
 
 static inline struct dispatcher_thread *dispatcher_thread_of(struct catapults_thread *t) {
     return (struct dispatcher_thread *)((char *)t - offsetof(struct dispatcher_thread, policy));
+}
+
+/* Whether it is READY or RUNNING to its policy. */
+static inline bool dispatcher_is_runnable(const struct dispatcher_thread *member) {
+    return member->state == THREAD_RUNNABLE || member->state == THREAD_LENDING || member->state == SCHEDULER_RUNNABLE;
 }
 
 #endif

@@ -21,7 +21,8 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     scheduler->policy = policy;
     scheduler->handlers = policy->handlers;
     scheduler->instance = instance ? instance : scheduler->builtin;
-    *record = (struct dispatcher_thread){.scheduler = parent, .state = SCHEDULER_RUNNABLE, .room = room};
+    *record = (struct dispatcher_thread){
+        .scheduler = parent, .state = SCHEDULER_RUNNABLE, .is_scheduler = true, .room = room};
     record->policy.number = ++dispatcher.numbers;
     parent->runnable++;
     parent->members++;

@@ -14,7 +14,7 @@
 
 static struct scheduler *give_back(struct scheduler *scheduler);
 static bool wake_idle(bool in_vain);
-static void switch_out(struct dispatcher_thread *member);
+static inline void switch_out(struct dispatcher_thread *member);
 static void raise_at_parent(struct scheduler *scheduler, enum dispatcher_state state,
                             const struct dispatcher_thread *runs);
 
@@ -185,12 +185,13 @@ static void raise_at_parent(struct scheduler *scheduler, enum dispatcher_state s
         event = "suspend_thread";
         stop = RAISE(parent, suspend_thread, &record->policy);
         TRACE(TRACE_SUSPENDED, record, 0);
-    } else if (before == THREAD_BLOCKED) {
+    } else if (before == THREAD_BLOCKED && !record->set_aside) {
         event = "event_raised";
         stop = RAISE(parent, event_raised, &record->policy);
         TRACE(TRACE_RAISED, record, 0);
     } else {
         event = "resume_thread";
+        record->set_aside = false;
         stop = RAISE(parent, resume_thread, &record->policy);
         TRACE(TRACE_RESUMED, record, 0);
     }
@@ -198,7 +199,7 @@ static void raise_at_parent(struct scheduler *scheduler, enum dispatcher_state s
         dispatcher_contain(parent, event, stop, NULL, runs);
 }
 
-static void switch_out(struct dispatcher_thread *member) {
+static inline __attribute__((always_inline)) void switch_out(struct dispatcher_thread *member) {
     struct scheduler *scheduler = member->scheduler;
     const struct catapults_stop *stop = RAISE(scheduler, switch_out, &member->policy);
     if (UNLIKELY(stop))

@@ -310,11 +310,16 @@ static int check_parameter(const struct catapults_scheduler *scheduler,
     return EINVAL;
 }
 
+int imports_check_parameters(const struct catapults_scheduler *scheduler) {
+    int error = 0;
+    for (uint32_t i = 0; i < scheduler->parameters_count && error == 0; i++)
+        error = check_parameter(scheduler, &scheduler->parameters[i]);
+    return error;
+}
+
 int imports_prepare(struct catapults_scheduler *scheduler) {
     int error = 0;
     bool imported;
-    for (uint32_t i = 0; i < scheduler->parameters_count && error == 0; i++)
-        error = check_parameter(scheduler, &scheduler->parameters[i]);
     const struct catapults_import *ceiling = find(scheduler->policy, true, "ceiling");
     scheduler->ceiling = ceiling && ceiling->type == CATAPULTS_IMPORT_INT ? ceiling : NULL;
     for (const struct variable *one = variables; one && error == 0; one = one->next) {
@@ -343,7 +348,7 @@ static void set_parameters(const struct catapults_scheduler *scheduler, const st
         if (parameter->at_parent != at_parent)
             continue;
         const struct catapults_import *import = find(policy, at_parent, parameter->name);
-        if (!import)
+        if (!import || import->type != parameter->type)
             continue;
         void *place = base + import->fallback;
         switch (import->type) {

@@ -103,7 +103,10 @@ int catapults_init(const struct catapults_options *options) {
         strncat(scheduler_root.name, hierarchy->nodes[0].name, CATAPULTS_NAME_SIZE - 1);
     }
     scheduler_default = &scheduler_root;
-    error = imports_prepare(&scheduler_root);
+    scheduler_root.instance = instance;
+    error = imports_check_parameters(&scheduler_root);
+    if (error == 0)
+        error = imports_prepare(&scheduler_root);
     if (error)
         return error;
 

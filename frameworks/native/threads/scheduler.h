@@ -38,8 +38,11 @@ int schedulers_add(const struct catapults_hierarchy *hierarchy);
 
 /* ---- imports.c --------------------------------------------------------------------------------------------------- */
 
-/* Before it is started: finds out what it imports. EINVAL: a parameter, or a variable that was registered, is not of
- * the type that the policy says, which is reported. ENOMEM. */
+/* EINVAL: its parameters are not all imports of the type that the policies say, which is reported. */
+int imports_check_parameters(const struct catapults_scheduler *scheduler);
+
+/* Before it is started: finds out what it imports. EINVAL: a variable that was registered is not of the type that the
+ * policy says, which is reported. ENOMEM. */
 int imports_prepare(struct catapults_scheduler *scheduler);
 void imports_release(struct catapults_scheduler *scheduler);
 

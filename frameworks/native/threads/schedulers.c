@@ -18,6 +18,7 @@ enum { ROOM = 256 };
 static struct catapults_scheduler *find(const char *name);
 static int add(struct catapults_scheduler **result, const struct catapults_scheduler_attributes *attributes,
                const struct catapults_policy *policy, const char **refusal);
+static void make_room(const struct catapults_policy *policy);
 static void free_scheduler(struct catapults_scheduler *scheduler);
 
 size_t scheduler_record_size(const struct catapults_policy *policy) {
@@ -103,14 +104,14 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
     scheduler->parameters = attributes->parameters;
     scheduler->parameters_count = attributes->parameters_count;
     strcpy(scheduler->name, attributes->name);
-    int error = imports_prepare(scheduler);
+    int error = imports_check_parameters(scheduler);
+    if (error == 0)
+        error = imports_prepare(scheduler);
     if (error) {
         free_scheduler(scheduler);
         return error;
     }
-    size_t record_size = scheduler_record_size(scheduler->policy);
-    if (record_size > runtime.record_size)
-        runtime.record_size = record_size;
+    make_room(scheduler->policy);
     const struct catapults_stop *stop =
         dispatcher_add(dispatched, parent, scheduler->name, scheduler->policy, instance);
     if (stop) {
@@ -121,6 +122,13 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
     if (result)
         *result = scheduler;
     return 0;
+}
+
+/* In threads that come later. */
+static void make_room(const struct catapults_policy *policy) {
+    size_t size = scheduler_record_size(policy);
+    if (size > runtime.record_size)
+        runtime.record_size = size;
 }
 
 static void free_scheduler(struct catapults_scheduler *scheduler) {
@@ -178,4 +186,56 @@ int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
     if (stop)
         self->refusal = stop->text;
     return stop ? EAGAIN : error;
+}
+
+/* ---- Replacing --------------------------------------------------------------------------------------------------- */
+
+static int replace(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
+                   const char **refusal) {
+    unsigned long size;
+    if (!dispatcher_has_room(scheduler->dispatched, policy, &size))
+        return ENOSPC;
+    struct catapults_scheduler before = *scheduler;
+    scheduler->policy = policy;
+    scheduler->instance = instance;
+    scheduler->linked = NULL;
+    void *parts = malloc(size ? size : 1);
+    int error = parts ? imports_prepare(scheduler) : ENOMEM;
+    if (error == 0) {
+        const struct catapults_stop *stop = dispatcher_replace(scheduler->dispatched, policy, instance, parts);
+        *refusal = stop ? stop->text : NULL;
+        error = stop ? EAGAIN : 0;
+    }
+    free(parts);
+    imports_release(error ? scheduler : &before);
+    if (error) {
+        *scheduler = before;
+        return error;
+    }
+    free(before.instance);
+    make_room(policy);
+    return 0;
+}
+
+int catapults_policy_replace(catapults_scheduler_t scheduler, const char *file) {
+    if (!runtime.started)
+        return EPERM;
+    struct catapults_handle *self = handle_self();
+    self->refusal = NULL;
+    const struct catapults_policy *policy;
+    int error = policy_load(file, &policy, NULL);
+    if (error)
+        return error;
+    void *instance = policy ? policy_instance(policy) : NULL;
+    if (policy && !instance)
+        return ENOMEM;
+    dispatcher_enter();
+    error = replace(scheduler ? scheduler : &scheduler_root, policy ? policy : &dispatcher_builtin, instance,
+                    &self->refusal);
+    if (error == 0)
+        dispatcher_unblocked();
+    dispatcher_leave();
+    if (error)
+        free(instance);
+    return error;
 }

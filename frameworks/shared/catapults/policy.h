@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 3u
+#define CATAPULTS_CONTRACT 4u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -76,6 +76,14 @@ struct catapults_import {
 /* The state class of a container (Bossa 2005, §3): what its threads can do, for the host. */
 enum catapults_class { CATAPULTS_IN_HAND, CATAPULTS_RUNNING, CATAPULTS_READY, CATAPULTS_BLOCKED, CATAPULTS_TERMINATED };
 
+/* What the policy keeps of each thread: an attribute, or one element of an array of them (`level[2]`). No timer, and no
+ * import. A host that puts another policy in its place can hand on the values. */
+struct catapults_attribute {
+    const char *name;
+    enum catapults_import_type type;
+    uint32_t offset; /* in bytes, from the start of the thread */
+};
+
 /* The event of a timer of the policy. */
 struct catapults_timeout {
     const char *name; /* "timeout.slice" */
@@ -90,12 +98,14 @@ struct catapults_policy {
     uint32_t framework_abi; /* `abi` of the framework description */
     uint32_t instance_size; /* bytes of the scheduler's own data, aligned to 16 */
     uint32_t thread_size;   /* bytes of a thread, struct catapults_thread included, aligned to 16 */
-    uint32_t imports_count, thread_imports_count;
+    uint32_t imports_count, thread_imports_count, attributes_count;
+    uint32_t unbounded;     /* 1: it has loops or verbatim text, so a handler may run for ever; 0: each handler ends */
     const char *framework;  /* "native" */
     const char *name;       /* the scheduler's name */
     const char *source;     /* its .sched file, as it was named when it was translated */
     const uint8_t *classes; /* enum catapults_class of each container, by its number; [0]: in hand */
     const struct catapults_import *imports, *thread_imports;
+    const struct catapults_attribute *attributes;
     /* Of the catapults_time in the instance that is `now` to the policy, in bytes from its start; the host writes the
      * instant there before it calls a handler. 0: the policy does not ask. */
     uint32_t now;

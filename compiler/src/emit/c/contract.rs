@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::policy::{ContainerId, Import, StateClass, Type};
+use crate::policy::{ContainerId, Import, Policy, StateClass, Type};
 
+use super::names::Names;
 use super::{Unit, arrays, class, string};
 
 impl Unit<'_> {
@@ -22,6 +23,7 @@ impl Unit<'_> {
         let (handlers, imports) = (self.names.file.take(&handlers), self.names.file.take(&imports));
         let thread_imports = self.names.file.take(&thread_imports);
         let classes = self.names.file.take(&of("classes"));
+        let attribute_table = self.names.file.take(&of("attributes"));
         let timeout_table = self.names.file.take(&of("timeouts"));
         let (policy, names) = (self.policy, &self.names);
 
@@ -37,6 +39,11 @@ impl Unit<'_> {
         text.push_str("};\n");
         text.push_str(&import_table(&imports, &names.policy, &policy.imports, &names.imports));
         text.push_str(&import_table(&thread_imports, &names.thread, &policy.thread_imports, &names.thread_imports));
+        let attributes = attribute_rows(policy, names);
+        if !attributes.is_empty() {
+            let rows = attributes.concat();
+            let _ = writeln!(text, "\nstatic const struct catapults_attribute {attribute_table}[] = {{\n{rows}}};");
+        }
         if !timeouts.is_empty() {
             let _ = writeln!(text, "\nstatic const struct catapults_timeout {timeout_table}[] = {{");
             // In the order of the numbers that threads give their timers.
@@ -65,7 +72,7 @@ impl Unit<'_> {
              \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
-             {now}{timers}\
+             {attributes}{now}{timers}{unbounded}\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\
@@ -97,6 +104,12 @@ impl Unit<'_> {
                     "    .timers = offsetof(struct {policy}, {member}),\n    .timeouts_count = {count},\n    .timeouts = {timeout_table},\n"
                 )
             },
+            attributes = if attributes.is_empty() {
+                String::new()
+            } else {
+                format!("    .attributes_count = {},\n    .attributes = {attribute_table},\n", attributes.len())
+            },
+            unbounded = if policy.is_unbounded() { "    .unbounded = 1,\n" } else { "" },
             imports = table_or_null(&imports, &policy.imports),
             thread_imports = table_or_null(&thread_imports, &policy.thread_imports),
         );
@@ -205,18 +218,32 @@ impl Unit<'_> {
     }
 }
 
+/// What the policy keeps of each thread, timers excepted: their values mean nothing to another policy.
+fn attribute_rows(policy: &Policy, names: &Names) -> Vec<String> {
+    let kept = policy.attributes.iter().zip(&names.attributes).filter(|(attribute, _)| attribute.timer.is_none());
+    kept.map(|(attribute, member)| {
+        let (name, kind) = (string(&attribute.name), kind(attribute.ty));
+        format!("    {{{name}, {kind}, offsetof(struct {}, {member})}},\n", names.thread)
+    })
+    .collect()
+}
+
+fn kind(ty: Type) -> &'static str {
+    match ty {
+        Type::Int => "CATAPULTS_IMPORT_INT",
+        Type::Bool => "CATAPULTS_IMPORT_BOOL",
+        Type::Time => "CATAPULTS_IMPORT_TIME",
+        Type::Float => "CATAPULTS_IMPORT_FLOAT",
+    }
+}
+
 fn import_table(table: &str, owner: &str, imports: &[Import], names: &[(String, String)]) -> String {
     if imports.is_empty() {
         return String::new();
     }
     let mut text = format!("\nstatic const struct catapults_import {table}[] = {{\n");
     for (import, (pointer, fallback)) in imports.iter().zip(names) {
-        let kind = match import.ty {
-            Type::Int => "CATAPULTS_IMPORT_INT",
-            Type::Bool => "CATAPULTS_IMPORT_BOOL",
-            Type::Time => "CATAPULTS_IMPORT_TIME",
-            Type::Float => "CATAPULTS_IMPORT_FLOAT",
-        };
+        let kind = kind(import.ty);
         let _ = writeln!(
             text,
             "    {{{}, {kind}, offsetof(struct {owner}, {pointer}), offsetof(struct {owner}, {fallback})}},",

@@ -57,6 +57,18 @@ int catapults_scheduler_remove(catapults_scheduler_t scheduler);
  * for (it was created before the scheduler was added); ENOMEM. Runs other threads. */
 int catapults_scheduler_attach(catapults_scheduler_t scheduler);
 
+/*
+ * Puts another policy in the place of that of a scheduler (NULL: the root), also of one that had to go. All that is
+ * under the scheduler goes on: to the new policy, `newthread` is raised for each, and `suspend_thread` for what is
+ * blocked or suspended, in the order of creation. What both policies keep of a thread under one name and type it finds
+ * there, and may set anew in `newthread`; its own variables it starts with itself, because that is what was proved of
+ * it. Values of a hierarchy, values that threads were given, and variables that the application has registered are
+ * linked where it imports them. `policy`: a shared object; NULL: the built-in FIFO. EAGAIN: the new policy refuses a
+ * thread (catapults_refusal says why), and the old one goes on, as if nothing had happened. EINVAL: it cannot be used
+ * (standard error says why); ENOSPC: a thread's record has no room for its attributes; ENOMEM. Runs other threads.
+ */
+int catapults_policy_replace(catapults_scheduler_t scheduler, const char *policy);
+
 #ifdef __cplusplus
 }
 #endif
