@@ -1,19 +1,73 @@
 #!/bin/bash
-# gdb unwinds a thread's stack, through a switch and no further than its beginning; Valgrind follows the switches.
+# gdb unwinds a thread's stack, through a switch and no further than its beginning, and with our script that of every thread,
+# in a program and in a core file; Valgrind follows the switches.
 set -euo pipefail
-program=$1/tests/exceptions
+tests=$1/tests
+program=$tests/exceptions
+script=$(dirname "$0")/../tools/gdb/catapults.py
 export CATAPULTS_IO=epoll # valgrind knows it better
+
+fail() {
+    echo "debuggers: $1"
+    exit 1
+}
 
 here=$(gdb -nx -batch -ex 'break fall' -ex run -ex backtrace "$program" 2>&1)
 grep -q '^#0 .*fall (' <<<"$here" && grep -q '^#2 .* context_begin ()' <<<"$here" && ! grep -q '^#3' <<<"$here" ||
-    { echo "debuggers: gdb does not unwind a running thread: $here"; exit 1; }
+    fail "gdb does not unwind a running thread: $here"
 
 # In the middle of a switch: on the stack of the thread that leaves, then on that of the one that comes.
 switch=$(gdb -nx -batch -ex 'break fall' -ex run -ex 'break context_swap' -ex continue \
     -ex backtrace -ex 'stepi 12' -ex backtrace "$program" 2>&1)
 [[ $(grep -c '^#0 .*context_swap' <<<"$switch") -eq 2 ]] &&
     [[ $(grep -c ' context_begin ()' <<<"$switch") -eq 2 ]] && ! grep -q -i 'corrupt\|previous frame' <<<"$switch" ||
-    { echo "debuggers: gdb does not unwind through a switch: $switch"; exit 1; }
+    fail "gdb does not unwind through a switch: $switch"
 
-valgrind -q --error-exitcode=9 "$program" || { echo "debuggers: valgrind objects"; exit 1; }
+# ---- Every thread ----
+
+# For each thread of io_stacks.c: its name, its state, where it is, and the functions of its frames from the innermost to the
+# outermost, as an expression.
+threads='main|running|all_are_there|all_are_there main
+conditional|blocked: condition|hold_the_mutex|.* catapults_cond_wait hold_the_mutex conditional entry context_begin
+dreamer|blocked: sleep|sleep_long|.* catapults_sleep_until sleep_long dream dream dream dream dreamer entry context_begin
+semaphoric|blocked: condition|wait_for_the_semaphore|.* catapults_sem_[a-z_]* wait_for_the_semaphore semaphoric entry context_begin
+reader|blocked: io.read|reader|.* catapults_read reader entry context_begin
+yielder|ready|take_a_turn|take_a_turn yielder entry context_begin
+suspended|suspended|take_a_turn|take_a_turn yielder entry context_begin
+joiner|blocked: join|joiner|.* catapults_join joiner entry context_begin
+newcomer|ready|context_begin|context_begin'
+
+# What gdb said of them: `info catapults-threads`, then `catapults apply all backtrace`.
+check_threads() {
+    local said=$1 where=$2 number=0 name state place functions row
+    while IFS='|' read -r name state place functions; do
+        number=$((number + 1))
+        grep -q -E "^[* ] +$number  $name +$state +$place \(\) at " <<<"$said" || fail "no row of thread $number in $where: $said"
+        # The functions of its frames, in a line.
+        row=$(sed -n "/^Thread $number ($name), $state\$/,/^\$/p" <<<"$said" | sed -n 's/^#[0-9]* *\(0x[0-9a-f]* in \)\?\([a-z_]*\) (.*/\2/p' | tr '\n' ' ')
+        [[ $row =~ ^$functions\ $ ]] || fail "in $where, thread $number has the frames: $row; not: $functions; all that was said: $said"
+    done <<<"$threads"
+    [[ $(grep -c '^Thread [0-9]* (' <<<"$said") -eq $number ]] || fail "more threads than there are in $where: $said"
+    ! grep -q -i 'corrupt\|python\|error' <<<"$said" || fail "gdb is not content with $where: $said"
+}
+
+core=$(mktemp)
+trap 'rm -f "$core"' EXIT
+look=(-ex "source $script" -ex 'info catapults-threads' -ex 'catapults apply all backtrace')
+program=$tests/io_stacks
+alive=$(gdb -nx -batch -ex 'break all_are_there' -ex run "${look[@]}" -ex kill "$program" 2>&1)
+check_threads "$alive" 'a program'
+gdb -nx -batch -ex 'break all_are_there' -ex 'run old' -ex "generate-core-file $core" -ex kill "$program" >/dev/null 2>&1
+check_threads "$(gdb -nx -batch "${look[@]}" "$program" "$core" 2>&1)" 'a core file'
+
+# Who goes from thread to thread finds variables, and the program goes on afterwards as if nobody had looked.
+walk=$(gdb -nx -batch -ex 'break all_are_there' -ex run -ex "source $script" -ex 'catapults thread 3' -ex 'frame function dream' \
+    -ex 'print depth' -ex 'catapults apply 5 9 frame' -ex 'catapults thread 99' -ex 'catapults thread none' -ex frame -ex delete \
+    -ex continue "$program" 2>&1)
+grep -q '^\$1 = [0-3]$' <<<"$walk" && grep -q '^There is no thread 99' <<<"$walk" && grep -q '^Thread 9 (newcomer), ready$' <<<"$walk" &&
+    grep -q 'exited normally' <<<"$walk" || fail "one cannot go from thread to thread: $walk"
+
+for program in exceptions unwinding io_stacks; do
+    valgrind -q --error-exitcode=9 "$tests/$program" || fail "valgrind objects to $program"
+done
 echo "debuggers: gdb and valgrind know our stacks"

@@ -11,19 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <netinet/in.h>
 
 #include <cmocka.h>
 
 #include "catapults.h"
+#include "support/refuse.h"
 
 #define MILLISECONDS INT64_C(1000000)
 
@@ -34,18 +32,6 @@
          : (fprintf(stderr, "%s:%d: %s: errno %s\n", __FILE__, __LINE__, #condition, strerror(errno)), abort()))
 
 #define run_with_both_drivers(tests) run_group_with_both_drivers(#tests, tests, sizeof(tests) / sizeof *(tests))
-
-/* From now on the system call fails with `error`, in this process: as in a container, or on another kernel. */
-static inline void refuse(long call, int error) {
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {sizeof program / sizeof *program, program};
-    require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
-}
 
 /* Transfers without waiting are not to be had for each kind of file, and instants of epoll are in milliseconds. */
 static inline void seem_older(void) {
