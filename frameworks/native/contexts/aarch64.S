@@ -1,5 +1,7 @@
 /*
  * void context_swap(void **save, void *load);        x0, x1
+ * void context_call(void **save, void *load);        the same
+ * void context_resume(void *load);                   x0
  * void context_begin(void);
  *
  * What a context that does not run has on its stack (struct context_frame):
@@ -59,6 +61,7 @@ context_swap:
         mov     x9, sp
         str     x9, [x0]
         mov     sp, x1                  // the same picture, on the other stack
+.Lload:
         ldp     x19, x20, [sp, #0]
         ldp     x21, x22, [sp, #16]
         ldp     x23, x24, [sp, #32]
@@ -74,6 +77,20 @@ context_swap:
         ret
         .cfi_endproc
         .size   context_swap, . - context_swap
+
+        .globl  context_call
+        .type   context_call, %function
+        .set    context_call, context_swap
+
+        .globl  context_resume
+        .type   context_resume, %function
+        .p2align 4
+context_resume:
+        .cfi_startproc
+        mov     sp, x0
+        b       .Lload
+        .cfi_endproc
+        .size   context_resume, . - context_resume
 
         .globl  context_begin
         .type   context_begin, %function

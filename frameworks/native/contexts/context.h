@@ -30,6 +30,9 @@ static inline void context_adopt(struct context *context) { tools_adopt(&context
  */
 void context_swap(void **save, void *load);
 
+/* The same, for a caller that has something to do when it goes on, be it to return (see x86_64.S). */
+void context_call(void **save, void *load);
+
 /* Leaves `from`, the running context, and goes on with `to`. Returns when somebody switches back to `from`. */
 static inline void context_switch(struct context *from, struct context *to) {
     tools_leave(&from->tools, &to->tools);
@@ -37,11 +40,19 @@ static inline void context_switch(struct context *from, struct context *to) {
     tools_arrive(&from->tools);
 }
 
-/* The same, by a context that will never run again. */
-_Noreturn static inline void context_leave(struct context *from, struct context *to) {
+static inline void context_switch_by_call(struct context *from, struct context *to) {
+    tools_leave(&from->tools, &to->tools);
+    context_call(&from->stack_pointer, to->stack_pointer);
+    tools_arrive(&from->tools);
+}
+
+/* In assembly: goes on where `load` was left. Does not return; not to say so lets the compiler jump there. */
+void context_resume(void *load);
+
+/* The same as a switch, by a context that will never run again. Does not return. */
+static inline void context_leave(struct context *from, struct context *to) {
     tools_end(&from->tools, &to->tools);
-    context_swap(&from->stack_pointer, to->stack_pointer);
-    __builtin_unreachable();
+    context_resume(to->stack_pointer);
 }
 
 #endif

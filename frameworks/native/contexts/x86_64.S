@@ -1,5 +1,7 @@
 /*
  * void context_swap(void **save, void *load);        rdi, rsi
+ * void context_call(void **save, void *load);        rdi, rsi
+ * void context_resume(void *load);                   rdi
  * void context_begin(void);
  *
  * What a context that does not run has on its stack (struct context_frame):
@@ -18,17 +20,20 @@
  *      0 │ r15              │ ◄── what *save is set to, and `load` is
  *        └──────────────────┘
  *
- * A jump rather than `ret`: processors predict a return to go where the last call came from, which is the thread that is
- * left. Jumps they predict from what happened before.
+ * How each goes on is how processors foresee best where. They predict a return to go where the last call came from that
+ * has not returned, whatever the stack; jumps they predict from what happened before.
+ *
+ *   context_swap     jumps: it is jumped to itself by a thread that has nothing left to do but to return, and the last
+ *                    call is that thread's.
+ *   context_call     returns: threads that block mostly do so within the same calls, so the returns of the one that goes
+ *                    on are those that are expected of the one that stops. Each that is not costs as much as a switch.
+ *   context_resume   returns: a thread that ends, and has not been switched from since it began, has made as many
+ *                    returns as calls, for it is begun and left by jumps. So the last call is that of context_call by the
+ *                    thread that waits for the end.
  */
         .text
 
-        .globl  context_swap
-        .type   context_swap, @function
-        .p2align 4
-context_swap:
-        .cfi_startproc
-        endbr64
+        .macro  save
         pushq   %rbp
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset %rbp, 0
@@ -48,7 +53,9 @@ context_swap:
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset %r15, 0
         movq    %rsp, (%rdi)
-        movq    %rsi, %rsp              /* the same picture, on the other stack */
+        .endm
+
+        .macro  load
         popq    %r15
         .cfi_adjust_cfa_offset -8
         .cfi_restore %r15
@@ -67,12 +74,63 @@ context_swap:
         popq    %rbp
         .cfi_adjust_cfa_offset -8
         .cfi_restore %rbp
+        .endm
+
+        .macro  return_by_jump
         popq    %rcx
         .cfi_adjust_cfa_offset -8
         .cfi_register %rip, %rcx
         notrack jmp *%rcx
+        .endm
+
+        .globl  context_swap
+        .type   context_swap, @function
+        .p2align 4
+context_swap:
+        .cfi_startproc
+        endbr64
+        save
+        movq    %rsi, %rsp              /* the same picture, on the other stack */
+        load
+        return_by_jump
         .cfi_endproc
         .size   context_swap, . - context_swap
+
+        .globl  context_call
+        .type   context_call, @function
+        .p2align 4
+context_call:
+        .cfi_startproc
+        endbr64
+        save
+        movq    %rsi, %rsp              /* the same picture, on the other stack */
+        load
+        leaq    4+context_begin(%rip), %rax
+        cmpq    %rax, (%rsp)
+        je      1f
+        ret
+1:      return_by_jump                  /* a new context has not called */
+        .cfi_endproc
+        .size   context_call, . - context_call
+
+        .globl  context_resume
+        .type   context_resume, @function
+        .p2align 4
+context_resume:
+        .cfi_startproc
+        endbr64
+        movq    %rdi, %rsp
+        .cfi_def_cfa_offset 56
+        .cfi_offset %rbp, -16
+        .cfi_offset %rbx, -24
+        .cfi_offset %r12, -32
+        .cfi_offset %r13, -40
+        .cfi_offset %r14, -48
+        .cfi_offset %r15, -56
+        load
+        ret
+        .cfi_endproc
+        .size   context_resume, . - context_resume
 
         .globl  context_begin
         .type   context_begin, @function
@@ -83,8 +141,10 @@ context_begin:
         endbr64                         /* never run: unwinders look up the byte before a return address */
         movq    %r13, %rdi              /* CONTEXT_FILLER bytes on: a new context's return address */
         xorl    %ebp, %ebp
-        callq   *%r12
-        ud2                             /* entry has returned, against context_make's condition */
+        leaq    1f(%rip), %rax          /* a call to all who look, but not to the prediction of returns */
+        pushq   %rax
+        notrack jmp *%r12
+1:      ud2                             /* entry has returned, against context_make's condition */
         .cfi_endproc
         .size   context_begin, . - context_begin
 

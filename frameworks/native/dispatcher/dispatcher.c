@@ -56,18 +56,32 @@ static inline __attribute__((always_inline)) void arrive(struct processor *here,
     here->current = next;
 }
 
-/* Goes on with `next`; returns when somebody goes on with `self`. Nothing is left to be done then, so that a yield ends
- * in the switch itself and goes on straight in its caller: a processor cannot foresee a return to another thread. */
-static inline __attribute__((always_inline)) void run(struct processor *here, struct dispatcher_thread *self,
-                                                      struct dispatcher_thread *next) {
+/* Whether `self` has to switch to `next`; all else is done then. */
+static inline __attribute__((always_inline)) bool change(struct processor *here, struct dispatcher_thread *self,
+                                                         struct dispatcher_thread *next) {
     if (next == self) {
         TRACE(TRACE_DISPATCHED, next, 0);
-        return;
+        return false;
     }
     self->error_number = *here->error_number;
     self->exceptions = *here->exceptions;
     arrive(here, next);
-    context_switch(&self->context, &next->context);
+    return true;
+}
+
+/* Goes on with `next`; returns when somebody goes on with `self`. Nothing is left to be done then, so that a yield ends
+ * in the switch itself and goes on straight in its caller: a processor cannot foresee a return to another thread. */
+static inline __attribute__((always_inline)) void run(struct processor *here, struct dispatcher_thread *self,
+                                                      struct dispatcher_thread *next) {
+    if (change(here, self, next))
+        context_switch(&self->context, &next->context);
+}
+
+/* The same where something is left to be done, be it to return to a function that called. */
+static inline __attribute__((always_inline)) void run_by_call(struct processor *here, struct dispatcher_thread *self,
+                                                              struct dispatcher_thread *next) {
+    if (change(here, self, next))
+        context_switch_by_call(&self->context, &next->context);
 }
 
 /* An event was raised while `turn` was RUNNING: whether it has lost the processor. */
@@ -136,7 +150,7 @@ static inline __attribute__((always_inline)) void raise_event(struct dispatcher_
 
 /* `runs`, here and above: the thread that is RUNNING, or NULL. */
 static void raise_unblock(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
-    if (timer_is_set(&thread->timer))
+    if (UNLIKELY(timer_is_set(&thread->timer)))
         timer_cancel(&dispatcher.timers, &thread->timer);
     if (UNLIKELY(thread->waits_for != NULL) && dispatcher_stop_lending(thread, runs)) {
         thread->state = THREAD_RUNNABLE; /* as it is to its policy */
@@ -177,8 +191,9 @@ static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler)
     dispatcher.newest = thread;
     scheduler->runnable++;
     scheduler->members++;
-    scheduler->policy->adopt(scheduler->instance, &thread->policy);
-    dispatcher_clock_adopt(thread);
+    ADOPT(scheduler, &thread->policy);
+    if (UNLIKELY(scheduler->consumed != NULL))
+        dispatcher_clock_adopt(thread);
     dispatcher.host->adopted(thread);
 }
 
@@ -288,7 +303,7 @@ static __attribute__((noinline)) struct processor *await_own_turn(struct process
     return here;
 }
 
-_Noreturn void dispatcher_exit(struct dispatcher_thread *heir) {
+void dispatcher_exit(struct dispatcher_thread *heir) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     if (UNLIKELY(here->turn != self))
@@ -442,7 +457,7 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
     struct dispatcher_thread *next = await(here);
     if (UNLIKELY(!here->armed) && (instant != DISPATCHER_FOREVER || reason <= BLOCK_IO_FILE))
         dispatcher_arm(here); /* `next` need not look after those who wait */
-    run(here, self, next);
+    run_by_call(here, self, next);
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
@@ -471,7 +486,7 @@ int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason 
     if (lends) {
         begin_to_wait(here, self, reason, instant);
         self->state = THREAD_LENDING;
-        run(here, self, lend(here, self));
+        run_by_call(here, self, lend(here, self));
     } else {
         dispatcher_block(reason, instant);
     }

@@ -182,10 +182,11 @@ const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, stru
                                                struct stack *stack, void *top, void (*entry)(void *), void *argument);
 void dispatcher_begin(void);
 
-/* Ends the running thread, then unblocks `heir`, if there is one: when that runs, the record and the stack of the
- * thread are not in use any more. Without an heir they may be given back before, and used anew once another thread
- * runs. */
-_Noreturn void dispatcher_exit(struct dispatcher_thread *heir);
+/* Does not return, and does not say so: the compiler then jumps where it would call, and the processor foresees the
+ * returns of the thread that goes on (see x86_64.S). Ends the running thread, then unblocks `heir`, if there is one:
+ * when that runs, the record and the stack of the thread are not in use any more. Without an heir they may be given
+ * back before, and used anew once another thread runs. */
+void dispatcher_exit(struct dispatcher_thread *heir);
 
 /* Enters and leaves by itself: what comes after a switch counts. */
 void dispatcher_yield(void);

@@ -27,6 +27,9 @@ static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(
 #define SCHEDULE(scheduler, stop)                                                                                      \
     CHOOSE(scheduler, (TELL(scheduler, false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop)),    \
            (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->instance, stop)))
+#define ADOPT(scheduler, t)                                                                                            \
+    CHOOSE(scheduler, catapults_policy.adopt(&compiled_in_memory, t),                                                  \
+           (scheduler)->policy->adopt((scheduler)->instance, t))
 #define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->instance))
 #define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->instance))
 

@@ -36,6 +36,7 @@ void catapults_exit(void *result) {
         _Unwind_ForcedUnwind(exception, unwind_step, self); /* returns if it cannot go on */
     }
     end(self, result);
+    __builtin_unreachable();
 }
 
 void end(struct catapults_handle *self, void *result) {

@@ -7,8 +7,8 @@
 #include "threads/handle.h"
 
 /* Of the running thread, whose stack is unwound or has nothing that would have to be: runs what cleanup handlers are
- * left, and the destructors of its keys. */
-_Noreturn void end(struct catapults_handle *self, void *result);
+ * left, and the destructors of its keys. Does not return: see dispatcher_exit. */
+void end(struct catapults_handle *self, void *result);
 
 /* Calls the destructors of keys for what `self` has, and frees the memory for it. */
 void keys_destroy(struct catapults_handle *self);

@@ -90,7 +90,7 @@ static int join(struct catapults_handle *thread, void **result, int64_t instant,
         return EINVAL;
     self->joins = (uintptr_t)thread;
     while (!thread->ended) {
-        enum dispatcher_cycle cycle = dispatcher_cycle(&self->joins);
+        enum dispatcher_cycle cycle = thread->dispatched.waits_for ? dispatcher_cycle(&self->joins) : CYCLE_NONE;
         if (thread == self || (cycle == CYCLE_CLOSED && instant == CATAPULTS_FOREVER))
             return EDEADLK;
         thread->joiner = self;
