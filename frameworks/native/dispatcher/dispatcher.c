@@ -106,7 +106,7 @@ static __attribute__((noinline)) void regain(struct processor *here) {
 /* An event was raised on behalf of others while `turn` is RUNNING: it may have lost the processor. */
 static inline void preempt(void) {
     struct processor *here = processor_here();
-    if (here->polling)
+    if (here->polling || here->looking)
         return;
     if (UNLIKELY(preempted(here->turn)))
         run(here, here->current, choose(here));

@@ -12,6 +12,7 @@ enum {
     MOST = 1024 /* decisions without a look, whatever the clock said last */
 };
 
+static void look(int64_t now);
 static void stop_polling(struct processor *here);
 static void run_out(int64_t now);
 static void expire_all(int64_t now);
@@ -29,18 +30,25 @@ void dispatcher_attend(void) {
     else if (passed > LONG)
         here->patience_full = passed > 4 * LONG || here->patience_full == 1 ? 1 : here->patience_full / 2;
     here->patience = here->patience_full;
-    dispatcher_look(now);
+    here->attended = now;
+    here->polling = true;
+    look(now);
+    stop_polling(here);
 }
 
 void dispatcher_look(int64_t now) {
     struct processor *here = processor_here();
     here->attended = now;
-    here->polling = true;
+    here->looking = true;
+    look(now);
+    here->looking = false;
+}
+
+static void look(int64_t now) {
     run_out(now);
     expire_all(now);
     if (dispatcher.driver && dispatcher.driver->busy())
         dispatcher.driver->poll(0);
-    stop_polling(here);
 }
 
 bool dispatcher_wait(void) {
@@ -82,17 +90,19 @@ static void expire_all(int64_t now) {
 
 /* Raises the events of the policy's timers whose instant has come. */
 static void expire(struct scheduler *scheduler, int64_t now) {
+    const struct processor *here = processor_here();
+    const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
     for (int i = 0; scheduler->timeouts && i < MOST_EXPIRED; i++) {
         struct catapults_timer *first = scheduler->timeouts->first;
         if (!first || first->instant > now)
             return;
         const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
-        tell(scheduler, false);
+        tell(scheduler, !here->polling);
         const struct catapults_stop *stop = timeout->raise(scheduler->instance, first->thread);
         if (UNLIKELY(stop))
-            dispatcher_contain(scheduler, timeout->name, stop, NULL, NULL);
+            dispatcher_contain(scheduler, timeout->name, stop, NULL, runs);
         if (UNLIKELY(scheduler->idle))
-            dispatcher_gained(scheduler, NULL);
+            dispatcher_gained(scheduler, runs);
     }
 }
 

@@ -14,6 +14,7 @@ struct processor {
     int32_t patience_full;             /* what `patience` starts from */
     int64_t attended;                  /* when the world outside was attended to last */
     int64_t armed;                     /* the instant at which it is to be interrupted; 0: it is not */
+    bool looking;                      /* the same while one is, which loses the processor only afterwards */
     bool timed;                        /* some policy has timers or a handler of `tick` */
     volatile bool came;                /* it was interrupted while it was `polling` */
     const struct catapults_stop *stop; /* NULL, except while a `schedule` that stopped is dealt with */

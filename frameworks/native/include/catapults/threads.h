@@ -68,7 +68,8 @@ int catapults_resume(catapults_t thread);   /* EINVAL: it is not suspended */
  *
  * - The signal is SIGURG; what else sends it goes to the handler that the application had when it called
  *   catapults_init. An application that blocks it, or any other signal after catapults_init, is not preempted
- *   meanwhile, nor are its handlers of signals.
+ *   meanwhile, nor are its handlers of signals: they are known by the signals that they block or by the stack that they
+ *   run on, so a handler with SA_NODEFER needs SA_ONSTACK, too, or a sa_mask.
  * - System calls are restarted (SA_RESTART), but for those that never are, such as poll, select, epoll_wait, nanosleep,
  *   and sockets with a time-out (signal(7)): made by the application itself, they stop all threads anyway, and return
  *   EINTR. The calls of catapults.h never do.
