@@ -295,8 +295,8 @@ static __attribute__((noinline)) struct processor *await_own_turn(struct process
     struct dispatcher_thread *self = here->current;
     self->own_turn = true;
     while (here->turn != self) {
-        dispatcher_stall(here->turn, self);
-        run(here, self, await(here));
+        struct dispatcher_thread *next = dispatcher_borrow(here->turn);
+        run(here, self, next ? next : await(here));
         here = processor_here();
     }
     self->own_turn = false;
@@ -306,7 +306,7 @@ static __attribute__((noinline)) struct processor *await_own_turn(struct process
 void dispatcher_exit(struct dispatcher_thread *heir) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    if (UNLIKELY(here->turn != self))
+    if (UNLIKELY(here->turn != self) && !self->scheduler->lent_only)
         here = await_own_turn(here);
     self->state = THREAD_ENDED;
     strike(self);
@@ -320,7 +320,9 @@ void dispatcher_exit(struct dispatcher_thread *heir) {
         dispatcher_rouse(self, NULL);
     if (UNLIKELY(self->scheduler->parent != NULL))
         dispatcher_give_up(self->scheduler);
-    struct dispatcher_thread *next = await(here);
+    struct dispatcher_thread *next = here->turn == self ? NULL : dispatcher_borrow(here->turn);
+    if (!next)
+        next = await(here);
     arrive(here, next);
     context_leave(&self->context, &next->context);
 }
@@ -340,9 +342,25 @@ static inline __attribute__((always_inline)) void yield(void) {
     run(here, here->current, choose(here));
 }
 
+/* By a thread that an application's thread schedules: that is told, and may wake up. */
+static __attribute__((noinline)) bool yields_to_its_scheduler(struct processor *here) {
+    struct dispatcher_thread *self = here->current;
+    if (!self->scheduler->lent_only)
+        return false;
+    RAISE(self->scheduler, switch_out, &self->policy);
+    struct dispatcher_thread *next = dispatcher_borrow(here->turn);
+    if (next == self)
+        return false;
+    TRACE(TRACE_SWITCHED_OUT, self, 0);
+    run(here, self, next ? next : await(here));
+    return true;
+}
+
 void dispatcher_yield(void) {
     dispatcher_enter();
-    yield();
+    struct processor *here = processor_here();
+    if (LIKELY(here->turn == here->current) || !yields_to_its_scheduler(here))
+        yield();
     dispatcher_leave();
 }
 
@@ -428,11 +446,17 @@ static inline __attribute__((always_inline)) void stop_running(struct dispatcher
 }
 
 /* The same of a thread that runs on the turn of another: that one is RUNNING, it is READY. */
-static __attribute__((noinline)) void stop_borrowing(struct processor *here, struct dispatcher_thread *self) {
-    dispatcher_stall(here->turn, self);
-    raise_suspend(self, NULL);
-    self->state = THREAD_BLOCKED;
-    self->set_aside = true;
+static __attribute__((noinline)) struct dispatcher_thread *stop_borrowing(struct processor *here,
+                                                                          struct dispatcher_thread *self) {
+    dispatcher_set_aside(self);
+    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
+    return next ? next : await(here);
+}
+
+void dispatcher_set_aside(struct dispatcher_thread *thread) {
+    raise_suspend(thread, dispatcher_running());
+    thread->state = THREAD_BLOCKED;
+    thread->set_aside = true;
 }
 
 static inline void begin_to_wait(struct processor *here, struct dispatcher_thread *self, enum dispatcher_reason reason,
@@ -450,11 +474,13 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     begin_to_wait(here, self, reason, instant);
-    if (LIKELY(here->turn == self))
+    struct dispatcher_thread *next;
+    if (LIKELY(here->turn == self)) {
         stop_running(self, reason);
-    else
-        stop_borrowing(here, self);
-    struct dispatcher_thread *next = await(here);
+        next = await(here);
+    } else {
+        next = stop_borrowing(here, self);
+    }
     if (UNLIKELY(!here->armed) && (instant != DISPATCHER_FOREVER || reason <= BLOCK_IO_FILE))
         dispatcher_arm(here); /* `next` need not look after those who wait */
     run_by_call(here, self, next);
@@ -462,9 +488,10 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
 }
 
 /* LENDING now, the thread `self` stops: who runs instead. */
-static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_thread *self) {
+static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_thread *self, bool at_once) {
     struct scheduler *scheduler = self->scheduler;
-    if (here->turn != self || !dispatcher_can_lend(self)) { /* the chain has become longer, or ends in vain */
+    /* The chain has become longer, or ends in vain. */
+    if (at_once || here->turn != self || !dispatcher_can_lend(self)) {
         struct dispatcher_thread *next = dispatcher_borrow(here->turn);
         TRACE(TRACE_SWITCHED_OUT, self, 0);
         return next ? next : await(here);
@@ -478,7 +505,7 @@ static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_
     return choose(here);
 }
 
-int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant) {
+static int wait_for(const uintptr_t *to, bool lends, bool at_once, enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     self->waits_for = to;
@@ -486,7 +513,10 @@ int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason 
     if (lends) {
         begin_to_wait(here, self, reason, instant);
         self->state = THREAD_LENDING;
-        run_by_call(here, self, lend(here, self));
+        struct dispatcher_thread *next = lend(here, self, at_once);
+        if (UNLIKELY(!here->armed) && instant != DISPATCHER_FOREVER)
+            dispatcher_arm(here);
+        run_by_call(here, self, next);
     } else {
         dispatcher_block(reason, instant);
     }
@@ -499,6 +529,14 @@ int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason 
         dispatcher_suspend(self);
     }
     return self->timed_out ? ETIMEDOUT : 0;
+}
+
+int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant) {
+    return wait_for(to, lends, false, reason, instant);
+}
+
+int dispatcher_lend(const uintptr_t *to, enum dispatcher_reason reason, int64_t instant) {
+    return wait_for(to, true, true, reason, instant);
 }
 
 void dispatcher_released(void) {
@@ -533,12 +571,16 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
             preempt();
             break;
         }
-        if (here->turn != self)
-            dispatcher_stall(here->turn, self);
-        raise_suspend(self, NULL);
-        if (UNLIKELY(self->scheduler->parent != NULL))
-            dispatcher_give_up(self->scheduler);
-        run(here, self, await(here));
+        if (here->turn == self) {
+            raise_suspend(self, NULL);
+            if (UNLIKELY(self->scheduler->parent != NULL))
+                dispatcher_give_up(self->scheduler);
+            run(here, self, await(here));
+        } else {
+            raise_suspend(self, here->turn);
+            struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
+            run(here, self, next ? next : await(here));
+        }
         break;
     case THREAD_BLOCKED:
     case THREAD_LENDING:

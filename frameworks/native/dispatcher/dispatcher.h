@@ -96,6 +96,10 @@ bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
  */
 int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant);
 
+/* The same, and it always lends: the caller's turn goes on at once with the thread, and its policy hears of it only if
+ * that cannot run (1996, §3.5). */
+int dispatcher_lend(const uintptr_t *to, enum dispatcher_reason reason, int64_t instant);
+
 /* What the caller did may have ended the wait on whose turn it runs. May run other threads. */
 void dispatcher_released(void);
 

@@ -42,15 +42,34 @@ static bool can_run(const struct dispatcher_thread *end, const struct dispatcher
     return end->state == THREAD_LENDING || (end->state == THREAD_RUNNABLE && (!end->own_turn || end == turn));
 }
 
+static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *end);
+
+/* The last in the chain of the turn, which ends in vain, whose scheduler is an application's thread and believes that
+ * it is ready; or NULL. */
+static struct dispatcher_thread *last_client(struct dispatcher_thread *turn) {
+    struct dispatcher_thread *last = NULL;
+    for (struct dispatcher_thread *thread = turn; thread; thread = borrower_of(thread))
+        if (UNLIKELY(thread->scheduler->lent_only) && thread->state == THREAD_LENDING)
+            last = thread;
+    return last;
+}
+
 /* Who is to run on the turn, which is RUNNING. NULL: nobody can; it has been blocked. */
 struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn) {
-    struct dispatcher_thread *end = end_of(turn);
-    if (UNLIKELY(!can_run(end, turn))) {
-        dispatcher_stall(turn, end);
-        return NULL;
+    for (;;) {
+        struct dispatcher_thread *end = end_of(turn);
+        if (LIKELY(can_run(end, turn))) {
+            end->state = THREAD_RUNNABLE;
+            return end;
+        }
+        struct dispatcher_thread *client = last_client(turn);
+        if (LIKELY(!client)) {
+            dispatcher_stall(turn, end);
+            return NULL;
+        }
+        enlist(client, end);
+        dispatcher_set_aside(client); /* its scheduler may be awake now */
     }
-    end->state = THREAD_RUNNABLE;
-    return end;
 }
 
 bool dispatcher_can_lend(const struct dispatcher_thread *thread) {
@@ -159,6 +178,8 @@ void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to
         rouse(thread, runs);
     else
         enlist(thread, end_of(thread));
+    if (thread->stalled) /* chains that ended here go on now */
+        dispatcher_rouse(thread, runs);
 }
 
 enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to) {

@@ -20,6 +20,7 @@ struct scheduler {
     bool idle;                /* it dispatched nothing although something under it is RUNNABLE, and waits */
     bool leaving;             /* it ends when its parent dispatches it next */
     uint32_t members;         /* threads and schedulers under it */
+    bool lent_only;           /* it never dispatches: threads under it run on turns of others only */
 
     struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */
     catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */

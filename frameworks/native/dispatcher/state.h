@@ -96,6 +96,9 @@ void dispatcher_raise_block(struct dispatcher_thread *thread);
 /* The thread, which is LENDING but was BLOCKED to its policy, is READY. `runs`: as for dispatcher_contain. */
 void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
+/* The thread, which is READY to its policy, cannot run: raises suspend_thread. */
+void dispatcher_set_aside(struct dispatcher_thread *thread);
+
 /* See donation.c. */
 struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn);
 bool dispatcher_can_lend(const struct dispatcher_thread *thread);

@@ -23,7 +23,7 @@ struct task {
     int number;
     int64_t begun;
 };
-static struct task tasks[THREADS + 2];
+static struct task tasks[THREADS + 3];
 
 static int any(struct task *task, int below) { return (int)(rand_r(&task->seed) % (unsigned)below); }
 
@@ -113,6 +113,57 @@ static void *serve(void *self_) {
     return self;
 }
 
+/* ---- Some of them are scheduled by a thread ---------------------------------------------------------------------- */
+
+enum { CLIENTS = THREADS / 6 };
+static catapults_port_t client_port = CATAPULTS_PORT_INITIALIZER;
+
+static void forget(catapults_t *ready, int *count, catapults_t thread) {
+    for (int i = 0; i < *count; i++)
+        if (ready[i] == thread)
+            memmove(ready + i, ready + i + 1, (size_t)(--*count - i) * sizeof *ready);
+}
+
+static void *schedule_clients(void *self_) {
+    struct task *self = self_;
+    catapults_t ready[CLIENTS], current = NULL;
+    int count = 0, exits = 0;
+    struct catapults_message *message;
+    while (exits < CLIENTS) {
+        if (!current && count)
+            forget(ready, &count, current = ready[any(self, count)]);
+        if (current) {
+            bool alone = count == 0;
+            int error = catapults_schedule(
+                current, &client_port, alone ? (enum catapults_sensitivity)any(self, 3) : CATAPULTS_WAKEUP_ON_BLOCK);
+            require(error == 0);
+        }
+        do {
+            require(catapults_port_receive(&client_port, &message) == 0);
+            bool is_current = message->sender == current;
+            switch (message->kind) {
+            case CATAPULTS_NOTICE_READY:
+                require(!is_current);
+                ready[count++] = message->sender;
+                break;
+            case CATAPULTS_NOTICE_YIELDED:
+                require(is_current);
+                ready[count++] = current;
+                current = NULL;
+                break;
+            case CATAPULTS_NOTICE_EXITED:
+                exits++;
+                /* fall through */
+            default:
+                forget(ready, &count, message->sender);
+                if (is_current)
+                    current = NULL;
+            }
+        } while (catapults_port_count(&client_port));
+    }
+    return self;
+}
+
 static bool stop_suspending;
 static void *suspend_at_random(void *self_) {
     struct task *self = self_;
@@ -143,16 +194,19 @@ static void run(const char *policy, bool under_schedulers) {
                                                                           : CATAPULTS_PROTOCOL_NONE};
         require(catapults_mutex_init(&mutexes[i], &attributes) == 0);
     }
-    for (int i = 0; i < THREADS + 2; i++)
+    for (int i = 0; i < THREADS + 3; i++)
         tasks[i] = (struct task){.priority = i % 5 + 1, .seed = (unsigned)i + 1, .number = i};
-    catapults_t server, suspender;
+    catapults_t server, suspender, scheduler;
     struct catapults_attributes attributes = {.object = &tasks[THREADS]};
     require(catapults_create(&server, &attributes, serve, &tasks[THREADS]) == 0);
     for (int i = 0; i < THREADS; i++) {
         attributes = (struct catapults_attributes){.object = &tasks[i],
-                                                   .scheduler = under_schedulers ? schedulers[i % 3] : NULL};
+                                                   .scheduler = under_schedulers ? schedulers[i % 3] : NULL,
+                                                   .scheduled_by = i % 6 == 5 ? &client_port : NULL};
         require(catapults_create(&threads[i], &attributes, lock_at_random, &tasks[i]) == 0);
     }
+    attributes = (struct catapults_attributes){.object = &tasks[THREADS + 2]};
+    require(catapults_create(&scheduler, &attributes, schedule_clients, &tasks[THREADS + 2]) == 0);
     attributes = (struct catapults_attributes){.object = &tasks[THREADS + 1]};
     require(catapults_create(&suspender, &attributes, suspend_at_random, &tasks[THREADS + 1]) == 0);
     while (entered < THREADS * ROUNDS)
@@ -161,6 +215,7 @@ static void run(const char *policy, bool under_schedulers) {
     require(catapults_join(suspender, NULL) == 0);
     for (int i = 0; i < THREADS; i++)
         require(i % 2 ? catapults_join(threads[i], NULL) == 0 : catapults_join_donating(threads[i], NULL) == 0);
+    require(catapults_join(scheduler, NULL) == 0 && catapults_port_destroy(&client_port) == 0);
     catapults_port_close(&port);
     require(catapults_join(server, NULL) == 0);
     for (int i = 0; i < MUTEXES; i++)

@@ -81,6 +81,8 @@ static struct catapults_message *received(struct catapults_message *message, str
         expect_reply_of(message, receiver);
     if (message->state == QUEUED)
         message->state = OUTSIDE;
+    if (message->kind == CATAPULTS_NOTICE_EXITED)
+        message->reply_to->spent = message;
     return message;
 }
 
@@ -96,8 +98,20 @@ static void deliver(catapults_port_t *port, struct catapults_message *message) {
         append(port, message);
         if (message->state == CALLED)
             expect_reply_of(message, port->server);
+        if (port->scheduler && message->kind >= 0)
+            wake(port->scheduler);
         tell_selectors(port);
     }
+}
+
+void port_post(catapults_port_t *port, struct catapults_message *message) {
+    message->state = QUEUED;
+    deliver(port, message);
+}
+
+void port_withdraw(struct catapults_message *message) {
+    take_out(message->port, message);
+    message->state = OUTSIDE;
 }
 
 /* There is room for the message of a sender who waits. */
@@ -194,6 +208,10 @@ int catapults_port_trysend(catapults_port_t *port, struct catapults_message *mes
 
 static int get(catapults_port_t *port, struct catapults_message **message, int64_t instant, bool may_wait) {
     struct catapults_handle *self = handle_self();
+    if (port->spent) {
+        port->spent->release(port->spent);
+        port->spent = NULL;
+    }
     if (port->first) {
         *message = port->first;
         take_out(port, *message);
@@ -304,7 +322,7 @@ static int reply(struct catapults_message *message) {
         message->state = OUTSIDE;
         return ECANCELED;
     case OUTSIDE:
-        if (!port)
+        if (!port || message->kind < 0)
             return EINVAL;
         if (port->closed)
             return EPIPE;
@@ -356,6 +374,8 @@ static void close_port(catapults_port_t *port) {
         waiters_remove(&port->receivers, thread);
         wake(thread);
     }
+    if (port->scheduler)
+        wake(port->scheduler);
     tell_selectors(port);
     dispatcher_unblocked();
 }
@@ -368,13 +388,16 @@ void catapults_port_close(catapults_port_t *port) {
 
 int catapults_port_destroy(catapults_port_t *port) {
     dispatcher_enter();
-    bool busy = port->receivers.first || port->senders.first || port->selectors;
+    bool busy = port->receivers.first || port->senders.first || port->selectors || port->scheduler;
     struct catapults_message *left = NULL;
     if (!busy) {
         close_port(port);
         left = port->first;
         port->first = port->last = NULL;
         port->count = 0;
+        if (port->spent)
+            port->spent->release(port->spent);
+        port->spent = NULL;
     }
     dispatcher_leave();
     for (struct catapults_message *message = left, *next; message; message = next) {

@@ -17,6 +17,11 @@ struct port_selector {
 /* Whether a receiver would not have to wait. */
 static inline bool port_is_ready(const catapults_port_t *port) { return port->first || port->closed; }
 
+/* Sends a message of the runtime's own, which is in no port, by nobody's hand; takes out one that is. Neither waits,
+ * nor does another thread run before dispatcher_unblocked. */
+void port_post(catapults_port_t *port, struct catapults_message *message);
+void port_withdraw(struct catapults_message *message);
+
 void port_watch(catapults_port_t *port, struct port_selector *selector);
 void port_unwatch(catapults_port_t *port, struct port_selector *selector);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "threads/cancel.h"
+#include "threads/client.h"
 #include "threads/end.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
@@ -25,6 +26,8 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     if (!attributes)
         attributes = &none;
     const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;
+    if (__builtin_expect(attributes->scheduled_by != NULL, 0))
+        under = &client_scheduler;
     if (__builtin_expect(attributes->values_count > 0, 0) &&
         imports_check_values(under, attributes->values, attributes->values_count) != 0) {
         dispatcher_leave();
@@ -32,6 +35,11 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     }
     struct catapults_handle *thread = make(attributes);
     if (!thread) {
+        dispatcher_leave();
+        return EAGAIN;
+    }
+    if (__builtin_expect(attributes->scheduled_by != NULL, 0) && client_make(thread, attributes->scheduled_by) != 0) {
+        stack_give(thread->stack);
         dispatcher_leave();
         return EAGAIN;
     }
@@ -181,6 +189,7 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
     thread->attributes = attributes->values_count > 0 ? attributes : NULL;
     thread->object = attributes->object;
+    thread->client = NULL;
     thread->joiner = NULL;
     thread->joins = 0;
     thread->wants = NULL;

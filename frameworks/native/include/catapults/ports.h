@@ -45,10 +45,11 @@ typedef struct catapults_port {
     struct catapults_message *first, *last;      /* in order of arrival */
     struct catapults_waiters receivers, senders; /* in order of arrival, too */
     struct port_selector *selectors;
-    catapults_t server;
+    catapults_t server, scheduler;
+    struct catapults_message *spent; /* a notice that was received last, and is to be released */
     bool closed;
 } catapults_port_t;
-#define CATAPULTS_PORT_INITIALIZER {0, 0, 0, 0, 0, {0, 0}, {0, 0}, 0, 0, false}
+#define CATAPULTS_PORT_INITIALIZER {0, 0, 0, 0, 0, {0, 0}, {0, 0}, 0, 0, 0, 0, false}
 
 /* As the initializer does. `name` is not copied. */
 void catapults_port_init(catapults_port_t *port, const char *name, size_t capacity);
@@ -98,6 +99,40 @@ void catapults_port_close(catapults_port_t *port);
 int catapults_port_destroy(catapults_port_t *port);
 
 size_t catapults_port_count(const catapults_port_t *port); /* messages that wait to be received */
+
+/* ---- Threads that schedule threads (1996, §3.5) ------------------------------------------------------------------ */
+
+/*
+ * A thread that was created with a port as `scheduled_by` in its attributes is under no policy: it runs when a thread
+ * lends its turns to it, by catapults_schedule, or because it waits for it. What becomes of it is told at that port, in
+ * messages of the following kinds; `sender` is the thread, or was. A message is valid until the next is received there,
+ * and not to be replied to. One that contradicts another which has not been received takes it back: who becomes ready
+ * and blocks again was never heard of.
+ */
+enum catapults_notice {
+    CATAPULTS_NOTICE_READY = -1,
+    CATAPULTS_NOTICE_BLOCKED = -2, /* or suspended, or it waits for a thread that is */
+    CATAPULTS_NOTICE_YIELDED = -3, /* it is ready still */
+    CATAPULTS_NOTICE_EXITED = -4
+};
+
+/* What ends catapults_schedule before another client becomes ready or a message comes. */
+enum catapults_sensitivity {
+    CATAPULTS_WAKEUP_ON_BLOCK,   /* that the target blocks, or yields */
+    CATAPULTS_WAKEUP_ON_SWITCH,  /* that it yields; when it blocks, the caller blocks with it */
+    CATAPULTS_WAKEUP_ON_CONFLICT /* nothing; and if the target is blocked, the client that becomes ready is the target
+                                  */
+};
+
+/*
+ * Lends the caller's turn, and those that follow, to a client of the port, and waits for a message there. 0: there is
+ * one, to be received. EAGAIN: the target is blocked, and the caller asked to be woken then. EINVAL: it is no client of
+ * the port. EBUSY: another thread schedules there. EDEADLK: the target waits for the caller. EPIPE: the port is closed.
+ * ETIMEDOUT. The port outlives its clients.
+ */
+int catapults_schedule(catapults_t target, catapults_port_t *port, enum catapults_sensitivity sensitivity);
+int catapults_schedule_until(catapults_t target, catapults_port_t *port, enum catapults_sensitivity sensitivity,
+                             int64_t instant);
 
 #ifdef __cplusplus
 }

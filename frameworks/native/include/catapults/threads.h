@@ -25,7 +25,9 @@ struct catapults_attributes {
     bool detached;
     struct catapults_scheduler *scheduler; /* that it is under (schedulers.h); NULL: the default of the hierarchy, else
                                               the root */
-    const struct catapults_value *values;  /* of the policy's per-thread imports: see catapults/imports.h */
+    struct catapults_port *scheduled_by; /* it is under no policy, but scheduled by who receives at that port (ports.h);
+                                            `scheduler` and `values` are not used then */
+    const struct catapults_value *values; /* of the policy's per-thread imports: see catapults/imports.h */
     size_t values_count;
 };
 

@@ -1,0 +1,15 @@
+/*
+ * Threads that an application's thread schedules: see catapults_schedule.
+ */
+#ifndef CATAPULTS_CLIENT_H
+#define CATAPULTS_CLIENT_H
+
+#include "threads/scheduler.h"
+
+/* What they are under. It has no policy: what would be an event of one is told at the port. */
+extern struct catapults_scheduler client_scheduler;
+
+/* Makes a thread that is being created a client of the port. ENOMEM. */
+int client_make(struct catapults_handle *thread, catapults_port_t *port);
+
+#endif
