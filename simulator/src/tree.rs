@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use catapults_compiler::hierarchy::Hierarchy;
-use catapults_compiler::interp::{Machine, Position, Stop, ThreadId, Variables};
-use catapults_compiler::policy::{Policy, StateClass};
+use catapults_compiler::interp::{Application, Machine, Position, Stop, ThreadId, Variables};
+use catapults_compiler::policy::{Policy, StateClass, ThreadImportId, Type};
 use catapults_compiler::vocabulary::Value;
 
 /// Schedulers and their threads.
@@ -86,7 +86,14 @@ struct Scheduler<'a> {
     runnable: usize,
     /// It dispatched nothing although something under it is RUNNABLE.
     idle: bool,
+    /// The variable of threads that the host keeps: how long each has run.
+    consumed: Option<ThreadImportId>,
+    /// When it was told last what time it is.
+    told: i64,
 }
+
+/// What that variable is called, in all policies.
+const CONSUMED: &str = "consumed";
 
 /// A thread, or a scheduler to its parent.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +111,8 @@ enum State {
     Runnable,
     Blocked,
     Suspended,
+    /// It is remembered until somebody else has the turn.
+    Ended,
 }
 
 /// What is to be done once something has happened outside.
@@ -152,6 +161,8 @@ impl<'a> Tree<'a> {
                 record: ThreadId(0),
                 runnable: 0,
                 idle: false,
+                consumed: consumed(verified.policy()),
+                told: 0,
             });
             if let Some(parent) = node.parent {
                 let values = node.parameters.iter().filter(|parameter| parameter.at_parent);
@@ -268,8 +279,7 @@ impl<'a> Tree<'a> {
     /// A policy is out.
     pub fn exits(&mut self) -> Done {
         let Some((turn, scheduler)) = self.turn_and_scheduler() else { return Ok(()) };
-        self.schedulers[scheduler].runnable -= 1;
-        self.members.remove(&turn);
+        self.set_state(turn, State::Ended);
         self.raise(scheduler, "exit", &[turn])?;
         self.note(Kind::Exited, turn);
         self.give_up(scheduler)?;
@@ -287,7 +297,7 @@ impl<'a> Tree<'a> {
                 self.entry(thread, |member| member.to_be_suspended = true);
                 Ok(())
             }
-            State::Suspended => Ok(()),
+            State::Suspended | State::Ended => Ok(()),
             State::Runnable => {
                 self.raise_suspend(thread)?;
                 if self.turn == Some(thread) {
@@ -311,7 +321,7 @@ impl<'a> Tree<'a> {
                 self.entry(thread, |member| member.to_be_suspended = false);
                 return Ok(());
             }
-            State::Runnable => return Ok(()),
+            State::Runnable | State::Ended => return Ok(()),
             State::Suspended => {}
         }
         self.set_state(thread, State::Runnable);
@@ -393,7 +403,10 @@ impl<'a> Tree<'a> {
                 }
                 Some((thread, Member { state: State::Runnable, scheduler: None, .. })) => {
                     self.note(Kind::Dispatched, thread);
-                    self.turn = Some(thread);
+                    let before = self.turn.replace(thread);
+                    if let Some(ended) = before.filter(|before| self.thread(*before).is_none()) {
+                        self.members.remove(&ended);
+                    }
                     return Ok(());
                 }
                 Some(_) => return Err(Self::broken(scheduler, "it dispatched a thread that is not ready")),
@@ -519,9 +532,8 @@ impl<'a> Tree<'a> {
     }
 
     fn can_switch_to(&mut self, scheduler: usize, member: ThreadId) -> Done<bool> {
-        let now = self.now;
+        self.tell(scheduler, true);
         let asked = &mut self.schedulers[scheduler];
-        asked.machine.set_now(now);
         let answer = asked.machine.ask("can_switch_to", &[member], &mut asked.application);
         answer.map(|answer| answer == Value::Bool(true)).map_err(|stop| Self::stopped(scheduler, "can_switch_to", stop))
     }
@@ -560,6 +572,7 @@ impl<'a> Tree<'a> {
         let (event, kind) = match (state, before) {
             (State::Blocked, _) => ("block.scheduler", Kind::Blocked),
             (State::Suspended, _) => ("suspend_thread", Kind::Suspended),
+            (State::Ended, _) => ("exit", Kind::Exited),
             (State::Runnable, Some(State::Blocked)) => ("event_raised", Kind::Raised),
             (State::Runnable, _) => ("resume_thread", Kind::Resumed),
         };
@@ -575,7 +588,11 @@ impl<'a> Tree<'a> {
         let number = ThreadId(self.numbers);
         self.schedulers[under].runnable += 1;
         self.members.insert(number, Member { under, state: State::Runnable, scheduler, to_be_suspended: false });
-        self.schedulers[under].machine.spawn(number).map_err(|stop| Self::stopped(under, "newthread", stop))?;
+        let Scheduler { machine, application, consumed, .. } = &mut self.schedulers[under];
+        machine.spawn(number).map_err(|stop| Self::stopped(under, "newthread", stop))?;
+        if let Some(consumed) = *consumed {
+            application.set_thread_import(number, consumed, Value::Time(0));
+        }
         Ok(number)
     }
 
@@ -663,7 +680,7 @@ impl<'a> Tree<'a> {
 
     /// The same, unless it is a scheduler.
     fn thread(&self, number: ThreadId) -> Option<Member> {
-        self.member(number).filter(|member| member.scheduler.is_none())
+        self.member(number).filter(|member| member.scheduler.is_none() && member.state != State::Ended)
     }
 
     fn state_of(&self, scheduler: usize) -> Option<State> {
@@ -691,10 +708,26 @@ impl<'a> Tree<'a> {
     }
 
     fn raised(&mut self, scheduler: usize, event: &str, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop> {
-        let now = self.now;
+        // Nobody is charged for a decision.
+        self.tell(scheduler, event != "schedule");
         let raised = &mut self.schedulers[scheduler];
-        raised.machine.set_now(now);
         raised.machine.raise(event, threads, &mut raised.application)
+    }
+
+    /// Tells a policy what time it is, and charges what of it runs for the time since.
+    fn tell(&mut self, scheduler: usize, running: bool) {
+        let turn = self.turn.filter(|_| running && !self.polling);
+        let way = turn.map_or(Vec::new(), |turn| self.way_up(turn));
+        let member =
+            way.into_iter().find(|member| self.member(*member).is_some_and(|member| member.under == scheduler));
+        let Scheduler { machine, application, consumed, told, .. } = &mut self.schedulers[scheduler];
+        machine.set_now(self.now);
+        if let (Some(consumed), Some(member)) = (*consumed, member)
+            && let Some(Value::Time(before)) = application.thread_import(member, consumed)
+        {
+            application.set_thread_import(member, consumed, Value::Time(before.wrapping_add(self.now - *told)));
+        }
+        *told = self.now;
     }
 
     fn stopped(scheduler: usize, event: &str, stop: Stop) -> Out {
@@ -719,6 +752,12 @@ impl<'a> Tree<'a> {
     fn note(&mut self, kind: Kind, thread: ThreadId) {
         self.log.push(Record { kind, thread });
     }
+}
+
+/// The variable that the host keeps, if the policy imports it.
+fn consumed(policy: &Policy) -> Option<ThreadImportId> {
+    let mut imports = policy.thread_imports.iter();
+    imports.position(|import| import.name == CONSUMED && import.ty == Type::Time).map(ThreadImportId)
 }
 
 impl fmt::Display for Record {

@@ -1,4 +1,4 @@
-//! Hierarchies in the tests: their policies are those of the library, and cases of `tests/ui`.
+//! Hierarchies in the tests: their policies are those of the library, and of `tests/hierarchies` and `tests/ui`.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::root;
 /// What becomes of a hierarchy, wherever it stands.
 pub fn judge(source: &Source, framework: &Framework) -> Judged {
     compile_hierarchy(source, framework, &mut |policy| {
-        for folder in ["policies", "tests/ui"] {
+        for folder in ["policies", "tests/hierarchies", "tests/ui"] {
             let path = format!("{folder}/{policy}");
             if let Ok(bytes) = fs::read(root().join(&path)) {
                 return Source::from_bytes(path, bytes).map_err(NotFound::Unreadable);

@@ -81,19 +81,23 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
 
 /// A tree of the library's policies, some of their variables given.
 fn random(rng: &mut Rng, name: &str) -> String {
-    let policies: Vec<String> =
-        shipped_policies().iter().map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    let mut policies = shipped_policies();
+    // In every third place the one that is told how long its threads have run.
+    let consumed = root().join("tests/hierarchies/least_consumed.sched");
+    policies.extend(vec![consumed; policies.len() / 2]);
     let mut text = format!("hierarchy {name} {{\n");
     let count = rng.usize(2..9);
     let framework = native();
     let mut imports: Vec<Vec<Import>> = Vec::new();
     for index in 0..count {
-        let policy = policies[rng.usize(0..policies.len())].clone();
-        let source = Source::new("x", fs::read_to_string(root().join(format!("policies/{policy}.sched"))).unwrap());
+        let path = &policies[rng.usize(0..policies.len())];
+        let policy = path.file_stem().unwrap().to_string_lossy();
+        let source = Source::new("x", fs::read_to_string(path).unwrap());
         let (verified, _) = catapults_compiler::compile(&source, &framework).unwrap();
         let mut given = |list: &[Import]| -> String {
             let mut values = String::new();
-            for import in list {
+            // What the host keeps it also sets.
+            for import in list.iter().filter(|import| import.name != "consumed") {
                 let value = match import.ty {
                     Type::Int => rng.i64(0..60).to_string(),
                     Type::Time => format!("{}ms", rng.i64(1..40)),
@@ -173,7 +177,7 @@ fn step(
             let policy = hierarchy.policies()[hierarchy.nodes()[scheduler].policy].policy();
             let mut values = Vec::new();
             for import in &policy.thread_imports {
-                if rng.bool() {
+                if import.name == "consumed" || rng.bool() {
                     continue;
                 }
                 let value = match import.ty {

@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
 use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::{Share, Verified};
@@ -30,6 +31,14 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
                     warnings += diagnostics.warnings();
                 }
                 hierarchies += 1;
+                let policies = judged.hierarchy.iter().flat_map(Hierarchy::policies);
+                for (policy, (source, _)) in policies.zip(&judged.said) {
+                    if arguments.explain_guards {
+                        explain_guards(console, source, policy)?;
+                    }
+                    share.total += policy.share().total;
+                    share.guarded += policy.share().guarded;
+                }
                 judged.said.iter().map(|(_, diagnostics)| diagnostics.errors()).sum()
             }
             Ok(source) => {

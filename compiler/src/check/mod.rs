@@ -19,6 +19,7 @@ mod values;
 mod verbatim;
 
 pub use unused::unused;
+pub(crate) use unused::unused_constants;
 pub(crate) use values::Values;
 
 use crate::diagnostics::Diagnostics;

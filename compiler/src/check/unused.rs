@@ -41,6 +41,22 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Warns of constants that none of the values that are written outside of policies uses.
+pub(crate) fn unused_constants<'a>(
+    constants: &'a [Variable],
+    values: impl Iterator<Item = &'a Expression>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut uses =
+        Uses { diagnostics, names: Occurrences::default(), members: Occurrences::default(), locals: Vec::new() };
+    let initial = constants.iter().filter_map(|constant| constant.initial.as_ref());
+    initial.chain(values).for_each(|value| uses.expression(value));
+    let names = uses.names;
+    for constant in constants {
+        names.judge("constant", &constant.name, diagnostics);
+    }
+}
+
 /// Whether its author knows that a name is not used.
 pub(super) fn is_meant(name: &str) -> bool {
     name.starts_with('_')

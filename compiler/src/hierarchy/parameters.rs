@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::Values;
+use crate::check::{Values, unused_constants};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{Import, Policy};
@@ -52,6 +52,8 @@ pub(super) fn check<'a>(
     }
     // A name that is misspelt is not missing, too.
     if !diagnostics.has_errors() {
+        let given = draft.schedulers.iter().flat_map(|scheduler| scheduler.at_parent.iter().chain(&scheduler.own));
+        unused_constants(&draft.constants, given.map(|given| &given.value), diagnostics);
         unlike_siblings(draft, parents, policy, diagnostics);
     }
     all

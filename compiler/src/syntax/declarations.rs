@@ -62,6 +62,12 @@ impl Parser<'_> {
         }
         if !self.is_word("scheduler") {
             let other = self.unexpected("`scheduler`").note("a policy is one `scheduler NAME { … }`");
+            if self.is_word("hierarchy") && self.following.kind == TokenKind::Word {
+                let help = "a hierarchy of schedulers stands in a file that ends in `.hierarchy`; `check`, `build`, `run` and `fmt` take it";
+                let reported = self.report(other.help(help));
+                self.give_up();
+                return Err(reported);
+            }
             return Err(self.report(other));
         }
         self.advance();
