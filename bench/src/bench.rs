@@ -1,6 +1,8 @@
 //! The measurements that have a target: against other thread libraries, against the bare switch, against nginx, against the clock.
 
+mod activations;
 mod check;
+mod freertos;
 mod large;
 mod peers;
 mod switch;
@@ -39,12 +41,16 @@ pub struct Options {
 enum Question {
     /// How other thread libraries compare
     Peers,
-    /// What a policy adds to a bare context switch
+    /// What a policy adds to a bare context switch, and each level of schedulers
     Switch,
+    /// How soon a thread that blocks in the kernel is noticed
+    Activations,
     /// How CoW compares with nginx
     Web,
     /// How long a policy takes to be checked and translated
     Check,
+    /// What a policy costs on FreeRTOS
+    Freertos,
 }
 
 /// Measures, prints the table, and writes `bench/results`.
@@ -54,7 +60,7 @@ enum Question {
 /// When something is not built or installed, or does not do as it should. A target that is missed is no error.
 pub fn run(place: &Place, options: &Options) -> Result<()> {
     let mut goals = Vec::new();
-    for question in [Question::Peers, Question::Switch, Question::Check, Question::Web] {
+    for question in Question::value_variants().iter().copied() {
         if !options.only.is_empty() && !options.only.contains(&question) {
             continue;
         }
@@ -70,6 +76,15 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             Question::Switch => {
                 let (repeats, goals) = switch::measure(place)?;
                 ("switch", "one switch between two ready threads, in nanoseconds", repeats, goals)
+            }
+            Question::Activations => {
+                let (repeats, goals) = activations::measure(place)?;
+                ("activations", "upcalls of the activations, in nanoseconds", repeats, goals)
+            }
+            Question::Freertos => {
+                let (table, rows) = freertos::measure(place)?;
+                writeln!(std::io::stdout(), "{table}")?;
+                ("freertos", "policies in FreeRTOS on a Cortex-M3, in bytes and instructions", rows, Vec::new())
             }
             Question::Web => {
                 let (repeats, goals) = web::measure(place, options.repeats, options.seconds)?;
