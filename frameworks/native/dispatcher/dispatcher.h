@@ -204,6 +204,10 @@ void dispatcher_suspend(struct dispatcher_thread *thread);
 /* EINVAL: it is not suspended. */
 int dispatcher_resume(struct dispatcher_thread *thread);
 
+/* In a child of fork: the running thread is the only one from now on, and all schedulers begin anew. Returns what a
+ * policy refused it or a scheduler with, and then nothing can go on; or NULL. */
+const struct catapults_stop *dispatcher_restart(void);
+
 /* ---- For those who make schedulers ------------------------------------------------------------------------------- */
 
 /* The root; every scheduler after its parent; the bytes of one that is to be under `parent`, aligned to 16. */

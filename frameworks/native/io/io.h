@@ -25,6 +25,13 @@
  * reason is then on standard error. */
 int catapults_io_start(const char *choice);
 
+/* In a child of fork, where nobody waits: nothing is under way, and the driver is started anew; if that is refused, the
+ * other. Returns 0 or an error number. */
+int io_restart(void);
+
+/* Of that: the waits; what the driver knew of descriptors. */
+void io_forget_waits(void);
+
 /* Undoes catapults_io_start. No thread may be waiting. */
 void catapults_io_stop(void);
 

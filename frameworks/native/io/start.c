@@ -57,6 +57,15 @@ void catapults_io_stop(void) {
     ignored_sigpipe = false;
 }
 
+int io_restart(void) {
+    io_driver->stop(); /* the parent's is not touched by that */
+    io_forget_waits();
+    int error = start(io_driver);
+    if (error != 0 && io_driver != &io_epoll_driver)
+        error = start(&io_epoll_driver);
+    return error;
+}
+
 static int start(const struct io_driver *driver) {
     int error = driver->start();
     if (error == 0) {

@@ -96,6 +96,13 @@ void io_unblock_finished(void) {
     }
 }
 
+void io_forget_waits(void) {
+    waits = 0;
+    finished_first = finished_last = NULL;
+    for (int i = 0; i < table_size; i++)
+        table[i] = (struct io_descriptor){.nonblocking = table[i].nonblocking};
+}
+
 bool io_waiting(void) { return waits > 0; }
 
 int io_failed(int negative) {

@@ -13,4 +13,7 @@ void end(struct catapults_handle *self, void *result);
 /* Calls the destructors of keys for what `self` has, and frees the memory for it. */
 void keys_destroy(struct catapults_handle *self);
 
+/* Frees it only. */
+void keys_forget(struct catapults_handle *thread);
+
 #endif

@@ -92,6 +92,10 @@ void keys_destroy(struct catapults_handle *self) {
             keys[key].destructor(last);
         }
     }
-    free(self->values);
-    self->values = NULL;
+    keys_forget(self);
+}
+
+void keys_forget(struct catapults_handle *thread) {
+    free(thread->values);
+    thread->values = NULL;
 }

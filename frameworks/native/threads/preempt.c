@@ -10,6 +10,8 @@
 
 enum { TICK = 4000000 }; /* nanoseconds */
 
+static bool started;
+
 static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
     return dispatcher_interrupted(where == PREEMPTION_APPLICATION);
 }
@@ -23,6 +25,7 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
     int error = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
     if (!error)
         error = preemption_attach();
+    started = !error;
     if (!error)
         host->arm = preemption_arm;
     else if (error == EINVAL)
@@ -31,6 +34,12 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
             "with `catapults build`");
     else if (error != ENOTSUP)
         runtime_report("no thread is preempted by time: %s", strerror(error));
+}
+
+void preempt_restart(void) {
+    int error = started ? preemption_attach() : 0;
+    if (error)
+        runtime_report("no thread of the child is preempted by time: %s", strerror(error));
 }
 
 void catapults_preemption_hold(void) { dispatcher_hold(); }

@@ -48,6 +48,9 @@ void overflow_install(void);
 /* Sets host->arm, unless the program cannot be preempted; the calling kernel thread then can be. */
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host);
 
+/* In a child of fork: its kernel thread can be interrupted, too. */
+void preempt_restart(void);
+
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);

@@ -28,7 +28,7 @@ extern "C" {
  * - ENOMEM: no memory to wait; nothing has been done.
  * - With epoll, a disk that has to be waited for holds the processor: io_uring alone reads, writes and syncs files by
  * itself. catapults_sendfile_until holds it with either while pages of the file are read from a disk.
- * - Not for a child of fork, before it calls exec.
+ * - Not for a child of fork(2), before it calls exec; for one of catapults_fork as for its parent.
  */
 ssize_t catapults_read(int descriptor, void *buffer, size_t size);
 ssize_t catapults_write(int descriptor, const void *buffer, size_t size);

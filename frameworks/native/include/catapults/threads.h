@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,16 @@ int catapults_detach(catapults_t thread);
 __attribute__((noreturn)) void catapults_exit(void *result); /* see catapults/cancel.h */
 catapults_t catapults_self(void);
 const char *catapults_name(catapults_t thread);
+
+/*
+ * As fork(2). In the child the caller is the only thread: the stacks of the others are given back, what they hold stays
+ * locked, and no handler or destructor of theirs runs. The policies begin anew, with this thread as their first, so
+ * what they have noted of it is lost, values of catapults_set_values included; variables stay linked. Nothing is under
+ * way for descriptors there, and nothing is recorded. If the child cannot go on, it says why and ends with
+ * EXIT_FAILURE. pthread_atfork is for what the application has to do. A child of fork(2) itself can only call exec or
+ * _exit.
+ */
+pid_t catapults_fork(void);
 
 void catapults_yield(void);
 int catapults_yield_to(catapults_t thread); /* asks for `thread` next; EAGAIN: it cannot run, plain yield instead */

@@ -23,4 +23,6 @@ int catapults_io_start(const char *choice) {
     return 0;
 }
 
+int io_restart(void) { return 0; }
+
 void catapults_io_stop(void) {}

@@ -1,0 +1,59 @@
+/*
+ * In a child of fork there is one thread, the one that called it. The schedulers begin anew: what their policies knew
+ * is of threads that are not there.
+ */
+#include "dispatcher/raise_loaded.h"
+#include "dispatcher/state.h"
+
+static void clear(struct scheduler *scheduler);
+
+const struct catapults_stop *dispatcher_restart(void) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    struct scheduler *root = &dispatcher.root, *next = root->next;
+    uint32_t held = self->held;
+    *here = (struct processor){.error_number = here->error_number,
+                               .exceptions = here->exceptions,
+                               .current = self,
+                               .turn = self,
+                               .patience_full = 1,
+                               .polling = true}; /* nothing is RUNNING until the end */
+    dispatcher.timers = NULL;
+    dispatcher.removed = NULL;
+    dispatcher.oldest = dispatcher.newest = NULL;
+    dispatcher.last = root;
+    root->next = NULL;
+    root->runnable = 0;
+    root->members = 0;
+    root->idle = false;
+    clear(root);
+    root->policy->start(root->instance);
+    dispatcher_clock_start(root);
+    if (dispatcher.host->scheduler_started)
+        dispatcher.host->scheduler_started(root);
+    const struct catapults_stop *stop = root->handlers->init ? RAISE_INIT(root) : NULL;
+    if (UNLIKELY(stop))
+        dispatcher_contain(root, "init", stop, NULL, NULL);
+    stop = NULL;
+    while (next && !stop) {
+        struct scheduler *scheduler = next;
+        next = scheduler->next;
+        if (scheduler->leaving)
+            continue;
+        clear(scheduler);
+        void *instance = scheduler->instance == scheduler->builtin ? NULL : scheduler->instance;
+        stop = dispatcher_add(scheduler, scheduler->parent, scheduler->name, scheduler->policy, instance);
+    }
+    here->polling = false;
+    if (!stop)
+        stop = dispatcher_start_under(self->scheduler, self);
+    self->held = held;
+    return stop;
+}
+
+/* The instance, as its policy found it at first. */
+static void clear(struct scheduler *scheduler) {
+    char *instance = scheduler->instance;
+    for (uint32_t i = 0; i < scheduler->policy->instance_size; i++)
+        instance[i] = 0;
+}

@@ -1,0 +1,154 @@
+/*
+ * Policies in a child of catapults_fork: they begin anew. What it is for descriptors is in io_fork.c.
+ */
+#include "catapults.h"
+#include "support/child.h"
+
+enum { MS = 1000000 };
+
+static char order[64];
+static volatile int over;
+
+static void begin(const char *policy) { require(catapults_init(&(struct catapults_options){.policy = policy}) == 0); }
+
+static void *note(void *name) {
+    strcat(order, name);
+    return NULL;
+}
+
+static void *spin(void *argument) {
+    while (!over)
+        ;
+    return argument;
+}
+
+static catapults_t spawn(const char *scheduler, void *(*start)(void *), void *argument) {
+    catapults_t thread;
+    struct catapults_attributes attributes = {.scheduler = scheduler ? catapults_scheduler_find(scheduler) : NULL};
+    require(catapults_create(&thread, &attributes, start, argument) == 0);
+    return thread;
+}
+
+static void join(catapults_t *threads, int count) {
+    for (int i = 0; i < count; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+/* The child ends with the status 7 after `body`. */
+static void in_a_child(void (*body)(void)) {
+    int status;
+    pid_t child = catapults_fork();
+    require(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        body();
+        _exit(7);
+    }
+    require(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+/* ---- One policy -------------------------------------------------------------------------------------------------- */
+
+static catapults_int decisions;
+
+static void the_instance_is_new(void) {
+    require(catapults_threads_ready() == 0 && order[0] == '\0');
+    int64_t before = decisions;
+    catapults_yield();
+    require(decisions == before + 1); /* the variable is linked still */
+    struct catapults_value none = catapults_value_int("bytesleft", -1), many = catapults_value_int("bytesleft", 99);
+    require(catapults_set_values(catapults_self(), &none, 1) == 0);
+    catapults_t threads[] = {spawn(NULL, note, "a"), spawn(NULL, note, "b")};
+    require(catapults_set_values(threads[1], &many, 1) == 0);
+    join(threads, 2);
+    require(strcmp(order, "ba") == 0);
+}
+
+static void a_policy_begins_anew(void) {
+    begin(POLICIES "/bytes.so");
+    require(catapults_schedvar_register("decisions", &decisions) == 0);
+    catapults_t threads[] = {spawn(NULL, note, "1"), spawn(NULL, note, "2")};
+    require(catapults_threads_ready() == 2);
+    in_a_child(the_instance_is_new);
+    require(catapults_threads_ready() == 2);
+    join(threads, 2);
+    require(strcmp(order, "12") == 0);
+}
+
+/* ---- A hierarchy ------------------------------------------------------------------------------------------------- */
+
+static void the_tree_is_there(void) {
+    require(catapults_scheduler_self() == catapults_scheduler_find("low"));
+    catapults_t threads[] = {spawn("low", note, "1"), spawn("high", note, "2"), spawn("low", note, "3"),
+                             spawn("high", note, "4")};
+    join(threads, 4);
+    require(strcmp(order, "2413") == 0);
+}
+
+static void a_hierarchy_begins_anew(void) {
+    begin(POLICIES "/hierarchy.so");
+    catapults_t threads[] = {spawn("low", note, "a"), spawn("high", note, "b")};
+    in_a_child(the_tree_is_there);
+    join(threads, 2);
+    require(strcmp(order, "ba") == 0);
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+static void spinning_threads_are_preempted(void) {
+    catapults_t threads[] = {spawn(NULL, spin, NULL), spawn(NULL, spin, NULL)};
+    catapults_sleep(20 * MS);
+    over = 1;
+    join(threads, 2);
+}
+
+static void the_clock_goes_on(void) {
+    begin(POLICIES "/turns.so");
+    in_a_child(spinning_threads_are_preempted);
+    spinning_threads_are_preempted();
+}
+
+/* ---- A policy that has to go ------------------------------------------------------------------------------------- */
+
+static catapults_int connections;
+
+static void under_the_built_in_fifo(void) {
+    catapults_t threads[] = {spawn(NULL, note, "b"), spawn(NULL, note, "c")};
+    join(threads, 2);
+    require(strcmp(order, "abc") == 0);
+}
+
+static void containment(void) {
+    begin(POLICIES "/bytes.so");
+    require(catapults_schedvar_register("connections", &connections) == 0);
+    catapults_t thread = spawn(NULL, note, "a");
+    connections = 13;
+    join(&thread, 1);
+    require(strcmp(catapults_policy_name(), "fifo (built-in)") == 0);
+    in_a_child(under_the_built_in_fifo);
+}
+
+static void refusal(void) {
+    begin(POLICIES "/bytes.so");
+    require(catapults_schedvar_register("connections", &connections) == 0);
+    connections = -1;
+    int status;
+    pid_t child = catapults_fork();
+    require(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    require(WEXITSTATUS(status) == EXIT_FAILURE);
+}
+
+static void a_refused_child_says_so(void **state) {
+    (void)state;
+    struct child child = run_child(refusal);
+    assert_exit(&child, EXIT_SUCCESS);
+    assert_reported(&child, "a child of catapults_fork is refused at line 20 of the policy: too many connections");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        child_test(a_policy_begins_anew), child_test(a_hierarchy_begins_anew),       child_test(the_clock_goes_on),
+        child_test(containment),          cmocka_unit_test(a_refused_child_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
