@@ -265,10 +265,16 @@ static void closing_ends_what_cannot_happen_any_more(void) {
     require(catapults_port_send(&port, &kept) == 0 && catapults_port_destroy(&port) == 0 && releases == 1);
 }
 
+static void *wait_for_ever(void *argument) {
+    struct catapults_message *message;
+    *(int *)argument = catapults_port_receive(&port, &message);
+    return message;
+}
+
 static void closing_wakes_who_receives(void) {
     begin();
     int results[2];
-    catapults_t threads[] = {spawn(wait_for_a_message, &results[0]), spawn(wait_for_a_message, &results[1])};
+    catapults_t threads[] = {spawn(wait_for_ever, &results[0]), spawn(wait_for_ever, &results[1])};
     catapults_yield();
     catapults_port_close(&port);
     for (int i = 0; i < 2; i++)
