@@ -98,6 +98,24 @@ fn what_is_for_a_single_policy_says_so() {
     assert!(!elsewhere.status.success() && what.contains("error[E0108]: framework `pth` has no hierarchies"), "{what}");
 }
 
+/// A host that generated code is included by has one scheduler, whatever its description says.
+#[test]
+fn a_description_cannot_promise_what_its_language_has_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = root().join("frameworks/rabbit");
+    let description = fs::read_to_string(home.join("rabbit.framework")).unwrap();
+    let path = folder.path().join("rabbit.framework");
+    let includes = format!("\"-I{}\"", home.join("include").display());
+    let promised =
+        description.replacen("loops; }", "loops; hierarchies; }", 1).replace("\"-I{framework}/include\"", &includes);
+    assert!(promised != description);
+    fs::write(&path, promised).unwrap();
+    let checked = command(&["framework".as_ref(), "check".as_ref(), path.as_os_str()]);
+    let said = said(&checked);
+    let expected = "error[E0505]: no hierarchy can be translated into `embedded_c`, whose hosts have one scheduler";
+    assert!(!checked.status.success() && said.contains(expected), "{said}");
+}
+
 /// What a program of `tests/hierarchies` prints under the shipped hierarchy of its name.
 fn ran(name: &str) -> String {
     let folder = tempfile::tempdir().unwrap();

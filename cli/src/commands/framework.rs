@@ -6,8 +6,9 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
-use catapults_compiler::emit::LANGUAGES;
+use catapults_compiler::emit::{LANGUAGES, Refusal, can_have_hierarchies};
 use catapults_compiler::framework::{self, Framework};
+use catapults_compiler::syntax::Feature;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,11 @@ fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostic
         let title = format!("no policy can be translated into `{}`", framework.language);
         let unknown = Diagnostic::error("E0505", title, places.language, "no such language");
         diagnostics.push(unknown.help(format!("write one of these: {}", LANGUAGES.join(", "))));
+    }
+    let hierarchies = framework.dialect.features.contains(&Feature::Hierarchies);
+    if let (true, Err(refusal @ Refusal::OneScheduler { .. })) = (hierarchies, can_have_hierarchies(framework)) {
+        let one = Diagnostic::error("E0505", refusal.to_string(), places.language, "one scheduler for all threads");
+        diagnostics.push(one.help("take `hierarchies` out of `dialect`"));
     }
     let folders = header_folders(framework, &frameworks::folder_of(path));
     if !folders.iter().any(|folder| folder.join(&framework.header).is_file()) {

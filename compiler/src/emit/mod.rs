@@ -63,11 +63,20 @@ pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File
 /// # Errors
 /// The framework's language is none of [`LANGUAGES`], or its host has one scheduler.
 pub fn emit_hierarchy(hierarchy: &Hierarchy, framework: &Framework) -> Result<Vec<File>, Refusal> {
+    can_have_hierarchies(framework)?;
+    Ok(c::hierarchy::emit(hierarchy, framework))
+}
+
+/// Whether the framework's language is one that hierarchies are translated into.
+///
+/// # Errors
+/// As [`emit_hierarchy`].
+pub fn can_have_hierarchies(framework: &Framework) -> Result<(), Refusal> {
     let language = || framework.language.clone();
     match style(framework) {
         None => Err(Refusal::UnknownLanguage { language: language() }),
         Some(Style::Embedded) => Err(Refusal::OneScheduler { language: language() }),
-        Some(Style::Loaded) => Ok(c::hierarchy::emit(hierarchy, framework)),
+        Some(Style::Loaded) => Ok(()),
     }
 }
 
