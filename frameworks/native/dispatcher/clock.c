@@ -1,7 +1,7 @@
 /*
- * What a policy is told of time: what time it is (`now`), and how long each thread has run (the import `consumed`); and
- * where its timers are, for idle.c. A
- * policy that looks at neither is told nothing, and the clock is not read.
+ * What a policy is told of time: what time it is (`now`), how long each thread has run (the import `consumed` of its
+ * threads), and how long all of them together, which is the scheduler's virtual time (1996, §4.4.1: its import
+ * `consumed`); and where its timers are, for idle.c. If nobody looks at any of it, the clock is not read.
  *
  * A thread is charged from the moment at which it goes on until the event by which it stops. What lies between two
  * threads, the policy's decision and the time in which nothing is ready, nobody is charged for.
@@ -16,17 +16,25 @@ static bool is_consumed(const struct catapults_import *import) {
     return length == sizeof name && import->type == CATAPULTS_IMPORT_TIME;
 }
 
+static const struct catapults_import *find_consumed(const struct catapults_import *imports, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (is_consumed(&imports[i]))
+            return &imports[i];
+    return NULL;
+}
+
 void dispatcher_clock_start(struct scheduler *scheduler) {
     const struct catapults_policy *policy = scheduler->policy;
     char *instance = scheduler->instance;
     scheduler->now = policy->now ? (catapults_time *)(instance + policy->now) : NULL;
     scheduler->timeouts = policy->timers ? (struct catapults_timers *)(instance + policy->timers) : NULL;
-    scheduler->consumed = NULL;
-    for (uint32_t i = 0; i < policy->thread_imports_count; i++)
-        if (is_consumed(&policy->thread_imports[i]))
-            scheduler->consumed = &policy->thread_imports[i];
+    scheduler->consumed = find_consumed(policy->thread_imports, policy->thread_imports_count);
+    const struct catapults_import *supplied = find_consumed(policy->imports, policy->imports_count);
+    scheduler->supplied = supplied ? (catapults_time *)(instance + supplied->fallback) : NULL;
     scheduler->told = dispatcher.host->now();
-    scheduler->clocked = scheduler->now || scheduler->consumed;
+    scheduler->clocked = scheduler->now || scheduler->consumed || scheduler->supplied || dispatcher.accounting;
+    if (dispatcher.accounting || scheduler->supplied)
+        scheduler->inlined = false; /* handlers that are inlined read the clock for themselves only */
     scheduler->timed = scheduler->timeouts || scheduler->handlers->tick;
     if (scheduler->timed && dispatcher.host->arm)
         processor_here()->timed = true;
@@ -46,10 +54,28 @@ void dispatcher_tell(struct scheduler *scheduler, bool running) {
     int64_t now = dispatcher.host->now();
     if (scheduler->now)
         *scheduler->now = now;
-    if (running && scheduler->consumed && !here->polling) {
-        struct dispatcher_thread *member = dispatcher_member(scheduler, here->turn);
-        if (member)
+    struct dispatcher_thread *member = running && !here->polling ? dispatcher_member(scheduler, here->turn) : NULL;
+    if (member) {
+        member->consumed += now - scheduler->told;
+        if (scheduler->consumed)
             *consumed_by(member) += now - scheduler->told;
+        if (scheduler->supplied)
+            *scheduler->supplied += now - scheduler->told;
     }
     scheduler->told = now;
+}
+
+void dispatcher_account(void) {
+    dispatcher.accounting = true;
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+        dispatcher_tell(scheduler, true);
+        scheduler->clocked = true;
+        scheduler->inlined = false;
+    }
+}
+
+int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
+    for (struct scheduler *scheduler = processor_here()->turn->scheduler; scheduler; scheduler = scheduler->parent)
+        tell(scheduler, true);
+    return member->consumed;
 }

@@ -170,6 +170,7 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
 
 static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler) {
     thread->scheduler = scheduler;
+    thread->consumed = 0;
     timer_init(&thread->timer);
     thread->state = THREAD_RUNNABLE;
     thread->to_be_suspended = false;

@@ -268,6 +268,11 @@ const struct catapults_policy *dispatcher_policy(void);
 /* The policy that is compiled in, or NULL. */
 const struct catapults_policy *dispatcher_compiled_in(void);
 
+/* Reads the clock at each event from now on, whatever the policies ask; how long a thread, or what a scheduler is to
+ * its parent, has been RUNNING since then, in nanoseconds. Of a turn on which another runs its owner is charged. */
+void dispatcher_account(void);
+int64_t dispatcher_consumed_by(const struct dispatcher_thread *member);
+
 /* All threads that have not ended, in order of their numbers. */
 struct dispatcher_thread *dispatcher_first_thread(void);
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread);

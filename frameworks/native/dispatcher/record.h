@@ -31,6 +31,7 @@ struct scheduler;
 struct dispatcher_thread {
     struct scheduler *scheduler; /* that it is under */
     struct timer timer;
+    int64_t consumed;                        /* nanoseconds that it has been RUNNING, if anybody asks: see clock.c */
     struct dispatcher_thread *older, *newer; /* all threads, in order of their numbers */
     struct context context;
     int error_number; /* while it does not run: its errno, and its C++ exceptions */

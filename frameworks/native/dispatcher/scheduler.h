@@ -25,6 +25,7 @@ struct scheduler {
     struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */
     catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */
     const struct catapults_import *consumed; /* NULL: the policy does not ask how long threads run */
+    catapults_time *supplied;                /* where it reads how long it has been RUNNING; NULL: it does not ask */
     int64_t told;                            /* when the clock was read last for the policy */
 
     const struct catapults_policy *policy;

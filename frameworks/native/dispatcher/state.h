@@ -14,6 +14,7 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 struct dispatcher {
+    bool accounting;       /* the host asks how long threads run, whatever the policies do */
     struct scheduler root; /* and, behind it, all others */
     struct scheduler *last;
     struct scheduler *removed; /* that have ended; linked by `next` */

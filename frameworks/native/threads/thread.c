@@ -164,6 +164,26 @@ static int64_t ask(int64_t (*query)(void)) {
 
 int64_t catapults_threads_ready(void) { return ask(dispatcher_threads_ready); }
 
+void catapults_account(void) {
+    dispatcher_enter();
+    dispatcher_account();
+    dispatcher_leave();
+}
+
+int64_t catapults_consumed(catapults_t thread) {
+    dispatcher_enter();
+    int64_t consumed = dispatcher_consumed_by(&thread->dispatched);
+    dispatcher_leave();
+    return consumed;
+}
+
+int64_t catapults_scheduler_consumed(catapults_scheduler_t scheduler) {
+    dispatcher_enter();
+    int64_t consumed = dispatcher_consumed_by(&scheduler->dispatched->record);
+    dispatcher_leave();
+    return consumed;
+}
+
 int64_t catapults_threads_suspended(void) { return ask(dispatcher_threads_suspended); }
 
 int64_t catapults_threads_total(void) { return ask(dispatcher_threads_total); }

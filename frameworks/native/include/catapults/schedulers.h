@@ -29,6 +29,9 @@ catapults_scheduler_t catapults_scheduler_parent(catapults_scheduler_t scheduler
 const char *catapults_scheduler_name(catapults_scheduler_t scheduler);
 const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler); /* see catapults_policy_name */
 
+/* How long all threads under it have had the processor: see catapults_account. Not of the root. */
+int64_t catapults_scheduler_consumed(catapults_scheduler_t scheduler);
+
 struct catapults_scheduler_attributes {
     const char *name;             /* unique; copied, cut at 31 bytes */
     catapults_scheduler_t parent; /* NULL: the root */

@@ -103,6 +103,16 @@ int catapults_preemption_register(const void *address);
 #define CATAPULTS_FOREVER INT64_MAX
 
 int64_t catapults_now(void);
+
+/*
+ * Accounting by time stamps (1996, §4.4.1), from catapults_account on, or from the start if the policy itself imports
+ * `consumed`: nanoseconds that a thread has had the processor. A thread that lends its turns is charged for them
+ * (§4.4.2); a client of a thread that schedules is charged for nothing. The clock is CLOCK_MONOTONIC, read at each
+ * event: the time in which the kernel runs other processes counts. A policy that is compiled in is called through its
+ * table from then on.
+ */
+void catapults_account(void);
+int64_t catapults_consumed(catapults_t thread);
 void catapults_sleep_until(int64_t instant);
 void catapults_sleep(int64_t nanoseconds);
 
