@@ -79,14 +79,22 @@ static void *join_it(void *thread) {
     return NULL;
 }
 
+static void *join_it_and_lend(void *thread) {
+    catapults_cleanup_push(note, "l");
+    catapults_join_donating(thread, NULL);
+    catapults_cleanup_pop(0);
+    return NULL;
+}
+
 /* Asleep in each cancellation point, and on the way to it. */
 static void cancel_each(void) {
     for (int asleep = 0; asleep < 2; asleep++) {
         order[0] = '\0';
-        void *(*const starts[])(void *) = {sleep_for_ever, wait_on_the_condition, wait_for_the_semaphore, join_it};
-        static const char *const notes[] = {"s", "c", "m", "j"};
+        void *(*const starts[])(void *) = {sleep_for_ever, wait_on_the_condition, wait_for_the_semaphore, join_it,
+                                           join_it_and_lend};
+        static const char *const notes[] = {"s", "c", "m", "j", "l"};
         catapults_t sleeper = spawn(sleep_for_ever, NULL);
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             order[0] = '\0';
             catapults_t thread = spawn(starts[i], sleeper);
             if (asleep)
@@ -198,6 +206,17 @@ static void a_cancelled_joiner_leaves_the_thread(void) {
     void *result;
     require(catapults_tryjoin(sleeper, &result) == 0 && result == CATAPULTS_CANCELED);
     require(catapults_tryjoin(catapults_self(), NULL) == EDEADLK);
+}
+
+/* It is READY to its policy while the other runs on its turns. */
+static void a_lender_can_be_cancelled(void) {
+    begin();
+    catapults_t target = spawn(loop, NULL), lender = spawn(join_it_and_lend, target);
+    for (int i = 0; i < 5; i++)
+        catapults_yield();
+    require(catapults_cancel(lender) == 0 && join(lender) == CATAPULTS_CANCELED && strcmp(order, "l") == 0);
+    require(catapults_tryjoin(target, NULL) == EBUSY);
+    require(catapults_cancel(target) == 0 && join(target) == CATAPULTS_CANCELED);
 }
 
 static void *end_after(void *argument) {
@@ -325,6 +344,7 @@ int main(void) {
         child_test(itself),
         child_test(a_signal_and_a_cancellation_meet),
         child_test(a_cancelled_joiner_leaves_the_thread),
+        child_test(a_lender_can_be_cancelled),
         child_test(an_end_and_an_instant_meet),
         child_test(handlers_run_from_the_last_to_the_first),
         child_test(handlers_may_block),
