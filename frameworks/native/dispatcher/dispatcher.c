@@ -627,8 +627,11 @@ TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
         here->came = true;
         return false;
     }
-    if (!may_leave || here->current->held)
+    if (!may_leave || here->current->held) {
+        here->late = true;
+        here->patience = 0;
         return true;
+    }
     interrupt();
     return false;
 }
@@ -637,6 +640,7 @@ static void interrupt(void) {
     dispatcher_enter();
     struct processor *here = processor_here();
     here->armed = 0;
+    here->late = false;
     tell(here->turn->scheduler, true);
     dispatcher_look(dispatcher.host->now());
     raise_tick(here->turn);

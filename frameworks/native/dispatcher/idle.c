@@ -34,6 +34,11 @@ void dispatcher_attend(void) {
     here->polling = true;
     look(now);
     stop_polling(here);
+    if (UNLIKELY(here->late)) { /* no more: it need not come back for this */
+        here->late = false;
+        here->armed = 0;
+        dispatcher_arm(here);
+    }
 }
 
 void dispatcher_look(int64_t now) {
