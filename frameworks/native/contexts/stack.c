@@ -39,8 +39,9 @@ static struct pool pools[LARGEST + 1];
 /* Of guards that this kernel has. */
 static enum { UNKNOWN, LIGHT, HEAVY } guards;
 
-static struct stack *warm(struct pool *pool, size_t size);
-static void cool(struct pool *pool, size_t size);
+/* Rare, and too much to be kept registers for. */
+static __attribute__((noinline)) struct stack *warm(struct pool *pool, size_t size);
+static __attribute__((noinline)) void cool(struct pool *pool, size_t size);
 static struct stack *cut(struct pool *pool, size_t size);
 static struct stack *lay_out(char *base, size_t size);
 static bool map_slab(struct pool *pool, size_t size);

@@ -45,7 +45,8 @@ void end(struct catapults_handle *self, void *result) {
     if (self->values)
         keys_destroy(self);
     dispatcher_enter();
-    mutex_abandon_all(self);
+    if (self->held)
+        mutex_abandon_all(self);
     self->result = result;
     self->ended = true;
     struct catapults_handle *joiner = self->joiner;
