@@ -17,13 +17,15 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
                         const char *text, const struct dispatcher_thread *runs) {
     struct dispatcher_failure failure = {
         .scheduler = scheduler, .policy = scheduler->policy, .event = event, .stop = stop, .text = text};
+    failure.starved = dispatcher.starved;
+    if (stop == &dispatcher_overran) {
+        failure.stop = NULL;
+        failure.overran = true;
+    }
     if (scheduler->policy == &dispatcher_builtin)
         __builtin_trap(); /* it never stops: a fault of this runtime */
-    scheduler->policy = &dispatcher_builtin;
-    scheduler->handlers = dispatcher_builtin.handlers;
-    scheduler->instance = scheduler->builtin;
+    dispatcher_put_in_force(scheduler, &dispatcher_builtin, scheduler->builtin);
     dispatcher_clock_start(scheduler);
-    scheduler->inlined = false;
     dispatcher_builtin.start(scheduler->instance);
     runs = dispatcher_member(scheduler, runs);
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {

@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) void raise_event(struct dispatcher_
     if (UNLIKELY(thread->set_aside)) {
         thread->set_aside = false;
         tell(scheduler, true);
-        stop = scheduler->handlers->resume_thread(scheduler->instance, &thread->policy);
+        stop = scheduler->handlers->resume_thread(scheduler->self, &thread->policy);
     } else {
         stop = RAISE(scheduler, event_raised, &thread->policy);
     }
@@ -252,11 +252,9 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
     if (!policy) {
         policy = compiled_in ? compiled_in : &dispatcher_builtin;
         instance = compiled_in ? compiled_in_instance : root->builtin;
-        root->inlined = compiled_in != NULL;
     }
-    root->policy = policy;
-    root->handlers = policy->handlers;
-    root->instance = instance;
+    dispatcher_put_in_force(root, policy, instance);
+    root->inlined = policy == compiled_in && !policy->unbounded;
     policy->start(instance);
     dispatcher_clock_start(root);
     if (host->scheduler_started)
@@ -566,6 +564,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
     struct dispatcher_thread *self = here->current;
     switch ((enum dispatcher_state)thread->state) {
     case THREAD_RUNNABLE:
+    case THREAD_MARKED:
         thread->to_be_suspended = false; /* who lent its turns, and has not run since, may be to */
         if (thread != self) {
             raise_suspend(thread, here->turn);

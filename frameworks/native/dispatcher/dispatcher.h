@@ -123,11 +123,13 @@ struct dispatcher_thread *dispatcher_waited_for(const struct dispatcher_thread *
 /* Why a policy had to go. */
 struct dispatcher_failure {
     const struct scheduler *scheduler;
-    const struct catapults_policy *policy; /* that it had */
-    const char *event;                     /* that was raised */
-    const struct catapults_stop *stop;     /* what the handler stopped at; or NULL, and then: */
-    const char *text;                      /* what it did against the rules of native.framework */
-    int64_t threads;                       /* that go on under the built-in FIFO; schedulers count */
+    const struct catapults_policy *policy;   /* that it had */
+    const char *event;                       /* that was raised */
+    const struct catapults_stop *stop;       /* what the handler stopped at; or NULL, and then: */
+    const char *text;                        /* what it did against the rules of native.framework; NULL, and then: */
+    bool overran;                            /* its handler ran for too long, and was left */
+    const struct dispatcher_thread *starved; /* or this thread has been READY for too long */
+    int64_t threads;                         /* that go on under the built-in FIFO; schedulers count */
 };
 
 /* Of C++, per kernel thread: the exceptions that are being handled, and how many are on their way (Itanium C++
@@ -150,6 +152,8 @@ struct dispatcher_host {
      * nothing is to be done. */
     void (*scheduler_adopted)(struct scheduler *scheduler);
     void (*scheduler_started)(struct scheduler *scheduler);
+    /* How long a thread may be READY while others are dispatched, in nanoseconds; 0: for ever. */
+    int64_t starvation_limit;
     /* A trace is recorded, and it has a thread now, which has not run yet: what else is known of it can be added. */
     void (*recorded)(struct dispatcher_thread *thread);
     /* A policy had to go. */
@@ -259,6 +263,14 @@ bool dispatcher_interrupted(bool may_leave);
 /* Between these two, which nest, the caller is not preempted by time. Need no dispatcher_enter. */
 void dispatcher_hold(void);
 void dispatcher_release(void);
+
+/* ---- Handlers that do not end ------------------------------------------------------------------------------------ */
+
+/* For a signal that comes to the kernel thread whenever it has run for so long as a handler may run: whether one call
+ * of a handler has lasted since the signal before. If so, the code that was interrupted goes on with
+ * dispatcher_leave_handler (on its own stack, as if it had called it), which does not return; the policy is out. */
+bool dispatcher_overruns(void);
+void dispatcher_leave_handler(void);
 
 /* ---- For those who look ------------------------------------------------------------------------------------------ */
 

@@ -39,7 +39,8 @@ static struct dispatcher_thread *end_of(struct dispatcher_thread *thread) {
 
 /* One that is LENDING, but to nobody, goes on: what it waited for has happened. */
 static bool can_run(const struct dispatcher_thread *end, const struct dispatcher_thread *turn) {
-    return end->state == THREAD_LENDING || (end->state == THREAD_RUNNABLE && (!end->own_turn || end == turn));
+    return end->state == THREAD_LENDING ||
+           ((end->state == THREAD_RUNNABLE || end->state == THREAD_MARKED) && (!end->own_turn || end == turn));
 }
 
 static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *end);

@@ -29,6 +29,10 @@ void dispatcher_attend(void) {
         here->patience_full *= 2;
     else if (passed > LONG)
         here->patience_full = passed > 4 * LONG || here->patience_full == 1 ? 1 : here->patience_full / 2;
+    if (UNLIKELY(dispatcher.host->starvation_limit != 0)) {
+        dispatcher.decisions += (uint64_t)here->patience_full;
+        dispatcher_look_for_starving(now);
+    }
     here->patience = here->patience_full;
     here->attended = now;
     here->polling = true;
@@ -103,7 +107,7 @@ static void expire(struct scheduler *scheduler, int64_t now) {
             return;
         const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
         tell(scheduler, !here->polling);
-        const struct catapults_stop *stop = timeout->raise(scheduler->instance, first->thread);
+        const struct catapults_stop *stop = dispatcher_raise_timeout(scheduler, timeout, first->thread);
         if (UNLIKELY(stop))
             dispatcher_contain(scheduler, timeout->name, stop, NULL, runs);
         if (UNLIKELY(scheduler->idle))

@@ -18,6 +18,13 @@ struct processor {
     bool timed;                        /* some policy has timers or a handler of `tick` */
     volatile bool came;                /* it was interrupted while it was `polling` */
     volatile bool late;                /* it was interrupted in the runtime: the next decision attends to it */
+
+    /* Of policies whose handlers may run for ever: see watch.c. */
+    struct scheduler *volatile handler_of; /* a handler of which runs; NULL: none */
+    volatile uint64_t handler_call;        /* which call it is; and which was seen by the signal before */
+    volatile uint64_t handler_seen;
+    void *handler_jump[5];
+
     const struct catapults_stop *stop; /* NULL, except while a `schedule` that stopped is dealt with */
 
     /* Of the host: variables of the kernel thread. */

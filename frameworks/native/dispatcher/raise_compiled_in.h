@@ -23,14 +23,14 @@ static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(
 
 #define RAISE(scheduler, event, ...)                                                                                   \
     CHOOSE(scheduler, (TELL(scheduler, true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__)), \
-           (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->instance, __VA_ARGS__)))
+           (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->self, __VA_ARGS__)))
 #define SCHEDULE(scheduler, stop)                                                                                      \
     CHOOSE(scheduler, (TELL(scheduler, false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop)),    \
-           (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->instance, stop)))
+           (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->self, stop)))
 #define ADOPT(scheduler, t)                                                                                            \
     CHOOSE(scheduler, catapults_policy.adopt(&compiled_in_memory, t),                                                  \
            (scheduler)->policy->adopt((scheduler)->instance, t))
-#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->instance))
-#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->instance))
+#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->self))
+#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->self))
 
 #endif

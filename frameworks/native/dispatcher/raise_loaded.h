@@ -12,10 +12,10 @@
 
 /* Calls it: RAISE(scheduler, newthread, t). */
 #define RAISE(scheduler, event, ...)                                                                                   \
-    (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->instance, __VA_ARGS__))
-#define SCHEDULE(scheduler, stop) (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->instance, stop))
+    (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->self, __VA_ARGS__))
+#define SCHEDULE(scheduler, stop) (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->self, stop))
 #define ADOPT(scheduler, t) (scheduler)->policy->adopt((scheduler)->instance, t)
-#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->instance))
-#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->instance))
+#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->self))
+#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->self))
 
 #endif

@@ -21,6 +21,7 @@ enum dispatcher_state {
     THREAD_SUSPENDED,
     THREAD_ENDED,
     THREAD_LENDING,
+    THREAD_MARKED, /* RUNNABLE, and not dispatched since starvation.c has looked */
     /* Instead of the first, of what a scheduler is to its parent: something under it is RUNNABLE. So one look at what
      * was dispatched tells a thread from a scheduler. */
     SCHEDULER_RUNNABLE
@@ -61,7 +62,8 @@ static inline struct dispatcher_thread *dispatcher_thread_of(struct catapults_th
 
 /* Whether it is READY or RUNNING to its policy. */
 static inline bool dispatcher_is_runnable(const struct dispatcher_thread *member) {
-    return member->state == THREAD_RUNNABLE || member->state == THREAD_LENDING || member->state == SCHEDULER_RUNNABLE;
+    return member->state == THREAD_RUNNABLE || member->state == THREAD_MARKED || member->state == THREAD_LENDING ||
+           member->state == SCHEDULER_RUNNABLE;
 }
 
 #endif

@@ -36,10 +36,7 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
     for (struct dispatcher_thread *member = first(scheduler); member; member = next(scheduler, member))
         copy(part += size, &member->policy, size);
 
-    scheduler->policy = policy;
-    scheduler->handlers = policy->handlers;
-    scheduler->instance = instance ? instance : scheduler->builtin;
-    scheduler->inlined = false;
+    dispatcher_put_in_force(scheduler, policy, instance ? instance : scheduler->builtin);
     policy->start(scheduler->instance);
     dispatcher_clock_start(scheduler);
     if (dispatcher.host->scheduler_started)
@@ -48,9 +45,7 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
     if (!stop)
         stop = take_all(scheduler, &before, parts);
     if (stop) {
-        scheduler->policy = before.policy;
-        scheduler->handlers = before.handlers;
-        scheduler->instance = before.instance;
+        dispatcher_put_in_force(scheduler, before.policy, before.instance);
         scheduler->inlined = before.inlined;
         dispatcher_clock_start(scheduler);
         part = parts;

@@ -11,6 +11,7 @@
 
 struct scheduler {
     const struct native_handlers *handlers;
+    void *self; /* what its handlers are given: the instance, or the scheduler itself if they are watched */
     void *instance;
     bool inlined;             /* its policy is the one that is compiled in */
     bool clocked;             /* its policy looks at the clock: see clock.c */
@@ -18,6 +19,7 @@ struct scheduler {
     int64_t runnable;         /* what is under it and READY or RUNNING */
     struct scheduler *parent; /* NULL: the root */
     bool idle;                /* it dispatched nothing although something under it is RUNNABLE, and waits */
+    bool served;              /* it was dispatched since starvation.c has looked */
     bool leaving;             /* it ends when its parent dispatches it next */
     uint32_t members;         /* threads and schedulers under it */
     bool lent_only;           /* it never dispatches: threads under it run on turns of others only */
@@ -33,6 +35,7 @@ struct scheduler {
     struct scheduler *next; /* all schedulers, parents before their children */
     void *host;             /* what the host keeps of it */
     _Alignas(16) char builtin[DISPATCHER_BUILTIN_INSTANCE]; /* its instance after the policy had to go */
+    struct native_handlers watched;  /* `handlers`, of a policy whose handlers may run for ever: see watch.c */
     struct dispatcher_thread record; /* what it is to its parent; last: the attributes of the parent's policy follow */
 };
 

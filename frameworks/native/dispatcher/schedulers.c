@@ -18,9 +18,7 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     struct dispatcher_thread *record = &scheduler->record;
     uint32_t room = record->room;
     *scheduler = (struct scheduler){.parent = parent, .name = text, .host = scheduler->host};
-    scheduler->policy = policy;
-    scheduler->handlers = policy->handlers;
-    scheduler->instance = instance ? instance : scheduler->builtin;
+    dispatcher_put_in_force(scheduler, policy, instance ? instance : scheduler->builtin);
     *record = (struct dispatcher_thread){
         .scheduler = parent, .state = SCHEDULER_RUNNABLE, .is_scheduler = true, .room = room};
     record->policy.number = ++dispatcher.numbers;

@@ -21,6 +21,9 @@ struct dispatcher {
     uint32_t numbers;          /* threads that there ever were */
     struct timer *timers;
     struct dispatcher_thread *oldest, *newest;
+    int64_t marked;                          /* when starvation.c has looked */
+    uint64_t decisions, enough;              /* since then, about; and how many serve everybody */
+    const struct dispatcher_thread *starved; /* while the policy has to go that let it wait */
     const struct dispatcher_driver *driver;
     const struct dispatcher_host *host;
 };
@@ -41,6 +44,20 @@ static inline void tell(struct scheduler *scheduler, bool running) {
     if (UNLIKELY(scheduler->clocked))
         dispatcher_tell(scheduler, running);
 }
+
+/* The scheduler has this policy; its instance is there, and has not been started. */
+void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance);
+
+/* The event of a timer. */
+const struct catapults_stop *dispatcher_raise_timeout(struct scheduler *scheduler,
+                                                      const struct catapults_timeout *timeout,
+                                                      struct catapults_thread *t);
+
+/* What a handler stopped at that was left because it ran for too long. */
+extern const struct catapults_stop dispatcher_overran __attribute__((visibility("hidden")));
+
+/* A policy that lets a thread wait for too long is out. Nothing is RUNNING. */
+void dispatcher_look_for_starving(int64_t now);
 
 /* The policy of `scheduler` is out: says so, and files all that is under it under the built-in FIFO, as the host's book
  * has it; `runs` (or NULL) is the thread that is RUNNING. The event under way is complete then. */

@@ -39,6 +39,8 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
     here->stop = NULL;
     for (;;) {
         struct dispatcher_thread *member = t ? dispatcher_thread_of(t) : NULL;
+        if (member && member->state == THREAD_MARKED)
+            member->state = THREAD_RUNNABLE;
         if (member && (member->state == THREAD_RUNNABLE || member->state == THREAD_LENDING)) {
             here->turn = member;
             end = dispatcher_borrow(member);
@@ -47,6 +49,7 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
             scheduler = &dispatcher.root; /* all have given the processor up with it */
         } else if (member && member->state == SCHEDULER_RUNNABLE) {
             scheduler = scheduler_of(member);
+            scheduler->served = true;
             if (LIKELY(!scheduler->leaving)) {
                 TRACE(TRACE_DISPATCHED, member, 0);
                 stop = NULL;
@@ -140,7 +143,7 @@ bool dispatcher_preempted(struct dispatcher_thread *turn) {
 }
 
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn) {
-    if (thread == turn || (thread->state != THREAD_RUNNABLE && thread->state != THREAD_LENDING))
+    if (thread == turn || !dispatcher_is_runnable(thread))
         return false;
     struct dispatcher_thread *member;
     for (member = thread; member && member != dispatcher_member(member->scheduler, turn); member = above(member))

@@ -37,7 +37,15 @@ struct catapults_options {
     const char *trace;   /* where to record who ran when; NULL: $CATAPULTS_TRACE, else nowhere */
     size_t stack_size;   /* bytes of a thread's stack; 0: 64 KiB. Rounded up to a power of two, at least 16 KiB */
     bool cooperative;    /* no preemption by time: a thread that neither blocks nor yields keeps the processor */
-    int64_t tick;        /* nanoseconds; 0: 4 ms. See "Preemption" in catapults/threads.h */
+    /* A handler of the policy that has run for longer, in CPU time, is left, and its policy is out: nanoseconds; 0:
+     * $CATAPULTS_HANDLER_LIMIT, in milliseconds, else a second. Handlers without loops and verbatim text end by
+     * themselves and are not watched. */
+    int64_t handler_limit;
+    /* A policy that lets a ready thread wait for longer is out: nanoseconds; 0: $CATAPULTS_STARVATION_LIMIT, in
+     * milliseconds, else none. It is noticed after one to two limits; only what other threads were given counts, not
+     * what one of them has kept. */
+    int64_t starvation_limit;
+    int64_t tick; /* nanoseconds; 0: 4 ms. See "Preemption" in catapults/threads.h */
 };
 
 /* Starts the runtime with the caller as its first thread. `options` may be NULL. On failure the reason is on standard

@@ -41,6 +41,10 @@ int preemption_attach(void);
  * before. Calls no libc function. */
 void preemption_arm(int64_t instant);
 
+/* As sigaction, for a signal that is not to be put off by tools that look on: it must come at any instruction. `flags`:
+ * besides SA_SIGINFO and SA_RESTART. Returns 0 or an error number. */
+int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags);
+
 /* ---- Which code is the application's ----------------------------------------------------------------------------- */
 
 /* Whether the instruction belongs to the executable, but not to the runtime; or to an object that was registered. */

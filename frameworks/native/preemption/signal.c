@@ -32,7 +32,6 @@ static bool in_system_call(const ucontext_t *context);
 static void look_again(const ucontext_t *context);
 static void keep_rounding(const ucontext_t *context);
 static void settle(ucontext_t *context);
-static int install(void);
 
 int preemption_start(preemption_interrupted *function, const void *runtime) {
     int error = preemption_code_start(runtime);
@@ -41,7 +40,7 @@ int preemption_start(preemption_interrupted *function, const void *runtime) {
     interrupted = function;
     if (sigaction(PREEMPTION_SIGNAL, NULL, &before) != 0)
         return errno;
-    return install();
+    return preemption_install(PREEMPTION_SIGNAL, handle, SA_NODEFER);
 }
 
 int preemption_attach(void) {
@@ -135,19 +134,19 @@ __attribute__((noipa)) static void settle(ucontext_t *context) {
 }
 
 /* The system call itself: the tools put off signals whose handlers they know of, to where we could not switch. */
-static int install(void) {
+int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags) {
     struct {
         void (*handler)(int, siginfo_t *, void *);
         unsigned long flags;
         void (*restorer)(void);
         uint64_t mask;
-    } action = {.handler = handle, .flags = SA_SIGINFO | SA_RESTART | SA_NODEFER};
+    } action = {.handler = handler, .flags = SA_SIGINFO | SA_RESTART | flags};
 #if defined(__x86_64__)
     extern void preemption_return(void) __attribute__((visibility("hidden")));
     action.flags |= 0x04000000; /* SA_RESTORER */
     action.restorer = preemption_return;
 #endif
-    return syscall(SYS_rt_sigaction, PREEMPTION_SIGNAL, &action, NULL, sizeof action.mask) == 0 ? 0 : errno;
+    return syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask) == 0 ? 0 : errno;
 }
 
 #if defined(__x86_64__)

@@ -37,6 +37,7 @@ static void restart(void) {
     }
     self->joiner = NULL;
     preempt_restart();
+    watch_restart();
     int error = io_restart();
     if (error) {
         runtime_report("a child of catapults_fork cannot wait for descriptors: %s", strerror(error));

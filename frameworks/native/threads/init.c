@@ -17,7 +17,7 @@
 
 struct runtime runtime;
 
-enum { STACK_SIZE = 64 << 10, STACK_LEAST = 16 << 10 };
+enum { STACK_SIZE = 64 << 10, STACK_LEAST = 16 << 10, HANDLER_LIMIT = 1000000000 /* nanoseconds */ };
 
 /* Of the C++ library, in programs that are linked with it. */
 __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
@@ -35,6 +35,8 @@ static void scheduler_started(struct scheduler *scheduler) {
         scheduler->name = scheduler_root.name[0] ? scheduler_root.name : NULL;
     }
     imports_started(scheduler_handle(scheduler));
+    if (scheduler->policy->unbounded)
+        watch_start();
 }
 
 static void finished(void) { exit(EXIT_SUCCESS); }
@@ -53,6 +55,20 @@ static struct catapults_handle *first_record(void) {
     self->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
     strcpy(self->name, "main");
     return self;
+}
+
+/* The option, else the variable of the environment, in milliseconds, else the default. */
+static int64_t limit_of(int64_t option, const char *variable, int64_t usual) {
+    const char *text = runtime_environment(variable);
+    if (option > 0 || !text || !*text)
+        return option > 0 ? option : usual;
+    char *end;
+    long long milliseconds = strtoll(text, &end, 10);
+    if (*end || milliseconds <= 0 || milliseconds > INT64_MAX / 1000000) {
+        runtime_report("%s is \"%s\": it must be a number of milliseconds", variable, text);
+        return usual;
+    }
+    return milliseconds * 1000000;
 }
 
 int catapults_init(const struct catapults_options *options) {
@@ -87,6 +103,8 @@ int catapults_init(const struct catapults_options *options) {
 
     const char *strict = runtime_environment("CATAPULTS_STRICT_IMPORTS");
     runtime.strict_imports = options->strict_imports || (strict && strcmp(strict, "1") == 0);
+    runtime.handler_limit = limit_of(options->handler_limit, "CATAPULTS_HANDLER_LIMIT", HANDLER_LIMIT);
+    runtime.starvation_limit = limit_of(options->starvation_limit, "CATAPULTS_STARVATION_LIMIT", 0);
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
     if (runtime.stack_size < STACK_LEAST)
         runtime.stack_size = STACK_LEAST;
@@ -122,6 +140,7 @@ int catapults_init(const struct catapults_options *options) {
     if (error)
         return error;
     host.error_number = &errno;
+    host.starvation_limit = runtime.starvation_limit;
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
     overflow_install(); /* before the kernel thread's stack for signals is looked at */
     preempt_start(options, &host);

@@ -21,7 +21,16 @@ void report_contained(const struct dispatcher_failure *failure) {
     const struct catapults_policy *policy = failure->policy;
     const struct catapults_stop *stop = failure->stop;
     static char what[512];
-    if (!stop)
+    if (failure->starved)
+        snprintf(what, sizeof what,
+                 "in %s thread %" PRIu32 " (%s) was ready for longer than %" PRId64 " ms, "
+                 "and only others were dispatched",
+                 file_name(policy->source), failure->starved->policy.number,
+                 handle_of((struct dispatcher_thread *)failure->starved)->name, runtime.starvation_limit / 1000000);
+    else if (failure->overran)
+        snprintf(what, sizeof what, "the handler of `%s` in %s ran for longer than %" PRId64 " ms, and was left",
+                 failure->event, file_name(policy->source), runtime.handler_limit / 1000000);
+    else if (!stop)
         snprintf(what, sizeof what, "rule of %s broken in `%s`: %s", policy->framework, failure->event, failure->text);
     else if (stop->why == CATAPULTS_STOP_FAIL)
         snprintf(what, sizeof what, "`fail` at %s:%" PRIu32 " in `%s`, which may not fail: %s",

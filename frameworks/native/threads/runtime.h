@@ -12,6 +12,8 @@ struct runtime {
     size_t stack_size;  /* of a thread, unless it asks for another */
     size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
     bool strict_imports;
+    int64_t handler_limit;    /* nanoseconds */
+    int64_t starvation_limit; /* nanoseconds; 0: none */
 };
 
 extern struct runtime runtime;
@@ -50,6 +52,12 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
 
 /* In a child of fork: its kernel thread can be interrupted, too. */
 void preempt_restart(void);
+
+/* Watches handlers that may run for ever, on the calling kernel thread. Once is enough. */
+void watch_start(void);
+
+/* In a child of fork, if they were watched. */
+void watch_restart(void);
 
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);

@@ -1,0 +1,43 @@
+/*
+ * Threads that a policy never dispatches. Every so often all that is READY is marked, and who is dispatched loses the
+ * mark: who still has it at the next look has waited all the time. A mark is a state of its own, so that a dispatch
+ * without one costs nothing. What waits because others keep the processor is not the policy's fault: there must have
+ * been decisions enough for everybody.
+ */
+#include "dispatcher/state.h"
+
+static void contain(const struct dispatcher_thread *thread);
+
+void dispatcher_look_for_starving(int64_t now) {
+    if (now - dispatcher.marked < dispatcher.host->starvation_limit || dispatcher.decisions < dispatcher.enough)
+        return;
+    struct dispatcher_thread *thread;
+    for (thread = dispatcher.oldest; thread; thread = thread->newer)
+        if (thread->state == THREAD_MARKED)
+            contain(thread);
+    uint64_t marked = 0;
+    for (thread = dispatcher.oldest; thread; thread = thread->newer) {
+        if (thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED)
+            continue;
+        thread->state = THREAD_MARKED;
+        marked++;
+    }
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
+        scheduler->served = false;
+    dispatcher.marked = now;
+    dispatcher.decisions = 0;
+    dispatcher.enough = 2 * marked;
+}
+
+/* Its scheduler's policy is out; or that of the highest one above it that let a scheduler wait as long. */
+static void contain(const struct dispatcher_thread *thread) {
+    struct scheduler *scheduler = thread->scheduler;
+    for (struct scheduler *above = scheduler; above->parent; above = above->parent)
+        if (!above->served && !above->idle)
+            scheduler = above->parent;
+    if (scheduler->policy == &dispatcher_builtin)
+        return; /* it has taken over since the mark, or its threads keep the processor */
+    dispatcher.starved = thread;
+    dispatcher_contain(scheduler, "schedule", NULL, NULL, NULL);
+    dispatcher.starved = NULL;
+}

@@ -1,0 +1,188 @@
+/*
+ * Handlers that may run for ever: those of policies that say so (loops, verbatim text). Each is called by way of a
+ * wrapper, which can be returned to; a signal that comes while one call has lasted for too long leads there. A handler
+ * touches its instance and the policy's part of threads alone, and both are given up with the policy, so it can be left
+ * anywhere.
+ *
+ *     RAISE ──► wrapper ──► handler … signal ──► dispatcher_leave_handler ──► wrapper ──► a stop
+ *
+ * Policies whose handlers all end are called straight.
+ */
+#include "contexts/tools.h"
+#include "dispatcher/state.h"
+
+const struct catapults_stop dispatcher_overran = {CATAPULTS_STOP_GUARD, 0, "it ran for too long"};
+
+/* True: the handler that is called next is left by a jump back to here. Not inlined: its frame is what is returned to.
+ */
+#define LEFT(scheduler) (enter_handler(scheduler), __builtin_setjmp(processor_here()->handler_jump))
+
+static void enter_handler(struct scheduler *scheduler) {
+    struct processor *here = processor_here();
+    here->handler_call++;
+    here->handler_of = scheduler;
+}
+
+static void left_handler(void) { processor_here()->handler_of = NULL; }
+
+TOOLS_UNSEEN bool dispatcher_overruns(void) {
+    struct processor *here = processor_here();
+    bool same = here->handler_of && here->handler_seen == here->handler_call;
+    here->handler_seen = here->handler_call;
+    return same;
+}
+
+TOOLS_UNSEEN void dispatcher_leave_handler(void) { __builtin_longjmp(processor_here()->handler_jump, 1); }
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+static __attribute__((noinline)) const struct catapults_stop *
+call(struct scheduler *scheduler, native_thread_event *handler, struct catapults_thread *t) {
+    const struct catapults_stop *stop = &dispatcher_overran;
+    if (!LEFT(scheduler))
+        stop = handler(scheduler->instance, t);
+    left_handler();
+    return stop;
+}
+
+const struct catapults_stop *dispatcher_raise_timeout(struct scheduler *scheduler,
+                                                      const struct catapults_timeout *timeout,
+                                                      struct catapults_thread *t) {
+    return scheduler->self == scheduler ? call(scheduler, timeout->raise, t) : timeout->raise(scheduler->instance, t);
+}
+
+static const struct native_handlers *real(const struct scheduler *scheduler) { return scheduler->policy->handlers; }
+
+static __attribute__((noinline)) const struct catapults_stop *init(void *self) {
+    struct scheduler *scheduler = self;
+    const struct catapults_stop *stop = &dispatcher_overran;
+    if (!LEFT(scheduler))
+        stop = real(scheduler)->init(scheduler->instance);
+    left_handler();
+    return stop;
+}
+
+static __attribute__((noinline)) struct catapults_thread *schedule(void *self, const struct catapults_stop **stop) {
+    struct scheduler *scheduler = self;
+    struct catapults_thread *t = NULL;
+    if (!LEFT(scheduler))
+        t = real(scheduler)->schedule(scheduler->instance, stop);
+    else
+        *stop = &dispatcher_overran;
+    left_handler();
+    return t;
+}
+
+#define EVENT(name)                                                                                                    \
+    static const struct catapults_stop *name(void *self, struct catapults_thread *t) {                                 \
+        return call(self, real(self)->name, t);                                                                        \
+    }
+
+EVENT(newthread)
+EVENT(switch_out)
+EVENT(block_io_read)
+EVENT(block_io_write)
+EVENT(block_io_accept)
+EVENT(block_io_connect)
+EVENT(block_io_file)
+EVENT(block_lock)
+EVENT(block_condition)
+EVENT(block_join)
+EVENT(block_sleep)
+EVENT(block_kernel)
+EVENT(block_scheduler)
+EVENT(block_port)
+EVENT(block_signal)
+EVENT(event_raised)
+EVENT(suspend_thread)
+EVENT(resume_thread)
+EVENT(set_next_thread)
+EVENT(tick)
+EVENT(exit)
+
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
+
+/* Whoever asks cannot be told that there is no answer. */
+static void contain(struct scheduler *scheduler, const char *query) {
+    dispatcher_contain(scheduler, query, &dispatcher_overran, NULL, dispatcher_running());
+}
+
+#define NUMBER(name)                                                                                                   \
+    static __attribute__((noinline)) int64_t name(const void *self) {                                                  \
+        struct scheduler *scheduler = (struct scheduler *)self;                                                        \
+        int64_t answer = 0;                                                                                            \
+        if (!LEFT(scheduler))                                                                                          \
+            answer = real(scheduler)->name(scheduler->instance);                                                       \
+        else                                                                                                           \
+            contain(scheduler, #name);                                                                                 \
+        left_handler();                                                                                                \
+        return answer;                                                                                                 \
+    }
+
+#define TRUTH(name)                                                                                                    \
+    static __attribute__((noinline)) bool name(const void *self, const struct catapults_thread *t) {                   \
+        struct scheduler *scheduler = (struct scheduler *)self;                                                        \
+        bool answer = false;                                                                                           \
+        if (!LEFT(scheduler))                                                                                          \
+            answer = real(scheduler)->name(scheduler->instance, t);                                                    \
+        else                                                                                                           \
+            contain(scheduler, #name);                                                                                 \
+        left_handler();                                                                                                \
+        return answer;                                                                                                 \
+    }
+
+NUMBER(threads_ready)
+NUMBER(threads_suspended)
+NUMBER(threads_total)
+TRUTH(is_ready)
+TRUTH(can_switch_to)
+
+/* ---- Which scheduler is watched ---------------------------------------------------------------------------------- */
+
+static const struct native_handlers watched = {
+    init,
+    newthread,
+    schedule,
+    switch_out,
+    block_io_read,
+    block_io_write,
+    block_io_accept,
+    block_io_connect,
+    block_io_file,
+    block_lock,
+    block_condition,
+    block_join,
+    block_sleep,
+    block_kernel,
+    block_scheduler,
+    block_port,
+    block_signal,
+    event_raised,
+    suspend_thread,
+    resume_thread,
+    set_next_thread,
+    tick,
+    exit,
+    threads_ready,
+    threads_suspended,
+    threads_total,
+    is_ready,
+    can_switch_to,
+};
+
+void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {
+    scheduler->policy = policy;
+    scheduler->instance = instance;
+    scheduler->inlined = false;
+    scheduler->handlers = policy->handlers;
+    scheduler->self = instance;
+    if (!policy->unbounded)
+        return;
+    /* What the policy leaves to the host stays so. */
+    const void *const *from = (const void *const *)&watched, *const *asked = policy->handlers;
+    const void **to = (const void **)&scheduler->watched;
+    for (unsigned i = 0; i < sizeof watched / sizeof *from; i++)
+        to[i] = asked[i] ? from[i] : NULL;
+    scheduler->handlers = &scheduler->watched;
+    scheduler->self = scheduler;
+}
