@@ -185,6 +185,7 @@ fn has(policy: &Verified<Policy>, what: &str) -> bool {
         "all" => true,
         "guards" => guarded,
         "imports" => !policy.imports.is_empty() || !policy.thread_imports.is_empty(),
+        "attribute" => policy.attributes.iter().any(|attribute| attribute.timer.is_none()),
         "threadref" => kind(|kind| *kind == ContainerKind::Threadref),
         "queue" => kind(|kind| *kind == ContainerKind::Queue),
         "stack" => kind(|kind| *kind == ContainerKind::Stack),
