@@ -302,11 +302,15 @@ static __attribute__((noinline)) struct processor *await_own_turn(struct process
     return here;
 }
 
+void dispatcher_own_turn(void) {
+    struct processor *here = processor_here();
+    if (UNLIKELY(here->turn != here->current) && !here->current->scheduler->lent_only)
+        await_own_turn(here);
+}
+
 void dispatcher_exit(struct dispatcher_thread *heir) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    if (UNLIKELY(here->turn != self) && !self->scheduler->lent_only)
-        here = await_own_turn(here);
     self->state = THREAD_ENDED;
     strike(self);
     const struct catapults_stop *stop = RAISE(self->scheduler, exit, &self->policy);

@@ -190,6 +190,9 @@ const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, stru
                                                struct stack *stack, void *top, void (*entry)(void *), void *argument);
 void dispatcher_begin(void);
 
+/* Before dispatcher_exit, which is for a thread that runs on a turn of its own. May run other threads. */
+void dispatcher_own_turn(void);
+
 /* Does not return, and does not say so: the compiler then jumps where it would call, and the processor foresees the
  * returns of the thread that goes on (see x86_64.S). Ends the running thread, then unblocks `heir`, if there is one:
  * when that runs, the record and the stack of the thread are not in use any more. Without an heir they may be given

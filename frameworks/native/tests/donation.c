@@ -494,6 +494,39 @@ static void a_join_may_lend(void) {
     require_order("low medium high ");
 }
 
+static void end_with_the_lock(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", urgent);
+    note(name);
+    require(catapults_detach(catapults_self()) == 0);
+}
+
+static void fill_the_stack(const char *name) {
+    volatile char frame[30000];
+    for (size_t i = 0; i < sizeof frame; i++)
+        frame[i] = (char)0xa5;
+    catapults_yield();
+    note(name);
+}
+
+static void start_others(const char *name) {
+    for (int i = 0; i < 5; i++)
+        spawn(2, "x", fill_the_stack);
+    note(name);
+}
+
+/* Who waits for it is blocked, and others run, until it has a turn of its own: until then it needs its stack. */
+static void who_ends_on_a_loan_keeps_its_stack(void) {
+    begin(POLICIES "/urgency.so");
+    static struct task most = {100, NULL, NULL};
+    catapults_set_object(catapults_self(), &most);
+    spawn(1, "low ", end_with_the_lock);
+    spawn(8, "others ", start_others);
+    most.priority = 0;
+    catapults_yield();
+    require_order("others xxxxxlow medium ");
+}
+
 /* ---- Deadlocks --------------------------------------------------------------------------------------------------- */
 
 static int results[3];
@@ -611,6 +644,7 @@ int main(void) {
         child_test(who_borrows_may_be_suspended),
         child_test(who_lends_may_be_suspended),
         child_test(a_join_may_lend),
+        child_test(who_ends_on_a_loan_keeps_its_stack),
         child_test(a_ring_of_two_is_refused),
         child_test(a_ring_of_inherited_locks_is_refused),
         child_test(a_ring_of_other_locks_is_refused),

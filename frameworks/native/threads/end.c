@@ -47,6 +47,7 @@ void end(struct catapults_handle *self, void *result) {
     dispatcher_enter();
     if (self->held)
         mutex_abandon_all(self);
+    dispatcher_own_turn(); /* others run until then: it needs its stack */
     self->result = result;
     self->ended = true;
     struct catapults_handle *joiner = self->joiner;
