@@ -527,6 +527,48 @@ static void who_ends_on_a_loan_keeps_its_stack(void) {
     require_order("others xxxxxlow medium ");
 }
 
+/* ---- Under two policies ------------------------------------------------------------------------------------------ */
+
+static int rounds;
+static void go_round(const char *name) {
+    for (int i = 0; i < rounds; i++) {
+        note(name);
+        catapults_yield();
+    }
+}
+
+static void sleep_a_while(const char *name) {
+    note(name);
+    catapults_sleep(2000000);
+    note(name);
+}
+
+/* It is the least urgent by itself, and runs before all others because of its stand-in. */
+static void a_thread_is_under_two_policies(void) {
+    begin(POLICIES "/urgency.so");
+    static struct task most = {100, NULL, NULL};
+    catapults_set_object(catapults_self(), &most);
+    add_scheduler("background", NULL, 1);
+    rounds = 3;
+    catapults_t twice = spawn_under(catapults_scheduler_find("background"), "twice ", go_round);
+    spawn(5, "medium ", note);
+    static struct task urgent_task = {9, NULL, NULL};
+    struct catapults_attributes attributes = {.object = &urgent_task, .stack_size = 16 << 10};
+    require(catapults_stand_in(twice, &attributes) == 0);
+    require(catapults_join(twice, NULL) == 0);
+    require_order("twice twice twice medium ");
+    /* While it sleeps its stand-in does, too; who ends first does not matter. */
+    order[0] = '\0';
+    twice = spawn_under(catapults_scheduler_find("background"), "sleepy ", sleep_a_while);
+    require(catapults_stand_in(twice, &attributes) == 0 && catapults_stand_in(twice, &attributes) == 0);
+    spawn(5, "medium ", note);
+    require(catapults_join(twice, NULL) == 0);
+    require_order("sleepy medium sleepy ");
+    most.priority = 0;
+    catapults_yield();
+    require(catapults_threads_total() >= 0);
+}
+
 /* ---- Deadlocks --------------------------------------------------------------------------------------------------- */
 
 static int results[3];
@@ -644,6 +686,7 @@ int main(void) {
         child_test(who_borrows_may_be_suspended),
         child_test(who_lends_may_be_suspended),
         child_test(a_join_may_lend),
+        child_test(a_thread_is_under_two_policies),
         child_test(who_ends_on_a_loan_keeps_its_stack),
         child_test(a_ring_of_two_is_refused),
         child_test(a_ring_of_inherited_locks_is_refused),

@@ -4,6 +4,7 @@
  * without that have no such frames.
  */
 #include "threads/end.h"
+#include "threads/stand_in.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,7 +48,10 @@ void end(struct catapults_handle *self, void *result) {
     dispatcher_enter();
     if (self->held)
         mutex_abandon_all(self);
-    dispatcher_own_turn(); /* others run until then: it needs its stack */
+    if (__builtin_expect(self->stand_ins != NULL, 0))
+        stand_ins_end(self);
+    if (__builtin_expect(processor_here()->turn != &self->dispatched, 0))
+        dispatcher_own_turn(); /* others run until then: it needs its stack */
     self->result = result;
     self->ended = true;
     struct catapults_handle *joiner = self->joiner;

@@ -35,6 +35,7 @@ struct catapults_handle {
     bool woken;       /* a mutex has become free for it */
     bool passed_over; /* but another came first */
 
+    struct stand_in *stand_ins;        /* see stand_in.c */
     struct client *client;             /* it is under no policy; else NULL: see client.h */
     uintptr_t target;                  /* in catapults_schedule: the client */
     uint8_t sensitivity;               /* and enum catapults_sensitivity */

@@ -46,6 +46,11 @@ int catapults_tryjoin(catapults_t thread, void **result);                     /*
  * one joins would have two turns where others have one. */
 int catapults_join_donating(catapults_t thread, void **result);
 
+/* Puts a thread under one more policy (1996, §4.5): creates a thread, with these attributes (`scheduler` says which
+ * policy, its stack can be the smallest), that lends all its turns to `thread` until that ends, and ends then. Several
+ * may stand in for one thread. ESRCH: it has ended; or as catapults_create. */
+int catapults_stand_in(catapults_t thread, const struct catapults_attributes *attributes);
+
 int catapults_detach(catapults_t thread);
 __attribute__((noreturn)) void catapults_exit(void *result); /* see catapults/cancel.h */
 catapults_t catapults_self(void);
