@@ -280,4 +280,5 @@ int main(int count, char **arguments) {
     if (dispatcher_start_under(first, allocate(dispatcher_thread_size(first->policy))))
         fatal("refused", "the first thread");
     take_steps();
+    return 0;
 }

@@ -248,7 +248,9 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let (home, driver) = (root().join("frameworks/native"), folder.path().join("driver"));
         let mut compiler = Command::new("gcc");
-        compiler.args(["-std=c17", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&driver);
+        compiler
+            .args(["-std=c17", "-D_GNU_SOURCE", "-ffreestanding", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-o"])
+            .arg(&driver);
         for include in [home.clone(), home.join("include"), root().join("frameworks/shared")] {
             compiler.arg("-I").arg(include);
         }
