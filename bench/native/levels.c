@@ -12,7 +12,7 @@
 
 #include "catapults.h"
 
-enum { ROUNDS = 15, YIELDS = 1 << 17, DEEPEST = 8 };
+enum { ROUNDS = 101, YIELDS = 1 << 13, DEEPEST = 8 };
 
 static const int levels[] = {1, 2, 3, 4, 8};
 enum { FIGURES = sizeof levels / sizeof *levels };

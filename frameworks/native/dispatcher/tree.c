@@ -43,6 +43,8 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
             member->state = THREAD_RUNNABLE;
         if (member && (member->state == THREAD_RUNNABLE || member->state == THREAD_LENDING)) {
             here->turn = member;
+            if (LIKELY(member->state == THREAD_RUNNABLE))
+                return member;
             end = dispatcher_borrow(member);
             if (LIKELY(end != NULL))
                 return end;
