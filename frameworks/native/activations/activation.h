@@ -81,10 +81,11 @@ struct lwp {
     struct lwp *about;   /* who was blocked or interrupted; NULL: nobody */
     uint32_t about_word; /* LOST, as it was set */
 
-    struct lwp *next;  /* in the list of those that came back, or were stopped */
-    _Atomic bool user; /* sa_preempt was called for it */
-    ucontext_t place;  /* where it waits without a frame of the kernel's, and where it blocked */
-    siginfo_t info;    /* of its fault, or of the signal that its upcall tells of */
+    struct lwp *next;   /* in the list of those that came back, or were stopped */
+    _Atomic bool user;  /* sa_preempt was called for it */
+    ucontext_t place;   /* where it waits without a frame of the kernel's */
+    ucontext_t blocked; /* where the one blocked that its upcall tells of */
+    siginfo_t info;     /* of its fault, or of the signal that its upcall tells of */
     struct sa_t events[SA_EVENTS_MOST + 2];
     struct sa_t *sas[SA_EVENTS_MOST + 2];
 };
@@ -187,8 +188,6 @@ void watch_unpark(struct sa_processor *processor);
 
 void interrupt_handler(int signal, siginfo_t *info, void *context);
 bool interrupt_in_section(uint64_t pc);
-/* Whether the processor has something to tell the library. */
-bool interrupt_news(const struct sa_processor *processor);
 /* Wakes an activation that is IDLE; false: it is not. */
 bool interrupt_wake(struct lwp *lwp);
 /* Sees to it that somebody makes the upcall for what is in the lists. */
@@ -197,6 +196,8 @@ void interrupt_notify(struct sa_processor *preferred);
 bool interrupt_regain(struct lwp *self);
 /* Interrupts an activation that runs. */
 void interrupt_send(struct lwp *lwp);
+/* The caller, which is about to end its last hold, is stopped for what was put off. False: not now. */
+bool interrupt_here(struct lwp *self);
 /* The activation has come back from the kernel. Returns when it has a processor. */
 void interrupt_hand_in(struct lwp *self, ucontext_t *context);
 /* Sets the list of `lwp`s aside, the newest first. */
@@ -216,8 +217,15 @@ void upcall_idle(struct lwp *self);
 
 /* A signal that the library asked for. */
 void signals_keep(const siginfo_t *info);
-bool signals_any(void);
+extern _Atomic int signals_waiting;
+static inline bool signals_any(void) { return atomic_load(&signals_waiting) > 0; }
 bool signals_next(siginfo_t *info);
+
+/* Whether the processor has something to tell the library. */
+static inline bool interrupt_news(const struct sa_processor *processor) {
+    return atomic_load(&activations.returned) || atomic_load(&activations.removed) || signals_any() ||
+           atomic_load(&processor->leaving);
+}
 
 /* ---- keeper.c: makes spares, watches affinity, looks twice
  * -------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 enum {
     AGAIN = 50000,      /* nanoseconds until an interruption is tried again */
+    HELD = 300000,      /* the same */
     NO_SPARE = 1000000, /* the same */
     TRIES = 20,         /* in a row that found a section, before it is stepped through */
     STEPS = 2000,       /* instructions in a row */
@@ -23,11 +24,6 @@ bool interrupt_in_section(uint64_t pc) {
             return true;
     }
     return false;
-}
-
-bool interrupt_news(const struct sa_processor *processor) {
-    return atomic_load(&activations.returned) || atomic_load(&activations.removed) || signals_any() ||
-           atomic_load(&processor->leaving);
 }
 
 void interrupt_send(struct lwp *lwp) { system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0); }
@@ -155,21 +151,34 @@ static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, u
     return false;
 }
 
+/* Outside of sections, or at their end. False: it will be tried again. */
+static bool tell(struct lwp *self, ucontext_t *context) {
+    bool user = atomic_exchange(&self->user, false);
+    if ((!user && !interrupt_news(self->processor)) || stop(self, context, user ? CALL_USER : CALL_NEWS))
+        return true;
+    atomic_store(&self->user, user);
+    try_again(self, NO_SPARE);
+    return false;
+}
+
+bool interrupt_here(struct lwp *self) {
+    uint64_t mask = signal_mask(SIGNALS_ALL);
+    bool done = tell(self, &self->place);
+    signal_mask(mask);
+    return done;
+}
+
 static void interrupted(struct lwp *self, ucontext_t *context, uint64_t pc) {
-    bool user = atomic_load(&self->user);
-    if ((!user && !interrupt_news(self->processor)) || atomic_load(&self->held))
-        return; /* sa_release looks again */
-    if (interrupt_in_section(pc)) {
+    if (!atomic_load(&self->user) && !interrupt_news(self->processor))
+        return;
+    if (atomic_load(&self->held)) { /* sa_release looks; who is about to sleep in between is to be waked again */
+        try_again(self, HELD);
+    } else if (interrupt_in_section(pc)) {
         if (++self->tries < TRIES || !step(self, context))
             try_again(self, AGAIN);
-        return;
-    }
-    self->tries = self->steps = 0;
-    if (user)
-        atomic_store(&self->user, false);
-    if (!stop(self, context, user ? CALL_USER : CALL_NEWS)) {
-        atomic_store(&self->user, user);
-        try_again(self, NO_SPARE);
+    } else {
+        self->tries = self->steps = 0;
+        tell(self, context);
     }
 }
 

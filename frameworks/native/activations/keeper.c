@@ -10,10 +10,9 @@
 #include "activations/system.h"
 
 enum {
-    ROUND = 10000000,      /* nanoseconds from look to look, while any processor is busy */
-    AFFINITY_ROUNDS = 100, /* until it is looked at what CPUs there are */
-    CAUGHT_MOST = 16,      /* activations that are looked at in a round, of those that are away */
-    STACK = 256 << 10      /* of the kernel threads' own */
+    ROUND = 10000000, /* nanoseconds from look to look, while any processor is busy */
+    CAUGHT_MOST = 16, /* activations that are looked at in a round, of those that are away */
+    STACK = 256 << 10 /* of the kernel threads' own */
 };
 
 static int read_cpus(void) {
@@ -49,7 +48,7 @@ static int make_thread(void *(*start)(void *), void *argument) {
         return error;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     error = pthread_attr_setstacksize(&attributes, STACK);
-    uint64_t mask = signal_mask(~UINT64_C(0));
+    uint64_t mask = signal_mask(SIGNALS_ALL);
     if (!error)
         error = pthread_create(&thread, &attributes, start, argument);
     signal_mask(mask);
@@ -184,13 +183,22 @@ static bool look_round(void) {
     return any;
 }
 
+static time_t seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
 static void *keeper(void *unused) {
     (void)unused;
-    int cpus = read_cpus(), rounds = 0;
+    int cpus = read_cpus();
+    time_t looked = seconds(); /* at what CPUs there are */
     for (;;) {
         uint32_t before = atomic_load(&activations.keeper);
-        if (++rounds % AFFINITY_ROUNDS == 0)
+        if (seconds() != looked) {
+            looked = seconds();
             cpus = read_cpus();
+        }
         bool made = make_spares() == 0, any = false;
         if (atomic_load(&activations.enabled)) {
             adjust(cpus);

@@ -105,7 +105,7 @@ _Noreturn void lwp_wait(void *unused) {
     (void)unused;
     struct lwp *self = sa_here;
     for (;;) {
-        signal_mask(~UINT64_C(0));
+        signal_mask(SIGNALS_ALL);
         self->processor = NULL;
         atomic_store(&self->held, 0);
         atomic_store(&self->user, false);

@@ -93,7 +93,7 @@ int sa_enable(void) {
         munmap(base, 64 << 10);
         return fail(error);
     }
-    uint64_t all = ~UINT64_C(0), mask = signal_mask(all);
+    uint64_t mask = signal_mask(SIGNALS_ALL);
     activations.mask = mask & ~(UINT64_C(1) << (activations.signal - 1));
     struct sa_processor *first = &sa_processors[0];
     atomic_store(&activations.lwps, 1);
@@ -132,7 +132,7 @@ const struct sa_t *sa_self(void) {
     if (UNLIKELY(!self))
         return NULL;
     if (UNLIKELY(lwp_state(self) != LWP_RUNNING) && !interrupt_regain(self)) {
-        uint64_t mask = signal_mask(~UINT64_C(0));
+        uint64_t mask = signal_mask(SIGNALS_ALL);
         interrupt_hand_in(self, &self->place);
         signal_mask(mask);
     }
@@ -157,7 +157,9 @@ void sa_hold(void) {
     struct lwp *self = sa_here;
     if (!self)
         return;
-    if (atomic_fetch_add(&self->held, 1) > 0)
+    int held = atomic_load_explicit(&self->held, memory_order_relaxed); /* only the caller changes it */
+    atomic_store_explicit(&self->held, held + 1, memory_order_relaxed);
+    if (held > 0)
         return;
     /* Whoever saw it without the hold finds another word. */
     for (;;) {
@@ -169,20 +171,25 @@ void sa_hold(void) {
     }
 }
 
+static bool has_news(const struct lwp *self) { return atomic_load(&self->user) || interrupt_news(self->processor); }
+
 void sa_release(void) {
     struct lwp *self = sa_here;
-    if (!self || atomic_fetch_sub(&self->held, 1) > 1)
+    if (!self)
         return;
-    struct sa_processor *processor = self->processor;
-    watch_unpark(processor);
-    if (UNLIKELY(atomic_load(&self->user) || interrupt_news(processor)))
+    while (atomic_load(&self->held) == 1 && UNLIKELY(has_news(self)) && interrupt_here(self))
+        ;
+    if (atomic_fetch_sub(&self->held, 1) > 1)
+        return;
+    watch_unpark(self->processor);
+    if (UNLIKELY(has_news(self))) /* just now */
         interrupt_send(self);
 }
 
 static void resume(void *context) {
     struct lwp *self = sa_here, *lwp = (struct lwp *)((ucontext_t *)context)->uc_link;
     struct sa_processor *processor = self->processor;
-    signal_mask(~UINT64_C(0));
+    signal_mask(SIGNALS_ALL);
     self->processor = NULL;
     lwp_resume(lwp, processor);
     lwp_wait(NULL);
@@ -196,7 +203,7 @@ _Noreturn void sa_resume(ucontext_t *context) {
 
 static void idle(void *unused) {
     struct lwp *self = sa_here;
-    signal_mask(~UINT64_C(0));
+    signal_mask(SIGNALS_ALL);
     upcall_idle(self);
     lwp_wait(unused);
 }

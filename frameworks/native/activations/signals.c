@@ -13,7 +13,7 @@ static struct {
     _Atomic int state;
     siginfo_t info;
 } slots[SLOTS];
-static _Atomic int waiting;
+_Atomic int signals_waiting;
 static _Atomic unsigned oldest, newest;
 
 void signals_keep(const siginfo_t *info) {
@@ -24,12 +24,10 @@ void signals_keep(const siginfo_t *info) {
             continue;
         slots[at % SLOTS].info = *info;
         atomic_store(&slots[at % SLOTS].state, FULL);
-        atomic_fetch_add(&waiting, 1);
+        atomic_fetch_add(&signals_waiting, 1);
         return;
     }
 }
-
-bool signals_any(void) { return atomic_load(&waiting) > 0; }
 
 bool signals_next(siginfo_t *info) {
     unsigned at = atomic_load(&oldest);
@@ -39,7 +37,7 @@ bool signals_next(siginfo_t *info) {
             continue;
         *info = slots[at % SLOTS].info;
         atomic_store(&slots[at % SLOTS].state, EMPTY);
-        atomic_fetch_sub(&waiting, 1);
+        atomic_fetch_sub(&signals_waiting, 1);
         atomic_store(&oldest, at + 1);
         return true;
     }

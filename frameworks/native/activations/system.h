@@ -43,6 +43,9 @@ static inline void futex_wake(_Atomic uint32_t *word, int most) {
     system_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE_, most, 0, 0);
 }
 
+/* Not SIGTRAP: what is executed step by step must not come to where that ends the process. */
+#define SIGNALS_ALL (~(UINT64_C(1) << (5 - 1)))
+
 /* Sets the mask of signals; returns the one before. */
 static inline uint64_t signal_mask(uint64_t mask) {
     uint64_t old = 0;

@@ -163,6 +163,7 @@ void upcall_make(struct lwp *self) {
             return;
         upcall = (struct upcall){.type = SA_UPCALL_BLOCKED, .events = 1};
         add(self, 1, about);
+        self->events[1].sa_context = &self->blocked;
         break;
     case CALL_NEWPROC:
         atomic_store(&processor->carrier, self);

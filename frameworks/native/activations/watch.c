@@ -75,12 +75,10 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
             interrupt_send(lwp);
         return false;
     }
-    set_place(&lwp->place, pc, sp);
-    lwp->sa.sa_context = &lwp->place;
-    lwp->place.uc_link = NULL;
     catch_on_return(lwp, pc);
     if (UNLIKELY(!lwp_change(lwp, word, LWP_AWAY)))
         return false;
+    set_place(&self->blocked, pc, sp); /* the other's record is its own */
     atomic_store(&processor->carrier, self);
     atomic_store(&processor->doubt, false);
     return true;

@@ -35,6 +35,13 @@ static inline void tools_make(struct tools_context *tools, struct stack *stack) 
     __asan_unpoison_memory_region(stack->lowest, stack_room(stack)); /* who used it before may have left in mid-call */
 }
 static inline void tools_adopt(struct tools_context *tools) { *tools = (struct tools_context){0}; }
+/* The context goes on on another stack for a while; `own` keeps what was known. */
+static inline void tools_move(struct tools_context *tools, struct tools_context *own, void *lowest, size_t size) {
+    *own = *tools;
+    *tools = (struct tools_context){.lowest = lowest, .size = size};
+}
+static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) { *tools = *own; }
+static inline void tools_clean(void *lowest, size_t size) { __asan_unpoison_memory_region(lowest, size); }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
     tools_left = from;
     __sanitizer_start_switch_fiber(&from->shadow, to->lowest, to->size);
@@ -76,6 +83,13 @@ static inline void tools_make(struct tools_context *tools, struct stack *stack) 
     tools->fiber = stack->fiber = __tsan_create_fiber(0);
 }
 static inline void tools_adopt(struct tools_context *tools) { tools->fiber = __tsan_get_current_fiber(); }
+static inline void tools_move(struct tools_context *tools, struct tools_context *own, void *lowest, size_t size) {
+    (void)tools, (void)own, (void)lowest, (void)size;
+}
+static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) {
+    (void)tools, (void)own;
+}
+static inline void tools_clean(void *lowest, size_t size) { (void)lowest, (void)size; }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
     (void)from;
     __tsan_switch_to_fiber(to->fiber, 0);
@@ -98,6 +112,13 @@ static inline void tools_new_stack(struct stack *stack) { VALGRIND_STACK_REGISTE
 static inline void tools_end_stack(struct stack *stack) { (void)stack; }
 static inline void tools_make(struct tools_context *tools, struct stack *stack) { (void)tools, (void)stack; }
 static inline void tools_adopt(struct tools_context *tools) { (void)tools; }
+static inline void tools_move(struct tools_context *tools, struct tools_context *own, void *lowest, size_t size) {
+    (void)tools, (void)own, (void)lowest, (void)size;
+}
+static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) {
+    (void)tools, (void)own;
+}
+static inline void tools_clean(void *lowest, size_t size) { (void)lowest, (void)size; }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
 static inline void tools_end(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
 static inline void tools_arrive(struct tools_context *self) { (void)self; }

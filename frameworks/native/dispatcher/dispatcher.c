@@ -20,6 +20,7 @@ static void *const compiled_in_instance = NULL;
 
 struct dispatcher dispatcher;
 struct processor dispatcher_processor;
+struct dispatcher_guard dispatcher_guard;
 
 /* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
@@ -359,11 +360,19 @@ static __attribute__((noinline)) bool yields_to_its_scheduler(struct processor *
     return true;
 }
 
-void dispatcher_yield(void) {
-    dispatcher_enter();
+static inline __attribute__((always_inline)) void yield_by_itself(void) {
     struct processor *here = processor_here();
     if (LIKELY(here->turn == here->current) || !yields_to_its_scheduler(here))
         yield();
+}
+
+void dispatcher_yield(void) {
+    if (LIKELY(!dispatcher_guard.enter)) {
+        yield_by_itself(); /* the switch is the last thing that it does: see `run` */
+        return;
+    }
+    dispatcher_enter();
+    yield_by_itself();
     dispatcher_leave();
 }
 
@@ -675,6 +684,12 @@ void dispatcher_release(void) {
     processor_here()->current->held--;
 }
 
+void dispatcher_carry(int *error_number, struct dispatcher_exceptions *exceptions) {
+    struct processor *here = processor_here();
+    here->error_number = error_number;
+    here->exceptions = exceptions;
+}
+
 /* ---- For those who look ------------------------------------------------------------------------------------------ */
 
 struct dispatcher_thread *dispatcher_self(void) { return processor_here()->current; }
@@ -683,7 +698,11 @@ bool dispatcher_is_blocked(const struct dispatcher_thread *thread) {
     return thread->state == THREAD_BLOCKED || thread->state == THREAD_LENDING;
 }
 
-void dispatcher_set_driver(const struct dispatcher_driver *driver) { dispatcher.driver = driver; }
+const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver) {
+    const struct dispatcher_driver *before = dispatcher.driver;
+    dispatcher.driver = driver;
+    return before;
+}
 
 const struct catapults_policy *dispatcher_policy(void) { return dispatcher.root.policy; }
 

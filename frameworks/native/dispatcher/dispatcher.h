@@ -44,9 +44,23 @@ struct scheduler;
 
 /* Around all that touches what threads share, here and in the layers above; they do not nest. What is held goes with
  * the processor: a thread that gets it back within a call holds it as when it gave it up, and a new thread holds it
- * until dispatcher_begin. One processor: nothing to do. */
-static inline void dispatcher_enter(void) {}
-static inline void dispatcher_leave(void) {}
+ * until dispatcher_begin. One processor that is never interrupted: nothing to do. */
+struct dispatcher_guard {
+    void (*enter)(void), (*leave)(void); /* NULL: nothing to do */
+};
+extern struct dispatcher_guard dispatcher_guard;
+static inline void dispatcher_enter(void) {
+    if (__builtin_expect(dispatcher_guard.enter != NULL, 0))
+        dispatcher_guard.enter();
+}
+static inline void dispatcher_leave(void) {
+    if (__builtin_expect(dispatcher_guard.leave != NULL, 0))
+        dispatcher_guard.leave();
+}
+
+/* The processor goes on on another kernel thread, whose variables these are (see dispatcher_host). */
+struct dispatcher_exceptions;
+void dispatcher_carry(int *error_number, struct dispatcher_exceptions *exceptions);
 
 /* ---- For those who wait for something outside: io ---------------------------------------------------------------- */
 
@@ -59,7 +73,8 @@ struct dispatcher_driver {
     /* Whether any operation is under way; if not, and no timer is set, nothing can ever unblock a thread. */
     bool (*busy)(void);
 };
-void dispatcher_set_driver(const struct dispatcher_driver *driver);
+/* Returns the one before. */
+const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver);
 
 /* The caller. Needs no dispatcher_enter. */
 struct dispatcher_thread *dispatcher_self(void);

@@ -37,6 +37,8 @@ struct catapults_options {
     const char *trace;   /* where to record who ran when; NULL: $CATAPULTS_TRACE, else nowhere */
     size_t stack_size;   /* bytes of a thread's stack; 0: 64 KiB. Rounded up to a power of two, at least 16 KiB */
     bool cooperative;    /* no preemption by time: a thread that neither blocks nor yields keeps the processor */
+    bool activations;    /* a thread that blocks in the kernel, by whatever call or page fault, leaves the processor to
+                            the others; also $CATAPULTS_ACTIVATIONS=1. See below */
     /* A handler of the policy that has run for longer, in CPU time, is left, and its policy is out: nanoseconds; 0:
      * $CATAPULTS_HANDLER_LIMIT, in milliseconds, else a second. Handlers without loops and verbatim text end by
      * themselves and are not watched. */
@@ -47,6 +49,23 @@ struct catapults_options {
     int64_t starvation_limit;
     int64_t tick; /* nanoseconds; 0: 4 ms. See "Preemption" in catapults/threads.h */
 };
+
+/*
+ * With `activations` the runtime is a thread library on sa.h: a thread that blocks in the kernel raises block.kernel,
+ * the others go on, and event_raised says that it is back. Then, until a later version:
+ *
+ * - Threads are not preempted by time; one that comes back may take the processor from another, if the policy says so.
+ * - The driver is epoll; asking for io_uring is EINVAL. What a disk has to be waited for (catapults_read of a file,
+ *   catapults_sendfile_until, a page of a mapped file) holds the processor no more.
+ * - Threads run on several kernel threads, one at a time. thread_local variables, pthread_self and what pthreads keeps
+ *   for it are the kernel thread's: they stay between two calls of this header, and may be others after one that
+ *   blocked or yielded. errno and C++ exceptions are the thread's own; but compilers keep the address of errno within a
+ *   function: one that uses it before such a call and after it asks for it in a function of its own (noipa).
+ * - At most 512 threads are blocked in the kernel at a time; the next one holds the processor.
+ * - Overflows of stacks are reported as such on the first kernel thread only.
+ * - `handler_limit` is kept on the first kernel thread only.
+ * - A child of catapults_fork goes on without activations.
+ */
 
 /* Starts the runtime with the caller as its first thread. `options` may be NULL. On failure the reason is on standard
  * error, and the result is EINVAL (the policy cannot be used), ENOMEM, EALREADY, or what the system said. */

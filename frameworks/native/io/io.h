@@ -23,7 +23,7 @@
 /* Called by catapults_init. `choice`: "io_uring", "epoll", or NULL for $CATAPULTS_IO, else io_uring where the kernel
  * allows it, else epoll. Ignores SIGPIPE if the application left it at its default. Returns 0 or an error number; the
  * reason is then on standard error. */
-int catapults_io_start(const char *choice);
+int catapults_io_start(const char *choice, bool activations);
 
 /* In a child of fork, where nobody waits: nothing is under way, and the driver is started anew; if that is refused, the
  * other. Returns 0 or an error number. */

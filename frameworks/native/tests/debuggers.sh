@@ -34,7 +34,7 @@ semaphoric|blocked: condition|wait_for_the_semaphore|.* catapults_sem_[a-z_]* wa
 reader|blocked: io.read|reader|.* catapults_read reader entry context_begin
 yielder|ready|take_a_turn|take_a_turn yielder entry context_begin
 suspended|suspended|take_a_turn|take_a_turn yielder entry context_begin
-joiner|blocked: join|joiner|.* catapults_join joiner entry context_begin
+joiner|blocked: join|joiner|.* catapults_join[_a-z]* joiner entry context_begin
 newcomer|ready|context_begin|context_begin'
 
 # What gdb said of them: `info catapults-threads`, then `catapults apply all backtrace`.

@@ -136,9 +136,13 @@ int catapults_init(const struct catapults_options *options) {
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
     if (trace && *trace && (error = trace_open(trace)))
         return error;
-    error = catapults_io_start(options->io);
+    error = catapults_io_start(options->io, activations_wanted(options));
     if (error)
         return error;
+    if (activations_wanted(options) && (error = activations_start())) {
+        catapults_io_stop();
+        return error;
+    }
     host.error_number = &errno;
     host.starvation_limit = runtime.starvation_limit;
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
@@ -158,6 +162,7 @@ int catapults_init(const struct catapults_options *options) {
         catapults_io_stop();
         return EINVAL;
     }
+    dispatcher_leave(); /* entered by activations_start */
     runtime.started = true;
     if (dispatcher_trace)
         strncpy(dispatcher_trace->policy, hierarchy ? hierarchy->name : in_force->name,

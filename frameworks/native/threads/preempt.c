@@ -19,7 +19,7 @@ static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
     host->arm = NULL;
     host->tick = options->tick > 0 ? options->tick : TICK;
-    if (options->cooperative)
+    if (options->cooperative || activations_wanted(options))
         return;
     /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
     int error = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);

@@ -59,6 +59,12 @@ void watch_start(void);
 /* In a child of fork, if they were watched. */
 void watch_restart(void);
 
+/* Whether threads are to leave the processor when they block in the kernel. */
+bool activations_wanted(const struct catapults_options *options);
+
+/* Before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */
+int activations_start(void);
+
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);

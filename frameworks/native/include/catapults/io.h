@@ -26,8 +26,9 @@ extern "C" {
  * - catapults_init sets SIGPIPE to SIG_IGN, unless the application has chosen something else by then: a peer that is
  * gone is EPIPE.
  * - ENOMEM: no memory to wait; nothing has been done.
- * - With epoll, a disk that has to be waited for holds the processor: io_uring alone reads, writes and syncs files by
- * itself. catapults_sendfile_until holds it with either while pages of the file are read from a disk.
+ * - A disk that has to be waited for holds the processor with epoll: io_uring alone reads, writes and syncs files by
+ * itself. So do, with either, pages that catapults_sendfile_until has to read from a disk. With
+ * catapults_options.activations neither does.
  * - Not for a child of fork(2), before it calls exec; for one of catapults_fork as for its parent.
  */
 ssize_t catapults_read(int descriptor, void *buffer, size_t size);

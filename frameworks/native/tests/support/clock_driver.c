@@ -16,7 +16,8 @@ static void poll_clock(int64_t instant) {
 
 static bool busy(void) { return false; }
 
-int catapults_io_start(const char *choice) {
+int catapults_io_start(const char *choice, bool activations) {
+    (void)activations;
     static const struct dispatcher_driver driver = {.poll = poll_clock, .busy = busy};
     (void)choice;
     dispatcher_set_driver(&driver);
