@@ -123,7 +123,7 @@ static long kilobytes(const char *what) {
 /* ThreadSanitizer has at most 8,128 fibers; and what a sanitizer or an emulator (of aarch64) needs itself is not told
  * apart from what the threads need. */
 #if defined(__SANITIZE_THREAD__)
-enum { MANY = 2500, MEASURED = false };
+enum { MANY = 1500, MEASURED = false };
 #elif defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
 enum { MANY = 20000, MEASURED = false };
 #else
