@@ -5,29 +5,31 @@
 
 mod application;
 mod arithmetic;
+mod nodes;
 mod saved;
 mod step;
 
 use std::collections::{BTreeMap, HashMap};
 
 pub use application::{Application, Variables};
+pub use nodes::SavedNodes;
 pub use saved::{Saved, SavedThread};
 
-use crate::policy::{AttributeId, ContainerId, ContainerKind, Handler, Policy, Value};
+use crate::policy::{AttributeId, ContainerId, ContainerKind, Handler, LocalKind, Policy, Value};
 use crate::verify::Verified;
 
 use step::Step;
 
-/// The host's number for a thread, unique while the thread lives.
+/// The host's number for a thread, unique while the thread lives; or for a node, see [`ThreadId::of_node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(pub u32);
 
 /// Where a thread is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// In no container yet.
+    /// In no container yet; or on the way from node to node.
     Hand,
-    /// In this one.
+    /// In this one, of a thread on a node in that of its instance.
     In(ContainerId),
 }
 
@@ -76,6 +78,7 @@ pub enum Stop {
 }
 
 /// A policy at work: its variables, its threads, and which container holds each.
+#[derive(Clone)]
 pub struct Machine<'a> {
     verified: &'a Verified<Policy>,
     events: HashMap<&'a str, &'a Handler>,
@@ -91,6 +94,7 @@ pub struct Machine<'a> {
     clock: i64,
     /// What a handler takes for `now`.
     now: i64,
+    nodes: nodes::Nodes,
     /// The locals of the handler that runs, kept between handlers for its memory.
     locals: Vec<LocalState>,
 }
@@ -106,6 +110,7 @@ struct Rank {
     inserted: i64,
 }
 
+#[derive(Clone)]
 struct ThreadState {
     id: ThreadId,
     attributes: Vec<Value>,
@@ -113,6 +118,8 @@ struct ThreadState {
     imports: Vec<Value>,
     position: Position,
     rank: Rank,
+    /// On which node it is in a container, in a policy with nodes.
+    node: Option<ThreadId>,
 }
 
 #[derive(Clone, Copy)]
@@ -148,6 +155,7 @@ impl<'a> Machine<'a> {
             vacant: Vec::new(),
             clock: 0,
             now: 0,
+            nodes: nodes::Nodes::default(),
             locals: Vec::new(),
         }
     }
@@ -161,7 +169,8 @@ impl<'a> Machine<'a> {
             return Err(Stop::Misuse(format!("thread {} lives already", id.0)));
         }
         let policy = self.verified.policy();
-        if let Some(most) = policy.capacity.filter(|most| self.numbers.len() >= *most as usize) {
+        let threads = || self.numbers.keys().filter(|id| id.node().is_none()).count();
+        if let Some(most) = policy.capacity.filter(|most| id.node().is_none() && threads() >= *most as usize) {
             return Err(Stop::Misuse(format!("no more than {most} threads can live at a time")));
         }
         let thread = ThreadState {
@@ -170,6 +179,7 @@ impl<'a> Machine<'a> {
             imports: policy.thread_imports.iter().map(|import| import.default).collect(),
             position: Position::Hand,
             rank: Rank::default(),
+            node: None,
         };
         let slot = self.vacant.pop().unwrap_or(self.threads.len());
         match self.threads.get_mut(slot) {
@@ -201,13 +211,15 @@ impl<'a> Machine<'a> {
     }
 
     /// The timers that are armed, in the order in which they expire: by their instants, then by the numbers of their threads, then
-    /// as they are declared.
+    /// as they are declared. In a policy with nodes, those of the node that has been entered.
     pub fn armed(&self) -> Vec<Timeout<'a>> {
         let policy = self.verified.policy();
         let timers = policy.attributes.iter().enumerate();
         let timers = timers.filter_map(|(index, attribute)| Some((index, attribute.timer.as_deref()?)));
         let armed = timers.flat_map(|(index, event)| {
-            self.numbers.iter().filter_map(move |(thread, slot)| match self.threads[*slot].attributes[index] {
+            let here = |slot: &Slot| self.threads[*slot].node == self.nodes.here();
+            let threads = self.numbers.iter().filter(move |(_, slot)| here(slot));
+            threads.filter_map(move |(thread, slot)| match self.threads[*slot].attributes[index] {
                 Value::Time(instant) if instant != 0 => Some((Timeout { instant, thread: *thread, event }, index)),
                 Value::Time(_) | Value::Int(_) | Value::Bool(_) | Value::Float(_) => None,
             })
@@ -293,11 +305,19 @@ impl<'a> Machine<'a> {
             let (name, takes, given) = (&handler.name, handler.parameters, threads.len());
             return Err(Stop::Misuse(format!("`{name}` takes {takes} threads, not {given}")));
         }
+        self.belongs(handler)?;
         self.locals.clear();
-        for thread in threads {
+        for (thread, local) in threads.iter().zip(&handler.locals) {
             let Some(slot) = self.numbers.get(thread) else {
-                return Err(Stop::Misuse(format!("there is no thread {}", thread.0)));
+                return Err(Stop::Misuse(format!("there is no {thread}")));
             };
+            if thread.node().is_some() != (local.kind == LocalKind::Node) {
+                return Err(Stop::Misuse(format!("`{}` does not take {thread} as `{}`", handler.name, local.name)));
+            }
+            let place = &self.threads[*slot];
+            if thread.node().is_none() && place.position != Position::Hand && place.node != self.nodes.here() {
+                return Err(Stop::Misuse(format!("{thread} is on another node")));
+            }
             self.locals.push(LocalState::Thread(*slot));
         }
         self.locals.resize(handler.locals.len(), LocalState::Unset);
@@ -332,12 +352,17 @@ impl<'a> Machine<'a> {
         });
         thread.rank = Rank { keys: ranks.collect(), inserted: if falling { -self.clock } else { self.clock } };
         thread.position = Position::In(container);
+        thread.node = if thread.id.node().is_some() { None } else { self.nodes.here() };
         self.containers[container.0].insert(thread.rank.clone(), slot);
     }
 
-    /// Gives back the memory of a thread that is in no container.
+    /// Gives back the memory of a thread that is in no container; the instance of a node goes with it.
     fn forget(&mut self, slot: Slot) {
-        self.numbers.remove(&self.threads[slot].id);
+        let id = self.threads[slot].id;
+        if id.node().is_some() {
+            self.evacuate(id);
+        }
+        self.numbers.remove(&id);
         self.vacant.push(slot);
     }
 }

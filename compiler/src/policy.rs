@@ -13,7 +13,7 @@ pub use statements::{Block, Handler, Local, LocalKind, Source, Statement, Statem
 
 use statements::within_block;
 
-pub use crate::vocabulary::{At, BinaryOperator, Float, StateClass, Test, Type, UnaryOperator, Value};
+pub use crate::vocabulary::{At, BinaryOperator, Entity, Float, StateClass, Test, Type, UnaryOperator, Value};
 
 /// A scheduler, ready to be verified.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Policy {
     pub preamble: Vec<Preamble>,
     /// `const` declarations, in source order.
     pub constants: Vec<Constant>,
-    /// What the policy keeps for each thread.
+    /// What the policy keeps for each thread; then, of a policy with nodes, what its host tells of each node.
     pub attributes: Vec<Attribute>,
     /// What it reads from (and may write to) the application, for each thread.
     pub thread_imports: Vec<Import>,
@@ -65,7 +65,7 @@ impl Policy {
             Expression::Read(Place::ThreadImport(_, import)) => self.thread_imports.get(import.0)?.ty,
             Expression::Read(Place::Local(local)) => match locals.get(local.0)?.kind {
                 LocalKind::Value(ty) => ty,
-                LocalKind::Thread => return None,
+                LocalKind::Thread | LocalKind::Node => return None,
             },
             Expression::Now => Type::Time,
             Expression::Verbatim { ty, .. } => *ty,
@@ -88,6 +88,17 @@ impl Policy {
             || self.thread_imports.iter().chain(&self.imports).any(|import| import.ty == ty)
             || self.variables.iter().any(|variable| variable.ty == ty)
             || handlers.any(|handler| within_block(&handler.body, &|it| self.type_of(&handler.locals, it) == Some(ty)))
+    }
+
+    /// Whether there is an instance for each node, and not one alone: its `data` is that of a node then.
+    pub fn has_nodes(&self) -> bool {
+        self.containers.iter().any(|container| container.holds == Entity::Node)
+    }
+
+    /// The containers that hold such.
+    pub fn holding(&self, entity: Entity) -> impl Iterator<Item = ContainerId> + '_ {
+        let containers = self.containers.iter().enumerate();
+        containers.filter(move |(_, container)| container.holds == entity).map(|(index, _)| ContainerId(index))
     }
 
     /// The names of the timers that threads have, in the order of the attributes.
@@ -162,6 +173,7 @@ impl Policy {
                     }
                     StatementKind::Set { .. }
                     | StatementKind::Transfer { .. }
+                    | StatementKind::Send { .. }
                     | StatementKind::Destroy { .. }
                     | StatementKind::Dispatch { .. }
                     | StatementKind::Return { .. }
@@ -238,16 +250,18 @@ pub struct Constant {
     pub value: Value,
 }
 
-/// A line of the `thread` section.
+/// A line of the `thread` section, or a property of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     /// As declared.
     pub name: String,
+    /// Of threads; or of nodes, and then the host alone assigns it.
+    pub of: Entity,
     /// Of an array.
     pub element: Option<Element>,
     /// As declared.
     pub ty: Type,
-    /// What a new thread starts with: the initialiser, else 0 or `false`.
+    /// What a new thread starts with: the initialiser, else 0 or `false`; a property, until the host assigns it.
     pub initial: Value,
     /// Of a timer: the event that the host raises when the instant that it holds has come. It is a `time`; 0: not armed.
     pub timer: Option<String>,
@@ -264,11 +278,13 @@ pub struct Import {
     pub default: Value,
 }
 
-/// A variable of the `data` section.
+/// A variable of the `data` section, or of `global`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// As declared.
     pub name: String,
+    /// There is one for the instances of all nodes.
+    pub global: bool,
     /// Of an array.
     pub element: Option<Element>,
     /// As declared.
@@ -277,16 +293,18 @@ pub struct Variable {
     pub initial: Value,
 }
 
-/// Where threads are held. Every live thread is in exactly one.
+/// Where threads are held. Every live thread is in exactly one; so is every node, of those for nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Container {
     /// As declared.
     pub name: String,
+    /// What it holds. Those for nodes are there once, all others in the instance of each node.
+    pub holds: Entity,
     /// Of an array. All elements of an array are of the same kind and class.
     pub element: Option<Element>,
     /// How threads go in and come out.
     pub kind: ContainerKind,
-    /// Declared, or inferred by `check`.
+    /// Declared, or inferred by `check`. Nodes are READY: threads can be placed on them.
     pub class: StateClass,
     /// The policy's, or the framework's for events that the policy leaves to it.
     pub owner: Owner,

@@ -13,6 +13,15 @@ pub enum Type {
     Float,
 }
 
+/// What is named, held and moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Entity {
+    /// What a scheduler runs.
+    Thread,
+    /// What an instance of a scheduler runs on.
+    Node,
+}
+
 /// A value known before run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
@@ -204,6 +213,16 @@ impl StateClass {
     /// The class of this name.
     pub fn from_word(word: &str) -> Option<StateClass> {
         Self::ALL.into_iter().find(|class| class.word() == word)
+    }
+}
+
+impl Entity {
+    /// For messages, and as text says it: `thread`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Entity::Thread => "thread",
+            Entity::Node => "node",
+        }
     }
 }
 

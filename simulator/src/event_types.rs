@@ -6,7 +6,7 @@ use std::fmt;
 
 use catapults_compiler::framework::{Condition, Event, Framework, Move, Rule, Stage};
 use catapults_compiler::interp::{Machine, Position, ThreadId, Timeout};
-use catapults_compiler::policy::{ContainerId, Policy, StateClass};
+use catapults_compiler::policy::{Entity, Policy, StateClass};
 
 /// The living threads, each with the class of the container that holds it.
 pub type Classes = BTreeMap<ThreadId, StateClass>;
@@ -56,14 +56,14 @@ impl<'a> EventTypes<'a> {
         self.framework.events.iter().filter(first).filter(|event| machine.handles(&event.name)).collect()
     }
 
-    /// The classes of all threads.
+    /// The classes of all threads; of a policy with nodes, of those on the node that has been entered.
     ///
     /// # Errors
     /// A thread is in two containers.
     pub fn classes(&self, machine: &Machine) -> Result<Classes, Violation> {
         let mut classes = BTreeMap::new();
-        for (index, container) in self.policy.containers.iter().enumerate() {
-            let id = ContainerId(index);
+        for id in self.policy.holding(Entity::Thread) {
+            let container = &self.policy.containers[id.0];
             for thread in machine.contents(id) {
                 let elsewhere = classes.insert(thread, container.class).is_some();
                 if elsewhere || machine.position(thread) != Some(Position::In(id)) {
@@ -163,7 +163,8 @@ fn candidates(event: &Event, rule: &Rule, classes: &Classes, new: Option<ThreadI
             Move::Parameter(..) | Move::One(..) => None,
         });
         match from {
-            Some(Stage::New) => new.into_iter().collect(),
+            // No event begins with a thread that is placed.
+            Some(Stage::New | Stage::Placed) => new.into_iter().collect(),
             Some(Stage::In(class)) => of(class).collect(),
             None => classes.keys().copied().collect(),
         }
@@ -201,8 +202,8 @@ fn is_satisfied(
 fn is_at(stage: Stage, class: Option<&StateClass>) -> bool {
     match stage {
         Stage::New => class.is_none(),
-        // A thread that has ended is in no container: the host uses its record anew.
-        Stage::In(StateClass::Terminated) => class.is_none(),
+        // A thread that has ended is in no container: the host uses its record anew. One that went to a node is in none here.
+        Stage::Placed | Stage::In(StateClass::Terminated) => class.is_none(),
         Stage::In(expected) => class == Some(&expected),
     }
 }
@@ -210,7 +211,9 @@ fn is_at(stage: Stage, class: Option<&StateClass>) -> bool {
 /// Whether a thread that the event names may be gone afterwards.
 fn may_end(event: &Event) -> bool {
     event.rules.iter().flat_map(|rule| &rule.moves).any(|step| match step {
-        Move::Parameter(_, _, to) | Move::One(_, to) => *to == Stage::In(StateClass::Terminated),
+        Move::Parameter(_, _, to) | Move::One(_, to) => {
+            matches!(to, Stage::Placed | Stage::In(StateClass::Terminated))
+        }
     })
 }
 
@@ -230,8 +233,8 @@ fn changes(threads: &[ThreadId], before: &Classes, after: &Classes) -> String {
 impl fmt::Display for Violation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Violation::Lost(thread) => write!(out, "thread {} is lost: it is in no container", thread.0),
-            Violation::Duplicated(thread) => write!(out, "thread {} is in two containers", thread.0),
+            Violation::Lost(thread) => write!(out, "{thread} is lost: it is in no container"),
+            Violation::Duplicated(thread) => write!(out, "{thread} is in two containers"),
             Violation::Running(count) => write!(out, "{count} threads run at once"),
             Violation::Idle => write!(out, "nothing is dispatched although a thread is ready"),
             Violation::Changed(thread, from, to) => {

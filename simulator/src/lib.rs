@@ -3,6 +3,7 @@
 
 pub mod event_types;
 pub mod explorer;
+pub mod places;
 pub mod script;
 pub mod trace;
 pub mod tree;

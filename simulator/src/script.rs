@@ -2,6 +2,9 @@
 //!
 //! ```text
 //! newthread 1
+//! arrival 1
+//! node 1
+//! set_property 1 load 5
 //! at 20ms
 //! expire
 //! set_import connections 5
@@ -11,21 +14,27 @@
 //! ask threads_ready
 //! ```
 //!
-//! A decision is the step, ` -> ` and what came of it: `schedule -> 1`, `newthread 2 -> fail too many threads`,
+//! Of a policy with nodes, what follows `node 1` is of the instance of that node; threads and nodes have numbers of their own.
+//!
+//! A decision is the step, ` -> ` and what came of it: `schedule -> 1`, `dispatch 3 -> 3 to node 1`, `newthread 2 -> fail too many threads`,
 //! `schedule -> guard 12 text`, `ask threads_ready -> 4`. A step that decides nothing, such as an event that dispatches no
 //! thread, has no decision. Every target that runs a script must take the decisions that the interpreter takes ([`perform`]).
 
 use std::fmt;
 use std::str::FromStr;
 
-use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
-use catapults_compiler::policy::{Policy, Value};
+use catapults_compiler::interp::{Machine, Position, Stop, ThreadId, Variables};
+use catapults_compiler::policy::{Attribute, AttributeId, Entity, LocalKind, Policy, Value};
 
 /// A line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `block.io.read 1`: an event. A thread with a number that no living thread has is a new one, in hand.
     Raise(String, Vec<ThreadId>),
+    /// `node 1`: the events of threads that follow, and queries, are those of the instance of this node.
+    Enter(u32),
+    /// `set_property 1 load 5`: the host says what holds of a node. A number that no node has is a new one.
+    SetProperty(u32, String, Value),
     /// `ask is_ready 1`: a query.
     Ask(String, Vec<ThreadId>),
     /// `at 20ms`: so late it is from here on. It starts at 0; a host's clock never goes back.
@@ -50,16 +59,32 @@ pub fn perform(
 ) -> Result<Option<String>, Stop> {
     match step {
         Step::Raise(event, threads) => {
-            let new: Vec<ThreadId> =
-                threads.iter().copied().filter(|thread| machine.position(*thread).is_none()).collect();
-            for thread in &new {
+            let threads = &named(policy, event, threads);
+            for thread in threads.iter().filter(|thread| machine.position(**thread).is_none()).collect::<Vec<_>>() {
                 machine.spawn(*thread)?;
             }
             let result = machine.raise(event, threads, application);
             if matches!(result, Err(Stop::Fail { .. })) {
-                new.iter().for_each(|thread| machine.discard(*thread));
+                let refused = threads.iter().filter(|thread| machine.position(**thread) == Some(Position::Hand));
+                refused.collect::<Vec<_>>().into_iter().for_each(|thread| machine.discard(*thread));
             }
-            Ok(result?.map(|thread| format!("{step} -> {}", thread.0)))
+            let dispatched = result?.map(|thread| thread.0.to_string());
+            let sent = machine.take_sent();
+            let sent = sent.iter().map(|(thread, node)| format!("{} to {node}", thread.0));
+            let outcome: Vec<String> = dispatched.into_iter().chain(sent).collect();
+            Ok((!outcome.is_empty()).then(|| format!("{step} -> {}", outcome.join(", "))))
+        }
+        Step::Enter(node) => machine.enter(ThreadId::of_node(*node)).map(|()| None),
+        Step::SetProperty(node, name, value) => {
+            let such = |attribute: &Attribute| attribute.of == Entity::Node && attribute.name == *name;
+            let property = policy.attributes.iter().position(such);
+            let property = property.filter(|index| policy.attributes[*index].ty == value.ty());
+            let property = property.ok_or_else(|| Stop::Misuse(format!("nodes have no such `{name}`")))?;
+            let node = ThreadId::of_node(*node);
+            if machine.position(node).is_none() {
+                machine.spawn(node)?;
+            }
+            machine.set_property(node, AttributeId(property), *value).map(|()| None)
         }
         Step::Ask(query, threads) => {
             let answer = machine.ask(query, threads, application)?;
@@ -80,6 +105,26 @@ pub fn perform(
             application.set_of_thread(policy, *thread, name, *value).map(|()| None).map_err(Stop::Misuse)
         }
     }
+}
+
+/// The threads that a decision sends to nodes, each with its node.
+pub fn sent(decision: &str) -> Vec<(ThreadId, ThreadId)> {
+    let outcome = decision.split_once(" -> ").map_or("", |(_, outcome)| outcome);
+    let one = |part: &str| {
+        let (thread, node) = part.split_once(" to node ")?;
+        Some((ThreadId(thread.parse().ok()?), ThreadId::of_node(node.parse().ok()?)))
+    };
+    outcome.split(", ").filter_map(one).collect()
+}
+
+/// The threads and nodes that an event names.
+fn named(policy: &Policy, event: &str, numbers: &[ThreadId]) -> Vec<ThreadId> {
+    let handler = policy.events.iter().find(|handler| handler.name == event);
+    let is_node = |index: usize| {
+        handler.and_then(|handler| handler.locals.get(index)).is_some_and(|local| local.kind == LocalKind::Node)
+    };
+    let one = |(index, id): (usize, &ThreadId)| if is_node(index) { ThreadId::of_node(id.0) } else { *id };
+    numbers.iter().enumerate().map(one).collect()
 }
 
 /// The steps of a script: a line each, empty lines left out.
@@ -104,13 +149,20 @@ impl FromStr for Step {
                 let thread = thread_of(thread).ok_or_else(wrong)?;
                 Ok(Step::SetThreadImport(thread, (*name).to_owned(), Value::parse(value).ok_or_else(wrong)?))
             }
+            ["node", node] => Ok(Step::Enter(thread_of(node).ok_or_else(wrong)?.0)),
+            ["set_property", node, name, value] => {
+                let node = thread_of(node).ok_or_else(wrong)?.0;
+                Ok(Step::SetProperty(node, (*name).to_owned(), Value::parse(value).ok_or_else(wrong)?))
+            }
             ["at", time] => match Value::parse(time) {
                 Some(Value::Time(nanoseconds)) => Ok(Step::At(nanoseconds)),
                 Some(Value::Int(_) | Value::Bool(_) | Value::Float(_)) | None => Err(wrong()),
             },
             ["ask", query, threads @ ..] => Ok(Step::Ask((*query).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
             ["expire"] => Ok(Step::Expire),
-            ["set_import" | "set_thread_import" | "ask" | "at" | "expire", ..] | [] => Err(wrong()),
+            ["set_import" | "set_thread_import" | "set_property" | "node" | "ask" | "at" | "expire", ..] | [] => {
+                Err(wrong())
+            }
             [event, threads @ ..] => Ok(Step::Raise((*event).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
         }
     }
@@ -121,13 +173,15 @@ fn threads_of(words: &[&str]) -> Option<Vec<ThreadId>> {
 }
 
 fn thread_of(word: &str) -> Option<ThreadId> {
-    word.parse().ok().map(ThreadId)
+    word.parse().ok().filter(|number| *number < 1 << 31).map(ThreadId)
 }
 
 impl fmt::Display for Step {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (words, threads) = match self {
             Step::Raise(event, threads) => (event.clone(), threads.as_slice()),
+            Step::Enter(node) => (format!("node {node}"), &[][..]),
+            Step::SetProperty(node, name, value) => (format!("set_property {node} {name} {value}"), &[][..]),
             Step::Ask(query, threads) => (format!("ask {query}"), threads.as_slice()),
             Step::At(nanoseconds) => (format!("at {}", Value::Time(*nanoseconds)), &[][..]),
             Step::Expire => ("expire".to_owned(), &[][..]),

@@ -3,7 +3,7 @@
  * with a line. tests/src/replay.rs says what steps and answers look like, but that a time is a number of nanoseconds
  * here and a float has as many digits as can be needed; tests/src/compiled.rs makes answers of these.
  *
- * TABLE is a file made from the framework description: EVENT(name, member, parameters, dispatches) and
+ * TABLE is a file made from the framework description: EVENT(name, member, parameters, dispatches, node, global) and
  * QUERY(name, member, parameters, type) for each of its events and queries. HANDLERS is the tag of the table of
  * handlers.
  */
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include HEADER
+#include "catapults/nodes.h"
 #include "catapults/timers.h"
 
 struct entry {
@@ -22,20 +23,22 @@ struct entry {
     size_t member;
     int parameters;
     bool dispatches;
+    bool node;   /* its parameter is a node */
+    bool global; /* of what all instances share */
     enum { answers_nothing, answers_int, answers_bool, answers_time, answers_float } answers;
 };
 
-#define EVENT(name, member, parameters, dispatches)                                                                    \
-    {name, offsetof(struct HANDLERS, member), parameters, dispatches, answers_nothing},
+#define EVENT(name, member, parameters, dispatches, node, global)                                                      \
+    {name, offsetof(struct HANDLERS, member), parameters, dispatches, node, global, answers_nothing},
 #define QUERY(name, member, parameters, type)
 static const struct entry events[] = {
 #include TABLE
 };
 #undef EVENT
 #undef QUERY
-#define EVENT(name, member, parameters, dispatches)
+#define EVENT(name, member, parameters, dispatches, node, global)
 #define QUERY(name, member, parameters, type)                                                                          \
-    {name, offsetof(struct HANDLERS, member), parameters, false, answers_##type},
+    {name, offsetof(struct HANDLERS, member), parameters, false, false, false, answers_##type},
 static const struct entry queries[] = {
 #include TABLE
 };
@@ -52,13 +55,20 @@ typedef catapults_time time_1(const void *self, const struct catapults_thread *t
 typedef double float_0(const void *self);
 typedef double float_1(const void *self, const struct catapults_thread *t);
 
-enum { THREADS = 4096 };
+enum { THREADS = 4096, NODES = 16 };
 
 static const struct catapults_policy *policy;
 static void *instance;
 static struct catapults_thread *threads[THREADS];
 static bool out;
 static catapults_time clock_now;
+
+/* Of a policy with nodes. `instance` is that of the node that has been entered. */
+static void *shared;
+static struct catapults_thread *nodes[NODES];
+static void *instances[NODES];
+static unsigned homes[THREADS]; /* the node that a thread is on, and 1; 0: none */
+static unsigned here;           /* the same of the node that has been entered */
 
 /* What the application has registered: for each import a cell, in the order of the policy's table. Those of a thread
  * are there before it, and outlive it. */
@@ -90,6 +100,7 @@ static void *dirty(size_t size) {
 static void forget(unsigned number) {
     free(threads[number]);
     threads[number] = NULL;
+    homes[number] = 0;
 }
 
 static void forget_all(void) {
@@ -98,17 +109,109 @@ static void forget_all(void) {
         free(thread_cells[number]);
         thread_cells[number] = NULL;
     }
-    free(instance);
+    for (unsigned node = 0; node < NODES; node++) {
+        free(nodes[node]);
+        free(instances[node]);
+        nodes[node] = NULL;
+        instances[node] = NULL;
+    }
+    if (policy->shared_size)
+        free(shared);
+    else
+        free(instance);
+    instance = NULL;
+    here = 0;
     free(cells);
 }
 
+/* Where the policy has what is there once. */
+static void *once(void) { return policy->shared_size ? shared : instance; }
+
 static void restart(void) {
     forget_all();
-    instance = dirty(policy->instance_size);
+    if (policy->shared_size)
+        shared = dirty(policy->shared_size);
+    else
+        instance = dirty(policy->instance_size);
     cells = calloc(policy->imports_count + 1, sizeof(*cells));
     out = false;
     clock_now = 0;
-    policy->start(instance);
+    if (policy->shared_size)
+        policy->share(shared);
+    else
+        policy->start(instance);
+}
+
+static unsigned node_number(const char *word) {
+    unsigned long number = strtoul(word, NULL, 10);
+    if (number >= NODES)
+        fatal("node number too high", word);
+    return (unsigned)number;
+}
+
+/* The node of that number, which is new if there is none. */
+static struct catapults_thread *node_of(const char *word) {
+    unsigned number = node_number(word);
+    if (!nodes[number]) {
+        nodes[number] = dirty(policy->node_size);
+        nodes[number]->number = number;
+        policy->adopt_node(shared, nodes[number]);
+    }
+    return nodes[number];
+}
+
+/* What follows is of the instance of that node. */
+static void enter(const char *word) {
+    unsigned number = node_number(word);
+    if (!nodes[number])
+        fatal("no such node", word);
+    if (!instances[number]) {
+        instances[number] = dirty(policy->instance_size);
+        memcpy(instances[number], &shared, sizeof(shared));
+        policy->start(instances[number]);
+    }
+    instance = instances[number];
+    here = number + 1;
+    puts("");
+}
+
+/* A node has departed: whoever was there is the host's. */
+static void evacuate(unsigned number) {
+    if (policy->timers && instances[number]) {
+        struct catapults_timers *timers = (struct catapults_timers *)((char *)instances[number] + policy->timers);
+        while (timers->first)
+            catapults_timers_set(timers, timers->first, 0);
+    }
+    for (unsigned thread = 0; thread < THREADS; thread++)
+        if (homes[thread] == number + 1) {
+            threads[thread]->container = 0;
+            homes[thread] = 0;
+        }
+    if (here == number + 1) {
+        instance = NULL;
+        here = 0;
+    }
+    free(instances[number]);
+    free(nodes[number]);
+    instances[number] = NULL;
+    nodes[number] = NULL;
+}
+
+/* Takes those that were sent, and says of them, behind `before`; whether there were any. */
+static bool say_sent(const char *before) {
+    if (!policy->shared_size)
+        return false;
+    struct catapults_list *sent = (struct catapults_list *)((char *)shared + policy->sent);
+    bool any = sent->first != NULL;
+    while (sent->first) {
+        struct catapults_thread *t = catapults_list_pop(sent);
+        homes[t->number] = 0;
+        printf("%s%" PRIu32 " to node %" PRIu32, before, t->number, t->parent->number);
+        before = ", ";
+    }
+    if (any)
+        puts("");
+    return any;
 }
 
 static unsigned number_of(const char *word) {
@@ -170,7 +273,15 @@ static void raise_event(const struct entry *entry, const char *word) {
     void *function = handler(entry);
     if (!function)
         fatal("the policy has no handler for", entry->name);
-    if (entry->dispatches) {
+    void *self = entry->global ? shared : instance;
+    if (entry->node) {
+        struct catapults_thread *node = node_of(word);
+        unsigned number = node->number;
+        if (!stopped(((event_1 *)function)(self, node)) && !say_sent(""))
+            puts("");
+        if (node->container == 0)
+            evacuate(number);
+    } else if (entry->dispatches) {
         const struct catapults_stop *stop = NULL;
         struct catapults_thread *t = ((event_dispatch *)function)(instance, &stop);
         if (stopped(stop))
@@ -180,15 +291,19 @@ static void raise_event(const struct entry *entry, const char *word) {
         else
             puts("");
     } else if (entry->parameters == 0) {
-        if (!stopped(((event_0 *)function)(instance)))
+        if (!stopped(((event_0 *)function)(self)) && !say_sent(""))
             puts("");
     } else {
         unsigned number = number_of(word);
         if (!threads[number])
             create(number);
-        if (!stopped(((event_1 *)function)(instance, threads[number])))
+        bool sent = false;
+        bool stop = stopped(((event_1 *)function)(self, threads[number]));
+        if (!stop && !(sent = say_sent("")))
             puts("");
-        if (threads[number]->container == 0) /* destroyed, or refused */
+        if (threads[number]->container != 0)
+            homes[number] = here;
+        else if (!sent && !out) /* destroyed, or refused */
             forget(number);
     }
 }
@@ -266,7 +381,7 @@ static catapults_time time_of(const char *word) {
 static void tell(const char *word) {
     clock_now = time_of(word);
     if (policy->now)
-        memcpy((char *)instance + policy->now, &clock_now, sizeof(clock_now));
+        memcpy((char *)once() + policy->now, &clock_now, sizeof(clock_now));
     puts("");
 }
 
@@ -295,6 +410,35 @@ static void assign(void *object, const struct catapults_import *imports, uint32_
         return;
     }
     fatal("the policy does not import", name);
+}
+
+/* The host says what holds of a node. */
+static void set_property(const char *word, const char *name, const char *value) {
+    struct catapults_thread *node = node_of(word);
+    for (uint32_t i = 0; i < policy->properties_count; i++) {
+        const struct catapults_property *property = &policy->properties[i];
+        if (strcmp(property->name, name) != 0)
+            continue;
+        struct cell cell;
+        switch (property->type) {
+        case CATAPULTS_IMPORT_INT:
+            cell.number = (catapults_int)strtoll(value, NULL, 10);
+            break;
+        case CATAPULTS_IMPORT_BOOL:
+            cell.truth = strcmp(value, "true") == 0;
+            break;
+        case CATAPULTS_IMPORT_TIME:
+            cell.time = time_of(value);
+            break;
+        default:
+            cell.real = strtod(value, NULL);
+            break;
+        }
+        property->set(shared, node, &cell.number);
+        puts("");
+        return;
+    }
+    fatal("nodes have no property", name);
 }
 
 static void assign_of_thread(const char *word, const char *name, const char *value) {
@@ -336,12 +480,16 @@ int main(int count, char **arguments) {
             tell(words[1]);
         else if (strcmp(words[0], "expire") == 0)
             expire();
+        else if (strcmp(words[0], "node") == 0)
+            enter(words[1]);
+        else if (strcmp(words[0], "set_property") == 0)
+            set_property(words[1], words[2], words[3]);
         else if (timeout_of(words[0]))
             time_out(timeout_of(words[0]), thread_of(words[1]), "");
         else if (strcmp(words[0], "ask") == 0)
             ask(find(queries, sizeof(queries) / sizeof(*queries), words[1]), words[2]);
         else if (strcmp(words[0], "set_import") == 0)
-            assign(instance, policy->imports, policy->imports_count, cells, words[1], words[2]);
+            assign(once(), policy->imports, policy->imports_count, cells, words[1], words[2]);
         else if (strcmp(words[0], "set_thread_import") == 0)
             assign_of_thread(words[1], words[2], words[3]);
         else

@@ -4,7 +4,7 @@ use crate::replay::Step;
 use crate::root;
 use catapults_compiler::emit::{self, emit};
 use catapults_compiler::framework::Framework;
-use catapults_compiler::policy::{Float, Policy, Type, Value};
+use catapults_compiler::policy::{Entity, Float, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
 use std::fmt::Write as _;
 use std::fs;
@@ -155,7 +155,9 @@ fn table_of(framework: &Framework) -> String {
     let mut table = String::new();
     for event in &framework.events {
         let (name, member, parameters) = (&event.name, event.name.replace('.', "_"), event.parameters.len());
-        let _ = writeln!(table, "EVENT(\"{name}\", {member}, {parameters}, {})", event.dispatches());
+        let node = event.names(0, Entity::Node);
+        let global = event.is_global();
+        let _ = writeln!(table, "EVENT(\"{name}\", {member}, {parameters}, {}, {node}, {global})", event.dispatches());
     }
     for query in &framework.queries {
         let (name, member, parameters) = (&query.name, query.name.replace('.', "_"), query.parameters.len());

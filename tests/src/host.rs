@@ -6,9 +6,12 @@ use catapults_compiler::framework::automaton::Order;
 use catapults_compiler::framework::life::Lives;
 use catapults_compiler::framework::{Event, Framework};
 use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
-use catapults_compiler::policy::{Float, Policy, Type, Value};
+use catapults_compiler::policy::{Entity, Float, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
 use catapults_simulator::event_types::{Classes, EventTypes, Legal};
+
+use catapults_simulator::places::{Hosts, Places};
+use catapults_simulator::script::sent;
 
 use crate::choices::Choices;
 use crate::replay::{Step, parse, perform, replay};
@@ -19,7 +22,7 @@ use crate::replay::{Step, parse, perform, replay};
 /// What the policy did that it must not, and after which steps.
 pub fn drive(verified: &Verified<Policy>, framework: &Framework, steps: usize, events: &[u8]) -> Result<(), String> {
     let mut choices = Choices::new(events);
-    let framework = framework.with_timers(verified.policy().timers());
+    let framework = framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let mut host = Host::new(verified, &framework)?;
     for _ in 0..steps {
         if host.out || !choices.any_left() {
@@ -53,6 +56,8 @@ pub struct Host<'a> {
     machine: Machine<'a>,
     application: Variables,
     next: ThreadId,
+    /// Of a policy with nodes.
+    nodes: Option<(Hosts<'a>, Places)>,
     now: i64,
     /// Everything done so far, to be replayed elsewhere.
     pub script: Vec<Step>,
@@ -64,6 +69,9 @@ pub struct Host<'a> {
 
 /// More threads than this are not created: few suffice to find every mistake that many do.
 const MOST_THREADS: usize = 6;
+/// So many nodes there are at most, and threads on all of them.
+const MOST_NODES: usize = 3;
+const MOST_ON_NODES: usize = 9;
 
 impl<'a> Host<'a> {
     /// A host that has just loaded a policy; the framework has the events of its timers. It has raised the events that come before all others.
@@ -72,7 +80,11 @@ impl<'a> Host<'a> {
     /// What the policy did that it must not.
     pub fn new(verified: &'a Verified<Policy>, framework: &'a Framework) -> Result<Self, String> {
         let order = Order::of(framework);
+        let policy = verified.policy();
+        let most = policy.capacity.map_or(MOST_ON_NODES, |most| MOST_ON_NODES.min(most as usize));
+        let hosts = policy.has_nodes().then(|| Hosts::new(framework, policy, MOST_NODES, most));
         let mut host = Host {
+            nodes: hosts.map(|hosts| (hosts, Places::default())),
             come: order.first(),
             order,
             lives: Lives::of(framework),
@@ -88,7 +100,9 @@ impl<'a> Host<'a> {
             decisions: Vec::new(),
             out: false,
         };
-        for event in host.types.first(&host.machine) {
+        // Of those with nodes each instance begins so, once there is one.
+        let first = if host.nodes.is_some() { Vec::new() } else { host.types.first(&host.machine) };
+        for event in first {
             host.step(Step::Raise(event.name.clone(), Vec::new()))?;
         }
         Ok(host)
@@ -99,6 +113,9 @@ impl<'a> Host<'a> {
     /// # Errors
     /// What the policy did that it must not.
     pub fn anything(&mut self, choices: &mut Choices) -> Result<(), String> {
+        if self.nodes.is_some() {
+            return self.anything_with_nodes(choices);
+        }
         let classes = self.classes()?;
         let step = match choices.below(9) {
             8 => Some(self.later(choices)),
@@ -112,11 +129,136 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// The same with nodes.
+    fn anything_with_nodes(&mut self, choices: &mut Choices) -> Result<(), String> {
+        let Some((hosts, places)) = &self.nodes else { return Ok(()) };
+        let (threads, nodes) = (hosts.threads(&self.machine, places), hosts.nodes(places));
+        let numbers: Vec<u32> = nodes.iter().filter_map(|node| node.node()).collect();
+        let steps = match choices.below(10) {
+            9 => vec![self.later(choices)],
+            0 => self.assignment_of(&threads, choices).into_iter().collect(),
+            1 if !numbers.is_empty() => {
+                let node = choices.one_of(&numbers);
+                self.step(Step::Enter(node))?;
+                let classes = self.classes()?;
+                self.question(&classes, choices).into_iter().collect()
+            }
+            2 if !numbers.is_empty() => {
+                let node = choices.one_of(&numbers);
+                self.property(node, choices).into_iter().collect()
+            }
+            _ => self.event_of_nodes(choices),
+        };
+        steps.into_iter().try_for_each(|step| if self.out { Ok(()) } else { self.step(step) })
+    }
+
+    /// The host says something of a node.
+    fn property(&self, node: u32, choices: &mut Choices) -> Option<Step> {
+        let properties = self.policy.attributes.iter().filter(|attribute| attribute.of == Entity::Node);
+        let properties: Vec<(String, Type)> = properties.map(|property| (property.name.clone(), property.ty)).collect();
+        if properties.is_empty() {
+            return None;
+        }
+        let (name, ty) = choices.one_of(&properties);
+        Some(Step::SetProperty(node, name, self.value(ty, choices)))
+    }
+
+    fn event_of_nodes(&mut self, choices: &mut Choices) -> Vec<Step> {
+        let Some((hosts, places)) = &self.nodes else { return Vec::new() };
+        let legal = hosts.legal(&mut self.machine, places);
+        // The machine has been everywhere: the script has not.
+        let (global, local): (Vec<_>, Vec<_>) = legal.into_iter().partition(|steps| steps.len() == 1);
+        let dispatches = |steps: &&Vec<Step>| {
+            steps.iter().any(|step| matches!(step, Step::Raise(name, _) if self.dispatching(name)))
+        };
+        let dispatching: Vec<Vec<Step>> = local.iter().filter(dispatches).cloned().collect();
+        let from = if !global.is_empty() && (local.is_empty() || choices.chance(30)) {
+            global
+        } else if !dispatching.is_empty() && choices.chance(40) {
+            dispatching
+        } else {
+            local
+        };
+        if from.is_empty() {
+            return Vec::new();
+        }
+        let chosen = choices.one_of(&from);
+        // A node that comes has its properties before.
+        let arriving = match chosen.as_slice() {
+            [Step::Raise(name, nodes)] if self.names_node(name) && choices.chance(70) => nodes.first().copied(),
+            _ => None,
+        };
+        let said = arriving.and_then(|node| self.property(node.0, choices));
+        said.into_iter().chain(chosen).collect()
+    }
+
+    fn dispatching(&self, name: &str) -> bool {
+        self.framework.events.iter().any(|event| event.name == name && event.dispatches())
+    }
+
+    fn names_node(&self, name: &str) -> bool {
+        self.framework.events.iter().any(|event| event.name == name && event.names(0, Entity::Node))
+    }
+
+    /// Does one step of a policy with nodes.
+    fn step_with_nodes(&mut self, step: Step) -> Result<(), String> {
+        let wrong = |violation: catapults_simulator::event_types::Violation| format!("{step}: {violation}");
+        let due = self.machine.next_timeout().filter(|due| step == Step::Expire && due.instant <= self.machine.now());
+        let raised = due.map(|due| (due.event.to_owned(), vec![due.thread]));
+        let raised = match &step {
+            Step::Raise(name, threads) => Some((name.clone(), threads.clone())),
+            Step::Enter(_)
+            | Step::SetProperty(..)
+            | Step::Ask(..)
+            | Step::At(_)
+            | Step::Expire
+            | Step::SetImport(..)
+            | Step::SetThreadImport(..) => raised,
+        };
+        let Some((hosts, places)) = &mut self.nodes else { return Ok(()) };
+        let before = hosts.before(&self.machine).map_err(wrong)?;
+        self.script.push(step.clone());
+        match perform(&mut self.machine, &mut self.application, self.policy, &step) {
+            Ok(decision) => {
+                if let Some((name, threads)) = raised {
+                    let event = self.framework.events.iter().find(|event| event.name == name);
+                    let dispatched = event.and_then(|event| dispatched(event, decision.as_deref()));
+                    let sent = decision.as_deref().map(sent).unwrap_or_default();
+                    let event = (name.as_str(), threads.as_slice());
+                    hosts.after(&self.machine, places, &before, event, dispatched, &sent).map_err(wrong)?;
+                }
+                self.decisions.extend(decision);
+                Ok(())
+            }
+            Err(Stop::Fail { reason, .. }) => {
+                self.decisions.push(format!("{step} -> fail {reason}"));
+                if let Some((_, threads)) = raised {
+                    hosts.refused(places, &threads);
+                }
+                Ok(())
+            }
+            Err(Stop::Guard { line, text }) => {
+                self.decisions.push(format!("{step} -> guard {line} {text}"));
+                self.out = true;
+                Ok(())
+            }
+            Err(Stop::Overrun { .. }) => {
+                self.script.pop();
+                self.out = true;
+                Ok(())
+            }
+            Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_))) => Err(format!("{step}: {stop:?}")),
+        }
+    }
+
     /// Does one step.
     ///
     /// # Errors
     /// What the policy did that it must not.
     pub fn step(&mut self, step: Step) -> Result<(), String> {
+        if self.nodes.is_some() {
+            return self.step_with_nodes(step);
+        }
         let before = self.classes()?;
         let due = self.machine.next_timeout().filter(|due| step == Step::Expire && due.instant <= self.machine.now());
         // What is judged is the event that the timer raises.
@@ -219,15 +361,28 @@ impl<'a> Host<'a> {
     }
 
     fn assignment(&self, classes: &Classes, choices: &mut Choices) -> Option<Step> {
+        let threads: Vec<ThreadId> = classes.keys().copied().collect();
+        self.assignment_of(&threads, choices)
+    }
+
+    fn assignment_of(&self, threads: &[ThreadId], choices: &mut Choices) -> Option<Step> {
         let mut names: Vec<(bool, &str, Type)> = Vec::new();
         names.extend(self.policy.imports.iter().map(|import| (false, import.name.as_str(), import.ty)));
         names.extend(self.policy.thread_imports.iter().map(|import| (true, import.name.as_str(), import.ty)));
-        let threads: Vec<ThreadId> = classes.keys().copied().collect();
         if names.is_empty() {
             return None;
         }
         let (of_thread, name, ty) = choices.one_of(&names);
-        let value = match ty {
+        let value = self.value(ty, choices);
+        match (of_thread, threads.is_empty()) {
+            (false, _) => Some(Step::SetImport(name.to_owned(), value)),
+            (true, false) => Some(Step::SetThreadImport(choices.one_of(threads), name.to_owned(), value)),
+            (true, true) => None,
+        }
+    }
+
+    fn value(&self, ty: Type, choices: &mut Choices) -> Value {
+        match ty {
             Type::Int => {
                 let unused = 64 - self.policy.int_bits;
                 let (highest, lowest) = (i64::MAX >> unused, i64::MIN >> unused);
@@ -241,11 +396,6 @@ impl<'a> Host<'a> {
             Type::Time => {
                 Value::Time(choices.one_of(&[0, 1, 1_000_000, 5_000_000, 1_000_000_000, -1, i64::MAX, i64::MIN]))
             }
-        };
-        match (of_thread, threads.is_empty()) {
-            (false, _) => Some(Step::SetImport(name.to_owned(), value)),
-            (true, false) => Some(Step::SetThreadImport(choices.one_of(&threads), name.to_owned(), value)),
-            (true, true) => None,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::replay::{Step, perform};
 /// # Errors
 /// The first event that it should not have raised.
 pub fn kept(verified: &Verified<Policy>, framework: &Framework, script: &[Step]) -> Result<(), String> {
-    let framework = framework.with_timers(verified.policy().timers());
+    let framework = framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let types = EventTypes::new(&framework, verified.policy());
     let (mut machine, mut application) = (Machine::new(verified), Variables::default());
     let life = Automaton::of_lives(&framework).ok_or("there is no sequence of a thread's life")?;

@@ -8,6 +8,8 @@ use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_simulator::explorer::{Kind, Options, Report, Scenario, explore};
 use catapults_simulator::script::Step;
+use catapults_tests::choices::Choices;
+use catapults_tests::host::Host;
 use catapults_tests::native;
 use catapults_tests::replay::{parse, replay};
 
@@ -278,4 +280,51 @@ fn a_time_that_is_instant_and_duration_is_followed_on_the_clock() {
     let report = explored(&timed(&both.replace("t => next", "t => ready")), 2);
     let limits = report.limits.join("; ");
     assert!(report.counterexample.is_none() && limits.contains("starvation was not looked for"), "{limits}");
+}
+
+const PLACING: &str = "nodes { queue all; node chosen; } event arrival(m) { m => all; }
+                       event dispatch(t) { all => chosen; t => chosen; chosen => all; }
+                       event newthread, migrate, switch_out, event_raised(t) { t => ready; }";
+
+/// Nodes come and go, and threads are placed and stolen, in the interpreter as in random orders of events.
+#[test]
+fn with_nodes_everything_is_tried() {
+    let stealing = "event steal(m) { ready => m; } event schedule { ready => current; dispatch current; }";
+    let verified = policy(&format!("{PLACING} {stealing}"));
+    let few = Options { threads: 2, states: 3_000, ..Options::default() };
+    let report = explore(&verified, &native(), &few, &mut |_, _| {}).unwrap();
+    assert!(report.counterexample.is_none(), "{report:?}");
+    assert!(report.limits.iter().any(|limit| limit.contains("2 nodes")), "{:?}", report.limits);
+    assert!(report.states > 1_000, "{}", report.states);
+
+    let framework = native().as_met([], true);
+    let mut rng = fastrand::Rng::with_seed(1);
+    let mut raised: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
+    for _ in 0..40 {
+        let mut bytes = vec![0; 2_000];
+        rng.fill(&mut bytes);
+        let mut choices = Choices::new(&bytes);
+        let mut host = Host::new(&verified, &framework).unwrap();
+        for _ in 0..300 {
+            host.anything(&mut choices).unwrap();
+        }
+        let decided = host.decisions.iter().filter(|decision| decision.contains(" to node "));
+        raised.extend(decided.map(|decision| format!("{} sends", decision.split(' ').next().unwrap())));
+        let names = host.script.iter().filter(|step| matches!(step, Step::Raise(..))).map(Step::to_string);
+        raised.extend(names.filter_map(|step| step.split(' ').next().map(str::to_owned)));
+    }
+    for event in ["arrival", "departure", "dispatch", "dispatch sends", "migrate", "steal", "steal sends", "exit"] {
+        assert!(raised.contains(event), "{event}: {raised:?}");
+    }
+}
+
+#[test]
+fn a_place_for_one_node_is_found_too_small() {
+    let handlers = "nodes { node one; queue others; } global { int count; }
+                    event arrival(m) { if (count < 2) m => one; else m => others; count++; }
+                    event newthread, migrate, switch_out, event_raised(t) { t => ready; }
+                    event schedule { ready => current; dispatch current; }";
+    let found = explored(&policy(handlers), 1).counterexample.unwrap();
+    assert_eq!(found.kind, Kind::Guard);
+    assert_eq!(events(&found.scenario).iter().filter(|event| event.contains("arrival")).count(), 2);
 }

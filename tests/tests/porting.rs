@@ -205,6 +205,7 @@ fn has(policy: &Verified<Policy>, what: &str) -> bool {
                 || policy.constants.iter().any(|constant| constant.element.is_some())
                 || policy.attributes.iter().any(|attribute| attribute.element.is_some())
         }
+        "nodes" => policy.has_nodes(),
         other => panic!("docs/porting.md: what is `{other}`?"),
     }
 }
@@ -270,7 +271,12 @@ fn the_primitives_of_included_code_are_those_of_the_document() {
     let description = fs::read_to_string(root().join("frameworks/native/native.framework")).unwrap();
     let features = description.lines().find(|line| line.trim_start().starts_with("dialect")).unwrap().to_owned();
     let timer = description.lines().find(|line| line.trim_start().starts_with("timer event")).unwrap().to_owned();
-    let embedded = description
+    // There is one scheduler.
+    let of_nodes = ["node ", "global ", "optional node ", "optional global "];
+    let kept = description.lines().filter(|line| !of_nodes.iter().any(|start| line.trim_start().starts_with(start)));
+    let embedded = kept
+        .map(|line| format!("{line}\n").replace("( newthread | migrate )", "newthread"))
+        .collect::<String>()
         .replace(&features, "  dialect { failure; loops; }")
         .replace(&timer, "")
         .replace("language c;", "language embedded_c;")

@@ -15,8 +15,8 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{
-    Block, ContainerId, ContainerRef, Element, Expression, LocalId, Owner, Policy, Source, Statement, StatementKind,
-    Thread, Verbatim,
+    Block, Container, ContainerId, ContainerRef, Element, Entity, Expression, LocalId, Owner, Policy, Source,
+    Statement, StatementKind, Thread, Verbatim,
 };
 use crate::syntax::ast;
 use crate::vocabulary::{At, StateClass};
@@ -28,6 +28,11 @@ pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut P
     let (known, named) = evidence(tree, framework, policy, diagnostics);
     for (index, evidence) in known.into_iter().enumerate() {
         match (evidence, policy.containers[index].element) {
+            (Some(_), element) if policy.containers[index].holds == Entity::Node => {
+                if is_first(element) && !named[index] {
+                    report_unused(&policy.containers[index], diagnostics);
+                }
+            }
             (Some(evidence), _) => policy.containers[index].class = evidence.class,
             (None, element) if is_first(element) => report_unknown(policy, ContainerId(index), &named, diagnostics),
             (None, _) => policy.containers[index].class = policy.containers[first(policy, ContainerId(index)).0].class,
@@ -72,7 +77,7 @@ fn evidence(
         }
     }
     for (index, container) in inference.policy.containers.iter().enumerate() {
-        if container.owner == Owner::Framework {
+        if container.owner == Owner::Framework || container.holds == Entity::Node {
             inference.known[index] = Some(Evidence { class: container.class, at: container.at, why: String::new() });
             inference.fixed[index] = true;
         }
@@ -212,11 +217,16 @@ fn report_unknown(policy: &mut Policy, id: ContainerId, named: &[bool], diagnost
         let diagnostic = Diagnostic::error("E0320", title, container.at, "RUNNING, READY, BLOCKED or TERMINATED?");
         diagnostics.push(diagnostic.help(format!("declare it: `{name} : READY`")));
     } else {
-        let title = format!("the container `{name}` is never used");
-        if !is_meant(&name) {
-            diagnostics.push(Diagnostic::warning("E0321", title, container.at, "").help(advice(&name)));
-        }
+        report_unused(container, diagnostics);
         container.class = StateClass::Ready;
+    }
+}
+
+fn report_unused(container: &Container, diagnostics: &mut Diagnostics) {
+    let name = Element::array(&container.name);
+    if !is_meant(name) {
+        let title = format!("the container `{name}` is never used");
+        diagnostics.push(Diagnostic::warning("E0321", title, container.at, "").help(advice(name)));
     }
 }
 
@@ -247,6 +257,12 @@ impl<'a> Uses<'a> {
                     self.transfer(source, to, statement, event, parameters, cursors);
                 }
                 StatementKind::Destroy { source } => {
+                    if let Source::Container(container) = source {
+                        self.name(container);
+                    }
+                }
+                StatementKind::Send { source, node } => {
+                    self.thread(Some(*node));
                     if let Source::Container(container) = source {
                         self.name(container);
                     }

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{
-    Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Import, ImportId,
-    Owner, Policy, SortKey, ThreadImportId, Variable, VariableId,
+    Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Entity, Import,
+    ImportId, Owner, Policy, SortKey, ThreadImportId, Variable, VariableId,
 };
 use crate::syntax::ast;
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::constants;
-use super::expressions::{EMPTY, Lowering};
+use super::expressions::{EMPTY, Lowering, Reach};
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
@@ -47,7 +47,7 @@ pub(super) fn declare<'a>(
         symbols.declare_member(&attribute.name, Member::Attribute(id), diagnostics);
         for (name, element) in lengths.elements(&attribute.name, length(attribute)) {
             let (ty, initial) = (attribute.ty, Value::zero(attribute.ty));
-            policy.attributes.push(Attribute { name, element, ty, initial, timer: None });
+            policy.attributes.push(Attribute { name, of: Entity::Thread, element, ty, initial, timer: None });
         }
     }
     for timer in &tree.timers {
@@ -55,7 +55,13 @@ pub(super) fn declare<'a>(
         symbols.declare_member(&timer.name, Member::Attribute(id), diagnostics);
         let (name, ty) = (timer.name.text.clone(), timer.ty);
         let event = framework.timer.as_ref().map(|family| format!("{}.{name}", family.name));
-        policy.attributes.push(Attribute { name, element: None, ty, initial: Value::zero(ty), timer: event });
+        let (of, initial) = (Entity::Thread, Value::zero(ty));
+        policy.attributes.push(Attribute { name, of, element: None, ty, initial, timer: event });
+    }
+    for property in framework.properties.iter().filter(|_| !tree.nodes.is_empty()) {
+        symbols.declare_property(&property.name, AttributeId(policy.attributes.len()));
+        let (name, of, ty) = (property.name.clone(), Entity::Node, property.ty);
+        policy.attributes.push(Attribute { name, of, element: None, ty, initial: Value::zero(ty), timer: None });
     }
     for (index, import) in tree.thread_imports.iter().enumerate() {
         symbols.declare_member(&import.name, Member::Import(ThreadImportId(index)), diagnostics);
@@ -65,10 +71,13 @@ pub(super) fn declare<'a>(
         symbols.declare(&import.name, Symbol::Import(ImportId(index)), diagnostics);
         policy.imports.push(undefined(import));
     }
-    for variable in &tree.variables {
+    let own = tree.variables.iter().map(|variable| (variable, false));
+    // What nodes share is the policy's own where it has none.
+    for (variable, global) in own.chain(tree.globals.iter().map(|variable| (variable, !tree.nodes.is_empty()))) {
         symbols.declare(&variable.name, Symbol::Variable(VariableId(policy.variables.len())), diagnostics);
         for (name, element) in lengths.elements(&variable.name, length(variable)) {
-            policy.variables.push(Variable { name, element, ty: variable.ty, initial: Value::zero(variable.ty) });
+            let (ty, initial) = (variable.ty, Value::zero(variable.ty));
+            policy.variables.push(Variable { name, global, element, ty, initial });
         }
     }
     for (index, function) in tree.functions.iter().enumerate() {
@@ -79,22 +88,23 @@ pub(super) fn declare<'a>(
             diagnostics.push(diagnostic.help("choose another name"));
         }
     }
-    if let Some(excess) = tree.containers.get(MOST_CONTAINERS) {
-        let title =
-            format!("a policy has at most {MOST_CONTAINERS} containers, this one declares {}", tree.containers.len());
+    if let Some(excess) = tree.containers.iter().chain(&tree.nodes).nth(MOST_CONTAINERS) {
+        let all = tree.containers.len() + tree.nodes.len();
+        let title = format!("a policy has at most {MOST_CONTAINERS} containers, this one declares {all}");
         let many = Diagnostic::error("E0322", title, excess.at, "the first that is too many");
         diagnostics.push(
             many.help("keep threads of several kinds in one container, sorted by an attribute that tells the kind"),
         );
     }
     let mut too_many = false;
-    for container in &tree.containers {
-        let kind = kind(container, &symbols, tree, policy, diagnostics);
+    let of_threads = tree.containers.iter().map(|container| (container, Entity::Thread));
+    for (container, holds) in of_threads.chain(tree.nodes.iter().map(|container| (container, Entity::Node))) {
+        let kind = kind(container, holds, &symbols, tree, policy, diagnostics);
         let class = container.class.map_or(StateClass::Ready, |(class, _)| class);
         symbols.declare(&container.name, Symbol::Container(ContainerId(policy.containers.len())), diagnostics);
         for (name, element) in lengths.elements(&container.name, container.length.as_ref()) {
-            let kind = kind.clone();
-            policy.containers.push(Container { name, element, kind, class, owner: Owner::Policy, at: container.at });
+            let (kind, owner, at) = (kind.clone(), Owner::Policy, container.at);
+            policy.containers.push(Container { name, holds, element, kind, class, owner, at });
         }
         if policy.containers.len() > MOST_ELEMENTS && !too_many {
             too_many = true;
@@ -180,9 +190,10 @@ fn check_lengths<'a>(
     policy: &Policy,
     diagnostics: &mut Diagnostics,
 ) -> Vec<&'a str> {
-    let data = tree.constants.iter().chain(&tree.attributes).chain(&tree.variables);
+    let data = tree.constants.iter().chain(&tree.attributes).chain(&tree.variables).chain(&tree.globals);
     let data = data.filter_map(|variable| Some((&variable.name, length(variable)?)));
-    let containers = tree.containers.iter().filter_map(|container| Some((&container.name, container.length.as_ref()?)));
+    let containers = tree.containers.iter().chain(&tree.nodes);
+    let containers = containers.filter_map(|container| Some((&container.name, container.length.as_ref()?)));
     let mut without = Vec::new();
     for (name, length) in data.chain(containers) {
         if lengths.value(length).is_some() {
@@ -237,7 +248,7 @@ fn initialise(tree: &ast::Scheduler, symbols: &Symbols<'_>, policy: &mut Policy,
         policy.imports[index].default = initial(import, all, symbols, policy, diagnostics);
     }
     next = 0;
-    for variable in &tree.variables {
+    for variable in tree.variables.iter().chain(&tree.globals) {
         let length = policy.variables[next].element.map_or(1, |element| element.length);
         let values = initials(variable, length, all, symbols, policy, diagnostics);
         for (variable, value) in policy.variables[next..].iter_mut().zip(values) {
@@ -311,13 +322,15 @@ pub(super) fn value(
     diagnostics: &mut Diagnostics,
 ) -> Option<Value> {
     let mut scope = Scope::default();
-    let mut lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
+    let (scope, called, reach) = (&mut scope, BTreeMap::new(), Reach::Everything);
+    let mut lowering = Lowering { policy, symbols, scope, called, reach, diagnostics };
     let typed = lowering.of_type(expression, ty)?;
     constants::evaluate(&typed, expression.at, policy.int_bits, &policy.constants[..known], diagnostics)
 }
 
 fn kind(
     container: &ast::Container,
+    holds: Entity,
     symbols: &Symbols<'_>,
     tree: &ast::Scheduler,
     policy: &Policy,
@@ -327,13 +340,14 @@ fn kind(
         ast::ContainerKind::Threadref => ContainerKind::Threadref,
         ast::ContainerKind::Queue => ContainerKind::Queue,
         ast::ContainerKind::Stack => ContainerKind::Stack,
-        ast::ContainerKind::Pqueue => ContainerKind::Pqueue(keys(container, symbols, tree, policy, diagnostics)),
-        ast::ContainerKind::Pstack => ContainerKind::Pstack(keys(container, symbols, tree, policy, diagnostics)),
+        ast::ContainerKind::Pqueue => ContainerKind::Pqueue(keys(container, holds, symbols, tree, policy, diagnostics)),
+        ast::ContainerKind::Pstack => ContainerKind::Pstack(keys(container, holds, symbols, tree, policy, diagnostics)),
     }
 }
 
 fn keys(
     container: &ast::Container,
+    holds: Entity,
     symbols: &Symbols<'_>,
     tree: &ast::Scheduler,
     policy: &Policy,
@@ -343,7 +357,7 @@ fn keys(
     let mut seen = BTreeSet::new();
     for key in &container.keys {
         let name = &key.attribute;
-        match symbols.find_member(&name.text) {
+        match symbols.find_member(holds, &name.text) {
             Some((Member::Attribute(attribute), at)) if policy.attributes[attribute.0].timer.is_some() => {
                 let title = format!("`{}` is a timer and cannot be a sort key", name.text);
                 let timer = Diagnostic::error("E0318", title, name.at, "not a plain attribute")
@@ -381,6 +395,7 @@ fn keys(
                 diagnostics.push(imported.help(mirror));
             }
             None if tree.lost.names.contains(&name.text) => {}
+            None if holds == Entity::Node => symbols.unknown_member(holds, name, diagnostics),
             None => {
                 let diagnostic = Diagnostic::error(
                     "E0318",

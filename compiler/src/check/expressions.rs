@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    AttributeId, BinaryOperator, ConstantId, ContainerId, ContainerKind, ContainerRef, Element, Expression, LocalId,
-    Place, Policy, Thread, UnaryOperator, VariableId,
+    AttributeId, BinaryOperator, ConstantId, ContainerId, ContainerKind, ContainerRef, Element, Entity, Expression,
+    LocalId, Place, Policy, Thread, UnaryOperator, VariableId,
 };
 use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::{At, Float, Type, Value};
@@ -19,6 +19,17 @@ use super::symbols::{Member, Symbol, Symbols, Wanted};
 /// The one function that the language has.
 pub(super) const EMPTY: &str = "empty";
 
+/// What a handler can name, of a policy with nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// There are no nodes, or nobody runs this.
+    Everything,
+    /// `data` of a node, and `global`.
+    Instance,
+    /// `global`, and the nodes.
+    Shared,
+}
+
 /// What expressions and statements are resolved in.
 pub(super) struct Lowering<'a, 'b> {
     /// With everything that the sections declare.
@@ -27,6 +38,7 @@ pub(super) struct Lowering<'a, 'b> {
     pub(super) scope: &'a mut Scope,
     /// The calls that have been made before the expression at hand, by their places, and what they gave; nothing if they are wrong.
     pub(super) called: BTreeMap<u32, Option<(LocalId, Type)>>,
+    pub(super) reach: Reach,
     pub(super) diagnostics: &'a mut Diagnostics,
 }
 
@@ -79,8 +91,17 @@ impl Lowering<'_, '_> {
                 None
             }
             ExpressionKind::In(thread, container) => {
+                let place = container.at;
                 let (thread, container) = (self.thread(thread), self.reference(container));
-                Some((Expression::In(thread?, container?), Type::Bool))
+                let (thread, container) = (thread?, container?);
+                let (one, other) = (self.entity(thread), self.holds(&container));
+                if one != other {
+                    let title = format!("a {} is never where {}s are", one.word(), other.word());
+                    let label = format!("holds {}s", other.word());
+                    self.diagnostics.push(Diagnostic::error("E0330", title, place, label));
+                    return None;
+                }
+                Some((Expression::In(thread, container), Type::Bool))
             }
             ExpressionKind::Unary(UnaryOperator::Negate, operand) => {
                 if let ExpressionKind::Int(value) = operand.kind {
@@ -316,8 +337,11 @@ impl Lowering<'_, '_> {
 
     fn member(&mut self, thread: &Reference, member: &Name, index: Option<&ast::Expression>) -> Option<(Place, Type)> {
         let thread = self.thread(thread);
-        let Some((found, declared)) = self.symbols.find_member(&member.text) else {
-            self.symbols.unknown_member(member, self.diagnostics);
+        let of = thread.map_or(Entity::Thread, |thread| self.entity(thread));
+        let Some((found, declared)) = self.symbols.find_member(of, &member.text) else {
+            if thread.is_some() || self.symbols.find_member(Entity::Node, &member.text).is_none() {
+                self.symbols.unknown_member(of, member, self.diagnostics);
+            }
             return None;
         };
         Some(match found {
@@ -435,6 +459,10 @@ impl Lowering<'_, '_> {
         match self.symbols.find(&name.text) {
             Some((Symbol::Variable(first), declared)) => {
                 let variable = self.policy.variables.get(first.0)?;
+                if self.reach == Reach::Shared && !variable.global {
+                    self.out_of_reach(name, declared, Entity::Thread);
+                    return None;
+                }
                 let (ty, element) = (variable.ty, variable.element);
                 let place = match self.element(name, element, index, declared)? {
                     Part::Single => Place::Variable(first),
@@ -555,7 +583,14 @@ impl Lowering<'_, '_> {
             None => {}
         }
         match self.symbols.find(&name.text) {
-            Some((Symbol::Container(id), _)) => Some(id),
+            Some((Symbol::Container(id), declared)) => {
+                let holds = self.policy.containers.get(id.0)?.holds;
+                if self.reach != Reach::Everything && (self.reach == Reach::Shared) != (holds == Entity::Node) {
+                    self.out_of_reach(name, declared, holds);
+                    return None;
+                }
+                Some(id)
+            }
             Some((
                 symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Function(_)),
                 at,
@@ -572,6 +607,40 @@ impl Lowering<'_, '_> {
                 None
             }
         }
+    }
+
+    /// Reports what the handler of a policy with nodes cannot name. `Thread`: it belongs to the instance of a node.
+    fn out_of_reach(&mut self, name: &Name, declared: At, of: Entity) {
+        let title = match of {
+            Entity::Thread => {
+                format!("`{}` belongs to the instance of a node, and this handler runs in none", name.text)
+            }
+            Entity::Node => format!("`{}` holds nodes, and this handler runs in the instance of one", name.text),
+        };
+        let diagnostic =
+            Diagnostic::error("E0329", title, name.at, "not to be named here").related(declared, "declared here");
+        self.diagnostics.push(match of {
+            Entity::Thread => diagnostic
+                .note("every node has `data` of its own; no node is meant here")
+                .help("declare in `global { … }` what handlers of all nodes share"),
+            Entity::Node => diagnostic
+                .note("only events that run in no instance move nodes, or look at them")
+                .help("keep in `global { … }` what instances are to know of the nodes"),
+        });
+    }
+
+    /// Whether a thread or a node is named.
+    pub(super) fn entity(&self, thread: Thread) -> Entity {
+        match thread {
+            Thread::Local(local) => self.scope.entity(local),
+            Thread::Slot(slot) => self.policy.containers.get(slot.0).map_or(Entity::Thread, |slot| slot.holds),
+        }
+    }
+
+    /// What a container holds.
+    pub(super) fn holds(&self, container: &ContainerRef) -> Entity {
+        let first = container.candidates().next();
+        first.and_then(|id| self.policy.containers.get(id.0)).map_or(Entity::Thread, |container| container.holds)
     }
 
     /// `threadref tmp;` in a handler, used otherwise than by `foreach tmp in …`.

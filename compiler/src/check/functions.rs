@@ -10,9 +10,9 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{BinaryOperator, Block, ContainerId, Expression, Place, Policy, Statement, StatementKind, Thread};
 use crate::syntax::ast;
 use crate::syntax::parser::DEEPEST;
-use crate::vocabulary::{At, Type};
+use crate::vocabulary::{At, Entity, Type};
 
-use super::expressions::{EMPTY, Lowering};
+use super::expressions::{EMPTY, Lowering, Reach};
 use super::scope::Scope;
 use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
@@ -97,13 +97,17 @@ impl<'a> Functions<'a> {
             if !diagnostics.has_errors() && !is_meant(name) {
                 diagnostics.push(Diagnostic::warning("E0323", title, function.name.at, "").help(advice(name)));
             }
+            // Whether its parameters are threads or nodes would show where it is called.
+            if policy.has_nodes() && function.parameters.iter().any(|parameter| parameter.ty.is_none()) {
+                continue;
+            }
             let rights = Rights { no_dispatch: None, dispatching: Vec::new(), no_fail: None, returns: None };
             let mut scope = Scope::default();
             let mut arguments = Vec::new();
             for parameter in &function.parameters {
                 arguments.push(match parameter.ty {
                     None => {
-                        let thread = scope.declare_thread(&parameter.name, symbols, diagnostics);
+                        let thread = scope.declare_thread(&parameter.name, Entity::Thread, symbols, diagnostics);
                         Argument::Thread(Thread::Local(thread), parameter.name.at)
                     }
                     Some(ty) => {
@@ -111,7 +115,8 @@ impl<'a> Functions<'a> {
                     }
                 });
             }
-            let lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
+            let (scope, called, reach) = (&mut scope, BTreeMap::new(), Reach::Everything);
+            let lowering = Lowering { policy, symbols, scope, called, reach, diagnostics };
             let mut body = Body { lowering, rights: &rights, loops: Vec::new(), calls: Calls::new(self) };
             let prepared = Prepared { function: index, arguments, at: function.at };
             body.inline(prepared, Answer::Nobody, &mut Block::new());
@@ -386,6 +391,7 @@ fn called_at(block: &mut Block, call: At) {
             }
             StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Return { .. }
@@ -440,6 +446,7 @@ fn shape(body: Block, answer: &Answer, diagnostics: &mut Diagnostics) -> Block {
             }
             kind @ (StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
@@ -477,6 +484,7 @@ fn always_ends(block: &[Statement]) -> bool {
         StatementKind::If { then, otherwise, .. } => always_ends(then) && always_ends(otherwise),
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
         | StatementKind::Loop { .. }
@@ -509,6 +517,7 @@ fn inner(statement: &Statement) -> [&[Statement]; 2] {
         StatementKind::Verbatim { otherwise: Some(otherwise), .. } => [otherwise, &[]],
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Return { .. }
@@ -529,6 +538,7 @@ fn first_return(block: &[Statement]) -> Option<At> {
         StatementKind::Foreach { body, .. } | StatementKind::Loop { body, .. } => first_return(body),
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Verbatim { .. }

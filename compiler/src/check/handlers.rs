@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{self, Absent, Event, Framework, Query, QueryDefault};
 use crate::policy::{
-    AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, ContainerRef, Element, Expression,
-    Handler, Local, LocalId, LocalKind, Owner, Place, Policy, Source, Statement, StatementId, StatementKind, Thread,
+    AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, ContainerRef, Element, Entity,
+    Expression, Handler, Local, LocalId, LocalKind, Owner, Place, Policy, Source, Statement, StatementId,
+    StatementKind, Thread,
 };
 use crate::syntax::ast::{self, HandlerKind};
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
-use super::expressions::Lowering;
+use super::expressions::{Lowering, Reach};
 use super::functions::{Calls, Functions};
 use super::missing::Missing;
 use super::scope::Scope;
@@ -71,6 +72,7 @@ pub(super) fn handle<'a>(
     let kept = framework.containers.iter().filter(|container| used.contains(&container.name.as_str()));
     policy.containers.extend(kept.map(|container| Container {
         name: container.name.clone(),
+        holds: Entity::Thread,
         element: None,
         kind: ContainerKind::Queue,
         class: container.class,
@@ -87,7 +89,7 @@ pub(super) fn handle<'a>(
         };
         policy.events.extend(handler.map(|mut handler| {
             handler.body.splice(..0, expired(event, &handler, policy));
-            Handler { name: event.name.clone(), ..handler }
+            Handler { name: event.name.clone(), global: event.is_global(), ..handler }
         }));
     }
     for query in &framework.queries {
@@ -134,7 +136,8 @@ pub(super) fn answer(framework: &Framework, policy: &mut Policy) {
             }
         };
         let body = vec![statement(StatementKind::Return { value: Some(value) })];
-        queries.push(framework_handler(&query.name, &query.parameters, Some(query.returns), body));
+        let entities = vec![Entity::Thread; query.parameters.len()];
+        queries.push(framework_handler(&query.name, &query.parameters, &entities, Some(query.returns), body));
     }
     policy.queries = queries;
 }
@@ -241,18 +244,43 @@ fn resolve(
             .or(returns.map(|_| name.as_str())),
         returns,
     };
+    if let Some(first) = events.first() {
+        let unlike = |event: &Event| event.entities.iter().zip(&first.entities).any(|(one, other)| one != other);
+        let other = |event: &&&Event| event.is_global() != first.is_global() || unlike(event);
+        if let Some(other) = events.iter().find(other) {
+            let title = format!("`{}` and `{}` cannot share a handler", first.name, other.name);
+            let label = if first.is_global() == other.is_global() {
+                "the one names a node where the other names a thread"
+            } else {
+                "the one runs in the instance of a node, the other in none"
+            };
+            let apart = Diagnostic::error("E0329", title, handler.at, label);
+            diagnostics.push(apart.help("write a handler for each"));
+            return None;
+        }
+    }
+    let entity = |index: usize| {
+        let known = events.first().and_then(|event| event.entities.get(index));
+        known.copied().unwrap_or(Entity::Thread)
+    };
+    let reach = match events.first() {
+        _ if !policy.has_nodes() => Reach::Everything,
+        Some(event) if event.is_global() => Reach::Shared,
+        Some(_) | None => Reach::Instance,
+    };
     let mut scope = Scope::default();
-    for parameter in &handler.parameters {
-        scope.declare_thread(parameter, symbols, diagnostics);
+    for (index, parameter) in handler.parameters.iter().enumerate() {
+        scope.declare_thread(parameter, entity(index), symbols, diagnostics);
     }
     // Of those that are missing it has been said; nothing is said of each use.
     for missing in members.iter().flat_map(|(_, parameters)| parameters.iter().skip(handler.parameters.len())) {
         let name = ast::Name { text: missing.clone(), at: handler.at };
         if scope.find(missing).is_none() && !symbols.is_known(missing) {
-            scope.declare_thread(&name, symbols, diagnostics);
+            scope.declare_thread(&name, Entity::Thread, symbols, diagnostics);
         }
     }
-    let lowering = Lowering { policy, symbols, scope: &mut scope, called: BTreeMap::new(), diagnostics };
+    let called = BTreeMap::new();
+    let lowering = Lowering { policy, symbols, scope: &mut scope, called, reach, diagnostics };
     let calls = Calls::new(functions);
     let body = Body { lowering, rights: &rights, loops: Vec::new(), calls }.block(&handler.body);
     if scope.locals.len() > MOST_LOCALS {
@@ -266,6 +294,7 @@ fn resolve(
         written: name.clone(),
         locals: scope.locals,
         parameters: handler.parameters.len(),
+        global: false,
         returns,
         body,
         owner: Owner::Policy,
@@ -303,6 +332,11 @@ fn known_name(
     }
     let title = format!("framework `{}` has no {kind} `{}`", framework.name, name.text);
     let diagnostic = Diagnostic::error("E0305", title, name.at, format!("unknown {kind}"));
+    if kind == "event" && framework.of_nodes.contains(&name.text) {
+        let of_nodes = diagnostic.note(format!("`{}` is an event of nodes, and this policy keeps none", name.text));
+        diagnostics.push(of_nodes.help("declare a collection for them: `nodes { queue all; }`"));
+        return name.text.clone();
+    }
     if others.contains(&name.text.as_str()) {
         let article = if other == "event" { "an" } else { "a" };
         let help = format!("`{}` is {article} {other}: write `{other} {}`", name.text, name.text);
@@ -397,15 +431,29 @@ fn default_handler(event: &Event, body: &ast::Block, policy: &Policy) -> Handler
         Some(statement(StatementKind::Transfer { source, destination: destination.into() }))
     };
     let body = body.statements.iter().filter_map(transfer).filter_map(lower).collect();
-    framework_handler(&event.name, &event.parameters, None, body)
+    framework_handler(&event.name, &event.parameters, &event.entities, None, body)
 }
 
-fn framework_handler(name: &str, parameters: &[String], returns: Option<Type>, body: Block) -> Handler {
+fn framework_handler(
+    name: &str,
+    parameters: &[String],
+    entities: &[Entity],
+    returns: Option<Type>,
+    body: Block,
+) -> Handler {
+    let local = |(parameter, entity): (&String, &Entity)| {
+        let kind = match entity {
+            Entity::Thread => LocalKind::Thread,
+            Entity::Node => LocalKind::Node,
+        };
+        Local { name: parameter.clone(), kind }
+    };
     Handler {
         name: name.to_owned(),
         written: name.to_owned(),
-        locals: parameters.iter().map(|parameter| Local { name: parameter.clone(), kind: LocalKind::Thread }).collect(),
+        locals: parameters.iter().zip(entities).map(local).collect(),
         parameters: parameters.len(),
+        global: false,
         returns,
         body,
         owner: Owner::Framework,
@@ -422,6 +470,7 @@ fn of_classes(policy: &Policy, classes: &[StateClass]) -> impl Iterator<Item = C
     let fits = |(index, container): (usize, &Container)| {
         let id = ContainerId(index);
         let all = match container.element {
+            _ if container.holds == Entity::Node => return None,
             None => ContainerRef::One(id),
             Some(Element { index: 0, length }) => ContainerRef::Whole { first: id, length },
             Some(_) => return None,

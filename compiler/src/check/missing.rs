@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::Diagnostic;
 use crate::framework::{Event, Framework, Move, Query, Rule, Stage};
-use crate::policy::{Container, ContainerKind, Element, Owner, Policy};
+use crate::policy::{Container, ContainerKind, Element, Entity, Owner, Policy};
 use crate::source::Source;
 use crate::syntax::ast;
 use crate::vocabulary::{At, StateClass, Type};
@@ -86,6 +86,9 @@ impl Missing<'_> {
             )
         }));
         let declared = containers.declared;
+        if !containers.declared_nodes.is_empty() {
+            handlers.insert(0, format!("nodes {{ {} }}", containers.declared_nodes.join(" ")));
+        }
         if !declared.is_empty() {
             handlers.insert(0, format!("data {{ {} }}", declared.join(" ")));
         }
@@ -111,6 +114,10 @@ struct Containers {
     /// Whatever the policy declares.
     taken: BTreeSet<String>,
     declared: Vec<String>,
+    /// Where nodes are: any number of them, and one.
+    nodes: Option<String>,
+    node: Option<String>,
+    declared_nodes: Vec<String>,
 }
 
 struct Named {
@@ -125,9 +132,17 @@ struct Named {
 impl Containers {
     fn of(tree: &ast::Scheduler, framework: &Framework, policy: &Policy) -> Self {
         let classes = classes::known(tree, framework, policy);
+        let first = |container: &Container| container.element.is_none_or(|element| element.index == 0);
         let own = policy.containers.iter().zip(classes).filter(|(container, _)| {
-            container.owner == Owner::Policy && container.element.is_none_or(|element| element.index == 0)
+            container.owner == Owner::Policy && container.holds == Entity::Thread && first(container)
         });
+        let of_nodes = |slot: bool| {
+            let such = |container: &&Container| {
+                container.holds == Entity::Node && (container.kind == ContainerKind::Threadref) == slot
+            };
+            policy.containers.iter().filter(such).find(|container| first(container)).map(|found| found.name.clone())
+        };
+        let (nodes, node) = (of_nodes(false), of_nodes(true));
         // A slot that shows no class by itself is where the thread runs, if none shows that: it would show in a dispatch.
         let mut sought = !policy.events.iter().any(|handler| dispatches(framework, &handler.name));
         let named = |(container, (class, shown)): (&Container, (Option<StateClass>, bool))| {
@@ -140,12 +155,29 @@ impl Containers {
             let whole = if slot { container.name.clone() } else { array };
             Named { name: container.name.clone(), whole, class, slot }
         };
-        let variables = [&tree.attributes, &tree.thread_imports, &tree.imports, &tree.constants, &tree.variables];
+        let variables =
+            [&tree.attributes, &tree.thread_imports, &tree.imports, &tree.constants, &tree.variables, &tree.globals];
         let names = variables.into_iter().flatten().map(|variable| &variable.name.text);
-        let names = names.chain(tree.containers.iter().map(|container| &container.name.text));
+        let names = names.chain(tree.containers.iter().chain(&tree.nodes).map(|container| &container.name.text));
         let names = names.chain(tree.functions.iter().map(|function| &function.name.text));
         let names = names.chain(framework.containers.iter().map(|container| &container.name));
-        Containers { all: own.map(named).collect(), taken: names.cloned().collect(), declared: Vec::new() }
+        let taken = names.cloned().collect();
+        let all = own.map(named).collect();
+        Containers { all, taken, declared: Vec::new(), nodes, node, declared_nodes: Vec::new() }
+    }
+
+    /// One with any number of nodes, or (`slot`) with one.
+    fn of_nodes(&mut self, slot: bool) -> String {
+        let known = if slot { &self.node } else { &self.nodes };
+        if let Some(known) = known {
+            return known.clone();
+        }
+        let (word, kind) = if slot { ("chosen", "node") } else { ("all", "queue") };
+        let name = self.parameters(&[word.to_owned()]).concat();
+        self.declared_nodes.push(format!("{kind} {name};"));
+        self.taken.insert(name.clone());
+        *(if slot { &mut self.node } else { &mut self.nodes }) = Some(name.clone());
+        name
     }
 
     /// The names of parameters, none of which the policy has declared.
@@ -202,6 +234,10 @@ fn handler(event: &Event, containers: &mut Containers) -> String {
     let header = format!("event {}{}", event.name, in_parentheses(&parameters));
     let mut statements: Vec<String> = Vec::new();
     for (index, name) in parameters.iter().enumerate() {
+        if event.is_global() {
+            statements.extend(of_nodes(event, index, name, containers));
+            continue;
+        }
         statements.extend(moved(event, index, name, containers));
     }
     if event.dispatches() {
@@ -212,6 +248,24 @@ fn handler(event: &Event, containers: &mut Containers) -> String {
     }
     let body = if statements.is_empty() { String::new() } else { format!(" {}", statements.join(" ")) };
     format!("{header} {{{body} }}")
+}
+
+/// The same of an event that runs in the instance of no node.
+fn of_nodes(event: &Event, index: usize, name: &str, containers: &mut Containers) -> Option<String> {
+    let mut moves = event.rules.iter().flat_map(|rule| &rule.moves);
+    moves.find_map(|step| match step {
+        Move::Parameter(parameter, _, Stage::In(StateClass::Terminated)) if *parameter == index => {
+            Some(format!("destroy {name};"))
+        }
+        Move::Parameter(parameter, Stage::New, Stage::In(_)) if *parameter == index => {
+            Some(format!("{name} => {};", containers.of_nodes(false)))
+        }
+        Move::Parameter(parameter, _, Stage::Placed) if *parameter == index => {
+            let (all, one) = (containers.of_nodes(false), containers.of_nodes(true));
+            Some(format!("{all} => {one}; {name} => {one}; {one} => {all};"))
+        }
+        Move::Parameter(..) | Move::One(..) => None,
+    })
 }
 
 /// What the type of an event demands of a parameter; nothing, if it may stay where it is.

@@ -36,7 +36,7 @@ pub fn check(
     framework: &Framework,
     diagnostics: &mut Diagnostics,
 ) -> Option<Policy> {
-    let framework = &framework.with_timers(tree.timers.iter().map(|timer| timer.name.text.as_str()));
+    let framework = &framework.as_met(tree.timers.iter().map(|timer| timer.name.text.as_str()), !tree.nodes.is_empty());
     let mut policy = Policy {
         name: tree.name.text.clone(),
         source: source.name.clone(),

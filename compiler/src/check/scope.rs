@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{ContainerId, Local, LocalId, LocalKind, Thread};
+use crate::policy::{ContainerId, Entity, Local, LocalId, LocalKind, Thread};
 use crate::syntax::ast::Name;
 use crate::vocabulary::{At, Type};
 
@@ -12,7 +12,7 @@ use super::symbols::{Symbol, Symbols, twice};
 /// What a name stands for within a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// A parameter, or the thread that a `foreach` visits.
+    /// A parameter, or the thread or node that a `foreach` visits.
     Thread(LocalId),
     /// A parameter of a function that was given a threadref: the thread in it.
     Held(ContainerId),
@@ -114,13 +114,22 @@ impl Scope {
     pub(super) fn declare_thread(
         &mut self,
         name: &Name,
+        entity: Entity,
         symbols: &Symbols<'_>,
         diagnostics: &mut Diagnostics,
     ) -> LocalId {
         self.refuse_taken(name, symbols, diagnostics);
-        let id = self.local(name, LocalKind::Thread);
+        let id = self.local(name, kind_of(entity));
         self.bind(name, Binding::Thread(id));
         id
+    }
+
+    /// Whether a local names a thread or a node.
+    pub(super) fn entity(&self, local: LocalId) -> Entity {
+        match self.locals.get(local.0).map(|local| local.kind) {
+            Some(LocalKind::Node) => Entity::Node,
+            Some(LocalKind::Thread | LocalKind::Value(_)) | None => Entity::Thread,
+        }
     }
 
     /// `threadref tmp;`
@@ -130,11 +139,17 @@ impl Scope {
     }
 
     /// The name after `foreach`: declared before as a cursor, or not at all.
-    pub(super) fn visit(&mut self, name: &Name, symbols: &Symbols<'_>, diagnostics: &mut Diagnostics) -> LocalId {
+    pub(super) fn visit(
+        &mut self,
+        name: &Name,
+        entity: Entity,
+        symbols: &Symbols<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> LocalId {
         if self.find(&name.text) != Some(Binding::Cursor) {
             self.refuse_taken(name, symbols, diagnostics);
         }
-        let id = self.local(name, LocalKind::Thread);
+        let id = self.local(name, kind_of(entity));
         self.bind(name, Binding::Thread(id));
         id
     }
@@ -173,5 +188,12 @@ impl Scope {
             diagnostics.push(Diagnostic::error("E0317", title, name.at, "").help("choose another name"));
         }
         false
+    }
+}
+
+fn kind_of(entity: Entity) -> LocalKind {
+    match entity {
+        Entity::Thread => LocalKind::Thread,
+        Entity::Node => LocalKind::Node,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::policy::{
-    BinaryOperator, Block, ContainerKind, ContainerRef, Expression, LocalId, Place, Source, Statement, StatementId,
-    StatementKind,
+    BinaryOperator, Block, ContainerKind, ContainerRef, Entity, Expression, LocalId, Place, Source, Statement,
+    StatementId, StatementKind, Thread,
 };
 use crate::syntax::ast::{self, Name, Reference};
 use crate::syntax::parser::DEEPEST;
@@ -188,10 +188,27 @@ impl Body<'_, '_, '_> {
     }
 
     fn transfer(&mut self, source: &Reference, destination: &Reference, at: At) -> Option<StatementKind> {
-        let (source, target) = (self.source(source), self.lowering.reference(destination));
+        let source = self.source(source);
+        if let Some(node) = self.node(source.as_ref(), destination) {
+            let (source, node) = (source?, node?);
+            self.only_the_visited(&source, at);
+            return self.sent(source, node, at);
+        }
+        let target = self.lowering.reference(destination);
         let source = source?;
         self.only_the_visited(&source, at);
         let target = target?;
+        let (moved, held) = (self.entity(&source), self.lowering.holds(&target));
+        if moved != held {
+            let title =
+                format!("a {} cannot go to `{}`, which holds {}s", moved.word(), destination.name.text, held.word());
+            let mixed = Diagnostic::error("E0330", title, destination.at, format!("holds {}s", held.word()));
+            self.lowering.diagnostics.push(match moved {
+                Entity::Thread => mixed.help("a thread goes to one node: `t => n;`, where `n` names the node"),
+                Entity::Node => mixed.help("declare a collection for it: `nodes { queue all; }`"),
+            });
+            return None;
+        }
         if matches!(target, ContainerRef::Whole { .. }) {
             let name = &destination.name.text;
             let title = format!("a thread cannot go to all elements of `{name}`");
@@ -201,6 +218,45 @@ impl Body<'_, '_, '_> {
         }
         self.none_into_held(&target, at);
         Some(StatementKind::Transfer { source, destination: target })
+    }
+
+    /// The node that a thread is to go to, if the destination is one. Inside: `None`: which is not known.
+    fn node(&mut self, source: Option<&Source>, destination: &Reference) -> Option<Option<Thread>> {
+        let thread = source.is_none_or(|source| self.entity(source) == Entity::Thread);
+        let named = match self.lowering.scope.find(&destination.name.text) {
+            Some(Binding::Thread(local)) => Thread::Local(local),
+            Some(Binding::Held(slot)) => Thread::Slot(slot),
+            Some(Binding::Value(..) | Binding::Cursor) => return None,
+            None => {
+                let Some((Symbol::Container(id), _)) = self.lowering.symbols.find(&destination.name.text) else {
+                    return None;
+                };
+                let slot = self.lowering.policy.containers.get(id.0)?;
+                let is_slot = slot.holds == Entity::Node && slot.kind == ContainerKind::Threadref;
+                return (thread && is_slot).then(|| self.lowering.slot(destination).map(Thread::Slot));
+            }
+        };
+        (self.lowering.entity(named) == Entity::Node)
+            .then(|| if destination.index.is_some() { self.lowering.thread(destination) } else { Some(named) })
+    }
+
+    /// `t => n;`
+    fn sent(&mut self, source: Source, node: Thread, at: At) -> Option<StatementKind> {
+        if self.entity(&source) == Entity::Thread {
+            return Some(StatementKind::Send { source, node });
+        }
+        let title = "a node cannot go to a node";
+        let mixed = Diagnostic::error("E0330", title, at, "both are nodes");
+        self.lowering.diagnostics.push(mixed.help("threads go to nodes; a node goes to a collection of `nodes { … }`"));
+        None
+    }
+
+    /// Whether threads or nodes are moved.
+    fn entity(&self, source: &Source) -> Entity {
+        match source {
+            Source::Thread(local) => self.lowering.scope.entity(*local),
+            Source::Container(container) => self.lowering.holds(container),
+        }
     }
 
     /// Within a function that was given a threadref no thread goes there, so that its parameter never names another one: once
@@ -245,22 +301,26 @@ impl Body<'_, '_, '_> {
 
     /// Within `foreach t in c` nothing but `t` moves, so that the threads still to be visited stay where they are.
     fn only_the_visited(&mut self, source: &Source, at: At) {
-        let Some((cursor, loop_at)) = self.loops.first().copied() else {
+        // A thread can move while nodes are visited.
+        let moved = self.entity(source);
+        let mut loops = self.loops.iter().copied().filter(|(cursor, _)| self.lowering.scope.entity(*cursor) == moved);
+        let Some((cursor, loop_at)) = loops.next() else {
             return;
         };
-        if self.loops.len() == 1 && *source == Source::Thread(cursor) {
+        if loops.next().is_none() && *source == Source::Thread(cursor) {
             return;
         }
         let visited = self.lowering.scope.locals.get(cursor.0).map_or("", |local| local.name.as_str());
         let title = format!("within this `foreach` only `{visited}` can be moved or destroyed");
-        let mut diagnostic = Diagnostic::error("E0316", title, at, "moves another thread");
+        let what = moved.word();
+        let mut diagnostic = Diagnostic::error("E0316", title, at, format!("moves another {what}"));
         // A function that has the loop is wrong by itself, whoever calls it.
         if let Some((call, 1..)) = self.calls.from {
             diagnostic = diagnostic.related(call, "called here");
         }
         let diagnostic = diagnostic
-            .related(loop_at, format!("visits each thread as `{visited}`"))
-            .note("a thread that moves while others are visited could be visited twice or never");
+            .related(loop_at, format!("visits each {what} as `{visited}`"))
+            .note(format!("a {what} that moves while others are visited could be visited twice or never"));
         self.lowering.diagnostics.push(diagnostic.help("move the others before or after the loop"));
     }
 
@@ -288,6 +348,12 @@ impl Body<'_, '_, '_> {
         }
         let slot = self.lowering.container(name)?;
         let container = self.lowering.policy.containers.get(slot.0)?;
+        if container.holds == Entity::Node {
+            let title = "only a threadref can be dispatched";
+            let node = Diagnostic::error("E0314", title, name.at, "a node, not a threadref");
+            self.lowering.diagnostics.push(node.help("a thread is sent to a node with `t => n;`"));
+            return None;
+        }
         if container.kind == ContainerKind::Threadref {
             return Some(StatementKind::Dispatch { slot: self.lowering.slot(reference)? });
         }
@@ -377,13 +443,21 @@ impl Body<'_, '_, '_> {
                 return None;
             }
         }
-        self.lowering.place(place)
+        let (assigned, ty) = self.lowering.place(place)?;
+        if assigned.thread().is_some_and(|thread| self.lowering.entity(thread) == Entity::Node) {
+            let title = "a property of a node cannot be assigned";
+            let property = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
+            self.lowering.diagnostics.push(property.note("the host says what holds of a node"));
+            return None;
+        }
+        Some((assigned, ty))
     }
 
     fn visit(&mut self, cursor: &Name, container: &Reference, body: &ast::Block) -> Option<StatementKind> {
         let container = self.lowering.reference(container);
         self.lowering.scope.open();
-        let id = self.lowering.scope.visit(cursor, self.lowering.symbols, self.lowering.diagnostics);
+        let entity = container.as_ref().map_or(Entity::Thread, |container| self.lowering.holds(container));
+        let id = self.lowering.scope.visit(cursor, entity, self.lowering.symbols, self.lowering.diagnostics);
         self.loops.push((id, cursor.at));
         let body = self.block(body);
         self.loops.pop();

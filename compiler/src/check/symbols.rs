@@ -8,7 +8,7 @@ use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, ThreadImport
 use crate::syntax::Dialect;
 use crate::syntax::ast::Name;
 use crate::syntax::words::nearest;
-use crate::vocabulary::At;
+use crate::vocabulary::{At, Entity};
 
 use super::expressions::EMPTY;
 use super::scope::Scope;
@@ -39,7 +39,7 @@ pub(super) struct Symbols<'a> {
     /// What optional parts of the language exist.
     pub(super) dialect: &'a Dialect,
     globals: BTreeMap<&'a str, (Symbol, At)>,
-    members: BTreeMap<&'a str, (Member, At)>,
+    members: BTreeMap<(Entity, &'a str), (Member, At)>,
     /// Names of the framework's containers, which a policy can neither use nor declare.
     taken: BTreeSet<&'a str>,
     /// Names that stand for something unknown: perhaps declared in text that could not be read, or declared twice.
@@ -85,11 +85,16 @@ impl<'a> Symbols<'a> {
     }
 
     pub(super) fn declare_member(&mut self, name: &'a Name, member: Member, diagnostics: &mut Diagnostics) {
-        if let Some((_, first)) = self.members.get(name.text.as_str()) {
+        if let Some((_, first)) = self.members.get(&(Entity::Thread, name.text.as_str())) {
             twice(name, *first, diagnostics);
             return;
         }
-        self.members.insert(&name.text, (member, name.at));
+        self.members.insert((Entity::Thread, &name.text), (member, name.at));
+    }
+
+    /// What the framework declares of nodes; it stands in no policy.
+    pub(super) fn declare_property(&mut self, name: &'a str, attribute: AttributeId) {
+        self.members.insert((Entity::Node, name), (Member::Attribute(attribute), At::default()));
     }
 
     /// These names stand for something of which too little is known to say more about its uses.
@@ -107,8 +112,13 @@ impl<'a> Symbols<'a> {
         self.globals.contains_key(name) || self.lost.contains(name) || self.is_taken(name)
     }
 
-    pub(super) fn find_member(&self, name: &str) -> Option<(Member, At)> {
-        self.members.get(name).copied().filter(|_| !self.lost.contains(name))
+    pub(super) fn find_member(&self, of: Entity, name: &str) -> Option<(Member, At)> {
+        self.members.get(&(of, name)).copied().filter(|_| of == Entity::Node || !self.lost.contains(name))
+    }
+
+    /// The names that stand for something after the name of a thread, or of a node.
+    fn members_of(&self, of: Entity) -> impl Iterator<Item = &'a str> + '_ {
+        self.members.keys().filter(move |(entity, _)| *entity == of).map(|(_, name)| *name)
     }
 
     /// Whether it names a container of the framework.
@@ -152,7 +162,7 @@ impl<'a> Symbols<'a> {
         );
         diagnostics.push(if let Some(meant) = meant {
             diagnostic.help(format!("did you mean `{meant}`?"))
-        } else if self.members.contains_key(name.text.as_str()) {
+        } else if self.members.contains_key(&(Entity::Thread, name.text.as_str())) {
             let described =
                 format!("`{}` is kept for each thread: write `t.{}` with the thread's name", name.text, name.text);
             diagnostic.help(described)
@@ -163,17 +173,28 @@ impl<'a> Symbols<'a> {
     }
 
     /// The same for a name after `t.`.
-    pub(super) fn unknown_member(&self, name: &Name, diagnostics: &mut Diagnostics) {
-        if self.lost.contains(name.text.as_str()) {
+    pub(super) fn unknown_member(&self, of: Entity, name: &Name, diagnostics: &mut Diagnostics) {
+        if of == Entity::Thread && self.lost.contains(name.text.as_str()) {
             return;
         }
         if diagnostics.is_full() {
             diagnostics.push(Diagnostic::error("E0304", "", name.at, ""));
             return;
         }
+        if of == Entity::Node {
+            let title = format!("nodes have no property `{}`", name.text);
+            let diagnostic = Diagnostic::error("E0304", title, name.at, "unknown property");
+            let known: Vec<&str> = self.members_of(of).collect();
+            diagnostics.push(match nearest(&name.text, known.iter().copied()) {
+                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                None if known.is_empty() => diagnostic.note("the framework declares none"),
+                None => diagnostic.note(format!("the framework declares {}", list(&known))),
+            });
+            return;
+        }
         let title = format!("threads have no attribute or import `{}`", name.text);
         let diagnostic = Diagnostic::error("E0304", title, name.at, "unknown attribute");
-        diagnostics.push(match nearest(&name.text, self.members.keys().copied()) {
+        diagnostics.push(match nearest(&name.text, self.members_of(of)) {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
             None => {
                 diagnostic.help("declare it in `thread { … }`, or in `threadimports { … }` if the application keeps it")

@@ -22,7 +22,7 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
     for constant in &tree.constants {
         names.judge("constant", &constant.name, diagnostics);
     }
-    for variable in &tree.variables {
+    for variable in tree.variables.iter().chain(&tree.globals) {
         names.judge("variable", &variable.name, diagnostics);
     }
     for attribute in &tree.attributes {
@@ -111,9 +111,13 @@ struct Uses<'a, 'd> {
 
 impl<'a> Uses<'a, '_> {
     fn scheduler(&mut self, tree: &'a Scheduler) {
-        let sections = [&tree.constants, &tree.variables, &tree.attributes, &tree.imports, &tree.thread_imports];
+        let sections =
+            [&tree.constants, &tree.variables, &tree.globals, &tree.attributes, &tree.imports, &tree.thread_imports];
         for variable in sections.into_iter().flatten() {
             self.initial(variable);
+        }
+        for container in &tree.nodes {
+            container.length.iter().for_each(|length| self.expression(length));
         }
         for container in &tree.containers {
             container.length.iter().for_each(|length| self.expression(length));

@@ -43,6 +43,7 @@ impl Body<'_, '_, '_> {
         for statement in block {
             let what = match &statement.kind {
                 StatementKind::Transfer { .. } => "moves a thread",
+                StatementKind::Send { .. } => "sends a thread to a node",
                 StatementKind::Destroy { .. } => "destroys a thread",
                 StatementKind::Dispatch { .. } => "dispatches a thread",
                 StatementKind::Return { .. } | StatementKind::Fail { .. } => "ends the handler",

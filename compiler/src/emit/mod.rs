@@ -35,7 +35,7 @@ pub enum Refusal {
         /// How many it can have.
         most: usize,
     },
-    /// Hosts of this language have one scheduler, and no hierarchy.
+    /// Hosts of this language have one scheduler: no hierarchy, and no nodes.
     OneScheduler {
         /// After `language` in the framework description.
         language: String,
@@ -51,6 +51,9 @@ pub const LANGUAGES: &[&str] = &["c", "embedded_c"];
 /// The framework's language is none of [`LANGUAGES`], or cannot say what the policy says; [`crate::compile`] refuses the latter.
 pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File>, Refusal> {
     let style = style(framework).ok_or_else(|| Refusal::UnknownLanguage { language: framework.language.clone() })?;
+    if policy.policy().has_nodes() && style == Style::Embedded {
+        return Err(Refusal::OneScheduler { language: framework.language.clone() });
+    }
     let (containers, most) = (policy.policy().containers.len(), style.most_containers());
     if containers > most {
         return Err(Refusal::TooManyContainers { containers, most });
@@ -149,6 +152,7 @@ fn uses(policy: &Policy, feature: Feature) -> bool {
         Feature::Floats => policy.uses(Type::Float),
         // Policies do not tell whether there are others.
         Feature::Hierarchies => false,
+        Feature::Nodes => policy.has_nodes(),
     }
 }
 
@@ -163,7 +167,10 @@ impl fmt::Display for Refusal {
                 write!(f, "no policy can be translated into `{language}`; languages: {}", LANGUAGES.join(", "))
             }
             Refusal::OneScheduler { language } => {
-                write!(f, "no hierarchy can be translated into `{language}`, whose hosts have one scheduler")
+                write!(
+                    f,
+                    "no hierarchy, and no policy with nodes, can be translated into `{language}`, whose hosts have one scheduler"
+                )
             }
             Refusal::TooManyContainers { containers, most } => {
                 write!(f, "a policy has at most {most} containers in this language; this one has {containers}")

@@ -198,7 +198,9 @@ pub(super) struct Sequences<'a> {
 impl<'a> Sequences<'a> {
     pub(super) fn of(framework: &'a Framework) -> Self {
         let new = |step: &Move| matches!(step, Move::Parameter(_, Stage::New, _));
-        let creating = framework.events.iter().filter(|event| event.rules.iter().flat_map(|rule| &rule.moves).any(new));
+        // Nodes have no such sequence, and what happens before a thread is on one is no part of its life there.
+        let of_threads = framework.events.iter().filter(|event| !event.is_global());
+        let creating = of_threads.filter(|event| event.rules.iter().flat_map(|rule| &rule.moves).any(new));
         let creating: BTreeSet<&str> = creating.map(|event| event.name.as_str()).collect();
         let (mut lives, mut with_lives, mut named) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         for sequence in &framework.sequences {

@@ -15,7 +15,7 @@ pub use reader::{check, read};
 
 use crate::syntax::grammar::{self, Grammar};
 use crate::syntax::{Dialect, ast};
-use crate::vocabulary::{At, StateClass, Type};
+use crate::vocabulary::{At, Entity, StateClass, Type};
 
 /// What a `.framework` file says.
 #[derive(Clone, Debug)]
@@ -36,9 +36,13 @@ pub struct Framework {
     pub dialect: Dialect,
     /// Containers that the framework owns.
     pub containers: Vec<FrameworkContainer>,
-    /// In source order.
+    /// What the host tells of a node, in source order.
+    pub properties: Vec<Property>,
+    /// The events that [`Framework::as_met`] has left out, because they are of nodes.
+    pub of_nodes: Vec<String>,
+    /// In source order. Those of nodes are for policies with nodes alone: see [`Framework::as_met`].
     pub events: Vec<Event>,
-    /// `timer event timeout(t) { … }`: what is raised when a timer expires, as `timeout.NAME`. See [`Framework::with_timers`].
+    /// `timer event timeout(t) { … }`: what is raised when a timer expires, as `timeout.NAME`. See [`Framework::as_met`].
     pub timer: Option<Event>,
     /// In source order.
     pub queries: Vec<Query>,
@@ -85,13 +89,39 @@ pub struct FrameworkContainer {
     pub at: At,
 }
 
+/// `node speed : int;`: what the host tells of a node.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// As declared.
+    pub name: String,
+    /// As declared.
+    pub ty: Type,
+    /// The declaration, in the framework description.
+    pub at: At,
+}
+
+/// Which policies an event is for, and where its handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// For all; in the instance that has the thread, if there are several.
+    Any,
+    /// `node event`: for policies with nodes; in the instance of a node.
+    Node,
+    /// `global event`: for policies with nodes; in the instance of none. Its type speaks of nodes.
+    Global,
+}
+
 /// Something that happens in the host and that a policy handles.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// Hierarchical: `block.io.read`.
     pub name: String,
-    /// Each names a thread.
+    /// Which policies it is for.
+    pub extent: Extent,
+    /// Each names a thread or a node.
     pub parameters: Vec<String>,
+    /// Which, in the order of the parameters.
+    pub entities: Vec<Entity>,
     /// `may fail`: its handler can refuse.
     pub may_fail: bool,
     /// What if the policy has no handler.
@@ -160,6 +190,8 @@ pub enum Stage {
     New,
     /// In a container of a class.
     In(StateClass),
+    /// `PLACED`, at the end alone: gone to a node.
+    Placed,
 }
 
 impl Stage {
@@ -168,6 +200,7 @@ impl Stage {
         match self {
             Stage::New => "NEW",
             Stage::In(class) => class.word(),
+            Stage::Placed => "PLACED",
         }
     }
 }
@@ -192,9 +225,12 @@ impl Rule {
 }
 
 impl Framework {
-    /// The framework as a policy with these timers meets it: with an event for each.
-    pub fn with_timers<'a>(&self, timers: impl IntoIterator<Item = &'a str>) -> Framework {
+    /// The framework as a policy with these timers meets it: with an event for each; and without events of nodes, if it has none.
+    pub fn as_met<'a>(&self, timers: impl IntoIterator<Item = &'a str>, nodes: bool) -> Framework {
         let mut framework = self.clone();
+        if !nodes {
+            framework.forget_nodes();
+        }
         let Some(family) = &self.timer else { return framework };
         for timer in timers {
             let name = format!("{}.{timer}", family.name);
@@ -206,7 +242,44 @@ impl Framework {
     }
 }
 
+impl Framework {
+    /// Leaves out the events of nodes, in sequences, too.
+    fn forget_nodes(&mut self) {
+        let (kept, of_nodes): (Vec<Event>, Vec<Event>) =
+            std::mem::take(&mut self.events).into_iter().partition(|event| event.extent == Extent::Any);
+        self.events = kept;
+        self.of_nodes = of_nodes.iter().map(|event| event.name.clone()).collect();
+        if !of_nodes.is_empty() {
+            let gone = |name: &String| of_nodes.iter().any(|event| event.name == *name);
+            for sequence in &mut self.sequences {
+                sequence.pattern = sequence.pattern.without(&gone).unwrap_or(Pattern::Then(Vec::new()));
+            }
+        }
+    }
+}
+
 impl Event {
+    /// Whether a parameter names such.
+    pub fn names(&self, parameter: usize, entity: Entity) -> bool {
+        self.entities.get(parameter) == Some(&entity)
+    }
+
+    /// Whether its handler runs in the instance of no node.
+    pub fn is_global(&self) -> bool {
+        self.extent == Extent::Global
+    }
+
+    /// What the classes in its type are classes of.
+    pub fn concerns(&self) -> Entity {
+        if self.is_global() { Entity::Node } else { Entity::Thread }
+    }
+
+    /// Whether its type lets threads that it does not name go to a node.
+    pub fn gives_away(&self) -> bool {
+        let mut moves = self.rules.iter().flat_map(|rule| &rule.moves);
+        moves.any(|step| matches!(step, Move::One(_, Stage::Placed)))
+    }
+
     /// Whether its handler may use `dispatch`: whether a rule has some thread end up RUNNING.
     pub fn dispatches(&self) -> bool {
         self.rules
@@ -270,6 +343,38 @@ pub enum Pattern {
     Many(Box<Pattern>),
     /// Once or not at all.
     Maybe(Box<Pattern>),
+}
+
+impl Pattern {
+    /// The order without these events. `None`: there is no such order.
+    fn without(&self, gone: &impl Fn(&String) -> bool) -> Option<Pattern> {
+        match self {
+            Pattern::Event(names) => {
+                let left: Vec<String> = names.iter().filter(|name| !gone(name)).cloned().collect();
+                (!left.is_empty()).then_some(Pattern::Event(left))
+            }
+            Pattern::Sequence(_) => Some(self.clone()),
+            Pattern::Then(parts) => {
+                parts.iter().map(|part| part.without(gone)).collect::<Option<Vec<_>>>().map(Pattern::Then)
+            }
+            Pattern::Either(parts) => {
+                let mut left: Vec<Pattern> = parts.iter().filter_map(|part| part.without(gone)).collect();
+                match left.len() {
+                    0 => None,
+                    1 => left.pop(),
+                    _ => Some(Pattern::Either(left)),
+                }
+            }
+            Pattern::Many(inner) => {
+                let nothing = Pattern::Then(Vec::new());
+                Some(inner.without(gone).map_or(nothing, |inner| Pattern::Many(Box::new(inner))))
+            }
+            Pattern::Maybe(inner) => {
+                let nothing = Pattern::Then(Vec::new());
+                Some(inner.without(gone).map_or(nothing, |inner| Pattern::Maybe(Box::new(inner))))
+            }
+        }
+    }
 }
 
 /// `build shared "{policy}.so" { "cc", "-shared", "-o", "{output}", "{source}" }`

@@ -13,9 +13,10 @@ use crate::vocabulary::At;
 use super::judge;
 use super::resolve::{self, NamedPattern};
 use super::{
-    Absent, Argument, Build, Condition, Event, Framework, FrameworkContainer, Move, Query, QueryDefault, Rule, Stage,
+    Absent, Argument, Build, Condition, Event, Extent, Framework, FrameworkContainer, Move, Property, Query,
+    QueryDefault, Rule, Stage,
 };
-use crate::vocabulary::{StateClass, Type};
+use crate::vocabulary::{Entity, StateClass, Type};
 
 /// The framework that the text describes, or everything that is wrong with it.
 pub fn read(source: &Source) -> Result<Framework, Diagnostics> {
@@ -65,6 +66,7 @@ pub(super) struct Draft {
     pub(super) header: Option<(String, At)>,
     pub(super) features: BTreeSet<Feature>,
     pub(super) containers: Vec<FrameworkContainer>,
+    pub(super) properties: Vec<Property>,
     pub(super) events: Vec<(Name, Event)>,
     pub(super) timer: Option<(Name, Event)>,
     /// The place of the name in `default like NAME`, by index into `events`.
@@ -82,7 +84,7 @@ impl Draft {
 }
 
 /// The words that start an item.
-const ITEMS: [&str; 14] = [
+const ITEMS: [&str; 16] = [
     "abi",
     "language",
     "int",
@@ -90,6 +92,8 @@ const ITEMS: [&str; 14] = [
     "header",
     "dialect",
     "container",
+    "node",
+    "global",
     "optional",
     "event",
     "timer",
@@ -189,7 +193,8 @@ impl Reader<'_> {
                 self.parser.advance();
                 self.event(true)
             }
-            Some("event") => self.event(false),
+            Some("node") if !self.parser.follows_word("event") => self.property(),
+            Some("node" | "global" | "event") => self.event(false),
             Some("timer") => self.timer_event(),
             Some("query") => self.query(),
             Some("sequence") => self.sequence(),
@@ -197,7 +202,7 @@ impl Reader<'_> {
             Some("run") => self.run(),
             Some(_) | None => {
                 let unexpected = self.parser.unexpected("a line of a framework description").note(
-                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `event`, `optional event`, `timer event`, `query`, `sequence`, `build`, `run`",
+                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `node`, `event`, `optional event`, `node event`, `global event`, `timer event`, `query`, `sequence`, `build`, `run`",
                 );
                 Err(self.parser.report(unexpected))
             }
@@ -297,11 +302,58 @@ impl Reader<'_> {
         Ok(())
     }
 
+    // Production: item.
+    fn property(&mut self) -> Parse<()> {
+        let start = self.parser.advance().at;
+        let Some(word) = self.parser.word().map(str::to_owned) else {
+            return Err(self.parser.expected("a name for the property, or `event`"));
+        };
+        let at = self.parser.advance().at;
+        self.parser.expect_sign(":")?;
+        let (ty, _) = self.parser.value_type()?;
+        self.parser.expect_semicolon()?;
+        if let Some(first) = self.draft.properties.iter().find(|property| property.name == word) {
+            let title = format!("`{word}` is described twice");
+            let twice = Diagnostic::error("E0203", title, at, "the second time");
+            return Err(self.parser.report(twice.related(first.at, "the first time")));
+        }
+        self.draft.properties.push(Property { name: word, ty, at: start.to(at) });
+        Ok(())
+    }
+
+    // Productions: entities, entity.
+    fn entities(&mut self) -> Parse<(Vec<String>, Vec<Entity>)> {
+        let (mut names, mut entities) = (Vec::new(), Vec::new());
+        if !self.parser.eat_sign("(") || self.parser.eat_sign(")") {
+            return Ok((names, entities));
+        }
+        loop {
+            let entity = if self.parser.eat_word("node") { Entity::Node } else { Entity::Thread };
+            names.push(self.parser.name("a name for the thread or node")?.text);
+            entities.push(entity);
+            if self.parser.eat_sign(")") {
+                return Ok((names, entities));
+            }
+            if !self.parser.eat_sign(",") {
+                return Err(self.parser.expected("`,` or `)`"));
+            }
+        }
+    }
+
     // Productions: event, concerned, default.
     fn event(&mut self, optional: bool) -> Parse<()> {
-        let start = self.parser.expect_word("event")?;
+        let first = self.parser.token.at;
+        let extent = if self.parser.eat_word("global") {
+            Extent::Global
+        } else if self.parser.eat_word("node") {
+            Extent::Node
+        } else {
+            Extent::Any
+        };
+        let event = self.parser.expect_word("event")?;
+        let start = if extent == Extent::Any { event } else { first };
         let name = self.member_name("the name of an event")?;
-        let parameters: Vec<String> = self.parser.parameters()?.into_iter().map(|parameter| parameter.text).collect();
+        let (parameters, entities) = self.entities()?;
         let at = self.parser.since(start);
         let may_fail = self.parser.eat_word("may");
         if may_fail {
@@ -331,7 +383,8 @@ impl Reader<'_> {
         if !closed {
             self.parser.expect_semicolon()?;
         }
-        let event = Event { name: name.text.clone(), parameters, may_fail, absent, rules, timer: None, at };
+        let text = name.text.clone();
+        let event = Event { name: text, extent, parameters, entities, may_fail, absent, rules, timer: None, at };
         self.draft.events.push((name, event));
         Ok(())
     }
@@ -343,7 +396,7 @@ impl Reader<'_> {
         // What was read is no event itself.
         let Some((name, event)) = self.draft.events.pop() else { return Ok(()) };
         self.draft.like.retain(|(index, _)| *index < self.draft.events.len());
-        let plain = matches!(event.absent, Absent::Required) && !event.may_fail;
+        let plain = matches!(event.absent, Absent::Required) && !event.may_fail && event.names(0, Entity::Thread);
         if event.parameters.len() != 1 || !plain || name.text.contains('.') {
             let title = "a timer event has a plain name and one parameter, and neither fails nor has a default";
             let wrong = Diagnostic::error("E0201", title, event.at, "");
@@ -444,6 +497,9 @@ impl Reader<'_> {
     /// A thread that some container has held is new no more.
     fn end_stage(&mut self) -> Parse<Stage> {
         let start = self.parser.token.at;
+        if self.parser.eat_word("PLACED") {
+            return Ok(Stage::Placed);
+        }
         let stage = self.stage()?;
         if stage == Stage::New {
             let at = self.parser.since(start);

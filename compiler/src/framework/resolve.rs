@@ -57,6 +57,8 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         header,
         dialect,
         containers: draft.containers,
+        properties: draft.properties,
+        of_nodes: Vec::new(),
         events: draft.events.into_iter().map(|(_, event)| event).collect(),
         timer: draft.timer.map(|(_, event)| event),
         queries: draft.queries.into_iter().map(|(_, query)| query).collect(),

@@ -142,6 +142,13 @@ pub fn check(
     let mut indices = Vec::new();
     for (name, found) in names.iter().zip(found) {
         let index = match found {
+            Found::Policy(policy) if policy.policy().has_nodes() => {
+                let title = format!("the policy `{}` keeps nodes", name.written);
+                let several = Diagnostic::error("E0605", title, name.at, "has an instance for each node");
+                diagnostics
+                    .push(several.note("a scheduler of a hierarchy is one instance: to its parent it is one thread"));
+                None
+            }
             Found::Policy(policy) => {
                 policies.push(*policy);
                 Some(policies.len() - 1)

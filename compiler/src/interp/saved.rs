@@ -63,6 +63,7 @@ impl Machine<'_> {
                     imports: policy.thread_imports.iter().map(|import| import.default).collect(),
                     position: Position::Hand,
                     rank: Rank::default(),
+                    node: None,
                 });
                 self.numbers.insert(thread.id, slot);
                 self.insert(slot, container);

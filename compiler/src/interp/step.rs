@@ -46,6 +46,12 @@ impl Step<'_, '_, '_> {
                 self.machine.remove(slot);
                 self.machine.insert(slot, to);
             }
+            StatementKind::Send { source, node } => {
+                self.guards(statement)?;
+                let (slot, node) = (self.source(source, statement)?, self.thread(*node, line)?);
+                self.machine.remove(slot);
+                self.machine.send(slot, node);
+            }
             StatementKind::Destroy { source } => {
                 self.guards(statement)?;
                 let slot = self.source(source, statement)?;

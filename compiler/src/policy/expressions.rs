@@ -63,7 +63,7 @@ pub enum Place {
     ThreadImport(Thread, ThreadImportId),
 }
 
-/// How an expression names a thread.
+/// How an expression names a thread, or a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thread {
     /// A parameter or a cursor.

@@ -1,6 +1,8 @@
 //! Handlers and their statements.
 
-use super::{At, ContainerId, ContainerRef, Expression, LocalId, Owner, Place, StatementId, Test, Type, Verbatim};
+use super::{
+    At, ContainerId, ContainerRef, Expression, LocalId, Owner, Place, StatementId, Test, Thread, Type, Verbatim,
+};
 
 /// What is done when an event is raised or a query asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +14,10 @@ pub struct Handler {
     pub written: String,
     /// Parameters first (there are [`Handler::parameters`] of them), then the locals and cursors of the body.
     pub locals: Vec<Local>,
-    /// How many of `locals` are parameters; each of these is a thread.
+    /// How many of `locals` are parameters; each of these is a thread or a node.
     pub parameters: usize,
+    /// Of a policy with nodes: it runs in the instance of none. What it has is `global`, and the containers of nodes.
+    pub global: bool,
     /// `None` for an event, the type of the value for a query.
     pub returns: Option<Type>,
     /// The statements.
@@ -38,6 +42,8 @@ pub struct Local {
 pub enum LocalKind {
     /// A parameter, or the thread that a `foreach` visits: it names a thread wherever that is, and holds nothing.
     Thread,
+    /// The same of a node.
+    Node,
     /// A variable of the body; it is assigned before it is read (`check` inserts the initialiser, else 0 or `false`).
     Value(Type),
 }
@@ -68,6 +74,7 @@ impl Statement {
             StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
             StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Return { .. }
@@ -85,7 +92,7 @@ impl Statement {
         let (first, second) = match &self.kind {
             StatementKind::Set { place, value } => (place.index(), Some(value)),
             StatementKind::Transfer { source, destination } => (of(source), destination.index()),
-            StatementKind::Destroy { source } => (of(source), None),
+            StatementKind::Destroy { source } | StatementKind::Send { source, .. } => (of(source), None),
             StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => (None, Some(condition)),
             StatementKind::Foreach { container, .. } => (container.index(), None),
             StatementKind::Return { value } => (None, value.as_ref()),
@@ -113,6 +120,14 @@ pub enum StatementKind {
         source: Source,
         /// Where it goes: no array as a whole.
         destination: ContainerRef,
+    },
+    /// `t => n;`: the thread leaves for another node. It is in hand there until the host raises, in the instance of that node,
+    /// the event of a thread that comes.
+    Send {
+        /// Where the thread comes from.
+        source: Source,
+        /// Where it goes: a named node, or the one in a slot for nodes.
+        node: Thread,
     },
     /// `destroy t;`: the thread leaves the policy for good.
     Destroy {
@@ -180,7 +195,7 @@ pub enum StatementKind {
 pub enum Source {
     /// The thread next to be removed from a container.
     Container(ContainerRef),
-    /// A thread named by a parameter or cursor, wherever it is.
+    /// A thread or node named by a parameter or cursor, wherever it is.
     Thread(LocalId),
 }
 

@@ -1,6 +1,6 @@
 //! The syntax tree: what was written, with its places, nothing resolved.
 
-pub use crate::vocabulary::{At, BinaryOperator, StateClass, Test, Type, UnaryOperator};
+pub use crate::vocabulary::{At, BinaryOperator, Entity, StateClass, Test, Type, UnaryOperator};
 
 use std::collections::BTreeSet;
 
@@ -21,8 +21,12 @@ pub struct Scheduler {
     pub constants: Vec<Variable>,
     /// The variables of `data`.
     pub variables: Vec<Variable>,
+    /// The variables of `global`.
+    pub globals: Vec<Variable>,
     /// The containers of `data`.
     pub containers: Vec<Container>,
+    /// The containers of `nodes`.
+    pub nodes: Vec<Container>,
     /// Event and query handlers.
     pub handlers: Vec<Handler>,
     /// In source order: each can call those before it.
@@ -106,7 +110,7 @@ pub struct Container {
 /// The word before a container's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContainerKind {
-    /// `threadref`
+    /// `threadref`, and of nodes `node`
     Threadref,
     /// `queue`
     Queue,
@@ -121,7 +125,7 @@ pub enum ContainerKind {
 /// One name after `sortable on`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SortKey {
-    /// The attribute.
+    /// The attribute, or the property.
     pub attribute: Name,
     /// Whether the lowest value leaves first.
     pub reverse: bool,

@@ -1,7 +1,7 @@
 //! The scheduler, its sections and the headers of its handlers.
 
 use crate::diagnostics::Diagnostic;
-use crate::vocabulary::{At, StateClass, Type, Value};
+use crate::vocabulary::{At, Entity, StateClass, Type, Value};
 
 use super::Feature;
 use super::ast::{
@@ -13,7 +13,8 @@ use super::parser::{Parse, Parser, Reported};
 use super::words::{RESERVED, nearest};
 
 /// The words that start a part of a scheduler.
-const PARTS: [&str; 8] = ["thread", "threadimports", "imports", "data", "event", "query", "function", "verbatim"];
+const PARTS: [&str; 10] =
+    ["thread", "threadimports", "imports", "data", "nodes", "global", "event", "query", "function", "verbatim"];
 
 /// For messages.
 const A_TYPE: &str = "a type (`int`, `bool`, `time` or `float`)";
@@ -115,6 +116,14 @@ impl Parser<'_> {
                     parser.typed("default", true).map(|variables| scheduler.imports.extend(variables))
                 }),
                 Some("data") => self.section("the `data` section", |parser| parser.datum(scheduler)),
+                Some("nodes") => {
+                    self.demand(Feature::Nodes, "nodes", start);
+                    self.section("the `nodes` section", |parser| parser.collection(scheduler))
+                }
+                Some("global") => {
+                    self.demand(Feature::Nodes, "variables that nodes share", start);
+                    self.section("the `global` section", |parser| parser.shared_datum(scheduler))
+                }
                 Some("event") => self.handler(HandlerKind::Event).map(|handler| scheduler.handlers.extend(handler)),
                 Some("query") => self.handler(HandlerKind::Query).map(|handler| scheduler.handlers.extend(handler)),
                 Some("verbatim") => self.verbatim_part(scheduler),
@@ -136,6 +145,16 @@ impl Parser<'_> {
         if let Some(word) = self.word() {
             if let Some(construct) = self.unsupported_here() {
                 return self.not_supported(construct, at);
+            }
+            if ["dispatch", "arrival", "departure", "steal"].contains(&word) {
+                let title = format!("`{word}` is an event");
+                let bare = Diagnostic::error("E0101", title, at, "not a section");
+                return self.report(bare.help(format!("write `event` before it: `event {word}(…) {{ … }}`")));
+            }
+            if word == "node" {
+                let title = "nodes are kept in the `nodes` section";
+                let outside = Diagnostic::error("E0101", title, at, "not in a section");
+                return self.report(outside.help("put it into `nodes { … }`"));
             }
             if ["const", "int", "bool", "time", "float", "threadref", "queue", "stack", "pqueue", "pstack"]
                 .contains(&word)
@@ -347,6 +366,7 @@ impl Parser<'_> {
                 return self.variables(ty, "=", false).map(|variables| scheduler.variables.extend(variables));
             }
             Some("timer") => return Err(self.misplaced_timer()),
+            Some("node") => return Err(self.misplaced_node()),
             Some("threadref") => ContainerKind::Threadref,
             Some("queue") => ContainerKind::Queue,
             Some("stack") => ContainerKind::Stack,
@@ -369,15 +389,68 @@ impl Parser<'_> {
             }
             None => return Err(self.expected("a declaration")),
         };
-        self.containers(kind, scheduler)
+        let declared = self.containers(kind, Entity::Thread)?;
+        scheduler.containers.extend(declared);
+        Ok(())
     }
 
-    // Production: container.
-    fn containers(&mut self, kind: ContainerKind, scheduler: &mut Scheduler) -> Parse<()> {
+    // Production: collection.
+    fn collection(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
+        let kind = match self.word() {
+            Some("node") => ContainerKind::Threadref,
+            Some("queue") => ContainerKind::Queue,
+            Some("stack") => ContainerKind::Stack,
+            Some("pqueue") => ContainerKind::Pqueue,
+            Some("pstack") => ContainerKind::Pstack,
+            Some("threadref") => {
+                let slot = self.unexpected("a collection of nodes");
+                return Err(self.report(slot.help("a place for one node is a `node`")));
+            }
+            Some(_) if self.type_word().is_some() || self.is_word("const") => {
+                let value = self.unexpected("a collection of nodes");
+                return Err(self.report(value.help("what nodes share is declared in `global { … }`")));
+            }
+            Some(_) | None => {
+                let other = self.unexpected("a collection of nodes");
+                return Err(self.report(other.help("declare a `node`, `queue`, `stack`, `pqueue` or `pstack`")));
+            }
+        };
+        let declared = self.containers(kind, Entity::Node)?;
+        scheduler.nodes.extend(declared);
+        Ok(())
+    }
+
+    // Production: shared.
+    fn shared_datum(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
+        if self.type_word().is_some() || self.is_word("const") {
+            let before = scheduler.variables.len();
+            self.datum(scheduler)?;
+            scheduler.globals.extend(scheduler.variables.drain(before..));
+            return Ok(());
+        }
+        let other = self.unexpected("a variable or a constant");
+        Err(self.report(match self.word() {
+            Some("threadref" | "queue" | "stack" | "pqueue" | "pstack") => other
+                .note("a thread is on one node, and nodes share no containers of threads")
+                .help("declare it in `data { … }`, or in `nodes { … }` if it is to hold nodes"),
+            Some(_) | None => other.help("declare an `int`, `bool`, `time`, `float` or `const`"),
+        }))
+    }
+
+    fn misplaced_node(&mut self) -> Reported {
+        let title = "nodes are kept in the `nodes` section";
+        let outside = Diagnostic::error("E0101", title, self.token.at, "not in the `nodes` section");
+        self.report(outside.help("put it into `nodes { … }`"))
+    }
+
+    // Productions: container, collected.
+    fn containers(&mut self, kind: ContainerKind, holds: Entity) -> Parse<Vec<Container>> {
+        let mut declared = Vec::new();
         let mut start = self.advance().at;
         if self.is_sign("<") {
             let typed = self.unexpected("a name for the container");
-            let help = format!("a container holds threads and nothing else: write `{} ready;`", self.written(start));
+            let help =
+                format!("a container holds {}s and nothing else: write `{} ready;`", holds.word(), self.written(start));
             return Err(self.report(typed.help(help)));
         }
         let sorted = matches!(kind, ContainerKind::Pqueue | ContainerKind::Pstack);
@@ -389,6 +462,18 @@ impl Parser<'_> {
             } else {
                 Vec::new()
             };
+            if holds == Entity::Node {
+                if self.is_sign(":") {
+                    let class = self.unexpected("`,` or `;`");
+                    return Err(self.report(class.note("state classes are of threads: a node has none")));
+                }
+                declared.push(Container { kind, name, length, keys, class: None, at: self.since(start) });
+                if sorted || !self.eat_sign(",") {
+                    return Ok(declared);
+                }
+                start = self.token.at;
+                continue;
+            }
             if let Some(class) = self.word().and_then(StateClass::from_word) {
                 let help = format!("a state class follows a `:`: `{} : {}`", name.text, class.word());
                 let bare = self.unexpected("`,` or `;`").help(help);
@@ -396,9 +481,9 @@ impl Parser<'_> {
             }
             let bare = self.word().is_some_and(|word| StateClass::from_word(word).is_some());
             let class = if bare || self.eat_sign(":") { Some(self.class()?) } else { None };
-            scheduler.containers.push(Container { kind, name, length, keys, class, at: self.since(start) });
+            declared.push(Container { kind, name, length, keys, class, at: self.since(start) });
             if sorted || !self.eat_sign(",") {
-                return Ok(());
+                return Ok(declared);
             }
             start = self.token.at;
         }
@@ -552,7 +637,12 @@ impl Parser<'_> {
         }
         loop {
             if self.word().is_some_and(|word| RESERVED.contains(&word)) && self.following.kind == TokenKind::Word {
-                let typed = self.unexpected("a name").help("a parameter is always a thread: write its name alone");
+                let alone = if self.is_word("node") {
+                    "write its name alone: whether it is a thread or a node follows from the event"
+                } else {
+                    "a parameter is always a thread: write its name alone"
+                };
+                let typed = self.unexpected("a name").help(alone);
                 return Err(self.report(typed));
             }
             parameters.push(self.name("a name for the thread")?);

@@ -70,11 +70,13 @@ pub enum Feature {
     Floats,
     /// `hierarchy NAME { … }`: several schedulers at once, each but one a thread to another.
     Hierarchies,
+    /// `nodes { … }`, `global { … }`, events of nodes, and `t => n`: an instance of the policy for each node.
+    Nodes,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 7] = [
+    pub const ALL: [Feature; 8] = [
         Feature::Failure,
         Feature::Loops,
         Feature::Time,
@@ -82,6 +84,7 @@ impl Feature {
         Feature::Verbatim,
         Feature::Floats,
         Feature::Hierarchies,
+        Feature::Nodes,
     ];
 
     /// As a framework description writes it.
@@ -94,6 +97,7 @@ impl Feature {
             Feature::Verbatim => "verbatim",
             Feature::Floats => "floats",
             Feature::Hierarchies => "hierarchies",
+            Feature::Nodes => "nodes",
         }
     }
 
@@ -107,6 +111,7 @@ impl Feature {
             Feature::Verbatim => "nobody writes text in another language",
             Feature::Floats => "policies compute with whole numbers alone",
             Feature::Hierarchies => "one scheduler decides for all threads",
+            Feature::Nodes => "there is one scheduler, whatever it runs on",
         }
     }
 
@@ -116,6 +121,7 @@ impl Feature {
             Feature::Failure | Feature::Hierarchies => None,
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Floats => Some("scale the value and use an `int`"),
+            Feature::Nodes => Some("leave it out: `data` is there once"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
             Feature::Timers if dialect.features.contains(&Feature::Time) => {
                 Some("compare instants in the handlers of other events")

@@ -62,8 +62,7 @@ impl Parser<'_> {
             let block = self.block("the block")?;
             return Ok(Some(Statement { at: block.at, kind: StatementKind::Block(block) }));
         }
-        let dispatch = self.is_word("dispatch");
-        if let Some(construct) = self.unsupported_here().filter(|_| !dispatch) {
+        if let Some(construct) = self.unsupported_here() {
             self.not_supported(construct, start);
             self.skip_loop(start);
             return Ok(Some(Statement { kind: StatementKind::Lost, at: self.since(start) }));
@@ -94,6 +93,13 @@ impl Parser<'_> {
             Some(_) if let Some(ty) = self.type_word() => self.declare(ty)?,
             Some("const") => return Err(self.misplaced("constants")),
             Some("queue" | "stack" | "pqueue" | "pstack") => return Err(self.misplaced("containers")),
+            Some("node") => {
+                let title = "nodes are kept in the `nodes` section, not in a handler";
+                let node = Diagnostic::error("E0101", title, self.token.at, "not in a handler");
+                return Err(
+                    self.report(node.help("put it into `nodes { … }`; `foreach n in c` names each that is in `c`"))
+                );
+            }
             Some("threadref") => self.cursors()?,
             Some("return") => {
                 self.advance();

@@ -1,7 +1,7 @@
 //! The words of the language, and those that it does not have yet.
 
 /// No name of a policy can be one of these.
-pub(crate) const RESERVED: [&str; 37] = [
+pub(crate) const RESERVED: [&str; 40] = [
     "scheduler",
     "thread",
     "threadimports",
@@ -39,23 +39,22 @@ pub(crate) const RESERVED: [&str; 37] = [
     "do",
     "verbatim",
     "timer",
+    "nodes",
+    "node",
+    "global",
 ];
 
 /// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
-const UNSUPPORTED: [(&str, Unsupported); 8] = [
-    ("nodefamilies", Unsupported("node families are", ONE_NODE)),
-    ("nodecollections", Unsupported("node collections are", ONE_NODE)),
-    ("node", Unsupported("nodes are", ONE_NODE)),
-    ("global", Unsupported("variables that nodes share are", ONE_NODE)),
-    ("arrival", Unsupported("node arrival blocks are", ONE_NODE)),
-    ("departure", Unsupported("node departure blocks are", ONE_NODE)),
-    ("properties", Unsupported("node properties are", ONE_NODE)),
+const UNSUPPORTED: [(&str, Unsupported); 2] = [
     (
-        "dispatch",
-        Unsupported("`dispatch` blocks are", "leave it out; in the handler of an event write `dispatch THREADREF;`"),
+        "nodefamilies",
+        Unsupported(
+            "node families are",
+            "leave them out: all nodes have the same handlers, and tell by their properties what they are",
+        ),
     ),
+    ("properties", Unsupported("properties that a policy declares are", "leave them out: the framework declares them")),
 ];
-const ONE_NODE: &str = "leave it out: a policy schedules one node";
 
 /// A construct that this version does not have, with its verb, and what to do without it.
 #[derive(Clone, Copy)]

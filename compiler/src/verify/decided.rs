@@ -29,6 +29,7 @@ pub(super) fn look(handling: &Handling, tests: &mut Tests) {
             StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => condition,
             StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }

@@ -41,6 +41,7 @@ fn has_effect(statement: &Statement) -> bool {
             | Place::ThreadImport(..) => true,
         },
         StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Verbatim { .. }

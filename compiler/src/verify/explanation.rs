@@ -8,7 +8,7 @@ use super::situation::Situation;
 use super::state::{Spot, State, Step};
 use super::{Handling, alternatives};
 use crate::diagnostics::Diagnostic;
-use crate::policy::{ContainerId, LocalId, Owner};
+use crate::policy::{ContainerId, Entity, LocalId, Owner};
 
 /// An explanation follows so many paths at once.
 const PATHS: usize = 256;
@@ -52,12 +52,17 @@ impl Handling<'_> {
                 Spot::In(container) => {
                     format!("in {} ({})", self.name(*container), self.container(*container).class.word())
                 }
+                Spot::Gone if self.sends() => "on its way to a node".to_owned(),
                 Spot::Gone => "destroyed".to_owned(),
             });
             facts.push(format!("{} is {}", self.local(local), alternatives(&places.collect::<Vec<_>>())));
         }
         let containers = self.policy.containers.iter().enumerate();
-        for (index, container) in containers.filter(|(_, container)| container.owner == Owner::Policy) {
+        // A handler sees the ones or the others.
+        let seen = if self.handler.global { Entity::Node } else { Entity::Thread };
+        let own = containers.filter(|(_, container)| container.owner == Owner::Policy && container.holds == seen);
+        for (index, container) in own {
+            let what = container.holds.word();
             let size = state.size(ContainerId(index));
             let named = |local: LocalId| state.places(local) == Some(&BTreeSet::from([Spot::In(ContainerId(index))]));
             if size.least == 1 && (0..self.handler.parameters).map(LocalId).any(named) {
@@ -66,10 +71,10 @@ impl Handling<'_> {
             let holds = match (size.least, size.most) {
                 (_, Some(0)) => "is empty".to_owned(),
                 (0, _) => continue,
-                (1, Some(1)) => "holds one thread".to_owned(),
-                (least, Some(most)) if least == most => format!("holds {least} threads"),
-                (1, _) => "holds a thread".to_owned(),
-                (least, _) => format!("holds {least} threads or more"),
+                (1, Some(1)) => format!("holds one {what}"),
+                (least, Some(most)) if least == most => format!("holds {least} {what}s"),
+                (1, _) => format!("holds a {what}"),
+                (least, _) => format!("holds {least} {what}s or more"),
             };
             facts.push(format!("`{}` ({}) {holds}", container.name, container.class.word()));
         }

@@ -3,6 +3,7 @@
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::covers;
 use crate::policy::StatementKind;
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
@@ -15,11 +16,18 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             return;
         }
         if !handling.event.is_some_and(|event| event.may_fail) {
-            let title = format!("`{}` cannot fail", handling.handler.written);
-            diagnostics.push(
-                Diagnostic::error("E0315", title, statement.at, "nobody could take the refusal")
-                    .help("fail in an event that the framework describes with `may fail`"),
-            );
+            let (name, written) = (&handling.handler.name, &handling.handler.written);
+            // The framework has it handled like another event.
+            let like = name != written && !covers(written, name);
+            let title = format!("`{}` cannot fail", if like { name } else { written });
+            let diagnostic = Diagnostic::error("E0315", title, statement.at, "nobody could take the refusal");
+            diagnostics.push(if like {
+                diagnostic
+                    .note(format!("without a handler of its own `{name}` is handled like `{written}`"))
+                    .help(format!("write a handler for `{name}`"))
+            } else {
+                diagnostic.help("fail in an event that the framework describes with `may fail`")
+            });
         } else if let Some(effect) = handling.before(statement.id).and_then(|state| state.effect) {
             let title = "this fails after something was done";
             let diagnostic = Diagnostic::error("E0404", title, statement.at, "refuses the request");

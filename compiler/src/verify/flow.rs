@@ -199,8 +199,9 @@ impl Engine<'_> {
                 state.assigned(place);
                 vec![state]
             }
-            StatementKind::Transfer { source, destination } => self.moved(state, source, Some(destination), at),
-            StatementKind::Destroy { source } => self.moved(state, source, None, at),
+            StatementKind::Transfer { source, destination } => self.moved(state, source, Some(destination), "", at),
+            StatementKind::Send { source, .. } => self.moved(state, source, None, "goes to a node", at),
+            StatementKind::Destroy { source } => self.moved(state, source, None, "is destroyed", at),
             StatementKind::Dispatch { slot } => {
                 if let Some(state) = state.with_size(*slot, 1, None, Why::Tested(at)) {
                     self.end(EndKind::Dispatch(*slot), at, Some(statement.id), state);
@@ -244,7 +245,15 @@ impl Engine<'_> {
         }
     }
 
-    fn moved(&mut self, state: State, source: &Source, destination: Option<&ContainerRef>, at: At) -> Vec<State> {
+    /// `gone`: what becomes of a thread without a destination, in words.
+    fn moved(
+        &mut self,
+        state: State,
+        source: &Source,
+        destination: Option<&ContainerRef>,
+        gone: &str,
+        at: At,
+    ) -> Vec<State> {
         let Some(state) = past_guards(self.course.policy, state, source, destination, at) else { return Vec::new() };
         if let Some(destination) = destination {
             self.note(&state, source, destination);
@@ -253,7 +262,7 @@ impl Engine<'_> {
             Source::Container(container) => state.after_container(container, destination, at),
             Source::Thread(local) => state.after_thread(*local, destination, at),
         };
-        let what = || self.move_in_words(source, destination);
+        let what = || self.move_in_words(source, destination, gone);
         after.and_then(|state| self.step(state, at, what)).into_iter().collect()
     }
 
@@ -271,7 +280,7 @@ impl Engine<'_> {
         self.flow.moves.extend(moves);
     }
 
-    fn move_in_words(&self, source: &Source, destination: Option<&ContainerRef>) -> String {
+    fn move_in_words(&self, source: &Source, destination: Option<&ContainerRef>, gone: &str) -> String {
         let (policy, handler) = (self.course.policy, self.course.handler);
         let container = |named: &ContainerRef| text::container(policy, handler, named);
         let thread = match source {
@@ -280,7 +289,7 @@ impl Engine<'_> {
         };
         match destination {
             Some(destination) => format!("{thread} goes to `{}`", container(destination)),
-            None => format!("{thread} is destroyed"),
+            None => format!("{thread} {gone}"),
         }
     }
 

@@ -24,7 +24,9 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
     for statement in statements {
         let mut inner = enclosing.to_vec();
         match &statement.kind {
-            StatementKind::Transfer { source, .. } | StatementKind::Destroy { source } => {
+            StatementKind::Transfer { source, .. }
+            | StatementKind::Send { source, .. }
+            | StatementKind::Destroy { source } => {
                 moved(handling, statement, source, enclosing, diagnostics);
             }
             StatementKind::Foreach { cursor, container, .. } => {
@@ -54,18 +56,26 @@ fn moved(
     enclosing: &[Loop],
     diagnostics: &mut Diagnostics,
 ) {
-    // The outermost loop whose visit is disturbed.
-    let Some(disturbed) = enclosing.iter().find(|visit| *source != Source::Thread(visit.cursor)) else { return };
+    let moved = match source {
+        Source::Thread(local) => handling.entity(*local),
+        Source::Container(container) => handling.holds(container),
+    };
+    // The outermost loop whose visit is disturbed. A thread can move while nodes are visited.
+    let mut visits = enclosing.iter().filter(|visit| handling.entity(visit.cursor) == moved);
+    let Some(disturbed) = visits.find(|visit| *source != Source::Thread(visit.cursor)) else { return };
     let (container, cursor) =
         (format!("`{}`", handling.reference(disturbed.container)), handling.local(disturbed.cursor));
-    let title = format!("{} moves another thread than the one visited", handling.statement(statement));
+    let what = moved.word();
+    let title = format!("{} moves another {what} than the one visited", handling.statement(statement));
     let label = format!("only {cursor} can be moved here");
     diagnostics.push(
         handling
             .called(statement, Diagnostic::error("E0316", title, statement.at, label))
-            .related(disturbed.at, format!("visits the threads of {container}"))
-            .note("a `foreach` visits each thread that was there at its start, once; moving others would break that")
-            .help(format!("move {cursor}, or move the other thread after the loop")),
+            .related(disturbed.at, format!("visits the {what}s of {container}"))
+            .note(format!(
+                "a `foreach` visits each {what} that was there at its start, once; moving others would break that"
+            ))
+            .help(format!("move {cursor}, or move the other {what} after the loop")),
     );
 }
 

@@ -20,8 +20,10 @@ mod loops;
 mod positions;
 mod query_effects;
 mod query_value;
+mod reach;
 mod repeated;
 mod required;
+mod sends;
 mod situation;
 mod slots;
 mod sort_keys;
@@ -42,8 +44,8 @@ use std::ops::Range;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{
-    At, Container, ContainerId, ContainerRef, Element, Handler, LocalId, Policy, Statement, StatementId, StatementKind,
-    text::Heads,
+    At, Container, ContainerId, ContainerRef, Element, Entity, Handler, LocalId, Policy, Statement, StatementId,
+    StatementKind, text::Heads,
 };
 
 use between::Between;
@@ -104,7 +106,11 @@ impl Verified<Policy> {
         let what = what.trim_end_matches(';');
         match guard {
             Guard::Holds(container) => format!("`{}` is empty in `{what}`", heads.container(container)),
-            Guard::Vacant(container) => format!("`{}` already holds a thread in `{what}`", heads.container(container)),
+            Guard::Vacant(container) => {
+                let first = container.candidates().next().and_then(|id| self.inner.containers.get(id.0));
+                let held = first.map_or("thread", |container| container.holds.word());
+                format!("`{}` already holds a {held} in `{what}`", heads.container(container))
+            }
         }
     }
 
@@ -129,6 +135,7 @@ impl Verified<Policy> {
             StatementKind::Verbatim { otherwise, .. } => !alone || otherwise.is_none(),
             StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
@@ -155,7 +162,10 @@ impl Verified<Policy> {
         let mut share = Share::default();
         for handler in self.inner.events.iter().chain(&self.inner.queries) {
             walk::statements(&handler.body, &mut |statement| match &statement.kind {
-                StatementKind::Transfer { .. } | StatementKind::Destroy { .. } | StatementKind::Dispatch { .. } => {
+                StatementKind::Transfer { .. }
+                | StatementKind::Send { .. }
+                | StatementKind::Destroy { .. }
+                | StatementKind::Dispatch { .. } => {
                     share.total += 1;
                     share.guarded += usize::from(!self.facts(statement.id).guards.is_empty());
                 }
@@ -183,10 +193,11 @@ pub struct Share {
 
 /// Judges a policy. `None` if any property refuses it; the reasons are in `diagnostics`.
 pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnostics) -> Option<Verified<Policy>> {
-    let framework = &framework.with_timers(policy.timers());
+    let framework = &framework.as_met(policy.timers(), policy.has_nodes());
     let before = diagnostics.errors();
     required::check(&policy, framework, diagnostics);
     sort_keys::check(&policy, diagnostics);
+    reach::check(&policy, framework, diagnostics);
     if diagnostics.errors() > before {
         return None;
     }
@@ -252,6 +263,7 @@ fn judge(known: &Known) -> Judgement {
         slots::check(&handling, &mut diagnostics);
         classes::check(&handling, &mut diagnostics);
         destruction::check(&handling, &mut diagnostics);
+        sends::check(&handling, &mut diagnostics);
         dispatch::check(&handling, &mut diagnostics);
         failure::check(&handling, &mut diagnostics);
         if diagnostics.errors() > before {
@@ -411,6 +423,25 @@ impl<'a> Handling<'a> {
     /// What is named, without backquotes.
     fn reference(&self, container: &ContainerRef) -> String {
         self.heads().container(container)
+    }
+
+    /// Whether a local names a thread or a node.
+    fn entity(&self, local: LocalId) -> Entity {
+        situation::entity(self.handler, local.0)
+    }
+
+    /// What a container holds.
+    fn holds(&self, container: &ContainerRef) -> Entity {
+        container.candidates().next().map_or(Entity::Thread, |id| self.container(id).holds)
+    }
+
+    /// Whether a statement of the handler sends a thread to a node.
+    fn sends(&self) -> bool {
+        let mut sends = false;
+        walk::statements(&self.handler.body, &mut |statement| {
+            sends |= matches!(statement.kind, StatementKind::Send { .. });
+        });
+        sends
     }
 
     /// The name of a local in backquotes.

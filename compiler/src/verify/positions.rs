@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::{End, EndKind, Moves};
+use super::situation::entity;
 use super::state::{Places, Spot};
 use crate::framework::Framework;
 use crate::framework::life::{Lives, UNTOLD};
-use crate::policy::{ContainerId, ContainerKind, Handler, LocalId, Policy};
+use crate::policy::{ContainerId, ContainerKind, Entity, Handler, LocalId, Policy};
 
 /// Where threads can be.
 pub(super) struct Positions {
@@ -56,7 +57,8 @@ impl Positions {
             let after = self.lives.after(Some(*life), &handler.name)?;
             Some(coming(Some(*life), spots(places), BTreeSet::from([after])))
         });
-        match handler.parameters {
+        let threads = (0..handler.parameters).filter(|index| entity(handler, *index) == Entity::Thread);
+        match threads.count() {
             0 => vec![coming(None, Places::new(), BTreeSet::new())],
             1 => new.chain(old).collect(),
             // Each can have come as far as any.
@@ -82,6 +84,7 @@ impl Positions {
         // A request that is refused changes nothing.
         if end.kind != EndKind::Fail {
             let places: BTreeSet<ContainerId> = (0..handler.parameters)
+                .filter(|parameter| entity(handler, *parameter) == Entity::Thread)
                 .filter_map(|parameter| end.state.places(LocalId(parameter)))
                 .flatten()
                 .filter_map(|spot| spot.container())

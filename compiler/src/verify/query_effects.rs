@@ -17,6 +17,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             | StatementKind::Return { .. } => return,
             StatementKind::Set { .. } => "assigns what outlives it",
             StatementKind::Transfer { .. } => "moves a thread",
+            StatementKind::Send { .. } => "sends a thread to a node",
             StatementKind::Destroy { .. } => "destroys a thread",
             StatementKind::Dispatch { .. } => "dispatches a thread",
             StatementKind::Fail { .. } => "fails",

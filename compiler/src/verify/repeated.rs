@@ -60,6 +60,7 @@ fn is_same(one: &Statement, other: &Statement) -> bool {
         (
             StatementKind::Set { .. }
             | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }

@@ -7,7 +7,7 @@ use super::between::Between;
 use super::flow::Flow;
 use super::state::{Places, Spot, State, Why};
 use crate::framework::{Condition, Event, Framework, Move, Rule, Stage};
-use crate::policy::{ContainerId, Handler, LocalId, Policy, StateClass};
+use crate::policy::{ContainerId, Entity, Handler, LocalId, LocalKind, Policy, StateClass};
 
 /// One way in which an event can find the policy.
 #[derive(Debug)]
@@ -42,8 +42,10 @@ pub(super) fn from<'a>(
     known: &State,
     positions: Option<&Places>,
 ) -> Vec<Situation<'a>> {
+    // What is known of positions is known of threads.
+    let threads = || (0..handler.parameters).filter(|parameter| entity(handler, *parameter) == Entity::Thread);
     let placed = |state: State| match positions {
-        Some(places) => (0..handler.parameters)
+        Some(places) => threads()
             .try_fold(state, |state, parameter| state.with_places(LocalId(parameter), |spot| places.contains(&spot))),
         None => Some(state),
     };
@@ -53,28 +55,37 @@ pub(super) fn from<'a>(
         return start.map(|start| Situation { start, rules: Vec::new(), paths: OnceCell::new() }).collect();
     }
     let situation = |rule: &Rule| {
-        let start = placed(start(policy, handler, rule, known.clone())?)?;
+        let concerns = event.map_or(Entity::Thread, Event::concerns);
+        let start = placed(start(policy, handler, concerns, rule, known.clone())?)?;
         let rules = rules.iter().filter(|other| applies(other, rule)).collect();
         Some(Situation { start, rules, paths: OnceCell::new() })
     };
     rules.iter().filter_map(situation).collect()
 }
 
-/// The containers of a class.
-pub(super) fn of_class(policy: &Policy, class: StateClass) -> impl Iterator<Item = ContainerId> + '_ {
-    let containers = policy.containers.iter().enumerate();
-    containers.filter(move |(_, container)| container.class == class).map(|(index, _)| ContainerId(index))
+/// The containers of threads, or of nodes, of a class.
+pub(super) fn of_class(policy: &Policy, holds: Entity, class: StateClass) -> impl Iterator<Item = ContainerId> + '_ {
+    policy.holding(holds).filter(move |id| policy.containers[id.0].class == class)
 }
 
-fn start(policy: &Policy, handler: &Handler, rule: &Rule, known: State) -> Option<State> {
+/// Whether a local names a thread or a node.
+pub(super) fn entity(handler: &Handler, local: usize) -> Entity {
+    match handler.locals[local].kind {
+        LocalKind::Node => Entity::Node,
+        LocalKind::Thread | LocalKind::Value(_) => Entity::Thread,
+    }
+}
+
+/// `concerns`: what the conditions of the rule are about.
+fn start(policy: &Policy, handler: &Handler, concerns: Entity, rule: &Rule, known: State) -> Option<State> {
     let mut state = known;
     for condition in &rule.given {
         match condition {
             Condition::Some(class) => {
-                state = state.with_some(of_class(policy, *class).collect::<BTreeSet<_>>())?;
+                state = state.with_some(of_class(policy, concerns, *class).collect::<BTreeSet<_>>())?;
             }
             Condition::None(class) => {
-                for container in of_class(policy, *class) {
+                for container in of_class(policy, concerns, *class) {
                     state = state.with_size(container, 0, Some(0), Why::Given)?;
                 }
             }
@@ -84,8 +95,9 @@ fn start(policy: &Policy, handler: &Handler, rule: &Rule, known: State) -> Optio
         match step {
             Move::Parameter(index, from, _) if *index < handler.parameters => {
                 let places: Places = match from {
-                    Stage::New => BTreeSet::from([Spot::Hand]),
-                    Stage::In(class) => of_class(policy, *class).map(Spot::In).collect(),
+                    // None begins placed.
+                    Stage::New | Stage::Placed => BTreeSet::from([Spot::Hand]),
+                    Stage::In(class) => of_class(policy, entity(handler, *index), *class).map(Spot::In).collect(),
                 };
                 state = state.placed(LocalId(*index), places)?;
             }
@@ -109,7 +121,7 @@ fn applies(other: &Rule, rule: &Rule) -> bool {
 
 fn stage_number(stage: Stage) -> Option<StateClass> {
     match stage {
-        Stage::New => None,
+        Stage::New | Stage::Placed => None,
         Stage::In(class) => Some(class),
     }
 }

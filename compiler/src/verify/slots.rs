@@ -29,6 +29,9 @@ fn read(handling: &Handling, statement: &Statement, state: &State) -> Diagnostic
     if let StatementKind::Set { place, .. } = &statement.kind {
         reader.place(place, state);
     }
+    if let StatementKind::Send { node, .. } = &statement.kind {
+        reader.thread(*node, state);
+    }
     if let StatementKind::Verbatim { text, .. } = &statement.kind {
         text.threads().for_each(|thread| reader.thread(thread, state));
     }
@@ -98,10 +101,11 @@ impl Reader<'_, '_> {
                 let name = &self.handling.container(slot).name;
                 let declared = self.handling.container(slot).at;
                 let certainty = if state.empty(slot) { "is" } else { "may be" };
-                let title = format!("`{name}` {certainty} empty where its thread is looked at");
+                let held = self.handling.container(slot).holds.word();
+                let title = format!("`{name}` {certainty} empty where its {held} is looked at");
                 let diagnostic = self.handling.called(self.statement, Diagnostic::error("E0402", title, at, ""));
                 self.diagnostics.push(
-                    diagnostic.related(declared, format!("`{name}` holds one thread or none")).help(format!(
+                    diagnostic.related(declared, format!("`{name}` holds one {held} or none")).help(format!(
                         "test it first: `if (|{name}| == 1)`, or `|{name}| == 1 && …` within a condition"
                     )),
                 );
@@ -110,7 +114,12 @@ impl Reader<'_, '_> {
                 let gone = state.places(local).is_none_or(|places| places.contains(&Spot::Gone));
                 if gone {
                     let name = self.handling.local(local);
-                    let diagnostic = Diagnostic::error("E0402", format!("{name} may name no thread here"), at, "");
+                    let diagnostic = Diagnostic::error(
+                        "E0402",
+                        format!("{name} may name no {} here", self.handling.entity(local).word()),
+                        at,
+                        "",
+                    );
                     self.diagnostics.push(
                         self.handling
                             .called(self.statement, diagnostic)

@@ -12,8 +12,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::elements::Named;
+use super::situation::entity;
 use super::values::{self, Range};
-use crate::policy::{At, ContainerId, ContainerRef, Handler, LocalId, Place, Policy, Value};
+use crate::policy::{At, ContainerId, ContainerRef, Entity, Handler, LocalId, Place, Policy, Value};
 use size::lower;
 
 /// An abstract state.
@@ -45,7 +46,7 @@ pub(super) enum Spot {
     Hand,
     /// In this container.
     In(ContainerId),
-    /// Destroyed.
+    /// Destroyed, or sent to a node.
     Gone,
 }
 
@@ -62,13 +63,17 @@ impl State {
     /// Nothing is known, but that a threadref holds one thread at most and that parameters are in some container.
     pub fn unknown(policy: &Policy, handler: &Handler) -> Self {
         let (locals, parameters) = (handler.locals.len(), handler.parameters);
-        let anywhere: Rc<Places> =
-            Rc::new((0..policy.containers.len()).map(|index| Spot::In(ContainerId(index))).collect());
+        let all = |entity: Entity| Rc::new(policy.holding(entity).map(Spot::In).collect::<Places>());
+        let anywhere = [all(Entity::Thread), all(Entity::Node)];
+        let anywhere = |local: usize| match entity(handler, local) {
+            Entity::Thread => anywhere[0].clone(),
+            Entity::Node => anywhere[1].clone(),
+        };
         State {
             sizes: Rc::new(policy.containers.iter().map(|container| Size::any(policy, &container.kind)).collect()),
             some: BTreeSet::new(),
             named: Vec::new(),
-            threads: (0..locals).map(|local| (local < parameters).then(|| anywhere.clone())).collect(),
+            threads: (0..locals).map(|local| (local < parameters).then(|| anywhere(local))).collect(),
             values: Rc::new(values::unknown(policy, handler.locals.iter().map(|local| local.kind))),
             effect: None,
             path: Vec::new(),
@@ -125,7 +130,11 @@ impl State {
     pub fn entering(&self, policy: &Policy, handler: &Handler) -> State {
         let nothing = State::unknown(policy, handler);
         let mut values = nothing.values.to_vec();
-        for (value, known) in values.iter_mut().zip(self.values.iter()) {
+        for (index, (value, known)) in values.iter_mut().zip(self.values.iter()).enumerate() {
+            // The handlers of other nodes assign it in whatever state those are.
+            if policy.variables.get(index).is_some_and(|variable| variable.global) {
+                continue;
+            }
             let why = if known == value { Why::Unknown } else { Why::Between };
             *value = known.because(why);
         }

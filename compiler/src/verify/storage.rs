@@ -65,7 +65,8 @@ fn misplaced<'a>(
     places.filter(move |spot| match (demanded, *spot) {
         // The host gives its record of the thread back: no container can keep it.
         (Some(Stage::In(StateClass::Terminated)), Spot::In(_)) => true,
-        (Some(Stage::In(StateClass::Terminated)), Spot::Gone) => false,
+        (Some(Stage::In(StateClass::Terminated) | Stage::Placed), Spot::Gone) => false,
+        (Some(Stage::Placed), Spot::In(_) | Spot::Hand) => true,
         (Some(Stage::In(class)), Spot::In(container)) => handling.container(container).class != class,
         (Some(Stage::In(_)), Spot::Gone) => true,
         (Some(Stage::In(_)), Spot::Hand) => true,
@@ -94,16 +95,18 @@ fn report(handling: &Handling, rule: Option<&Rule>, parameter: LocalId, end: &En
             Spot::Gone => gone = true,
         }
     }
+    let demanded = rule.and_then(|rule| demanded(rule, parameter));
     let title = match (held, gone) {
+        (true, _) if demanded == Some(Stage::Placed) => format!("`{event}` can end without placing {name}"),
         (true, _) => format!("`{event}` can end without storing {name}"),
         (false, true) => format!("`{event}` can end after destroying {name}, which lives on"),
         (false, false) => format!("`{event}` can end with {name} left in {}", alternatives(&handling.names(&places))),
     };
-    let demanded = rule.and_then(|rule| demanded(rule, parameter));
     let wanted = match demanded {
         Some(Stage::In(StateClass::Terminated)) => format!("{name} has ended: it must be destroyed"),
         Some(Stage::In(class)) => format!("{name} must end in a {} container", class.word()),
         Some(Stage::New) => format!("{name} must not be stored yet"),
+        Some(Stage::Placed) => format!("{name} must go to a node"),
         None => format!("{name} must stay in a container"),
     };
     let at: At = if end.kind == EndKind::Last { handling.handler.at } else { end.at };
@@ -117,13 +120,17 @@ fn advice(handling: &Handling, parameter: LocalId, rule: Option<&Rule>) -> Strin
     let class = match demanded {
         Some(Stage::In(StateClass::Terminated)) => return format!("end every path with `destroy {name};`"),
         Some(Stage::In(class)) => Some(class),
+        Some(Stage::Placed) => {
+            return format!("send it to a node on every path: `{name} => n;`, where `n` names a node");
+        }
         Some(Stage::New) | None => None,
     };
     let suits = |class: StateClass| {
         // A policy cannot name those of the framework.
         let own = handling.policy.containers.iter().filter(|container| container.owner == Owner::Policy);
         // A threadref has room for one alone.
-        let suiting = own.filter(|container| container.class == class);
+        let holds = handling.entity(parameter);
+        let suiting = own.filter(|container| container.class == class && container.holds == holds);
         suiting
             .min_by_key(|container| container.kind == ContainerKind::Threadref)
             .map(|container| container.name.clone())

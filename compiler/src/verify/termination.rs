@@ -144,6 +144,7 @@ fn assignments(body: &Block, step: &Block, sought: &Place) -> usize {
                     !matches!(sought, Place::Local(_)) || text.places().any(|place| may_be(place, sought))
                 }
                 StatementKind::Transfer { .. }
+                | StatementKind::Send { .. }
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::If { .. }
@@ -201,7 +202,9 @@ fn empties(facts: &[Facts], body: &Block, step: &Block) -> bool {
 /// Whether whoever comes to the end of a block has taken a thread out of a container that is not `filled`.
 fn takes(facts: &[Facts], block: &Block, filled: &BTreeSet<ContainerId>) -> bool {
     block.iter().any(|statement| match &statement.kind {
-        StatementKind::Transfer { source, .. } | StatementKind::Destroy { source } => match source {
+        StatementKind::Transfer { source, .. }
+        | StatementKind::Send { source, .. }
+        | StatementKind::Destroy { source } => match source {
             Source::Container(container) => container.candidates().all(|place| !filled.contains(&place)),
             Source::Thread(_) => {
                 let facts = &facts[statement.id.0];

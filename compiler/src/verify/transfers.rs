@@ -40,6 +40,7 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
     let mut facts = Facts::default();
     match &statement.kind {
         StatementKind::Transfer { source: Source::Thread(local), .. }
+        | StatementKind::Send { source: Source::Thread(local), .. }
         | StatementKind::Destroy { source: Source::Thread(local) } => {
             let places = state.places(*local).into_iter().flatten();
             facts.positions = places.clone().filter_map(|spot| spot.container()).collect();
@@ -51,6 +52,7 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
         }
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
@@ -72,6 +74,7 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
         }
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
@@ -105,7 +108,7 @@ fn guards(handling: &Handling, statement: &Statement) -> Vec<Guard> {
 fn moved(statement: &Statement) -> Option<(&Source, Option<&ContainerRef>)> {
     match &statement.kind {
         StatementKind::Transfer { source, destination } => Some((source, Some(destination))),
-        StatementKind::Destroy { source } => Some((source, None)),
+        StatementKind::Destroy { source } | StatementKind::Send { source, .. } => Some((source, None)),
         StatementKind::Set { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
@@ -152,10 +155,17 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
             Some(places) if places.contains(&Spot::Gone) => {
                 let name = handling.local(*local);
                 let sure = if places.len() == 1 { "has been" } else { "may have been" };
-                let title = format!("{name} {sure} destroyed before {what}");
-                let diagnostic =
-                    Diagnostic::error("E0401", title, statement.at, "there may be no such thread any more");
-                diagnostics.push(handling.called(statement, diagnostic).help("destroy a thread last, and only once"));
+                let sent = handling.sends();
+                let fate = if sent { "sent to a node" } else { "destroyed" };
+                let title = format!("{name} {sure} {fate} before {what}");
+                let label = if sent { "it may be here no more" } else { "there may be no such thread any more" };
+                let diagnostic = Diagnostic::error("E0401", title, statement.at, label);
+                let help = if sent {
+                    "send a thread to one node, and end the handler or the loop with `return;`"
+                } else {
+                    "destroy a thread last, and only once"
+                };
+                diagnostics.push(handling.called(statement, diagnostic).help(help));
                 return;
             }
             Some(_) => {}

@@ -65,7 +65,10 @@ fn block<'a>(handling: &Handling, statements: &'a Block, diagnostics: &mut Diagn
                     }
                 }
             }
-            StatementKind::Set { .. } | StatementKind::Transfer { .. } | StatementKind::Destroy { .. } => None,
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Destroy { .. } => None,
         };
     }
     ended

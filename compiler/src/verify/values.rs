@@ -108,8 +108,8 @@ pub(super) fn unknown(policy: &Policy, locals: impl Iterator<Item = LocalKind>) 
     let own = policy.variables.iter().map(|variable| Range::any(policy, variable.ty));
     let of_handler = locals.map(|kind| match kind {
         LocalKind::Value(ty) => Range::any(policy, ty),
-        // It names a thread; nobody asks for its value.
-        LocalKind::Thread => Range::any(policy, Type::Int),
+        // It names a thread or a node; nobody asks for its value.
+        LocalKind::Thread | LocalKind::Node => Range::any(policy, Type::Int),
     });
     own.chain(of_handler).collect()
 }

@@ -6,7 +6,7 @@ use super::state::Size;
 use super::{Handling, alternatives, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Move, Stage};
-use crate::policy::{ContainerId, StateClass, StatementKind};
+use crate::policy::{ContainerId, Entity, StateClass, StatementKind};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     let Some(event) = handling.event.filter(|event| event.dispatches()) else { return };
@@ -35,7 +35,7 @@ fn others(handling: &Handling, slot: ContainerId, end: &End) -> Vec<ContainerId>
     let runs = |container: &ContainerId| {
         if *container == slot { !alone(end.state.size(slot)) } else { !end.state.empty(*container) }
     };
-    of_class(handling.policy, StateClass::Running).filter(runs).collect()
+    of_class(handling.policy, Entity::Thread, StateClass::Running).filter(runs).collect()
 }
 
 /// At any other end, where somebody may run who did not before.
@@ -44,7 +44,7 @@ fn more(handling: &Handling, situation: &Situation, end: &End) -> Vec<ContainerI
         let (before, after) = (situation.start.size(*container).most, end.state.size(*container).most);
         before.is_some_and(|before| after.is_none_or(|after| after > before))
     };
-    of_class(handling.policy, StateClass::Running).filter(grown).collect()
+    of_class(handling.policy, Entity::Thread, StateClass::Running).filter(grown).collect()
 }
 
 /// At any other end, where somebody may be ready, unless a rule lets the host idle.
@@ -57,7 +57,7 @@ fn ready(handling: &Handling, situation: &Situation, end: &End) -> Vec<Container
     });
     // Some rule is content without a dispatch.
     let Some(classes) = demands.collect::<Option<Vec<StateClass>>>() else { return Vec::new() };
-    let containers = classes.iter().flat_map(|class| of_class(handling.policy, *class));
+    let containers = classes.iter().flat_map(|class| of_class(handling.policy, Entity::Thread, *class));
     containers.filter(|container| !end.state.empty(*container)).collect()
 }
 

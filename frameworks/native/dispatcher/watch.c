@@ -168,6 +168,12 @@ static const struct native_handlers watched = {
     threads_total,
     is_ready,
     can_switch_to,
+    /* Of policies with nodes, which this runtime does not load. */
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
 };
 
 void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {

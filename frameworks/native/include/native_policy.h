@@ -5,6 +5,12 @@
  * `self` is the policy's instance. Handlers of one instance never run at the same time. A handler that returns a stop
  * has changed nothing since the guard that failed. A null pointer in the table: the policy leaves an optional event to
  * the host.
+ *
+ * Of a policy with nodes (shared_size in catapults/policy.h) there is an instance for each processor. `self` of
+ * arrival, departure and dispatch is what the instances share, that of all others the instance of the processor that
+ * the thread, or the question, is of. All handlers, of whichever instance, are called under the runtime's one lock: no
+ * two of them ever run at the same time. A policy without nodes has a null pointer for each of these five, and one
+ * instance that all processors ask.
  */
 #ifndef CATAPULTS_NATIVE_POLICY_H
 #define CATAPULTS_NATIVE_POLICY_H
@@ -38,6 +44,26 @@ struct native_handlers {
     int64_t (*threads_total)(const void *self);
     bool (*is_ready)(const void *self, const struct catapults_thread *t);
     bool (*can_switch_to)(const void *self, const struct catapults_thread *t);
+
+    /* A processor has come; the policy keeps it. Before it, its properties are set (catapults_policy.properties). */
+    native_thread_event *arrival;
+    /* A processor goes; the policy gives it up: its `container` is 0 then. After it, no handler of its instance is
+     * called. */
+    native_thread_event *departure;
+    /*
+     * Optional. A thread in hand, adopted, its imported variables linked: it is in the list at catapults_policy.sent
+     * then, with the processor as its `parent`. There is a processor. newthread follows in the instance of that
+     * processor, if the thread is new, else migrate.
+     */
+    native_thread_event *dispatch;
+    /* A thread in hand that was on another processor before. Does not fail. */
+    native_thread_event *migrate;
+    /*
+     * Optional. `t` is a processor that has nothing to do, not the one whose instance this is; some thread is READY
+     * here. Those that it can have, if any, are in the list at catapults_policy.sent then, with that processor as their
+     * `parent`; migrate follows there for each.
+     */
+    native_thread_event *steal;
 };
 
 #endif

@@ -165,6 +165,11 @@ static const struct native_handlers handlers = {
     threads,
     is_ready,
     is_ready,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
 };
 
 static void start(void *self) {

@@ -24,6 +24,8 @@ static inline const char *catapults_unusable(const struct catapults_policy *poli
     else if (policy->framework_abi != abi)
         snprintf(text, size, "it was built for version %u of the framework `%s`, %s has version %u",
                  policy->framework_abi, framework, host, abi);
+    else if (policy->shared_size)
+        snprintf(text, size, "it has an instance for each node, and %s has one for all", host);
     else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->classes ||
              !policy->start || !policy->adopt)
         return "its description is damaged";

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 4u
+#define CATAPULTS_CONTRACT 5u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -27,7 +27,8 @@
 struct catapults_thread {
     struct catapults_thread *next; /* in a list: the one behind; in a sorted container: of equal key, the one behind */
     struct catapults_thread *previous; /* the one before */
-    struct catapults_thread *parent;   /* in a sorted container: links of the tree */
+    struct catapults_thread
+        *parent; /* in a sorted container: links of the tree; while on the way to a node: that node */
     struct catapults_thread *left;
     struct catapults_thread *right;
     struct catapults_thread *walk; /* the next to be visited by the foreach that is under way */
@@ -71,6 +72,17 @@ struct catapults_import {
      * code has pointed one at the other before it raises or stores anything.
      */
     uint32_t pointer, fallback;
+};
+
+/* What the host tells of a node: a line `node NAME : TYPE;` of the framework description. */
+struct catapults_property {
+    const char *name;
+    int type; /* CATAPULTS_IMPORT_INT and so on */
+    /*
+     * Assigns it, from a variable of its type. A node that is sorted by it is filed anew, behind its equals. The host
+     * calls this when it likes, between two handlers; before `arrival`, so that it is known there.
+     */
+    void (*set)(void *shared, struct catapults_thread *node, const void *value);
 };
 
 /* The state class of a container (Bossa 2005, §3): what its threads can do, for the host. */
@@ -117,6 +129,35 @@ struct catapults_policy {
     void (*start)(void *instance);                                  /* sets up containers, variables, defaults */
     void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is in hand then */
     const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */
+    /*
+     * Of a policy with nodes: there is an instance for each node, and what they share, for which the host reserves
+     * `shared_size` bytes, aligned to 16, and calls `share` once. All of these are 0 in a policy without.
+     *
+     * An instance begins with a pointer to what is shared: the host writes it before it calls `start`. `imports` and
+     * `now` are in what is shared, not in instances. `adopt` can be given NULL for the instance.
+     *
+     * A node is held in containers as a thread is: the host embeds a struct catapults_thread as the last member of its
+     * record of the node, reserves `node_size` bytes from its start, numbers it, and calls `adopt_node` before
+     * `arrival`. Nodes have numbers of their own.
+     *
+     * Handlers of events that are `global` in the framework description are given what is shared as `self`, all others
+     * the instance of a node. No two handlers that are given what is shared, or read or assign it, run at the same
+     * time: on a host with one memory, no two handlers of any instance.
+     *
+     * Threads that a handler sends to nodes are, when it returns without a stop, in hand and in the list at `sent`, in
+     * the order in which they were sent; `parent` of each is the node. The host empties the list before the next
+     * handler, and raises the event of a thread that comes in the instance of the node. Their attributes stay as they
+     * are, their timers are not armed. After a stop that is a guard the list may hold threads, too.
+     *
+     * Whoever is in an instance when its node departs is the host's again: it takes the threads (sets `container` to 0
+     * and disarms their timers, catapults/timers.h), and calls no handler of the instance any more.
+     */
+    uint32_t shared_size, node_size;
+    uint32_t sent; /* of a struct catapults_list in what is shared, in bytes from its start (catapults/list.h) */
+    uint32_t properties_count;
+    const struct catapults_property *properties;
+    void (*share)(void *shared); /* sets up what is shared */
+    void (*adopt_node)(void *shared, struct catapults_thread *node);
 };
 
 #endif

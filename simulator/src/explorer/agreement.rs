@@ -122,7 +122,7 @@ fn explored(
     states: usize,
 ) -> Result<Report, Mismatch> {
     let options = Options { threads: 2, states, starvation: false, ..Options::default() };
-    let framework = &framework.with_timers(verified.policy().timers());
+    let framework = &framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let budget = Budget::of(None);
     let mut exploration =
         Exploration { verified, framework, options: &options, budget, reckoning, progress: &mut |_, _| {} };

@@ -105,7 +105,9 @@ impl Walk<'_> {
                 state
             }
             StatementKind::Verbatim { otherwise: Some(body), .. } => return self.block(body, state),
-            StatementKind::Destroy { .. } | StatementKind::Verbatim { otherwise: None, .. } => state,
+            StatementKind::Destroy { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Verbatim { otherwise: None, .. } => state,
             // Nothing has changed.
             StatementKind::Fail { .. } => return Ok(None),
             StatementKind::Dispatch { .. } | StatementKind::Return { .. } => {
@@ -256,7 +258,7 @@ mod tests {
         let framework = read(&Source::new("native.framework", description)).unwrap();
         let (verified, _) = compile(&Source::new("example.sched", policy), &framework).unwrap();
         let policy = verified.policy();
-        let forgotten = forgotten(policy, &framework.with_timers(policy.timers()));
+        let forgotten = forgotten(policy, &framework.as_met(policy.timers(), policy.has_nodes()));
         let variables = policy.variables.iter().zip(forgotten).filter(|(_, forgotten)| *forgotten);
         variables.map(|(variable, _)| variable.name.clone()).collect()
     }

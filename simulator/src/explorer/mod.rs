@@ -12,6 +12,7 @@ mod clock;
 mod idle;
 mod instants;
 mod keep;
+mod nodes;
 mod oracle;
 mod scenario;
 mod situation;
@@ -154,8 +155,11 @@ pub fn explore(
     options: &Options,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Report, String> {
-    let framework = &framework.with_timers(verified.policy().timers());
+    let framework = &framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let budget = Budget::of(options.time);
+    if verified.policy().has_nodes() {
+        return nodes::explore(verified, framework, options, &budget, progress);
+    }
     let mut exploration =
         Exploration { verified, framework, options, budget, reckoning: Reckoning::Relative, progress };
     match exploration.report() {

@@ -270,7 +270,12 @@ impl Walk<'_, '_, '_> {
         let step = match &transition.step {
             Step::Raise(event, threads) => Step::Raise(event.clone(), threads.iter().map(real).collect()),
             Step::Ask(query, threads) => Step::Ask(query.clone(), threads.iter().map(real).collect()),
-            other @ (Step::At(_) | Step::Expire | Step::SetImport(..) | Step::SetThreadImport(..)) => other.clone(),
+            other @ (Step::At(_)
+            | Step::Expire
+            | Step::Enter(_)
+            | Step::SetProperty(..)
+            | Step::SetImport(..)
+            | Step::SetThreadImport(..)) => other.clone(),
         };
         if transition.elapsed != 0 {
             self.now += transition.elapsed;
@@ -329,7 +334,8 @@ impl fmt::Display for Scenario {
                 writeln!(out, "  then, again and again:")?;
             }
             let contents = moment.contents.iter().map(|(name, threads)| {
-                let threads: Vec<String> = threads.iter().map(|thread| thread.0.to_string()).collect();
+                let threads = threads.iter().map(|thread| thread.node().unwrap_or(thread.0).to_string());
+                let threads: Vec<String> = threads.collect();
                 format!("{name}: {}", threads.join(" "))
             });
             let variables = moment.variables.iter().map(|(name, value)| format!("{name} = {}", shown(*value)));

@@ -86,6 +86,7 @@ impl<'a> Sorts<'a> {
             let assigned = match &statement.kind {
                 StatementKind::Set { place, value } => Some((place, value)),
                 StatementKind::Transfer { .. }
+                | StatementKind::Send { .. }
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::If { .. }

@@ -255,7 +255,7 @@ impl<'a> Survey<'a> {
                     self.source(source);
                     self.container(destination);
                 }
-                StatementKind::Destroy { source } => self.source(source),
+                StatementKind::Destroy { source } | StatementKind::Send { source, .. } => self.source(source),
                 StatementKind::Set { place, value } => {
                     self.index_of(place);
                     self.set(place, value);

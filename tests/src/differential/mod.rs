@@ -147,11 +147,16 @@ impl Target {
             return false;
         }
         let Ok(policy) = self.verified(&policy) else { return true };
-        let framework = self.framework.with_timers(policy.policy().timers());
+        let framework = self.framework.as_met(policy.policy().timers(), policy.policy().has_nodes());
         let known = |step: &Step| match step {
             Step::Raise(name, _) => framework.events.iter().any(|event| event.name == *name),
             Step::Ask(name, _) => framework.queries.iter().any(|query| query.name == *name),
-            Step::At(_) | Step::Expire | Step::SetImport(..) | Step::SetThreadImport(..) => true,
+            Step::At(_)
+            | Step::Expire
+            | Step::Enter(_)
+            | Step::SetProperty(..)
+            | Step::SetImport(..)
+            | Step::SetThreadImport(..) => true,
         };
         if lines.iter().any(|line| matches!(line, Line::Step(step, _) if !known(step))) {
             return false;
@@ -280,7 +285,7 @@ impl Target {
 
     /// The steps of a host that chooses by these bytes, and what the interpreter decides.
     fn host(&self, policy: &Verified<Policy>, order: &[u8]) -> Result<(Vec<Step>, Vec<String>), String> {
-        let framework = self.framework.with_timers(policy.policy().timers());
+        let framework = self.framework.as_met(policy.policy().timers(), policy.policy().has_nodes());
         let mut choices = Choices::new(order);
         let mut host = Host::new(policy, &framework)?;
         for _ in 0..STEPS {

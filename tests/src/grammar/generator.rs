@@ -19,7 +19,8 @@ pub struct Generator<'a> {
 /// Productions within productions: parentheses and blocks some five deep, far from the limit of the parser.
 const DEEPEST: usize = 60;
 /// Names that occur often, so that something is often meant by them.
-const NAMES: [&str; 12] = ["ready", "current", "t", "a", "left", "q", "f", "n", "empty", "function", "node", "global"];
+const NAMES: [&str; 12] =
+    ["ready", "current", "t", "a", "left", "q", "f", "n", "empty", "function", "nodal", "globally"];
 
 impl<'a> Generator<'a> {
     /// For this grammar.

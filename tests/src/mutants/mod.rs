@@ -221,7 +221,7 @@ fn driven(verified: &Verified<Policy>, framework: &Framework, seed: u64) -> Resu
     let mut bytes = vec![0; STEPS * 6];
     rng.fill(&mut bytes);
     let mut choices = Choices::new(&bytes);
-    let framework = framework.with_timers(verified.policy().timers());
+    let framework = framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let mut host = Host::new(verified, &framework)?;
     for _ in 0..STEPS {
         if !host.out {

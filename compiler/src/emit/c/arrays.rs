@@ -7,7 +7,7 @@ use super::Style;
 use super::expression::expression;
 use super::handler::Body;
 use super::names::Names;
-use crate::policy::{ContainerId, ContainerKind, ContainerRef, Element, Expression, Policy};
+use crate::policy::{ContainerId, ContainerKind, ContainerRef, Element, Entity, Expression, Policy};
 
 /// A function over all elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,7 +171,13 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
         let function = names.helper(*first, *helper);
         let (inline, of_self) = (names.style.inline(), names.style.of_self());
         let (instance, looked_at) = match names.style {
-            Style::Loaded => (format!("struct {} *self", names.policy), format!("const struct {} *self", names.policy)),
+            Style::Loaded => {
+                let tag = match container.holds {
+                    Entity::Thread => &names.policy,
+                    Entity::Node => &names.shared,
+                };
+                (format!("struct {tag} *self"), format!("const struct {tag} *self"))
+            }
             Style::Embedded => ("void".to_owned(), "void".to_owned()),
         };
         let array = Element::array(&names.containers[first.0]);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::policy::{ContainerId, Import, Policy, StateClass, Type};
+use crate::policy::{ContainerId, Entity, Import, Policy, StateClass, Type};
 
 use super::names::Names;
 use super::{Unit, arrays, class, string};
@@ -16,6 +16,7 @@ impl Unit<'_> {
         timeouts: &[(String, String)],
         start: &str,
         adopt: &str,
+        of_nodes: &str,
     ) {
         let prefix = self.names.policy.clone();
         let of = |part: &str| format!("{prefix}_{part}");
@@ -37,7 +38,8 @@ impl Unit<'_> {
             let _ = writeln!(text, "    [{number}] = CATAPULTS_{},", class(container.class));
         }
         text.push_str("};\n");
-        text.push_str(&import_table(&imports, &names.policy, &policy.imports, &names.imports));
+        let once = if policy.has_nodes() { &names.shared } else { &names.policy };
+        text.push_str(&import_table(&imports, once, &policy.imports, &names.imports));
         text.push_str(&import_table(&thread_imports, &names.thread, &policy.thread_imports, &names.thread_imports));
         let attributes = attribute_rows(policy, names);
         if !attributes.is_empty() {
@@ -76,6 +78,7 @@ impl Unit<'_> {
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\
+             {of_nodes}\
              }};\n\n\
              /* For a dispatcher that includes this file, so that the handlers inline into it. */\n\
              #define CATAPULTS_COMPILED_IN_HANDLERS {handlers}\n\
@@ -92,7 +95,7 @@ impl Unit<'_> {
             name = string(&policy.name),
             source = string(&policy.source),
             now = if policy.uses_now() {
-                format!("    .now = offsetof(struct {}, {}),\n", names.policy, names.now)
+                format!("    .now = offsetof(struct {once}, {}),\n", names.now)
             } else {
                 String::new()
             },
@@ -118,6 +121,9 @@ impl Unit<'_> {
         }
         for import in &policy.thread_imports {
             let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_THREADIMPORT_{}", import.name);
+        }
+        if policy.has_nodes() {
+            let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_SHARED struct {}", names.shared);
         }
         self.put(&text);
     }
@@ -220,7 +226,11 @@ impl Unit<'_> {
 
 /// What the policy keeps of each thread, timers excepted: their values mean nothing to another policy.
 fn attribute_rows(policy: &Policy, names: &Names) -> Vec<String> {
-    let kept = policy.attributes.iter().zip(&names.attributes).filter(|(attribute, _)| attribute.timer.is_none());
+    let kept = policy
+        .attributes
+        .iter()
+        .zip(&names.attributes)
+        .filter(|(attribute, _)| attribute.timer.is_none() && attribute.of == Entity::Thread);
     kept.map(|(attribute, member)| {
         let (name, kind) = (string(&attribute.name), kind(attribute.ty));
         format!("    {{{name}, {kind}, offsetof(struct {}, {member})}},\n", names.thread)
@@ -228,7 +238,8 @@ fn attribute_rows(policy: &Policy, names: &Names) -> Vec<String> {
     .collect()
 }
 
-fn kind(ty: Type) -> &'static str {
+/// The type of a variable, for the host.
+pub(super) fn kind(ty: Type) -> &'static str {
     match ty {
         Type::Int => "CATAPULTS_IMPORT_INT",
         Type::Bool => "CATAPULTS_IMPORT_BOOL",

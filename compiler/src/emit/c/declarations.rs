@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::policy::{ContainerKind, Element, Import, SortKey, Value};
+use crate::policy::{ContainerKind, Element, Entity, Import, SortKey, Value};
 
 use super::{Style, Unit, class, expression, list, type_name};
 
@@ -55,12 +55,12 @@ impl Unit<'_> {
         }
     }
 
-    /// The scheduler's own data, and the numbers of its containers.
-    pub(super) fn instance(&mut self) {
+    /// The members that hold threads, or nodes, and the variables of an instance, or of all.
+    pub(super) fn members(&self, holds: Entity) -> Vec<(String, String)> {
         let (policy, names) = (self.policy, &self.names);
         let mut rows = Vec::new();
         for (container, name) in policy.containers.iter().zip(&names.containers) {
-            let Some(name) = declared(name, container.element) else { continue };
+            let Some(name) = declared(name, container.element).filter(|_| container.holds == holds) else { continue };
             let declaration = match container.kind {
                 ContainerKind::Threadref => format!("struct catapults_thread *{name};"),
                 ContainerKind::Queue | ContainerKind::Stack => {
@@ -68,12 +68,25 @@ impl Unit<'_> {
                 }
                 ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("struct catapults_sorted {name};"),
             };
-            rows.push((declaration, format!("{}, {}", self.kind(&container.kind), class(container.class))));
+            let what = match holds {
+                Entity::Thread => class(container.class),
+                Entity::Node => "of nodes",
+            };
+            rows.push((declaration, format!("{}, {what}", self.kind(&container.kind))));
         }
         for (variable, name) in policy.variables.iter().zip(&names.variables) {
             let Some(name) = declared(name, variable.element) else { continue };
-            rows.push((format!("{} {name};", type_name(variable.ty)), String::new()));
+            if variable.global == (holds == Entity::Node) {
+                rows.push((format!("{} {name};", type_name(variable.ty)), String::new()));
+            }
         }
+        rows
+    }
+
+    /// Those of what is there once, however many instances there are.
+    pub(super) fn single_members(&self) -> Vec<(String, String)> {
+        let (policy, names) = (self.policy, &self.names);
+        let mut rows = Vec::new();
         for (import, name) in policy.imports.iter().zip(&names.imports) {
             rows.push(imported(names.style, import, name));
         }
@@ -81,9 +94,35 @@ impl Unit<'_> {
             let note = "the instant of the event that is handled; the host writes it".to_owned();
             rows.push((format!("catapults_time {};", names.now), note));
         }
+        rows
+    }
+
+    /// The scheduler's own data.
+    pub(super) fn instance(&mut self) {
+        let (policy, names) = (self.policy, &self.names);
+        let mut rows = Vec::new();
+        if policy.has_nodes() {
+            rows.push((format!("struct {} *{};", names.shared, names.shared_member), "the host writes it".to_owned()));
+        }
+        rows.extend(self.members(Entity::Thread));
+        if !policy.has_nodes() {
+            rows.extend(self.single_members());
+        }
         if policy.timers().next().is_some() {
             rows.push((format!("struct catapults_timers {};", names.timers), "armed".to_owned()));
         }
+        let what = if policy.has_nodes() { "The scheduler of a node." } else { "The scheduler." };
+        let mut text = format!("\n/* {what} */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
+        if names.style == Style::Embedded {
+            let _ = write!(text, "\n#define self {0}_self\nextern struct {0} self;\n", names.policy);
+            let _ = writeln!(self.definitions, "struct {0} {0}_self;", names.policy);
+        }
+        self.put(&text);
+    }
+
+    /// The numbers of the containers.
+    pub(super) fn numbers(&mut self) {
+        let (policy, names) = (self.policy, &self.names);
         let mut text = String::from("\n/* Where threads are: catapults_thread.container. 0: in hand. */\nenum {\n");
         for (index, number) in names.numbers.iter().enumerate() {
             let _ = match policy.containers[index].element {
@@ -94,11 +133,7 @@ impl Unit<'_> {
                 Some(_) => Ok(()),
             };
         }
-        let _ = write!(text, "}};\n\n/* The scheduler. */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
-        if names.style == Style::Embedded {
-            let _ = write!(text, "\n#define self {0}_self\nextern struct {0} self;\n", names.policy);
-            let _ = writeln!(self.definitions, "struct {0} {0}_self;", names.policy);
-        }
+        text.push_str("};\n");
         self.put(&text);
     }
 
@@ -107,7 +142,8 @@ impl Unit<'_> {
         let (policy, names) = (self.policy, &self.names);
         let thread = &names.thread;
         let mut rows = vec![("struct catapults_thread base;".to_owned(), String::new())];
-        for (attribute, name) in policy.attributes.iter().zip(&names.attributes) {
+        let attributes = policy.attributes.iter().zip(&names.attributes);
+        for (attribute, name) in attributes.filter(|(attribute, _)| attribute.of == Entity::Thread) {
             let Some(name) = declared(name, attribute.element) else { continue };
             let ty = if attribute.timer.is_some() { "struct catapults_timer" } else { type_name(attribute.ty) };
             rows.push((format!("{ty} {name};"), String::new()));
@@ -136,7 +172,11 @@ impl Unit<'_> {
             if container.element.is_some_and(|element| element.index > 0) {
                 continue;
             }
-            let (thread, inline) = (&self.names.thread, self.names.style.inline());
+            let inline = self.names.style.inline();
+            let thread = match container.holds {
+                Entity::Thread => &self.names.thread,
+                Entity::Node => &self.names.node,
+            };
             let mut text = format!("\n/* {} leaves `{}` first. */\n", self.keys(keys), Element::array(&container.name));
             let _ = writeln!(
                 text,
@@ -176,7 +216,7 @@ impl Unit<'_> {
 }
 
 /// Members of a struct, with their comments in one column.
-fn members(rows: &[(String, String)]) -> String {
+pub(super) fn members(rows: &[(String, String)]) -> String {
     let width = rows.iter().filter(|row| !row.1.is_empty()).map(|row| row.0.len()).max().unwrap_or(0);
     let mut text = String::new();
     for (declaration, note) in rows {
@@ -189,7 +229,7 @@ fn members(rows: &[(String, String)]) -> String {
 }
 
 /// How a member is declared; `None` for the elements of an array but the first, which declares them all.
-fn declared(name: &str, element: Option<Element>) -> Option<String> {
+pub(super) fn declared(name: &str, element: Option<Element>) -> Option<String> {
     match element {
         None => Some(name.to_owned()),
         Some(Element { index: 0, length }) => Some(format!("{}[{length}]", Element::array(name))),

@@ -155,6 +155,7 @@ impl Body<'_> {
                 (same && !condition.any(&|part| looks_into(part, taken.1))).then_some(taken)
             }
             StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Set { .. }
             | StatementKind::Dispatch { .. }
@@ -209,6 +210,7 @@ impl Body<'_> {
                 (self.put_last(otherwise, found, asked)? == slot).then_some(slot)?
             }
             StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Set { .. }
             | StatementKind::Dispatch { .. }
@@ -265,6 +267,7 @@ fn asks(statement: &Statement, container: ContainerId) -> bool {
     let assigned = match &statement.kind {
         StatementKind::Set { place, .. } => looks_into(&Expression::Read(place.clone()), container),
         StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
@@ -284,6 +287,7 @@ fn leaves(block: &Block) -> bool {
         StatementKind::Verbatim { .. } => true,
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }

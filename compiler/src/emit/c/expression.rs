@@ -4,8 +4,8 @@ use super::arrays::Helper;
 use super::handler::Body;
 use super::{Style, verbatim};
 use crate::policy::{
-    AttributeId, BinaryOperator, ContainerKind, ContainerRef, Element, Expression, Place, Thread, Type, UnaryOperator,
-    Value,
+    AttributeId, BinaryOperator, ContainerKind, ContainerRef, Element, Entity, Expression, Place, Thread, Type,
+    UnaryOperator, Value,
 };
 use crate::vocabulary::in_unit;
 
@@ -96,7 +96,7 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             let (operand, bits) = (piece(body, operand).text, body.policy.int_bits);
             Piece::primary(format!("catapults_truncate({operand}, {bits})"))
         }
-        Expression::Now => Piece::primary(body.member(&body.names.now)),
+        Expression::Now => Piece::primary(body.shared_member(&body.names.now)),
         Expression::Size(container) => {
             let Some(member) = body.lookup(container) else {
                 return Piece::primary(body.help(Helper::Count, container));
@@ -351,19 +351,28 @@ impl Body<'_> {
     /// What holds the value; for imports, the pointer to it.
     pub(super) fn place(&mut self, place: &Place) -> String {
         match place {
+            Place::Variable(id) if self.policy.variables[id.0].global => {
+                self.shared_member(&self.names.variables[id.0])
+            }
             Place::Variable(id) => self.member(&self.names.variables[id.0]),
             Place::VariableElement { first, length, index } => {
                 let element = self.element(index, *length);
-                let array = self.member(Element::array(&self.names.variables[first.0]));
+                let array = Element::array(&self.names.variables[first.0]);
+                let global = self.policy.variables[first.0].global;
+                let array = if global { self.shared_member(array) } else { self.member(array) };
                 format!("{array}[{element}]")
             }
             Place::Local(id) => self.local(*id),
-            Place::Import(id) => self.member(&self.names.imports[id.0].0),
+            Place::Import(id) => self.shared_member(&self.names.imports[id.0].0),
             Place::Attribute(thread, id) => {
                 let thread = self.thread(*thread);
                 // Of a timer, the instant.
                 let instant = if self.is_timer(*id) { ".instant" } else { "" };
-                format!("{}({thread})->{}{instant}", self.names.thread, self.names.attributes[id.0])
+                let of = match self.policy.attributes[id.0].of {
+                    Entity::Thread => &self.names.thread,
+                    Entity::Node => &self.names.node,
+                };
+                format!("{of}({thread})->{}{instant}", self.names.attributes[id.0])
             }
             Place::AttributeElement { thread, first, length, index } => {
                 let (element, thread) = (self.element(index, *length), self.thread(*thread));

@@ -13,6 +13,8 @@ use std::fmt::Write;
 pub(super) struct Functions {
     pub text: String,
     pub uses_take: bool,
+    /// The same of nodes.
+    pub uses_take_node: bool,
     pub helpers: Helpers,
     /// Those that return no stop.
     pub never_stop: Vec<String>,
@@ -54,8 +56,13 @@ pub(super) fn functions(
             }
         }
     }
-    let mut result =
-        Functions { text: String::new(), uses_take: false, helpers: Helpers::new(), never_stop: Vec::new() };
+    let mut result = Functions {
+        text: String::new(),
+        uses_take: false,
+        uses_take_node: false,
+        helpers: Helpers::new(),
+        never_stop: Vec::new(),
+    };
     let loops: Vec<String> = names.loops.borrow().iter().map(|(name, _)| name.clone()).collect();
     for name in loops {
         names.file.take(&name);
@@ -64,7 +71,9 @@ pub(super) fn functions(
     for function in &list {
         let wanted = format!("{}_{}", names.policy, function_name(&function.handlers));
         let name = names.file.take(&wanted);
-        result.uses_take |= function.uses_take;
+        let global = function.handlers.iter().any(|handler| handler.global);
+        result.uses_take |= function.uses_take && !global;
+        result.uses_take_node |= function.uses_take && global;
         result.helpers.extend(&function.helpers);
         if function.silent {
             result.never_stop.push(name.clone());
@@ -144,7 +153,8 @@ fn definition(body: &Body, shape: Shape, names: &Names) -> String {
     let _ = if names.style == Style::Embedded {
         Ok(())
     } else if body.uses_self {
-        writeln!(text, "    {constant}struct {} *self = self_;", names.policy)
+        let tag = if body.handler.global { &names.shared } else { &names.policy };
+        writeln!(text, "    {constant}struct {tag} *self = self_;")
     } else {
         writeln!(text, "    (void)self_;")
     };

@@ -122,6 +122,7 @@ fn ends(block: &Block) -> bool {
         StatementKind::If { then, otherwise, .. } => ends(then) && ends(otherwise),
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
         | StatementKind::Verbatim { .. }
@@ -150,6 +151,15 @@ impl Body<'_> {
     pub(super) fn member(&mut self, name: &str) -> String {
         self.uses_self = true;
         format!("{}{name}", self.names.style.of_self())
+    }
+
+    /// A member of what the instances of all nodes share; without nodes, of the one instance.
+    pub(super) fn shared_member(&mut self, name: &str) -> String {
+        if self.policy.has_nodes() && !self.handler.global {
+            let shared = self.member(&self.names.shared_member);
+            return format!("{shared}->{name}");
+        }
+        self.member(name)
     }
 
     /// A container.
@@ -244,6 +254,7 @@ impl Body<'_> {
                     self.transfer(statement, source, from, &to);
                 }
             }
+            StatementKind::Send { source, node } => self.send(statement, source, from, *node),
             StatementKind::Destroy { source } => self.destroy(statement, source, from),
             StatementKind::Dispatch { slot } => {
                 let thread = match held {
@@ -333,7 +344,7 @@ impl Body<'_> {
                 let from = taken(self, source);
                 (from, Some(self.site(destination, "to")))
             }
-            StatementKind::Destroy { source } => (taken(self, source), None),
+            StatementKind::Destroy { source } | StatementKind::Send { source, .. } => (taken(self, source), None),
             StatementKind::Dispatch { slot } => (Some(self.site(&ContainerRef::One(*slot), "from")), None),
             StatementKind::Set { .. }
             | StatementKind::If { .. }

@@ -6,6 +6,7 @@
 //! - `CATAPULTS_COMPILED_IN_INSTANCE`: the type of the scheduler's own data, `struct fifo`;
 //! - `CATAPULTS_COMPILED_IN_THREAD`: the type of a thread, `struct fifo_thread`, whose first member is a
 //!   `struct catapults_thread`;
+//! - `CATAPULTS_COMPILED_IN_SHARED`, of a policy with nodes: the type of what all instances share, `struct fifo_shared`;
 //! - `CATAPULTS_COMPILED_IN_NOW`, if the policy uses `now`: the member of the scheduler's own data that holds it;
 //! - `CATAPULTS_COMPILED_IN_THREADIMPORT_NAME` for each variable NAME of threads that the policy imports.
 //!
@@ -21,13 +22,14 @@ mod functions;
 mod handler;
 pub(super) mod hierarchy;
 mod names;
+mod nodes;
 mod setup;
 mod values;
 mod verbatim;
 
 use super::File;
 use crate::framework::Framework;
-use crate::policy::{ContainerKind, Policy, StateClass, Type};
+use crate::policy::{ContainerKind, Entity, Policy, StateClass, Type};
 use crate::verify::Verified;
 use names::Names;
 use std::fmt::Write;
@@ -83,7 +85,7 @@ pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: St
 
 /// The same; `within`: what it is called among the policies of a hierarchy.
 fn one(verified: &Verified<Policy>, framework: &Framework, style: Style, within: Option<&str>) -> File {
-    let framework = &framework.with_timers(verified.policy().timers());
+    let framework = &framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let mut unit = Unit {
         verified,
         policy: verified.policy(),
@@ -95,11 +97,17 @@ fn one(verified: &Verified<Policy>, framework: &Framework, style: Style, within:
     let (functions, table, timeouts) = functions::functions(verified, framework, &mut unit.names);
     unit.head();
     unit.constants();
+    unit.numbers();
+    unit.shared();
     unit.instance();
     unit.thread();
+    unit.node();
     unit.orders();
     if functions.uses_take {
-        unit.take();
+        unit.take(Entity::Thread);
+    }
+    if functions.uses_take_node {
+        unit.take(Entity::Node);
     }
     let helpers = arrays::definitions(unit.policy, &unit.names, &functions.helpers);
     unit.put(&helpers);
@@ -110,8 +118,9 @@ fn one(verified: &Verified<Policy>, framework: &Framework, style: Style, within:
     unit.text.push_str(&functions.text);
     let start = unit.start();
     let adopt = unit.adopt();
+    let of_nodes = unit.of_nodes();
     match style {
-        Style::Loaded => unit.tail(within, &table, &timeouts, &start, &adopt),
+        Style::Loaded => unit.tail(within, &table, &timeouts, &start, &adopt, &of_nodes),
         Style::Embedded => unit.for_host(&table, &timeouts, &functions.never_stop, &start, &adopt),
     }
     File { name: format!("{}.c", unit.policy.name), text: unit.text }
@@ -151,6 +160,9 @@ impl Unit<'_> {
         }
         if self.policy.timers().next().is_some() {
             self.put("#include \"catapults/timers.h\"\n");
+        }
+        if policy.has_nodes() {
+            self.put("#include \"catapults/nodes.h\"\n");
         }
         self.put(&format!(
             "\n_Static_assert(sizeof(catapults_int) * 8 == {}, \"`int` has another width in this host\");\n",

@@ -121,6 +121,14 @@ pub(super) struct Names {
     pub thread: String,
     /// The function that takes a thread out of wherever it is.
     pub take: String,
+    /// Of a policy with nodes: the tag of the struct of what all instances share, the pointer to it in an instance, and the member
+    /// of it with the threads that have been sent to nodes.
+    pub shared: String,
+    pub shared_member: String,
+    pub sent: String,
+    /// The same as `thread` and `take`, for nodes.
+    pub node: String,
+    pub take_node: String,
     /// Enumeration constants or objects.
     pub constants: Vec<String>,
     /// Members of the instance.
@@ -166,11 +174,14 @@ impl Names {
         let mut of = |part: &str| file.take(&format!("{name}_{part}"));
         let thread = of("thread");
         let take = of("take");
+        // Without nodes none of these names is in the file.
+        let mut of_nodes = |part: &str| if policy.has_nodes() { of(part) } else { String::new() };
+        let (shared, node, take_node) = (of_nodes("shared"), of_nodes("node"), of_nodes("take_node"));
         let often = if style == Style::Embedded { economy::often_entered(policy) } else { Vec::new() };
         let entrances = often.into_iter().map(|id| (id, of(&format!("to_{}", policy.containers[id.0].name)))).collect();
         let containers = || policy.containers.iter().map(|container| (container.name.as_str(), container.element));
-        let orders = shared(containers(), |array| of(&format!("{array}_order")));
-        let helpers = shared(containers().filter(|(_, element)| element.is_some()), |array| {
+        let orders = once_each(containers(), |array| of(&format!("{array}_order")));
+        let helpers = once_each(containers().filter(|(_, element)| element.is_some()), |array| {
             [Helper::Count, Helper::First, Helper::Walk].map(|helper| of(&format!("{array}_{}", helper.word())))
         });
         let arrays = policy.containers.iter().enumerate().filter(|(_, container)| container.element.is_some());
@@ -183,7 +194,7 @@ impl Names {
             let seen = style == Style::Embedded && objects.iter().any(|object| Element::array(object) == constant);
             if seen { file.take(&format!("{name}_{constant}")) } else { file.take(constant) }
         });
-        let numbers = shared(containers(), |array| file.take(&format!("in_{array}")));
+        let numbers = once_each(containers(), |array| file.take(&format!("in_{array}")));
         let numbers = numbers.into_iter().zip(&policy.containers).map(|(number, container)| match container.element {
             Some(Element { index, .. }) if index > 0 => format!("{number} + {index}"),
             Some(_) | None => number,
@@ -198,6 +209,8 @@ impl Names {
         let imports = policy.imports.iter().map(|variable| import(&mut instance, &variable.name)).collect();
 
         let timers = instance.take("timers");
+        let mut of_nodes = |part: &str| if policy.has_nodes() { instance.take(part) } else { String::new() };
+        let (shared_member, sent) = (of_nodes("shared"), of_nodes("sent"));
 
         members.take("base");
         let attributes = policy.attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.element));
@@ -209,6 +222,11 @@ impl Names {
             policy: name,
             thread,
             take,
+            shared,
+            shared_member,
+            sent,
+            node,
+            take_node,
             constants,
             containers,
             numbers,
@@ -262,7 +280,7 @@ impl Helper {
 }
 
 /// What is made once for each array and each single thing, by its name.
-fn shared<'a, T: Clone>(
+fn once_each<'a, T: Clone>(
     named: impl Iterator<Item = (&'a str, Option<Element>)>,
     mut make: impl FnMut(&str) -> T,
 ) -> Vec<T> {
@@ -279,7 +297,7 @@ fn elements<'a>(
     named: impl Iterator<Item = (&'a str, Option<Element>)> + Clone,
     take: impl FnMut(&str) -> String,
 ) -> Vec<String> {
-    let arrays = shared(named.clone(), take);
+    let arrays = once_each(named.clone(), take);
     let element = |(array, (_, element)): (String, (&str, Option<Element>))| match element {
         Some(Element { index, .. }) => format!("{array}[{index}]"),
         None => array,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::policy::{Container, ContainerId, ContainerKind, Element, Import, Policy, Value};
+use crate::policy::{Container, ContainerId, ContainerKind, Element, Entity, Import, Policy, Value};
 
 use super::arrays::{self, Group};
 use super::names::Names;
@@ -21,7 +21,23 @@ impl Unit<'_> {
             }
             Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(void) {{\n"),
         };
-        for (container, name) in policy.containers.iter().zip(&names.containers) {
+        text.push_str(&self.set_up(Entity::Thread));
+        if !policy.has_nodes() {
+            text.push_str(&self.set_up_single());
+        }
+        if policy.timers().next().is_some() {
+            let _ = writeln!(text, "    catapults_timers_init(&{of_self}{});", names.timers);
+        }
+        text.push_str("}\n");
+        self.put(&text);
+        name
+    }
+
+    /// The statements that set up what holds threads, or nodes, and the variables of an instance, or of all.
+    pub(super) fn set_up(&self, holds: Entity) -> String {
+        let (policy, names, mut text) = (self.policy, &self.names, String::new());
+        let containers = policy.containers.iter().zip(&names.containers);
+        for (container, name) in containers.filter(|(container, _)| container.holds == holds) {
             match container.element {
                 None => {
                     let _ = writeln!(text, "    {}", emptied(names.style, container, name));
@@ -33,20 +49,25 @@ impl Unit<'_> {
                 Some(_) => {}
             }
         }
-        let variables = policy.variables.iter().map(|variable| (variable.element, variable.initial));
-        text.push_str(&initialised(of_self, &variables.collect::<Vec<_>>(), &names.variables));
+        let own = policy.variables.iter().zip(&names.variables);
+        let own = own.filter(|(variable, _)| variable.global == (holds == Entity::Node));
+        let (variables, members): (Vec<_>, Vec<_>) =
+            own.map(|(variable, name)| ((variable.element, variable.initial), name.clone())).unzip();
+        text.push_str(&initialised(names.style.of_self(), &variables, &members));
+        text
+    }
+
+    /// The same for what is there once.
+    pub(super) fn set_up_single(&self) -> String {
+        let (policy, names, mut text) = (self.policy, &self.names, String::new());
+        let of_self = names.style.of_self();
         for (import, name) in policy.imports.iter().zip(&names.imports) {
             text.push_str(&defaults(names.style, of_self, import, name));
         }
         if policy.uses_now() {
             let _ = writeln!(text, "    {of_self}{} = 0;", names.now);
         }
-        if policy.timers().next().is_some() {
-            let _ = writeln!(text, "    catapults_timers_init(&{of_self}{});", names.timers);
-        }
-        text.push_str("}\n");
-        self.put(&text);
-        name
+        text
     }
 
     /// The function that sets up a thread.
@@ -62,7 +83,10 @@ impl Unit<'_> {
             Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(struct {thread} *t) {{\n"),
         };
         text.push_str("    t->base.container = 0;\n");
-        let attributes = || policy.attributes.iter().zip(&names.attributes);
+        let attributes = || {
+            let all = policy.attributes.iter().zip(&names.attributes);
+            all.filter(|(attribute, _)| attribute.of == Entity::Thread)
+        };
         let (plain, plain_names): (Vec<_>, Vec<_>) = attributes()
             .filter(|(attribute, _)| attribute.timer.is_none())
             .map(|(attribute, name)| ((attribute.element, attribute.initial), name.clone()))
@@ -79,18 +103,22 @@ impl Unit<'_> {
         name
     }
 
-    /// The way out of whatever container holds a thread.
-    pub(super) fn take(&mut self) {
-        let (name, inline) = (&self.names.take, self.names.style.inline());
+    /// The way out of whatever container holds a thread, or a node.
+    pub(super) fn take(&mut self, entity: Entity) {
+        let (name, tag) = match entity {
+            Entity::Thread => (&self.names.take, &self.names.policy),
+            Entity::Node => (&self.names.take_node, &self.names.shared),
+        };
+        let (inline, what) = (self.names.style.inline(), entity.word());
         let instance = match self.names.style {
-            Style::Loaded => format!("struct {} *self, ", self.names.policy),
+            Style::Loaded => format!("struct {tag} *self, "),
             Style::Embedded => String::new(),
         };
         let mut text = format!(
-            "\n/* Takes a thread out of wherever it is. */\n\
+            "\n/* Takes a {what} out of wherever it is. */\n\
              {inline} void {name}({instance}struct catapults_thread *t) {{\n"
         );
-        let all: Vec<ContainerId> = (0..self.policy.containers.len()).map(ContainerId).collect();
+        let all: Vec<ContainerId> = self.policy.holding(entity).collect();
         let groups = arrays::groups(self.policy, &all);
         for group in groups.iter().filter(|group| matches!(group, Group::Array(..))) {
             let (holds, removal) = (group.holds(&self.names, "t"), removal(self.policy, &self.names, group, "t"));

@@ -30,6 +30,7 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
         | StatementKind::If { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Foreach { .. }

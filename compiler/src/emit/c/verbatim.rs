@@ -4,7 +4,7 @@
 //! filed, and all that an expression names, since an expression changes nothing.
 
 use super::handler::{Body, Shape};
-use crate::policy::{AttributeId, ContainerKind, Expression, LocalKind, Piece, Place, Type, Verbatim};
+use crate::policy::{AttributeId, ContainerKind, Entity, Expression, LocalKind, Piece, Place, Type, Verbatim};
 
 /// The lines between the braces of a statement.
 pub(super) fn statement(body: &mut Body, text: &Verbatim) -> Vec<String> {
@@ -62,6 +62,8 @@ fn copied(body: &mut Body, text: &Verbatim, writable: bool) -> String {
 fn can_change(body: &Body, place: &Place) -> bool {
     match place {
         Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::AttributeElement { .. } => true,
+        // The host alone says what holds of a node.
+        Place::Attribute(_, id) if body.policy.attributes[id.0].of == Entity::Node => false,
         Place::Attribute(_, attribute) => !is_sort_key(body, *attribute) && !body.is_timer(*attribute),
         Place::Import(_) | Place::ThreadImport(..) => false,
     }
@@ -81,7 +83,7 @@ fn type_held(body: &Body, place: &Place) -> Option<Type> {
         Place::Attribute(_, id) | Place::AttributeElement { first: id, .. } => Some(body.policy.attributes[id.0].ty),
         Place::Local(id) => match body.handler.locals[id.0].kind {
             LocalKind::Value(ty) => Some(ty),
-            LocalKind::Thread => None,
+            LocalKind::Thread | LocalKind::Node => None,
         },
         Place::Import(_) | Place::ThreadImport(..) => None,
     }

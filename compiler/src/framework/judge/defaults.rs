@@ -79,6 +79,7 @@ fn report(event: &Event, rule: &Rule, index: usize, (end, at): (End, At), diagno
     let wanted = match asked.first() {
         Some(Stage::In(StateClass::Terminated)) => "the type says that it has ended: it must be destroyed".to_owned(),
         Some(Stage::In(class)) => format!("the type says that it ends {}", class.word()),
+        Some(Stage::Placed) => "the type says that it goes to a node".to_owned(),
         Some(Stage::New) | None => "the type says nothing of it: it must stay where it is".to_owned(),
     };
     let diagnostic = Diagnostic::error("E0210", title, at, wanted);
@@ -94,7 +95,7 @@ fn suits(rule: &Rule, start: &Rule, parameter: usize, end: End) -> bool {
         (Some(Stage::In(StateClass::Terminated)), end) => end == End::Destroyed,
         (Some(Stage::In(asked)), End::In(class)) => class == *asked,
         (Some(Stage::In(asked)), End::Kept) => starts(start).contains(&(parameter, Stage::In(*asked))),
-        (Some(Stage::In(_)), End::Destroyed) => false,
+        (Some(Stage::In(_)), End::Destroyed) | (Some(Stage::Placed), _) => false,
         (Some(Stage::New) | None, end) => end == End::Kept,
     }
 }

@@ -183,6 +183,7 @@ fn meanwhile(framework: &Framework, automaton: &Automaton) -> Vec<(State, State)
 fn plain(state: State) -> &'static str {
     match state {
         Stage::New => "not there yet",
+        Stage::Placed => "on another node",
         Stage::In(StateClass::Terminated) => "gone",
         Stage::In(class) => class.word(),
     }

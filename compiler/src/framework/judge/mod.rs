@@ -4,6 +4,7 @@ mod builds;
 mod defaults;
 mod lives;
 mod names;
+mod nodes;
 mod reach;
 mod types;
 
@@ -16,6 +17,7 @@ pub(super) fn judge(framework: &Framework, diagnostics: &mut Diagnostics) {
     names::check(framework, diagnostics);
     builds::check(framework, diagnostics);
     let before = diagnostics.errors();
+    nodes::check(framework, diagnostics);
     types::check(framework, diagnostics);
     containers(framework, diagnostics);
     lacks(framework, diagnostics);
@@ -70,9 +72,9 @@ fn containers(framework: &Framework, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// All events, that of timers included.
+/// All events of threads, that of timers included: those whose types speak of threads.
 fn events(framework: &Framework) -> impl Iterator<Item = &Event> {
-    framework.events.iter().chain(&framework.timer)
+    framework.events.iter().filter(|event| !event.is_global()).chain(&framework.timer)
 }
 
 fn moves(framework: &Framework) -> impl Iterator<Item = &Move> {

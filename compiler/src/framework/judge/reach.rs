@@ -44,7 +44,7 @@ fn reached(framework: &Framework) -> BTreeSet<StateClass> {
                 let ends = rule.moves.iter().map(|step| super::stages(step).1);
                 reached.extend(ends.filter_map(|end| match end {
                     // Who has ended is in no container.
-                    Stage::New | Stage::In(StateClass::Terminated) => None,
+                    Stage::New | Stage::Placed | Stage::In(StateClass::Terminated) => None,
                     Stage::In(class) => Some(class),
                 }));
             }
@@ -64,7 +64,7 @@ fn lacks(rule: &Rule, reached: &BTreeSet<StateClass>) -> Vec<StateClass> {
     let some = rule.given.iter().filter(|condition| matches!(condition, Condition::Some(_))).map(class_of);
     let starts = rule.moves.iter().filter_map(|step| match super::stages(step).0 {
         Stage::In(class) => Some(class),
-        Stage::New => None,
+        Stage::New | Stage::Placed => None,
     });
     let asked: BTreeSet<StateClass> = some.chain(starts).collect();
     asked.difference(reached).copied().collect()

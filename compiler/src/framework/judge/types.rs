@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Condition, Event, Framework, Move, Rule, Stage, class_of, events};
+use super::{Condition, Event, Framework, Move, Rule, Stage, class_of};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 
 pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
-    for event in events(framework) {
+    for event in framework.events.iter().chain(&framework.timer) {
         for (index, rule) in event.rules.iter().enumerate() {
             conditions(rule, diagnostics);
             threads(event, rule, diagnostics);

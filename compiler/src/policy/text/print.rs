@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::names::Names;
 use crate::policy::{
-    At, Block, Container, ContainerKind, ContainerRef, Element, Expression, Handler, Import, LocalKind, Owner, Piece,
-    Place, Policy, SortKey, Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value, Verbatim,
+    At, Block, Container, ContainerKind, ContainerRef, Element, Entity, Expression, Handler, Import, Local, LocalKind,
+    Owner, Piece, Place, Policy, SortKey, Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value,
+    Verbatim,
 };
 
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
@@ -40,7 +41,11 @@ pub fn print(policy: &Policy) -> String {
         if let Some((length, elements)) = array(attribute.element, &policy.attributes, attribute) {
             let initial = values_in_order(elements.iter().map(|attribute| attribute.initial));
             let (name, ty) = (Element::array(&attribute.name), attribute.ty.word());
-            line(&mut out, format_args!("attribute {name}{length}: {ty} = {initial}"));
+            let word = match attribute.of {
+                Entity::Thread => "attribute",
+                Entity::Node => "property",
+            };
+            line(&mut out, format_args!("{word} {name}{length}: {ty} = {initial}"));
         }
     }
     for import in in_section(&policy.thread_imports, &mut out) {
@@ -53,7 +58,8 @@ pub fn print(policy: &Policy) -> String {
         if let Some((length, elements)) = array(variable.element, &policy.variables, variable) {
             let initial = values_in_order(elements.iter().map(|variable| variable.initial));
             let (name, ty) = (Element::array(&variable.name), variable.ty.word());
-            line(&mut out, format_args!("variable {name}{length}: {ty} = {initial}"));
+            let word = if variable.global { "global" } else { "variable" };
+            line(&mut out, format_args!("{word} {name}{length}: {ty} = {initial}"));
         }
     }
     for container in in_section(&policy.containers, &mut out) {
@@ -165,10 +171,14 @@ fn container_line(out: &mut String, container: &Container, length: &str, names: 
         ContainerKind::Pstack(keys) => format!("pstack({})", sort_keys(keys, names)),
     };
     let class = container.class.word();
+    let word = match container.holds {
+        Entity::Thread => "container",
+        Entity::Node => "nodes",
+    };
     line(
         out,
         format_args!(
-            "container {}{length}: {kind} {class}{}{}",
+            "{word} {}{length}: {kind} {class}{}{}",
             Element::array(&container.name),
             owner(container.owner),
             at(container.at)
@@ -193,8 +203,16 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn handler(&self, handler: &Handler, out: &mut String) {
         let (parameters, others) = handler.locals.split_at(handler.parameters.min(handler.locals.len()));
-        let parameters = parameters.iter().map(|local| local.name.as_str()).collect::<Vec<_>>().join(", ");
-        let word = if handler.returns.is_some() { "query" } else { "event" };
+        let parameter = |local: &Local| match local.kind {
+            LocalKind::Node => format!("node {}", local.name),
+            LocalKind::Thread | LocalKind::Value(_) => local.name.clone(),
+        };
+        let parameters = parameters.iter().map(parameter).collect::<Vec<_>>().join(", ");
+        let word = match (handler.returns, handler.global) {
+            (Some(_), _) => "query",
+            (None, true) => "global event",
+            (None, false) => "event",
+        };
         let returns = handler.returns.map(|ty| format!(": {}", ty.word())).unwrap_or_default();
         let written = if handler.written == handler.name { String::new() } else { format!(" as {}", handler.written) };
         let (owner, place) = (owner(handler.owner), at(handler.at));
@@ -202,6 +220,7 @@ impl Printer<'_> {
         for local in others {
             let kind = match local.kind {
                 LocalKind::Thread => "thread",
+                LocalKind::Node => "node",
                 LocalKind::Value(ty) => ty.word(),
             };
             line(out, format_args!("  {kind} {};", local.name));
@@ -214,7 +233,23 @@ impl Printer<'_> {
         for statement in block {
             let indent = "  ".repeat(depth);
             let places = at(statement.at) + &statement.called.map(at).unwrap_or_default();
-            line(out, format_args!("{indent}{}{places}{}", self.head(statement), opening(statement)));
+            let head = match &statement.kind {
+                // Which it is does not show by the names.
+                StatementKind::Send { source, node } => {
+                    format!("send {} to {};", self.source(source), self.thread(*node))
+                }
+                StatementKind::Set { .. }
+                | StatementKind::Transfer { .. }
+                | StatementKind::Destroy { .. }
+                | StatementKind::Dispatch { .. }
+                | StatementKind::If { .. }
+                | StatementKind::Foreach { .. }
+                | StatementKind::Loop { .. }
+                | StatementKind::Return { .. }
+                | StatementKind::Verbatim { .. }
+                | StatementKind::Fail { .. } => self.head(statement),
+            };
+            line(out, format_args!("{indent}{head}{places}{}", opening(statement)));
             match &statement.kind {
                 StatementKind::If { then, otherwise, .. } => {
                     self.block(then, depth + 1, out);
@@ -238,6 +273,7 @@ impl Printer<'_> {
                 }
                 StatementKind::Set { .. }
                 | StatementKind::Transfer { .. }
+                | StatementKind::Send { .. }
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::Return { .. }
@@ -253,6 +289,7 @@ impl Printer<'_> {
             StatementKind::Transfer { source, destination } => {
                 format!("{} => {};", self.source(source), self.container(destination))
             }
+            StatementKind::Send { source, node } => format!("{} => {};", self.source(source), self.thread(*node)),
             StatementKind::Destroy { source } => format!("destroy {};", self.source(source)),
             StatementKind::Dispatch { slot } => format!("dispatch {};", name(&self.names.containers, slot.0)),
             StatementKind::If { condition, .. } => format!("if ({})", self.expression(condition)),
@@ -373,6 +410,7 @@ fn opening(statement: &Statement) -> &'static str {
         | StatementKind::Verbatim { otherwise: Some(_), .. } => true,
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Return { .. }

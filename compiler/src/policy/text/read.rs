@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 use super::lexer::{Token, tokens};
 use crate::policy::{
-    At, Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Float, Handler,
-    Import, ImportId, Local, LocalId, LocalKind, Owner, Policy, Preamble, SortKey, StateClass, ThreadImportId, Type,
-    Value, Variable, VariableId,
+    At, Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Entity, Float,
+    Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Policy, Preamble, SortKey, StateClass, ThreadImportId,
+    Type, Value, Variable, VariableId,
 };
 use crate::vocabulary::UNITS;
 use arrays::elements;
@@ -319,9 +319,15 @@ impl Reader {
             policy.capacity = Some(self.number("how many threads live at a time")?);
         }
         self.declarations(&mut policy)?;
-        while self.accept_word("event") {
+        loop {
+            let global = self.accept_word("global");
+            if global {
+                self.keyword("event")?;
+            } else if !self.accept_word("event") {
+                break;
+            }
             let handler = self.handler(false, &policy)?;
-            policy.events.push(handler);
+            policy.events.push(Handler { global, ..handler });
         }
         while self.accept_word("query") {
             let handler = self.handler(true, &policy)?;
@@ -356,19 +362,21 @@ impl Reader {
         }
         loop {
             let attribute = AttributeId(policy.attributes.len());
-            if self.accept_word("attribute") {
+            let property = self.accept_word("property");
+            if property || self.accept_word("attribute") {
+                let of = if property { Entity::Node } else { Entity::Thread };
                 let (name, length, ty) = self.typed_name()?;
                 self.members.declare(&name, Member::Attribute(attribute, ty, length));
                 for (name, element) in elements(&name, length) {
                     let initial = self.initial(element, ty, bits)?;
-                    policy.attributes.push(Attribute { name, element, ty, initial, timer: None });
+                    policy.attributes.push(Attribute { name, of, element, ty, initial, timer: None });
                 }
             } else if self.accept_word("timer") {
                 let (name, ty, initial) = (self.word("a name")?, Type::Time, Value::Time(0));
                 self.keyword("raises")?;
                 let timer = Some(self.dotted("the name of an event")?);
                 self.members.declare(&name, Member::Attribute(attribute, ty, None));
-                policy.attributes.push(Attribute { name, element: None, ty, initial, timer });
+                policy.attributes.push(Attribute { name, of: Entity::Thread, element: None, ty, initial, timer });
             } else {
                 break;
             }
@@ -383,19 +391,31 @@ impl Reader {
         while self.accept_word("import") {
             policy.imports.push(self.import(bits)?);
         }
-        while self.accept_word("variable") {
+        loop {
+            // `global event` starts a handler.
+            let handler = matches!(self.tokens.get(self.next + 1), Some((Token::Word(word), _)) if word == "event")
+                && !matches!(self.tokens.get(self.next + 2), Some((Token::Symbol(":" | "["), _)));
+            let global = !handler && self.accept_word("global");
+            if !global && !self.accept_word("variable") {
+                break;
+            }
             let (name, length, ty) = self.typed_name()?;
             self.globals.declare(&name, Name::Variable(VariableId(policy.variables.len()), ty, length));
             for (name, element) in elements(&name, length) {
                 let initial = self.initial(element, ty, bits)?;
-                policy.variables.push(Variable { name, element, ty, initial });
+                policy.variables.push(Variable { name, global, element, ty, initial });
             }
         }
         for (index, import) in policy.imports.iter().enumerate() {
             self.globals.declare(&import.name, Name::Import(ImportId(index), import.ty));
         }
-        while self.accept_word("container") {
-            let (container, length) = self.container()?;
+        loop {
+            let nodes = self.accept_word("nodes");
+            if !nodes && !self.accept_word("container") {
+                break;
+            }
+            let (mut container, length) = self.container()?;
+            container.holds = if nodes { Entity::Node } else { Entity::Thread };
             let slot = container.kind == ContainerKind::Threadref;
             let first = ContainerId(policy.containers.len());
             if first.0 + length.unwrap_or(1) > MOST_CONTAINERS {
@@ -472,7 +492,8 @@ impl Reader {
         let Some(class) = StateClass::from_word(&word) else {
             return self.fail(format!("`{word}` is no state class: RUNNING, READY, BLOCKED, TERMINATED"));
         };
-        let container = Container { name, element: None, kind, class, owner: self.owner(), at: self.at()? };
+        let (holds, owner, at) = (Entity::Thread, self.owner(), self.at()?);
+        let container = Container { name, holds, element: None, kind, class, owner, at };
         Ok((container, length))
     }
 
@@ -504,7 +525,9 @@ impl Reader {
         self.symbol("(")?;
         if !self.accept(")") {
             loop {
-                locals.push(Local { name: self.word("a parameter")?, kind: LocalKind::Thread });
+                let named = matches!(self.tokens.get(self.next + 1), Some((Token::Word(_), _)));
+                let kind = if named && self.accept_word("node") { LocalKind::Node } else { LocalKind::Thread };
+                locals.push(Local { name: self.word("a parameter")?, kind });
                 if !self.accept(",") {
                     break;
                 }
@@ -522,7 +545,8 @@ impl Reader {
         let (owner, at) = (self.owner(), self.at()?);
         self.symbol("{")?;
         let body = HandlerReader { scope: Scope::default(), bits: policy.int_bits, returns };
-        body.read(self, &mut locals).map(|body| Handler { name, written, locals, parameters, returns, body, owner, at })
+        let body = body.read(self, &mut locals)?;
+        Ok(Handler { name, written, locals, parameters, global: false, returns, body, owner, at })
     }
 
     fn member(&mut self, name: &str) -> Read<Member> {

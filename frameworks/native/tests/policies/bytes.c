@@ -22,6 +22,9 @@
 #ifndef THREAD_SIZE
 #define THREAD_SIZE ((sizeof(struct bytes_thread) + 15) & ~15u)
 #endif
+#ifndef SHARED_SIZE
+#define SHARED_SIZE 0
+#endif
 #ifndef BALLAST
 #define BALLAST 16 /* bytes of further attributes */
 #endif
@@ -146,6 +149,7 @@ static const struct catapults_import thread_imports[] = {
 __attribute__((visibility("default"))) const struct catapults_policy catapults_policy = {
     .magic = MAGIC,
     .contract = CONTRACT,
+    .shared_size = SHARED_SIZE,
     .framework_abi = ABI,
     .instance_size = sizeof(struct bytes),
     .thread_size = THREAD_SIZE,

@@ -175,7 +175,7 @@ impl Body<'_> {
     /// Whether a block moves, destroys or re-files a thread.
     pub(in crate::emit::c) fn moves(&self, block: &Block) -> bool {
         block.iter().any(|statement| match &statement.kind {
-            StatementKind::Transfer { .. } | StatementKind::Destroy { .. } => true,
+            StatementKind::Transfer { .. } | StatementKind::Send { .. } | StatementKind::Destroy { .. } => true,
             StatementKind::Set { .. } => !self.verified.facts(statement.id).refile.is_empty(),
             StatementKind::If { then, otherwise, .. } => self.moves(then) || self.moves(otherwise),
             StatementKind::Foreach { body, .. } => self.moves(body),
@@ -193,6 +193,7 @@ fn puts(block: &Block, container: ContainerId) -> bool {
     block.iter().any(|statement| match &statement.kind {
         StatementKind::Transfer { destination, .. } => destination.may_be(container),
         StatementKind::Set { .. }
+        | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }

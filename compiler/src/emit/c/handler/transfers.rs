@@ -4,7 +4,7 @@ use super::super::Style;
 use super::super::arrays::{self, Group, Site};
 use super::super::economy;
 use super::Body;
-use crate::policy::{AttributeId, ContainerKind, LocalId, Source, Statement, StatementId};
+use crate::policy::{AttributeId, ContainerKind, LocalId, Source, Statement, StatementId, Thread};
 
 impl Body<'_> {
     pub(super) fn transfer(&mut self, statement: &Statement, source: &Source, from: Option<Site>, to: &Site) {
@@ -34,10 +34,38 @@ impl Body<'_> {
         }
     }
 
+    /// The thread leaves for a node: its host finds it among those that were sent.
+    pub(super) fn send(&mut self, statement: &Statement, source: &Source, from: Option<Site>, node: Thread) {
+        let thread = self.taken(statement, source, from);
+        let (node, sent) = (self.thread(node), self.shared_member(&self.names.sent));
+        // No timer of a thread is armed that has been nowhere yet.
+        let timers = if self.handler.global { Vec::new() } else { self.timers() };
+        if timers.is_empty() {
+            return self.from(statement, &format!("catapults_send(&{sent}, {thread}, {node});"));
+        }
+        let scope = self.scope.clone();
+        let gone = self.scope.take("gone");
+        self.from(statement, "{");
+        self.depth += 1;
+        self.line(&format!("struct catapults_thread *{gone} = {thread};"));
+        for timer in timers {
+            let disarmed = self.arm(&gone, timer, "0");
+            self.line(&disarmed);
+        }
+        self.line(&format!("catapults_send(&{sent}, {gone}, {node});"));
+        self.depth -= 1;
+        self.line("}");
+        self.scope = scope;
+    }
+
+    fn timers(&self) -> Vec<AttributeId> {
+        (0..self.policy.attributes.len()).map(AttributeId).filter(|id| self.is_timer(*id)).collect()
+    }
+
     pub(super) fn destroy(&mut self, statement: &Statement, source: &Source, from: Option<Site>) {
         let thread = self.taken(statement, source, from);
-        let timers: Vec<AttributeId> =
-            (0..self.policy.attributes.len()).map(AttributeId).filter(|id| self.is_timer(*id)).collect();
+        // A node has none.
+        let timers = if self.handler.global { Vec::new() } else { self.timers() };
         if timers.is_empty() {
             return self.from(statement, &format!("{thread}->container = 0;"));
         }
@@ -100,7 +128,8 @@ impl Body<'_> {
                 self.uses_self = true;
                 self.uses_take = true;
                 let instance = if self.names.style == Style::Loaded { "self, " } else { "" };
-                self.line(&format!("{}({instance}{thread});", self.names.take));
+                let take = if self.handler.global { &self.names.take_node } else { &self.names.take };
+                self.line(&format!("{take}({instance}{thread});"));
             }
         }
     }

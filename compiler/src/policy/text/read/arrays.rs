@@ -87,7 +87,7 @@ impl HandlerReader {
     /// A thread, if what is named is one.
     pub(super) fn named_thread(&mut self, reader: &mut Reader) -> Read<Option<Thread>> {
         Ok(match self.name(reader)? {
-            Name::Local(local, LocalKind::Thread) => Some(Thread::Local(local)),
+            Name::Local(local, LocalKind::Thread | LocalKind::Node) => Some(Thread::Local(local)),
             Name::Container(slot, true, None) => Some(Thread::Slot(slot)),
             // What is looked at twice is short, or the time would double with each level of brackets.
             Name::Container(first, true, Some(length)) => match reader.tokens.get(reader.next + 1) {

@@ -138,7 +138,7 @@ impl HandlerReader {
             Name::Variable(variable, ty, length) => (self.variable(variable, length, reader)?, ty),
             Name::Import(import, ty) => (Place::Import(import), ty),
             Name::Local(local, LocalKind::Value(ty)) => (Place::Local(local), ty),
-            Name::Local(local, LocalKind::Thread) => self.member_of(Thread::Local(local), reader)?,
+            Name::Local(local, LocalKind::Thread | LocalKind::Node) => self.member_of(Thread::Local(local), reader)?,
             Name::Container(first, true, length) => match self.element(first, length, reader)? {
                 ContainerRef::One(slot) => self.member_of(Thread::Slot(slot), reader)?,
                 ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {

@@ -107,7 +107,7 @@ impl HandlerReader {
         let names_thread = matches!(reader.tokens.get(reader.next + 1), Some((Token::Word(_), _)));
         if names_thread && reader.accept_word("thread") {
             return match self.name(reader)? {
-                Name::Local(local, LocalKind::Thread) => Ok(Piece::Thread(Thread::Local(local))),
+                Name::Local(local, LocalKind::Thread | LocalKind::Node) => Ok(Piece::Thread(Thread::Local(local))),
                 Name::Container(slot, true, None) => Ok(Piece::Thread(Thread::Slot(slot))),
                 Name::Local(_, LocalKind::Value(_))
                 | Name::Container(..)
@@ -152,6 +152,15 @@ impl HandlerReader {
     }
 
     fn simple(&mut self, reader: &mut Reader) -> Read<StatementKind> {
+        if reader.accept_word("send") {
+            let source = self.source(reader)?;
+            reader.keyword("to")?;
+            let node = match self.named_thread(reader)? {
+                Some(node) => node,
+                None => return reader.fail("expected a node before this"),
+            };
+            return Ok(StatementKind::Send { source, node });
+        }
         if reader.accept_word("destroy") {
             return Ok(StatementKind::Destroy { source: self.source(reader)? });
         }
@@ -197,7 +206,7 @@ impl HandlerReader {
                     }
                 }
             }
-            Name::Local(local, LocalKind::Thread) => {
+            Name::Local(local, LocalKind::Thread | LocalKind::Node) => {
                 if reader.accept("=>") {
                     let source = Source::Thread(local);
                     return Ok(StatementKind::Transfer { source, destination: self.destination(reader)? });
@@ -216,7 +225,7 @@ impl HandlerReader {
     pub(super) fn source(&mut self, reader: &mut Reader) -> Read<Source> {
         match self.name(reader)? {
             Name::Container(first, _, length) => Ok(Source::Container(self.element(first, length, reader)?)),
-            Name::Local(local, LocalKind::Thread) => Ok(Source::Thread(local)),
+            Name::Local(local, LocalKind::Thread | LocalKind::Node) => Ok(Source::Thread(local)),
             Name::Local(_, LocalKind::Value(_)) | Name::Constant(..) | Name::Variable(..) | Name::Import(..) => {
                 reader.fail("expected a thread or a container before this")
             }
@@ -234,7 +243,7 @@ impl HandlerReader {
 
     pub(super) fn thread(&mut self, reader: &mut Reader) -> Read<LocalId> {
         match self.name(reader)? {
-            Name::Local(local, LocalKind::Thread) => Ok(local),
+            Name::Local(local, LocalKind::Thread | LocalKind::Node) => Ok(local),
             Name::Local(_, LocalKind::Value(_))
             | Name::Container(..)
             | Name::Constant(..)
@@ -263,6 +272,7 @@ fn declared_kind(reader: &Reader) -> Option<LocalKind> {
     };
     match word.as_str() {
         "thread" => Some(LocalKind::Thread),
+        "node" => Some(LocalKind::Node),
         word => Type::from_word(word).map(LocalKind::Value),
     }
 }

@@ -1,0 +1,2 @@
+#define SHARED_SIZE 16
+#include "bytes.c"
