@@ -37,7 +37,7 @@ setup-%:
 
 say = printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help setup build test demo bench guards explore mutants fuzz differential pth-suite weather lint format clean
+.PHONY: help setup build test demo bench experiments guards explore mutants fuzz differential pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -99,6 +99,8 @@ test-rust:
 test-bench:
 	@$(call say,measurements: every loop once, in short)
 	@$(MAKE) -j$(JOBS) -C bench/native test
+	@$(MAKE) -C bench/experiments all
+	@$(BUILD)/bin/catapults-bench experiments --short
 
 test-policies:
 	@$(call say,policies: check)
@@ -154,6 +156,11 @@ bench: setup-build+demo+bench+freertos ## Measure beside peers, write bench/resu
 	@$(MAKE) -j$(JOBS) -C bench/native all
 	@$(MAKE) -C bench/peers all
 	@$(BUILD)/bin/catapults-bench bench
+
+experiments: setup-build+demo ## Repeat experiments of papers: a table, a check and a plot of each, in bench/results/experiments
+	@$(MAKE) programs frameworks policies
+	@$(MAKE) -C bench/experiments all
+	@$(BUILD)/bin/catapults-bench experiments
 
 weather: setup-build+demo+rabbit+freertos ## The weather station on every host: Table 3 of the 2005 paper, and the comparison with a scheduler by hand
 	@$(MAKE) programs frameworks applications

@@ -3,6 +3,7 @@
 mod bench;
 mod client;
 mod demo;
+mod experiments;
 mod files;
 mod place;
 mod process;
@@ -34,6 +35,8 @@ enum What {
     Demo(demo::Options),
     /// Compare with peers and targets
     Bench(bench::Options),
+    /// Repeat experiments of papers, each with its check and plot
+    Experiments(experiments::Options),
     /// Run the weather station on every host, under the generic scheduler and under its own
     Weather(weather::Options),
 }
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     let done = place::Place::at(&command.root).and_then(|place| match &command.what {
         What::Demo(options) => demo::run(&place, options),
         What::Bench(options) => bench::run(&place, options),
+        What::Experiments(options) => experiments::run(&place, options),
         What::Weather(options) => weather::run(&place, options),
     });
     match done {
