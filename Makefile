@@ -22,7 +22,7 @@ POLICIES     := $(wildcard policies/*.sched)
 HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 # Folders of policies, hierarchies and framework descriptions.
-FORMATTED    := policies tests/run frameworks
+FORMATTED    := policies tests/run frameworks bench/experiments
 # Rust that is in no workspace of ours.
 CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
 CLANG_FORMAT := clang-format-19

@@ -2,7 +2,9 @@
 //! and what must hold.
 
 mod description;
+mod distribution;
 mod plot;
+mod points;
 
 use std::io::Write;
 use std::path::Path;
@@ -14,10 +16,9 @@ use serde::Serialize;
 
 use crate::place::Place;
 use crate::process::{Processors, pinned};
-use crate::results::{self, Goal};
-use crate::statistics::median;
+use crate::results;
 
-use description::Description;
+use description::{Check, Description};
 
 /// What to run.
 #[derive(Args, Debug)]
@@ -36,20 +37,14 @@ pub struct Options {
     dry: bool,
 }
 
-/// Every repeat at one point of a panel.
+/// Every repeat at one point of a panel; of a distribution, of the whole panel.
 #[derive(Serialize)]
 struct Cell {
     panel: String,
-    point: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    point: Option<u32>,
     /// In the order of the description's series.
     values: Vec<Vec<f64>>,
-}
-
-impl Cell {
-    /// Of each series.
-    fn medians(&self) -> Vec<f64> {
-        self.values.iter().map(|values| median(values)).collect()
-    }
 }
 
 /// Runs the experiments, prints a table of each, and writes `bench/results/experiments`.
@@ -74,13 +69,23 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
         if options.short {
             continue;
         }
-        let found = judge(&description, &cells)?;
+        let (found, table) = match &description.check {
+            Check::Points { at_most, .. } => {
+                let found = points::judge(&description, &cells, *at_most)?;
+                let table = points::table(&description, &cells, &found, *at_most);
+                (found, table)
+            }
+            Check::Distribution { bound, unit, .. } => {
+                let found = distribution::judge(&description, &cells, *bound, unit)?;
+                (found, distribution::table(&description, &cells, unit))
+            }
+        };
         let mut out = std::io::stdout().lock();
         writeln!(out, "{name}: {} ({})", description.title, description.source)?;
         for note in &description.notes {
             writeln!(out, "{note}")?;
         }
-        writeln!(out, "Medians of {repeats}: {}.\n\n{}\n", description.y, table(&description, &cells, &found))?;
+        writeln!(out, "{}; repeats: {repeats}.\n\n{table}\n", description.y)?;
         if !options.dry {
             let folder = place.folder("bench/results/experiments")?;
             results::write(&folder.join(format!("{name}.json")), &description.title, &cells, &found)?;
@@ -119,9 +124,13 @@ fn measure(place: &Place, name: &str, description: &Description, repeats: u32) -
     let processor = Processors::first_two()?.server;
     let program = place.built(&format!("experiments/{name}"), "experiments")?;
     let policy = place.built(&description.policy, "build")?;
+    let points: Vec<Option<u32>> = match description.points.as_slice() {
+        [] => vec![None],
+        points => points.iter().copied().map(Some).collect(),
+    };
     let mut cells = Vec::new();
     for panel in description.panels.keys() {
-        for &point in &description.points {
+        for &point in &points {
             cells.push(Cell { panel: panel.clone(), point, values: vec![Vec::new(); description.series.len()] });
         }
     }
@@ -132,62 +141,37 @@ fn measure(place: &Place, name: &str, description: &Description, repeats: u32) -
             for turn in 0..series.len() {
                 let index = (turn + number + repeat) % series.len();
                 let mut command = pinned(&program, &[processor]);
-                command.args(series[index]).args(&description.panels[&cell.panel]).arg(cell.point.to_string());
+                command.args(series[index]).args(&description.panels[&cell.panel]);
+                command.args(cell.point.map(|point| point.to_string()));
                 let output = command.env("CATAPULTS_POLICY", &policy).output()?;
                 let said = String::from_utf8_lossy(&output.stderr);
                 ensure!(output.status.success(), "{command:?}: {}: {}", output.status, said.trim());
-                cell.values[index].push(value(&String::from_utf8_lossy(&output.stdout))?);
+                cell.values[index].extend(values(&String::from_utf8_lossy(&output.stdout))?);
             }
         }
     }
     Ok(cells)
 }
 
-/// Reads `value NUMBER`.
-fn value(printed: &str) -> Result<f64> {
-    let number = printed.trim().strip_prefix("value ").and_then(|number| number.parse().ok());
-    number.filter(|number: &f64| number.is_finite()).with_context(|| format!("not a value: {printed}"))
-}
-
-/// One goal for each point: the median of the ratios of each round.
-fn judge(description: &Description, cells: &[Cell]) -> Result<Vec<Goal>> {
-    let check = &description.check;
-    let index = |name: &String| description.series.get_index_of(name).with_context(|| format!("no series {name}"));
-    let (ours, theirs) = (index(&check.series)?, index(&check.times)?);
-    let goal = |cell: &Cell| {
-        let ratios: Vec<f64> = cell.values[ours].iter().zip(&cell.values[theirs]).map(|(a, b)| a / b).collect();
-        Goal {
-            what: format!("{}, {} {}: {} / {}", cell.panel, cell.point, description.x, check.series, check.times),
-            value: median(&ratios),
-            target: check.at_most,
-            at_most: true,
-            unit: "×",
-        }
+/// Reads lines `value NUMBER`, at least one.
+fn values(printed: &str) -> Result<Vec<f64>> {
+    ensure!(!printed.is_empty(), "nothing was printed");
+    let value = |line: &str| {
+        let number = line.strip_prefix("value ").and_then(|number| number.parse().ok());
+        number.filter(|number: &f64| number.is_finite()).with_context(|| format!("not a value: {line}"))
     };
-    Ok(cells.iter().map(goal).collect())
+    printed.lines().map(value).collect()
 }
 
-/// A row for each point, with the ratio that the check is about.
-fn table(description: &Description, cells: &[Cell], goals: &[Goal]) -> Table {
+/// An empty table with this head; numbers stand on the right.
+fn headed(head: Vec<String>, left: &[usize]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    let mut head = vec![String::new(), description.x.clone()];
-    head.extend(description.series.keys().cloned());
-    head.extend(["ratio".to_owned(), format!("≤ {}", description.check.at_most)]);
-    let columns = head.len();
     table.set_header(head);
-    let mut panel = "";
-    for (cell, goal) in cells.iter().zip(goals) {
-        let title = if cell.panel == panel { "" } else { &cell.panel };
-        panel = &cell.panel;
-        let mut row = vec![title.to_owned(), cell.point.to_string()];
-        row.extend(cell.medians().iter().map(|median| format!("{median:.3}")));
-        row.push(format!("{:.3}", goal.value));
-        row.push((if goal.reached() { "yes" } else { "LOST" }).to_owned());
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut().skip(1).take(columns - 2) {
-        column.set_cell_alignment(CellAlignment::Right);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if !left.contains(&index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     table
 }
@@ -198,23 +182,9 @@ mod tests {
 
     #[test]
     fn what_a_program_prints() {
-        assert_eq!(value("value 1.5\n").unwrap(), 1.5);
-        for wrong in ["", "1.5", "value", "value x", "value NaN", "value 1 2"] {
-            assert!(value(wrong).is_err(), "{wrong}");
+        assert_eq!(values("value 1.5\nvalue 2\n").unwrap(), [1.5, 2.0]);
+        for wrong in ["", "1.5", "value", "value x", "value NaN", "value 1 2", "value 1\n\nvalue 2"] {
+            assert!(values(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_loss_is_a_loss() {
-        let description: Description = serde_json::from_str(
-            r#"{"title": "", "source": "", "notes": [], "policy": "", "series": {"A": [], "B": []}, "panels": {"p": []},
-                "points": [1, 2], "repeats": 1, "x": "x", "y": "y", "check": {"series": "A", "at_most": 1.05, "times": "B"}}"#,
-        )
-        .unwrap();
-        let cell = |point, ours| Cell { panel: "p".to_owned(), point, values: vec![vec![ours], vec![1.0]] };
-        let cells = [cell(1, 1.04), cell(2, 1.06)];
-        let goals = judge(&description, &cells).unwrap();
-        assert_eq!(goals.iter().map(Goal::reached).collect::<Vec<_>>(), [true, false]);
-        assert!(table(&description, &cells, &goals).to_string().contains("LOST"));
     }
 }
