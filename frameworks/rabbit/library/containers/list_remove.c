@@ -9,7 +9,7 @@ void catapults_list_remove(struct catapults_list *list, struct catapults_thread 
     pop bc
     push de
     push hl
-#include "unlink.h"
+#include "unlink.inc"
     dec hl
     dec bc
     pop de

@@ -8,7 +8,7 @@ void catapults_stack_remove(struct catapults_stack *stack, struct catapults_thre
     pop de
     pop bc
     push de
-#include "unlink.h"
+#include "unlink.inc"
     ret
     __endasm;
 }
