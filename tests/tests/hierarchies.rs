@@ -112,7 +112,7 @@ fn a_description_cannot_promise_what_its_language_has_not() {
     fs::write(&path, promised).unwrap();
     let checked = command(&["framework".as_ref(), "check".as_ref(), path.as_os_str()]);
     let said = said(&checked);
-    let expected = "error[E0505]: no hierarchy can be translated into `embedded_c`, whose hosts have one scheduler";
+    let expected = "error[E0505]: no hierarchy, and no policy with nodes, can be translated into `embedded_c`, whose hosts have one scheduler";
     assert!(!checked.status.success() && said.contains(expected), "{said}");
 }
 

@@ -6,7 +6,7 @@ mod statements;
 use std::fmt::Write;
 
 use crate::choices::Choices;
-use catapults_compiler::framework::{Absent, Feature, Framework};
+use catapults_compiler::framework::{Absent, Extent, Feature, Framework};
 
 /// A scheduler for the native framework. The same bytes give the same text; the fewer and smaller they are, the simpler it is.
 pub fn random(bytes: &[u8]) -> String {
@@ -17,7 +17,8 @@ pub fn random(bytes: &[u8]) -> String {
 pub fn random_for(framework: &Framework, bytes: &[u8]) -> String {
     let features: Vec<Feature> = framework.dialect.features.iter().copied().collect();
     let known = ["newthread", "schedule", "switch_out", "event_raised"];
-    let required = framework.events.iter().filter(|event| matches!(event.absent, Absent::Required));
+    let of_all = framework.events.iter().filter(|event| event.extent == Extent::Any); // these have no nodes
+    let required = of_all.filter(|event| matches!(event.absent, Absent::Required));
     let others: Vec<&str> = required.map(|event| event.name.as_str()).filter(|name| !known.contains(name)).collect();
     written(bytes, &features, &|name| framework.events.iter().any(|event| event.name == name), &others)
 }
