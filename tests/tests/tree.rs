@@ -81,19 +81,24 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
 
 /// A tree of the library's policies, some of their variables given.
 fn random(rng: &mut Rng, name: &str) -> String {
+    let framework = native();
+    let compiled = |path: &PathBuf| {
+        let source = Source::new("x", fs::read_to_string(path).unwrap());
+        catapults_compiler::compile(&source, &framework).unwrap().0
+    };
     let mut policies = shipped_policies();
+    // A scheduler of a tree is one instance.
+    policies.retain(|path| !compiled(path).policy().has_nodes());
     // In every third place the one that is told how long its threads have run.
     let consumed = root().join("tests/hierarchies/least_consumed.sched");
     policies.extend(vec![consumed; policies.len() / 2]);
     let mut text = format!("hierarchy {name} {{\n");
     let count = rng.usize(2..9);
-    let framework = native();
     let mut imports: Vec<Vec<Import>> = Vec::new();
     for index in 0..count {
         let path = &policies[rng.usize(0..policies.len())];
         let policy = path.file_stem().unwrap().to_string_lossy();
-        let source = Source::new("x", fs::read_to_string(path).unwrap());
-        let (verified, _) = catapults_compiler::compile(&source, &framework).unwrap();
+        let verified = compiled(path);
         let mut given = |list: &[Import]| -> String {
             let mut values = String::new();
             // What the host keeps it also sets.
