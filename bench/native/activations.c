@@ -4,7 +4,13 @@
  * the small library of the tests beside pthreads.
  *
  * Prints `name value` lines, in nanoseconds (slowdown: a ratio); medians.
+ *
+ *     activations           all of it
+ *     activations short     a twentieth of it: whether it works
+ *
+ * Whatever it waits for is bounded: it ends with a message when a round of some loop takes longer than PATIENCE.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
@@ -35,20 +41,113 @@ static double median(double *values, int count) {
     return count ? values[count / 2] : 0;
 }
 
+static bool shortened;
+
+static int rounds(int all) { return shortened ? (all + 19) / 20 : all; }
+
+/* ---- Time limits ---------------------------------------------------------------------------------------------------
+ */
+
+enum { PATIENCE = 30 }; /* seconds for a round: for machines that have much else to do */
+
+/* What is being done. */
+static struct {
+    const char *_Atomic loop;
+    _Atomic int round;
+} at;
+
+static void doing(const char *loop, int round) {
+    at.round = round;
+    at.loop = loop;
+}
+
+/* Who is watched while it blocks, and how far it is: it begins a round, is told to be blocked, and to have come back.
+ * Others may block, too, for a page that the kernel has taken away. */
+static struct small_thread *_Atomic watched;
+static _Atomic int round_begun, round_blocked, round_back;
+static _Atomic int64_t before_block, blocked_at, back_at;
+
+/* What the kernel says of one of our threads. */
+static void print_task(const char *tid) {
+    char path[300], text[64] = "";
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/%s", tid, i ? "syscall" : "wchan");
+        FILE *file = fopen(path, "r");
+        if (file && fgets(text, sizeof text, file))
+            fprintf(stderr, "%s %.*s", i ? "" : tid, (int)strcspn(text, "\n"), text);
+        if (file)
+            fclose(file);
+    }
+    fprintf(stderr, "\n");
+}
+
+static void give_up(void) {
+    fprintf(
+        stderr,
+        "activations: %s, round %d: nothing for %d s. The thread that blocks: round %d begun, %d told as blocked, %d "
+        "as back. Upcalls BLOCKED: %d, UNBLOCKED: %d. %s ready.\n",
+        at.loop, at.round, PATIENCE, round_begun, round_blocked, round_back, small.upcalls[SA_UPCALL_BLOCKED],
+        small.upcalls[SA_UPCALL_UNBLOCKED], small.first ? "Some thread is" : "No thread is");
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks && (task = readdir(tasks));)
+        if (task->d_name[0] != '.')
+            print_task(task->d_name);
+    _exit(EXIT_FAILURE);
+}
+
+/* A kernel thread that the activations know nothing of. */
+static void *watch_time(void *unused) {
+    const char *loop = at.loop;
+    int round = at.round;
+    for (int idle = 0; idle < PATIENCE; idle++) {
+        sleep(1);
+        if (at.loop != loop || at.round != round)
+            idle = 0;
+        loop = at.loop;
+        round = at.round;
+    }
+    give_up();
+    return unused;
+}
+
+static void limit_time(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, watch_time, NULL) != 0)
+        abort();
+}
+
 /* ---- Blocking ------------------------------------------------------------------------------------------------------
  */
 
-enum { ROUNDS = 1000 };
-
-static volatile int64_t before_block, blocked_at, unblocked_at;
-
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
     int64_t t = now();
-    if (type == SA_UPCALL_BLOCKED)
+    if (type == SA_UPCALL_BLOCKED && small.current[sas[1]->sa_cpu] == watched) {
         blocked_at = t;
-    if (type == SA_UPCALL_UNBLOCKED)
-        unblocked_at = t;
+        round_blocked = round_begun;
+    }
+    for (int i = 1; type == SA_UPCALL_UNBLOCKED && i <= events; i++)
+        if (small.blocked[sas[i]->sa_id] == watched) {
+            back_at = t;
+            round_back = round_begun;
+        }
     small_upcall(type, sas, events, interrupted, argument);
+}
+
+/* The watched thread is about to block. */
+static void begin_round(int round) {
+    round_begun = round;
+    before_block = now();
+}
+
+static void await_blocked(int round) {
+    while (round_blocked < round)
+        small_yield();
+}
+
+/* Before the next thread is watched. */
+static void watch(struct small_thread *thread) {
+    round_begun = round_blocked = round_back = 0;
+    watched = thread;
 }
 
 static int ends[2];
@@ -60,12 +159,14 @@ static void settle(void) {
         sched_yield();
 }
 
+enum { ROUNDS = 1000 };
+
 static void read_pipe(void *unused) {
     (void)unused;
     char c;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 1; i <= rounds(ROUNDS); i++) {
         settle();
-        before_block = now();
+        begin_round(i);
         if (read(ends[0], &c, 1) != 1)
             abort();
         small_yield();
@@ -74,10 +175,9 @@ static void read_pipe(void *unused) {
 
 static char *page;
 
-static void touch_page(void *unused) {
-    (void)unused;
+static void touch_page(void *round) {
     settle();
-    before_block = now();
+    begin_round((int)(intptr_t)round);
     if (*(volatile char *)page != 'u')
         abort();
 }
@@ -96,22 +196,22 @@ static void pipes(bool coming_back) {
     int told = 0;
     if (pipe(ends) != 0)
         abort();
+    watch(&reader);
     small_create(&reader, read_pipe, NULL);
-    for (int i = 0; i < ROUNDS; i++) {
-        blocked_at = unblocked_at = 0;
-        while (!blocked_at)
-            small_yield();
+    for (int i = 1; i <= rounds(ROUNDS); i++) {
+        doing(coming_back ? "unblocked_upcall_pipe" : "blocked_upcall_pipe", i);
+        await_blocked(i);
         for (int64_t limit = now() + 20000; now() < limit;)
             ;
         int64_t written = now();
         if (write(ends[1], "x", 1) != 1)
             abort();
-        for (int64_t limit = now() + 20000000; !unblocked_at && now() < limit;)
+        for (int64_t limit = now() + 20000000; round_back < i && now() < limit;)
             ;
-        if (!unblocked_at)
+        if (round_back < i)
             continue;
         latency[told] = (double)(blocked_at - before_block);
-        back[told++] = (double)(unblocked_at - written);
+        back[told++] = (double)(back_at - written);
     }
     small_join(&reader);
     if (coming_back)
@@ -131,15 +231,15 @@ static void faults(void) {
     struct uffdio_api api = {.api = UFFD_API};
     if (descriptor < 0 || ioctl(descriptor, UFFDIO_API, &api) != 0)
         return;
-    for (int i = 0; i < FAULTS; i++) {
+    watch(&thread);
+    for (int i = 0; i < rounds(FAULTS); i++) {
+        doing("blocked_upcall_page", i + 1);
         page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         struct uffdio_register range = {.range = {(uintptr_t)page, 4096}, .mode = UFFDIO_REGISTER_MODE_MISSING};
         if (page == MAP_FAILED || ioctl(descriptor, UFFDIO_REGISTER, &range) != 0)
             abort();
-        blocked_at = 0;
-        small_create(&thread, touch_page, NULL);
-        while (!blocked_at)
-            small_yield();
+        small_create(&thread, touch_page, (void *)(intptr_t)(i + 1));
+        await_blocked(i + 1);
         latency[i] = (double)(blocked_at - before_block);
         struct uffdio_copy copy = {.dst = (uintptr_t)page, .src = (uintptr_t)content, .len = 4096};
         if (ioctl(descriptor, UFFDIO_COPY, &copy) != 0)
@@ -147,15 +247,17 @@ static void faults(void) {
         small_join(&thread);
         munmap(page, 4096);
     }
-    report("blocked_upcall_page", latency, FAULTS);
+    report("blocked_upcall_page", latency, rounds(FAULTS));
 }
 
 /* A read of a file whose pages were thrown out of memory. How many there were to wait for depends on the disk. */
-static void cold_read(void *file) {
+static int cold_file;
+
+static void cold_read(void *round) {
     static char block[4096];
     settle();
-    before_block = now();
-    if (pread(*(int *)file, block, sizeof block, (off_t)(random() % 4096) * 4096) != sizeof block)
+    begin_round((int)(intptr_t)round);
+    if (pread(cold_file, block, sizeof block, (off_t)(random() % 4096) * 4096) != sizeof block)
         abort();
 }
 
@@ -165,7 +267,7 @@ static void cold_files(void) {
     static struct small_thread thread;
     static char block[1 << 20];
     char name[] = "/var/tmp/catapults-cold-XXXXXX";
-    int told = 0, file = mkstemp(name);
+    int told = 0, file = cold_file = mkstemp(name);
     if (file < 0)
         return;
     unlink(name);
@@ -174,12 +276,13 @@ static void cold_files(void) {
             abort();
     fsync(file);
     posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM);
-    for (int i = 0; i < READS; i++) {
+    watch(&thread);
+    for (int i = 0; i < rounds(READS); i++) {
+        doing("blocked_upcall_cold_read", i + 1);
         posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-        blocked_at = 0;
-        small_create(&thread, cold_read, &file);
+        small_create(&thread, cold_read, (void *)(intptr_t)(i + 1));
         small_yield();
-        if (blocked_at)
+        if (round_blocked == i + 1)
             latency[told++] = (double)(blocked_at - before_block);
         small_join(&thread);
     }
@@ -204,9 +307,10 @@ static __attribute__((noinline)) double calls(void) {
 }
 
 /* The least of many, which other processes disturb least. */
-static __attribute__((noinline)) double least(double (*measure)(void)) {
+static __attribute__((noinline)) double least(const char *name, double (*measure)(void)) {
     double best = 1e18;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < rounds(60); i++) {
+        doing(name, i + 1);
         double value = measure();
         best = value < best ? value : best;
     }
@@ -304,36 +408,48 @@ static double switch_pthread(void) {
     return (double)(now() - start) / SWITCHES;
 }
 
-static double middle(double (*measure)(void)) {
+static void middle(const char *name, double (*measure)(void)) {
     double values[7];
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < rounds(7); i++) {
+        doing(name, i + 1);
         values[i] = measure();
-    return median(values, 7);
+    }
+    printf("%s %.1f\n", name, median(values, rounds(7)));
+    fflush(stdout);
 }
 
-int main(void) {
-    fflush(stdout);
+int main(int count, char **arguments) {
+    shortened = count == 2 && strcmp(arguments[1], "short") == 0;
+    if (count > 1 && !shortened) {
+        fprintf(stderr, "usage: activations [short]\n");
+        return 2;
+    }
     pid_t pid = fork();
     if (pid == 0) {
-        printf("paper_context_pthreads %.0f\n", middle(switch_pthread));
-        fflush(stdout);
+        limit_time();
+        middle("paper_context_pthreads", switch_pthread);
         _exit(EXIT_SUCCESS);
     }
-    waitpid(pid, NULL, 0);
-    double spin_alone = least(spin), calls_alone = least(calls);
-    printf("paper_thread_pthreads %.0f\n", middle(create_pthread));
-    printf("paper_mutex_pthreads %.1f\n", middle(lock_pthread));
-    if (small_start(1) != 0 || sa_register(upcall, NULL, 0, -1) != 0)
+    int status;
+    if (waitpid(pid, &status, 0) != pid || status != 0)
         return EXIT_FAILURE;
-    printf("slowdown_computing %.4f\n", least(spin) / spin_alone);
-    printf("slowdown_system_calls %.4f\n", least(calls) / calls_alone);
+    limit_time();
+    double spin_alone = least("computing", spin), calls_alone = least("system calls", calls);
+    middle("paper_thread_pthreads", create_pthread);
+    middle("paper_mutex_pthreads", lock_pthread);
+    doing("starting", 0);
+    if (small_start(1) != 0 || sa_register(upcall, NULL, 0, -1) != 0) {
+        perror("activations: starting");
+        return EXIT_FAILURE;
+    }
+    printf("slowdown_computing %.4f\n", least("slowdown_computing", spin) / spin_alone);
+    printf("slowdown_system_calls %.4f\n", least("slowdown_system_calls", calls) / calls_alone);
     pipes(true);
     pipes(false);
     faults();
     cold_files();
-    printf("paper_thread %.0f\n", middle(create_small));
-    printf("paper_mutex %.1f\n", middle(lock_small));
-    printf("paper_context %.0f\n", middle(switch_small));
-    fflush(stdout);
-    return EXIT_SUCCESS;
+    middle("paper_thread", create_small);
+    middle("paper_mutex", lock_small);
+    middle("paper_context", switch_small);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

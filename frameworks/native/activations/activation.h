@@ -42,7 +42,9 @@ enum lwp_state {
     LWP_PARKED,
     LWP_QUITS /* its kernel thread ends */
 };
-enum { LWP_STATE = 0xff, LWP_EPOCH = 0x100 }; /* the word: a state, and how often it came back in time */
+/* The word: a state, and how often it got a processor, came back in time or began a hold. What somebody saw before that
+ * is not true any more. */
+enum { LWP_STATE = 0xff, LWP_EPOCH = 0x100 };
 
 /* What a spare is called for. */
 enum call { CALL_NEWPROC, CALL_BLOCKED, CALL_USER, CALL_FAULT, CALL_NEWS };
@@ -70,11 +72,11 @@ struct lwp {
     struct sa_t sa;                  /* its own */
     volatile struct rseq_area *rseq; /* registered with the kernel */
     struct rseq_section section;
-    int file;         /* /proc/self/task/…/syscall */
-    int retry, ticks; /* timers: of the clock, for sections; of its CPU time */
-    int tries, steps; /* of an interruption that found a section */
-    bool pinned;      /* to the CPU of its processor, until it is called */
-    char *base;       /* of the stack on which it waits as a spare: the top */
+    int file;            /* /proc/self/task/…/syscall */
+    int retry, ticks;    /* timers: of the clock, for sections; of its CPU time */
+    int tries, steps;    /* of an interruption that found a section */
+    _Atomic bool pinned; /* to the CPU of its processor, until it is called */
+    char *base;          /* of the stack on which it waits as a spare: the top */
 
     /* While SPARE or CALLED. */
     enum call call;
@@ -101,6 +103,7 @@ struct sa_processor {
     _Atomic uint32_t cpu;        /* where the standby is */
     _Atomic bool doubt;          /* the last time it seemed blocked it was not: the standby asks the kernel first */
     bool watched;                /* has a standby */
+    uint32_t lost;               /* the keeper's: its carrier's word, if that seemed blocked the last time; 0: not */
 };
 
 struct sections {
@@ -168,6 +171,9 @@ void lwp_park(struct lwp *self, struct lwp *called);
 /* A kernel thread (0: the caller) is to run on one CPU; an activation on any again. */
 void lwp_pin(int tid, unsigned cpu);
 void lwp_unpin(struct lwp *lwp);
+void lwp_pin_spare(struct lwp *spare, unsigned cpu);
+/* The caller is about to be without its processor: nobody is to take that from it now. */
+void lwp_let_go(struct lwp *self);
 
 /* ---- watch.c: who is blocked
  * ----------------------------------------------------------------------------------------- */
@@ -180,6 +186,10 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
 /* Whether the activation is blocked in the kernel; where. */
 bool watch_blocked(struct lwp *lwp, uint64_t *pc, uint64_t *sp);
 void *watch_standby(void *processor);
+/* The activation has seemed blocked for long, and nobody has come: another spare is called. */
+void watch_call_again(struct sa_processor *processor);
+/* The activation is AWAY, and blocked there: it is caught when it comes back. */
+void watch_catch(struct lwp *lwp, uint64_t pc);
 /* The processor's carrier may have something to do from now on. */
 void watch_unpark(struct sa_processor *processor);
 
@@ -198,6 +208,8 @@ bool interrupt_regain(struct lwp *self);
 void interrupt_send(struct lwp *lwp);
 /* The caller, which is about to end its last hold, is stopped for what was put off. False: not now. */
 bool interrupt_here(struct lwp *self);
+/* The caller has been given a processor: hears of what has come up meanwhile. */
+void interrupt_given(struct lwp *self);
 /* The activation has come back from the kernel. Returns when it has a processor. */
 void interrupt_hand_in(struct lwp *self, ucontext_t *context);
 /* Sets the list of `lwp`s aside, the newest first. */

@@ -82,11 +82,15 @@ static void try_again(const struct lwp *self, long nanoseconds) {
     system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0);
 }
 
+void interrupt_given(struct lwp *self) {
+    if (atomic_load(&self->user) || interrupt_news(self->processor))
+        interrupt_send(self);
+}
+
 /* Waits, PARKED, until somebody resumes it; tells of what has come up by then. */
 static void park(struct lwp *self, struct lwp *called) {
     lwp_park(self, called);
-    if (atomic_load(&self->user) || interrupt_news(self->processor))
-        interrupt_send(self);
+    interrupt_given(self);
 }
 
 static void set_context(struct lwp *self, ucontext_t *context) {
@@ -113,10 +117,16 @@ static bool stop(struct lwp *self, ucontext_t *context, enum call call) {
         return false;
     }
     set_context(self, context);
-    uint32_t word = atomic_load(&self->word);
-    while ((word & LWP_STATE) != LWP_RUNNING || !lwp_change(self, word, LWP_PARKED)) {
-        interrupt_regain(self); /* LOST a moment ago */
-        word = atomic_load(&self->word);
+    for (;;) {
+        uint32_t word = atomic_load(&self->word);
+        if ((word & LWP_STATE) == LWP_RUNNING && lwp_change(self, word, LWP_PARKED))
+            break;
+        if (interrupt_regain(self)) /* LOST a moment ago */
+            continue;
+        /* It has blocked here, say for a page of this code, and the processor is somebody else's. */
+        lwp_put_back(processor, spare);
+        interrupt_hand_in(self, context);
+        return false;
     }
     lwp_call(spare, processor, call, self, 0);
     park(self, spare);

@@ -15,14 +15,25 @@ enum {
     STACK = 256 << 10 /* of the kernel threads' own */
 };
 
+/* Some were given all CPUs that there were until now, having been on one. */
+static void spread_again(void) {
+    int used = atomic_load(&activations.lwps);
+    for (int i = 0; i < used; i++)
+        if (lwp_state(&sa_lwps[i]) > LWP_STARTING)
+            lwp_unpin(&sa_lwps[i]);
+}
+
 static int read_cpus(void) {
     uint64_t cpus[16] = {0};
     long length = system_call(SYS_sched_getaffinity, 0, sizeof cpus, (long)cpus, 0, 0);
     int count = 0;
+    bool changed = false;
     for (int i = 0; i < 16; i++) {
         count += __builtin_popcountll(cpus[i]);
-        atomic_store(&activations.cpus[i], cpus[i]);
+        changed |= atomic_exchange(&activations.cpus[i], cpus[i]) != cpus[i];
     }
+    if (changed && atomic_load(&activations.enabled))
+        spread_again();
     return length > 0 && count > 0 ? count : 1;
 }
 
@@ -155,8 +166,9 @@ static bool busy(struct sa_processor *processor) {
 }
 
 /* Those who are said to be away, and were not caught. */
-static void catch_some(void) {
+static bool catch_some(void) {
     static int next;
+    bool any = false;
     int used = atomic_load(&activations.lwps), looked = 0;
     for (int i = 0; i < used && looked < CAUGHT_MOST; i++) {
         struct lwp *lwp = &sa_lwps[next++ % used];
@@ -164,8 +176,27 @@ static void catch_some(void) {
         if (lwp_state(lwp) != LWP_AWAY)
             continue;
         looked++;
-        if (!watch_blocked(lwp, &pc, &sp))
+        if (!watch_blocked(lwp, &pc, &sp)) {
             interrupt_send(lwp);
+            any = true;
+        } else if (activations.traps && !lwp->rseq->section) {
+            watch_catch(lwp, pc); /* it had got away, and has blocked somewhere else */
+        }
+    }
+    return any;
+}
+
+/* The standby looks and calls; it may be kept from it between the two, when the CPU has other work. */
+static void look(struct sa_processor *processor) {
+    struct lwp *carrier = atomic_load(&processor->carrier);
+    uint32_t word = carrier ? atomic_load(&carrier->word) : LWP_NONE;
+    if ((word & LWP_STATE) != LWP_LOST) {
+        processor->lost = 0;
+        watch_look(processor, true);
+    } else if (processor->lost == word) {
+        watch_call_again(processor);
+    } else {
+        processor->lost = word;
     }
 }
 
@@ -177,10 +208,9 @@ static bool look_round(void) {
         if (!busy(processor))
             continue;
         any = true;
-        watch_look(processor, true);
+        look(processor);
     }
-    catch_some();
-    return any;
+    return catch_some() || any;
 }
 
 static time_t seconds(void) {

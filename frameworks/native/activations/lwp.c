@@ -79,12 +79,25 @@ void lwp_pin(int tid, unsigned cpu) {
     system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0);
 }
 
+void lwp_pin_spare(struct lwp *spare, unsigned cpu) {
+    lwp_pin(spare->tid, cpu);
+    atomic_store(&spare->pinned, true);
+    if (lwp_state(spare) != LWP_SPARE) /* it was called meanwhile, and may have looked too early */
+        lwp_unpin(spare);
+}
+
 void lwp_unpin(struct lwp *lwp) {
-    lwp->pinned = false;
+    atomic_store(&lwp->pinned, false);
     uint64_t cpus[16];
     for (int i = 0; i < 16; i++)
         cpus[i] = atomic_load(&activations.cpus[i]);
     system_call(SYS_sched_setaffinity, lwp->tid, sizeof cpus, (long)cpus, 0, 0);
+}
+
+void lwp_let_go(struct lwp *self) {
+    uint32_t word = atomic_load(&self->word);
+    atomic_store(&self->word, (word & ~(uint32_t)LWP_STATE) | LWP_TAKEN); /* held or called: nobody else changes it */
+    self->processor = NULL;
 }
 
 /* The processor that the spare had last wants one on its CPU: where it sleeps, there the kernel wakes it if it can. */
@@ -107,7 +120,7 @@ _Noreturn void lwp_wait(void *unused) {
     for (;;) {
         signal_mask(SIGNALS_ALL);
         self->processor = NULL;
-        atomic_store(&self->held, 0);
+        atomic_store(&self->held, 0); /* not before lwp_let_go: it would seem to have blocked with the processor */
         atomic_store(&self->user, false);
         become_reserve(self);
         atomic_store(&self->word, (atomic_load(&self->word) & ~(uint32_t)LWP_STATE) | LWP_SPARE);
@@ -160,7 +173,9 @@ void lwp_resume(struct lwp *lwp, struct sa_processor *processor) {
     lwp->processor = processor;
     lwp->sa.sa_cpu = processor->number;
     atomic_store(&processor->carrier, lwp);
-    lwp_change(lwp, atomic_load(&lwp->word), LWP_RUNNING);
+    /* One more epoch: whoever saw it on another processor, or in another stay on this one, must not take this one. */
+    uint32_t word = atomic_load(&lwp->word) + LWP_EPOCH; /* PARKED: nobody else changes it */
+    atomic_store(&lwp->word, (word & ~(uint32_t)LWP_STATE) | LWP_RUNNING);
     watch_unpark(processor);
     futex_wake(&lwp->word, 1);
 }

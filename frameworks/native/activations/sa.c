@@ -123,6 +123,7 @@ int sa_enable(void) {
     atomic_store(&self->word, LWP_PARKED);
     lwp_call(spare, first, CALL_NEWPROC, self, 0);
     lwp_park(self, spare);
+    interrupt_given(self);
     signal_mask(activations.mask);
     return 0;
 }
@@ -190,7 +191,7 @@ static void resume(void *context) {
     struct lwp *self = sa_here, *lwp = (struct lwp *)((ucontext_t *)context)->uc_link;
     struct sa_processor *processor = self->processor;
     signal_mask(SIGNALS_ALL);
-    self->processor = NULL;
+    lwp_let_go(self);
     lwp_resume(lwp, processor);
     lwp_wait(NULL);
 }

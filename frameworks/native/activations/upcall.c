@@ -126,7 +126,7 @@ _Noreturn static void make(struct lwp *self, struct sa_processor *processor, con
     atomic_store(&self->held, 1);
     lwp_change(self, atomic_load(&self->word), LWP_RUNNING);
     watch_unpark(processor);
-    if (UNLIKELY(self->pinned))
+    if (UNLIKELY(atomic_load(&self->pinned)))
         lwp_unpin(self);
     signal_mask(activations.mask);
     if (__sanitizer_start_switch_fiber)
@@ -136,6 +136,7 @@ _Noreturn static void make(struct lwp *self, struct sa_processor *processor, con
 
 /* The processor that the caller has is to go. What it ran is `about`. */
 static void leave(struct lwp *self, struct sa_processor *processor, struct lwp *about) {
+    lwp_let_go(self);
     atomic_store(&processor->active, false);
     atomic_store(&processor->leaving, false);
     atomic_store(&processor->carrier, NULL);
@@ -149,7 +150,6 @@ static void leave(struct lwp *self, struct sa_processor *processor, struct lwp *
             interrupt_push(&activations.removed, idle);
         }
     }
-    self->processor = NULL;
     interrupt_notify(&sa_processors[0]);
 }
 

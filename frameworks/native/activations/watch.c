@@ -54,9 +54,10 @@ static void set_place(ucontext_t *place, uint64_t pc, uint64_t sp) {
 
 /* It was blocked a moment ago. From here on it is led to sa_trap when it returns to where it was; if it has got away in
  * that moment, the keeper finds it. Somebody else's sequence is left alone. */
-static void catch_on_return(struct lwp *lwp, uint64_t pc) {
+void watch_catch(struct lwp *lwp, uint64_t pc) {
     if (LIKELY(activations.traps && !lwp->rseq->section)) {
         lwp->return_to = lwp->section.start = pc;
+        atomic_thread_fence(memory_order_release);
         lwp->rseq->section = (uint64_t)(uintptr_t)&lwp->section;
         return;
     }
@@ -75,7 +76,7 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
             interrupt_send(lwp);
         return false;
     }
-    catch_on_return(lwp, pc);
+    watch_catch(lwp, pc);
     if (UNLIKELY(!lwp_change(lwp, word, LWP_AWAY)))
         return false;
     set_place(&self->blocked, pc, sp); /* the other's record is its own */
@@ -89,6 +90,8 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
     if (!lwp || !atomic_load(&processor->active))
         return LOOK_NOTHING;
     uint32_t word = atomic_load(&lwp->word);
+    if (UNLIKELY(atomic_load(&processor->carrier) != lwp)) /* the word may be of a stay on another processor */
+        return LOOK_RUNS;
     switch ((enum lwp_state)(word & LWP_STATE)) {
     case LWP_RUNNING:
         break;
@@ -156,21 +159,17 @@ static void follow(struct sa_processor *processor) {
         if (reserve)
             lwp_put_back(processor, reserve);
     }
-    if (reserve && reserve->rseq->cpu != atomic_load(&processor->cpu) && !reserve->pinned) {
-        lwp_pin(reserve->tid,
-                atomic_load(&processor->cpu)); /* it sleeps; where it slept last the kernel would wake it */
-        reserve->pinned = true;
-    } else if (reserve && moved) {
-        lwp_pin(reserve->tid, cpu);
-        reserve->pinned = true;
-    }
+    /* It sleeps; where it slept last the kernel would wake it. */
+    if (reserve && (moved || (reserve->rseq->cpu != atomic_load(&processor->cpu) && !atomic_load(&reserve->pinned))))
+        lwp_pin_spare(reserve, atomic_load(&processor->cpu));
 }
 
-/* The called spare may have died: another one is sent, and whichever comes first makes the upcall. */
-static void call_again(struct sa_processor *processor) {
+/* The called spare may have died, or who would have called it, the standby, is not given its CPU. Another one is sent,
+ * and whichever comes first makes the upcall. */
+void watch_call_again(struct sa_processor *processor) {
     struct lwp *lwp = atomic_load(&processor->carrier);
-    uint32_t word = atomic_load(&lwp->word);
-    if ((word & LWP_STATE) != LWP_LOST)
+    uint32_t word = lwp ? atomic_load(&lwp->word) : LWP_NONE;
+    if ((word & LWP_STATE) != LWP_LOST || atomic_load(&processor->carrier) != lwp)
         return;
     struct lwp *spare = lwp_take(processor);
     if (spare)
@@ -200,7 +199,7 @@ void *watch_standby(void *argument) {
             follow(processor);
             if (++fruitless >= FRUITLESS) {
                 fruitless = 0;
-                call_again(processor);
+                watch_call_again(processor);
                 system_call(SYS_nanosleep, (long)&nap, 0, 0, 0, 0);
             }
             break;

@@ -17,7 +17,8 @@
  * Blocking. A standby thread of the class SCHED_IDLE waits beside each processor: the kernel runs it as soon as the
  * processor's activation blocks. It looks up whether that activation is blocked, or only waits for its CPU because
  * another process has it, and has a spare activation deliver SA_UPCALL_BLOCKED. While nothing blocks this costs
- * nothing. Where the CPU has other work at that moment, a second look is taken every 10 ms.
+ * nothing. Where the CPU has other work at that moment, a second look is taken every 10 ms by a thread of the ordinary
+ * class: BLOCKED then comes within 20 ms and what that thread waits for the CPU itself.
  *
  * Returning. A context that comes back from the kernel is caught on its way, before it executes an instruction, by the
  * kernel's restartable sequences (rseq), where those allow it: x86-64, Linux before 6.19; for page faults, later ones,

@@ -3,6 +3,7 @@
  * what blocks and what does not, sections, signals, processors that come and go, and kernel threads that cannot be made
  * or die.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -319,8 +320,7 @@ static void sleep_and_work(void *unused) {
     }
 }
 
-static void sleepers(int processors) {
-    start(processors);
+static void sleepers(void) {
     for (int i = 0; i < 8; i++)
         small_create(&threads[i], sleep_and_work, NULL);
     for (int i = 0; i < 8; i++)
@@ -329,7 +329,8 @@ static void sleepers(int processors) {
 }
 
 static void returns_are_caught(void) {
-    sleepers(1);
+    start(1);
+    sleepers();
     require(!activations.traps || unnoticed * 10 < returns);
 }
 
@@ -513,8 +514,12 @@ static void concurrency_changes(void) {
 }
 
 static void for_all_threads(const cpu_set_t *cpus) {
-    for (int tid = getpid(); tid < getpid() + 200; tid++)
-        sched_setaffinity(tid, sizeof *cpus, cpus);
+    DIR *tasks = opendir("/proc/self/task");
+    require(tasks);
+    for (struct dirent *task; (task = readdir(tasks));)
+        if (task->d_name[0] != '.')
+            sched_setaffinity(atoi(task->d_name), sizeof *cpus, cpus);
+    closedir(tasks);
 }
 
 /* As `taskset --all-tasks`, or a cpuset that shrinks. */
@@ -531,7 +536,94 @@ static void affinity_changes(void) {
     require(eventually(count(SA_UPCALL_NEWPROC) == 3));
 }
 
-static void two_processors(void) { sleepers(2); }
+static void two_processors(void) {
+    start(2);
+    sleepers();
+}
+
+/* ---- Standbys that do not run -------------------------------------------------------------------------------------
+ */
+
+static _Atomic bool frozen;
+static _Atomic int most_nap; /* microseconds */
+
+/* On a standby: at any instruction of it, as when the CPU has other work. */
+static void freeze(int signal) {
+    (void)signal;
+    do
+        usleep((useconds_t)(1 + most_nap * (now() / 1000 % 1000) / 1000));
+    while (frozen);
+}
+
+static void start_to_freeze(int processors) {
+    struct sigaction action = {.sa_handler = freeze};
+    require(sigaction(SIGTRAP, &action, NULL) == 0); /* the only signal that they do not block */
+    start(processors);
+}
+
+static void freeze_standbys(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    require(tasks);
+    for (struct dirent *task; (task = readdir(tasks));)
+        if (task->d_name[0] != '.' && sched_getscheduler(atoi(task->d_name)) == SCHED_IDLE)
+            syscall(SYS_tgkill, getpid(), atoi(task->d_name), SIGTRAP);
+    closedir(tasks);
+}
+
+static void read_when_lost(void *result) {
+    struct lwp *self = &sa_lwps[sa_self()->sa_id - 1];
+    uint32_t word = self->word;
+    lwp_change(self, word, LWP_LOST); /* by a standby that comes no further */
+    read_pipe(result);
+}
+
+/* What blocks is told all the same, after two rounds of the keeper at most, and what a loaded machine adds. */
+static void standby_never_runs(void) {
+    enum { ROUNDS = 31 };
+    static int64_t took[ROUNDS];
+    start_to_freeze(1);
+    ssize_t result;
+    require(pipe(ends) == 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        done = begun = false;
+        frozen = true;
+        freeze_standbys();
+        small_create(&threads[0], i % 2 ? read_when_lost : read_pipe, &result);
+        int64_t began = now();
+        small_yield();
+        took[i] = now() - began;
+        frozen = false;
+        require(begun && !done);
+        require(write(ends[1], "x", 1) == 1);
+        require(eventually(count(SA_UPCALL_UNBLOCKED) >= i + 1));
+        small_join(&threads[0]);
+    }
+    int slow = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        slow += took[i] > 200 * MILLISECOND;
+    require(slow <= ROUNDS / 2);
+}
+
+static _Atomic bool stop_freezing;
+
+static void *freeze_now_and_then(void *unused) {
+    while (!stop_freezing) {
+        freeze_standbys();
+        usleep(500);
+    }
+    return unused;
+}
+
+/* They look at what has long changed. */
+static void standbys_are_slow(void) {
+    most_nap = 3000;
+    pthread_t other;
+    start_to_freeze(2);
+    require(pthread_create(&other, NULL, freeze_now_and_then, NULL) == 0);
+    sleepers();
+    stop_freezing = true;
+    require(pthread_join(other, NULL) == 0);
+}
 
 /* ---- Kernel threads that cannot be made, or die ------------------------------------------------------------------ */
 
@@ -630,6 +722,8 @@ int main(void) {
         child_test(concurrency_changes),
         child_test(affinity_changes),
         child_test(two_processors),
+        child_test(standby_never_runs),
+        child_test(standbys_are_slow),
         child_test(no_thread_at_the_start),
         child_test(threads_are_refused),
         child_test(spares_die),
