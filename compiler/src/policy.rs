@@ -49,6 +49,12 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Of what the containers are that this can mean.
+    pub fn held_by(&self, container: &ContainerRef) -> Entity {
+        let first = container.candidates().next().and_then(|id| self.containers.get(id.0));
+        first.map_or(Entity::Thread, |container| container.holds)
+    }
+
     /// The type of an expression in a handler that has these locals. A policy that `check` made has no expression without one.
     pub fn type_of(&self, locals: &[Local], expression: &Expression) -> Option<Type> {
         Some(match expression {

@@ -70,7 +70,7 @@ pub struct Host<'a> {
 /// More threads than this are not created: few suffice to find every mistake that many do.
 const MOST_THREADS: usize = 6;
 /// So many nodes there are at most, and threads on all of them.
-const MOST_NODES: usize = 3;
+const MOST_NODES: usize = 4;
 const MOST_ON_NODES: usize = 9;
 
 impl<'a> Host<'a> {

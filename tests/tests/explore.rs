@@ -10,8 +10,8 @@ use catapults_simulator::explorer::{Kind, Options, Report, Scenario, explore};
 use catapults_simulator::script::Step;
 use catapults_tests::choices::Choices;
 use catapults_tests::host::Host;
-use catapults_tests::native;
 use catapults_tests::replay::{parse, replay};
+use catapults_tests::{native, policies};
 
 /// A policy whose handlers are these, with a queue and a stack that are READY.
 fn policy(handlers: &str) -> Verified<Policy> {
@@ -316,6 +316,30 @@ fn with_nodes_everything_is_tried() {
     for event in ["arrival", "departure", "dispatch", "dispatch sends", "migrate", "steal", "steal sends", "exit"] {
         assert!(raised.contains(event), "{event}: {raised:?}");
     }
+}
+
+/// What random policies with nodes do is what the types of the events promise, or a guard stops them.
+#[test]
+fn random_policies_with_nodes_lose_no_thread() {
+    let (framework, mut rng, mut accepted, mut states) = (native(), fastrand::Rng::with_seed(1), 0, 0);
+    while accepted < 30 {
+        let mut bytes = vec![0; 400];
+        rng.fill(&mut bytes);
+        let text = policies::random(&bytes);
+        if !text.contains("\n  nodes {") {
+            continue;
+        }
+        let source = Source::new("random.sched", text);
+        let Ok((verified, _)) = compile(&source, &framework) else { continue };
+        let options = Options { threads: 3, states: 400, bound: i64::MAX, ..Options::default() };
+        let report = explore(&verified, &framework, &options, &mut |_, _| {}).unwrap();
+        if let Some(found) = report.counterexample {
+            let stopped = matches!(found.kind, Kind::Guard | Kind::Overrun);
+            assert!(stopped, "{}\n{}\n{}", found.what, found.scenario, source.text);
+        }
+        (accepted, states) = (accepted + 1, states + report.states);
+    }
+    assert!(states > 2_000, "{states}");
 }
 
 #[test]

@@ -529,10 +529,15 @@ impl Lowering<'_, '_> {
                 if self.policy.containers.get(id.0)?.kind == ContainerKind::Threadref {
                     return self.slot(reference).map(Thread::Slot);
                 }
-                let title = format!("`{}` holds any number of threads and names none of them", name.text);
-                let diagnostic = Diagnostic::error("E0309", title, name.at, "expected a thread or a threadref")
+                let holds = self.policy.containers.get(id.0)?.holds;
+                let (held, wanted, any) = match holds {
+                    Entity::Thread => ("threads", "a thread or a threadref", "t"),
+                    Entity::Node => ("nodes", "a node", "n"),
+                };
+                let title = format!("`{}` holds any number of {held} and names none of them", name.text);
+                let diagnostic = Diagnostic::error("E0309", title, name.at, format!("expected {wanted}"))
                     .related(at, "declared here");
-                self.diagnostics.push(diagnostic.help(format!("visit them with `foreach t in {}`", name.text)));
+                self.diagnostics.push(diagnostic.help(format!("visit them with `foreach {any} in {}`", name.text)));
                 None
             }
             Some((
@@ -558,9 +563,17 @@ impl Lowering<'_, '_> {
             ContainerRef::One(slot) => Some(slot),
             ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
                 let name = &reference.name.text;
-                let title = format!("which threadref of `{name}` is meant is not known before run time");
+                let holds = match self.symbols.find(name) {
+                    Some((Symbol::Container(id), _)) => self.policy.containers.get(id.0)?.holds,
+                    Some(_) | None => Entity::Thread,
+                };
+                let (held, slot, any) = match holds {
+                    Entity::Thread => ("thread", "threadref", "t"),
+                    Entity::Node => ("node", "node", "n"),
+                };
+                let title = format!("which {slot} of `{name}` is meant is not known before run time");
                 let diagnostic = Diagnostic::error("E0327", title, reference.at, "expected a constant index");
-                let help = format!("write which: `{name}[0]`; or visit the thread: `foreach t in {name}[i]`");
+                let help = format!("write which: `{name}[0]`; or visit the {held}: `foreach {any} in {name}[i]`");
                 self.diagnostics.push(diagnostic.help(help));
                 None
             }

@@ -284,7 +284,7 @@ impl Engine<'_> {
         let (policy, handler) = (self.course.policy, self.course.handler);
         let container = |named: &ContainerRef| text::container(policy, handler, named);
         let thread = match source {
-            Source::Container(source) => format!("a thread of `{}`", container(source)),
+            Source::Container(source) => format!("a {} of `{}`", policy.held_by(source).word(), container(source)),
             Source::Thread(local) => format!("`{}`", self.course.handler.locals[local.0].name),
         };
         match destination {

@@ -45,6 +45,8 @@ fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Diagnost
         Guard::Holds(container) => (container, "holds a thread", "may be empty", "> 0"),
         Guard::Vacant(container) => (container, "is empty", "may hold a thread already", "== 0"),
     };
+    let held = handling.policy.held_by(container).word();
+    let (wanted, feared) = (wanted.replace("thread", held), feared.replace("thread", held));
     let (written, what) = (handling.reference(container), handling.statement(statement));
     let name = format!("`{written}`");
     let title = format!("{what} keeps a guard: it is not proved that {name} {wanted}");
@@ -52,7 +54,7 @@ fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Diagnost
     let remark = handling.called(statement, remark);
     let remark = match handling.before(statement.id) {
         None => remark.note("this is never reached"),
-        Some(state) => because(remark, handling, state, container, feared),
+        Some(state) => because(remark, handling, state, container, &feared),
     };
     if matches!(container, ContainerRef::Element { .. }) && Named::of(container).is_none() {
         return remark
@@ -70,14 +72,14 @@ fn because(
     container: &ContainerRef,
     feared: &str,
 ) -> Diagnostic {
-    let name = format!("`{}`", handling.reference(container));
+    let (name, held) = (format!("`{}`", handling.reference(container)), handling.policy.held_by(container).word());
     let remark = match state.size_of(container).why {
         Why::Moved(at) => remark.related(at, format!("after this, {name} {feared}")),
         Why::Tested(at) => remark.related(at, format!("this test leaves it open: {name} {feared}")),
         Why::Between => remark.note(format!("the handlers together leave it open: {name} {feared}")),
         Why::Given => remark.note(format!("the type of the event leaves it open: {name} {feared}")),
         Why::Unknown => remark.note(format!(
-            "neither the type of the event nor a test says, on every path to here, how many threads {name} holds"
+            "neither the type of the event nor a test says, on every path to here, how many {held}s {name} holds"
         )),
     };
     match container.candidates().find_map(|candidate| state.one_of(candidate)) {
@@ -85,7 +87,7 @@ fn because(
         Some(containers) => {
             let names = handling.names(&containers.iter().copied().collect::<Vec<_>>());
             let which = if names.len() == 1 { "in which element" } else { "in which" };
-            remark.note(format!("a thread is in {}; {which} is not known", alternatives(&names)))
+            remark.note(format!("a {held} is in {}; {which} is not known", alternatives(&names)))
         }
     }
 }

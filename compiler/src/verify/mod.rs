@@ -107,8 +107,7 @@ impl Verified<Policy> {
         match guard {
             Guard::Holds(container) => format!("`{}` is empty in `{what}`", heads.container(container)),
             Guard::Vacant(container) => {
-                let first = container.candidates().next().and_then(|id| self.inner.containers.get(id.0));
-                let held = first.map_or("thread", |container| container.holds.word());
+                let held = self.inner.held_by(container).word();
                 format!("`{}` already holds a {held} in `{what}`", heads.container(container))
             }
         }

@@ -7,7 +7,8 @@ use super::state::{Spot, State};
 use super::{Facts, Guard, Handling, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    AttributeId, Container, ContainerId, ContainerKind, ContainerRef, Place, Source, Statement, StatementKind, Thread,
+    AttributeId, Container, ContainerId, ContainerKind, ContainerRef, Entity, Place, Source, Statement, StatementKind,
+    Thread,
 };
 
 /// Writes down what is known of each statement, and refuses transfers that cannot succeed.
@@ -179,11 +180,16 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
         return;
     }
     let name = format!("`{}`", handling.reference(slot));
-    let title = format!("{name} always holds a thread already in {what}");
+    let held = handling.policy.held_by(slot);
+    let (held, one) = match held {
+        Entity::Thread => ("thread", "a threadref holds one thread at most"),
+        Entity::Node => ("node", "what is declared with `node` holds one at most"),
+    };
+    let title = format!("{name} always holds a {held} already in {what}");
     let diagnostic = Diagnostic::error("E0401", title, statement.at, "fails always");
     diagnostics.push(
-        known_from(handling.called(statement, diagnostic), state.size_of(slot).why, &format!("{name} holds a thread"))
-            .note("a threadref holds one thread at most")
-            .help(format!("move the thread in {name} elsewhere first, or use a queue")),
+        known_from(handling.called(statement, diagnostic), state.size_of(slot).why, &format!("{name} holds a {held}"))
+            .note(one)
+            .help(format!("move the {held} in {name} elsewhere first, or use a queue")),
     );
 }

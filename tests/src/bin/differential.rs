@@ -83,8 +83,8 @@ fn main() -> ExitCode {
     println!();
     for (framework, Total { compared, differences }) in frameworks.iter().zip(&totals) {
         println!(
-            "{:10} {:6} policies {:8} orders of events {:10} decisions {differences:3} differences",
-            framework.name, compared.policies, compared.orders, compared.decisions
+            "{:10} {:6} policies ({} with nodes) {:8} orders of events {:10} decisions {differences:3} differences",
+            framework.name, compared.policies, compared.with_nodes, compared.orders, compared.decisions
         );
     }
     println!("{:.0} s", start.elapsed().as_secs_f64());

@@ -39,6 +39,8 @@ pub struct Target {
 pub struct Compared {
     /// Policies.
     pub policies: usize,
+    /// Those among them with an instance for each node.
+    pub with_nodes: usize,
     /// Orders of events.
     pub orders: usize,
     /// Decisions, each of which could have differed.
@@ -51,6 +53,7 @@ impl Compared {
     pub fn and(self, other: Compared) -> Compared {
         Compared {
             policies: self.policies + other.policies,
+            with_nodes: self.with_nodes + other.with_nodes,
             orders: self.orders + other.orders,
             decisions: self.decisions + other.decisions,
         }
@@ -203,7 +206,12 @@ impl Target {
         let compiled = self.driver.replay(&object, &[followed.steps])?.remove(0);
         match difference(&followed.decisions, &compiled) {
             Some(difference) => Err(format!("the compiled policy: {difference}")),
-            None => Ok(Compared { policies: 1, orders: 1, decisions: followed.decisions.len() }),
+            None => Ok(Compared {
+                policies: 1,
+                with_nodes: nodes_of(&policy),
+                orders: 1,
+                decisions: followed.decisions.len(),
+            }),
         }
     }
 
@@ -325,7 +333,7 @@ impl Target {
             }
         }
         let decisions = expected.iter().map(Vec::len).sum();
-        Ok(Agreement::Same(Compared { policies: 1, orders: orders.len(), decisions }))
+        Ok(Agreement::Same(Compared { policies: 1, with_nodes: nodes_of(policy), orders: orders.len(), decisions }))
     }
 
     fn differs(&self, policy: &Verified<Policy>, object: &Path, order: &[u8]) -> bool {
@@ -370,6 +378,10 @@ pub fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
 /// A path from the root of the repository.
 pub fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).to_string_lossy().into_owned()
+}
+
+fn nodes_of(policy: &Verified<Policy>) -> usize {
+    usize::from(policy.policy().has_nodes())
 }
 
 fn stem(path: &Path) -> String {

@@ -7,12 +7,13 @@ use super::{Scope, Writer};
 impl Writer<'_, '_> {
     /// A container that is looked at: arrays as a whole, and elements by what is kept of a thread, included.
     pub(super) fn looked_at(&mut self, scope: &Scope) -> String {
-        let mut names: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
-        names.extend(self.arrays.clone());
-        if self.next {
+        let arrays = self.arrays_of(scope);
+        let mut names: Vec<String> = self.containers(scope).into_iter().map(|(name, _)| name).collect();
+        names.extend(arrays.clone());
+        if self.next && !scope.far {
             names.push("next".to_owned());
         }
-        match (self.thread(scope), self.arrays.first().cloned()) {
+        match (self.thread(scope), arrays.first()) {
             (Some(thread), Some(array)) if self.choices.chance(25) => format!("{array}[{thread}.b]"),
             (_, _) => self.choices.one_of(&names),
         }
@@ -20,23 +21,36 @@ impl Writer<'_, '_> {
 
     /// A thread that can be named.
     pub(super) fn thread(&mut self, scope: &Scope) -> Option<String> {
+        if scope.far { scope.other.clone() } else { self.member(scope) }
+    }
+
+    /// What can be named and is in a container: a thread, or a node.
+    pub(super) fn member(&mut self, scope: &Scope) -> Option<String> {
         let named: Vec<String> = scope.cursor.iter().chain(&scope.thread).cloned().collect();
         if named.is_empty() { None } else { Some(self.choices.one_of(&named)) }
     }
 
     pub(super) fn int(&mut self, scope: &Scope, depth: usize) -> String {
+        if let Some(property) = self.property(scope) {
+            return property;
+        }
         let container = self.looked_at(scope);
         let thread = self.thread(scope);
+        let v = self.variable(scope, "v");
         match (self.choices.below(if depth == 0 { 6 } else { 11 }), thread) {
-            (10, _) => "level".to_owned(),
+            (10, _) => self.variable(scope, "level"),
             (9, _) if self.may(Feature::Floats) => format!("int({})", self.float(scope, depth - 1)),
             (8, _) if self.may(Feature::Time) => {
                 format!("({} / {})", self.time(scope, depth - 1), self.time(scope, depth - 1))
             }
             (0, _) => self.choices.below(5).to_string(),
-            (1, _) => self.choices.one_of(&["v", "v", "arr[v]", "arr[2]", "W[gi]"]).to_owned(),
+            (1, _) => {
+                let arr = self.variable(scope, "arr");
+                let element = format!("{arr}[{v}]");
+                self.choices.one_of(&[v.clone(), v, element, format!("{arr}[2]"), "W[gi]".to_owned()])
+            }
             (2, _) => "gi".to_owned(),
-            (3, Some(thread)) if self.choices.chance(30) => format!("{thread}.h[v]"),
+            (3, Some(thread)) if self.choices.chance(30) => format!("{thread}.h[{v}]"),
             (3, Some(thread)) => format!("{thread}.a"),
             (4, Some(thread)) => format!("{thread}.ti"),
             (5, _) => format!("|{container}|"),
@@ -52,7 +66,7 @@ impl Writer<'_, '_> {
         let thread = self.thread(scope);
         match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
             (0, _) => self.choices.one_of(&["0.0", "0.1", "2.5", "-1.0", "1e300", "3e-9"]).to_owned(),
-            (1, _) => "load".to_owned(),
+            (1, _) => self.variable(scope, "load"),
             (2, _) => "gf".to_owned(),
             (3, Some(thread)) => format!("{thread}.f"),
             (4, Some(thread)) => format!("{thread}.tf"),
@@ -70,7 +84,7 @@ impl Writer<'_, '_> {
         let thread = self.thread(scope);
         match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
             (0, _) => self.choices.one_of(&["0ns", "5ms", "20ms", "1s", "-3us", "9223372036854775807ns"]).to_owned(),
-            (1, _) => "last".to_owned(),
+            (1, _) => self.variable(scope, "last"),
             (2, _) => "gt".to_owned(),
             (3, Some(thread)) => format!("{thread}.d"),
             (4, Some(thread)) => format!("{thread}.tt"),
@@ -89,13 +103,13 @@ impl Writer<'_, '_> {
     }
 
     pub(super) fn condition(&mut self, scope: &Scope, depth: usize) -> String {
-        let ((of, slot), container) = (self.choices.one_of(&self.ready.clone()), self.looked_at(scope));
+        let ((of, slot), container) = (self.container(scope), self.looked_at(scope));
         let thread = self.thread(scope);
         match (self.choices.below(if depth == 0 { 6 } else { 13 }), thread) {
-            (12, _) => "flag".to_owned(),
+            (12, _) => self.variable(scope, "flag"),
             (11, _) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
-                format!("level {operator} {}", self.choices.below(4))
+                format!("{} {operator} {}", self.variable(scope, "level"), self.choices.below(4))
             }
             (10, _) if self.may(Feature::Floats) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);
@@ -114,10 +128,12 @@ impl Writer<'_, '_> {
                     format!("{bound} {operator} |{container}|")
                 }
             }
-            (1, Some(thread)) => format!("{thread} in {container}"),
+            (1, _) if scope.cursor.is_some() || scope.thread.is_some() => {
+                format!("{} in {container}", self.member(scope).unwrap_or_default())
+            }
             (2, Some(thread)) => format!("{thread}.c"),
             (3, _) => "gb".to_owned(),
-            (4, _) if slot => format!("(|{of}| == 1 && {of}.a > 1)"),
+            (4, _) if slot => format!("(|{of}| == 1 && {of}.{} > 1)", if scope.far { "load" } else { "a" }),
             (5, _) => {
                 let other = self.looked_at(scope);
                 format!("|{container}| + |{other}| {} 0", self.choices.one_of(&[">", "==", "!=", "<="]))

@@ -1,6 +1,7 @@
 //! Random schedulers, as source text: well-typed, and good often enough to be accepted.
 
 mod expressions;
+mod nodes;
 mod statements;
 
 use std::fmt::Write;
@@ -38,6 +39,7 @@ fn written(bytes: &[u8], features: &[Feature], has: &dyn Fn(&str) -> bool, other
         fresh: 0,
         timers: false,
         next: false,
+        nodes: None,
         choices: &mut choices,
     };
     writer.scheduler();
@@ -63,15 +65,23 @@ struct Writer<'a, 'b> {
     timers: bool,
     /// There is a threadref `next` for the thread that is to be next.
     next: bool,
+    /// Of a policy that has an instance for each node.
+    nodes: Option<nodes::Nodes>,
 }
 
 /// What can be said at a point of a handler.
 #[derive(Clone, Debug, Default)]
 struct Scope {
-    /// The thread given; it can be moved anywhere.
+    /// The thread given; it can be moved anywhere. Where no instance is, a node.
     thread: Option<String>,
-    /// The thread visited; only it can be moved.
+    /// The thread visited; only it can be moved. Where no instance is, a node.
     cursor: Option<String>,
+    /// Whether this runs in the instance of no node: no `data` is there, and nodes are.
+    far: bool,
+    /// What else is given: a thread where nodes are moved, a node where threads are.
+    other: Option<String>,
+    /// Whether threads can be sent to nodes.
+    sends: bool,
     /// Whether the handler may put a thread into a RUNNING container.
     dispatches: bool,
     /// Statements inside statements.
@@ -100,19 +110,14 @@ impl Writer<'_, '_> {
         self.line("  function bool old(t, int least) { if (t.a > least) { t.b++; return true; } else if (gb) return t.c; return t.ti > t.b; }");
         let (time, float) = (part(times, " time gt default 5us;"), part(floats, " float gf default -2.5e-3;"));
         self.line(&format!("  imports {{ int gi default 0; bool gb default true;{time}{float} }}"));
+        if self.choices.chance(25) && self.may(Feature::Nodes) {
+            self.declare_nodes();
+        }
         self.line("  data {");
-        self.line("    const int K = 2;");
-        if times {
-            self.line("    const time SLICE = 20 * 1ms - 1ns;");
-            self.line("    time last;");
+        if self.nodes.is_none() {
+            self.constants();
         }
-        if floats {
-            self.line("    const float HALF = 1.0 / 2.0;");
-            self.line("    float load = 1e3;");
-        }
-        self.line("    int v, w = 3;");
-        self.line("    int level;");
-        self.line("    bool flag = true;");
+        self.variables("");
         self.running = vec!["current".to_owned()];
         if self.choices.chance(15) {
             self.running.push("other".to_owned());
@@ -141,8 +146,6 @@ impl Writer<'_, '_> {
             self.ready.push((name, index > 0 && kind > 6));
             self.line(&format!("    {declaration} : READY;"));
         }
-        self.line("    const int W[3] = { 1, 0, 2 };");
-        self.line("    int arr[3] = { 2, 0, 1 };");
         if self.choices.chance(60) {
             self.array();
         }
@@ -163,6 +166,29 @@ impl Writer<'_, '_> {
         self.line("  }");
         self.handlers();
         self.line("}");
+    }
+
+    fn constants(&mut self) {
+        self.line("    const int K = 2;");
+        if self.may(Feature::Time) {
+            self.line("    const time SLICE = 20 * 1ms - 1ns;");
+        }
+        if self.may(Feature::Floats) {
+            self.line("    const float HALF = 1.0 / 2.0;");
+        }
+        self.line("    const int W[3] = { 1, 0, 2 };");
+    }
+
+    /// Variables of all types, whose names start so.
+    fn variables(&mut self, prefix: &str) {
+        if self.may(Feature::Time) {
+            self.line(&format!("    time {prefix}last;"));
+        }
+        if self.may(Feature::Floats) {
+            self.line(&format!("    float {prefix}load = 1e3;"));
+        }
+        self.line(&format!("    int {prefix}v, {prefix}w = 3, {prefix}level, {prefix}arr[3] = {{ 2, 0, 1 }};"));
+        self.line(&format!("    bool {prefix}flag = true;"));
     }
 
     /// An array of containers, with elements that are named by all sorts of indices.
@@ -192,13 +218,19 @@ impl Writer<'_, '_> {
         if self.choices.chance(30) && (self.has)("init") {
             self.handler("event init", Scope::default(), None);
         }
-        if self.choices.chance(20) && self.may(Feature::Failure) {
+        // A thread that comes from elsewhere cannot be refused.
+        let migrates = self.nodes.is_some() && self.choices.chance(50);
+        if self.choices.chance(20) && self.may(Feature::Failure) && (migrates || self.nodes.is_none()) {
             self.line("  event newthread(t) {");
             self.line("    if (t.ti > 2 || gb == false) fail \"no room\";");
-            self.rest(given("t"), Some("READY"));
+            self.rest(given("t"), Some("READY"), 3);
         } else {
             self.handler("event newthread(t)", given("t"), Some("READY"));
         }
+        if migrates {
+            self.handler("event migrate(t)", given("t"), Some("READY"));
+        }
+        self.of_nodes();
         self.schedule();
         let named = (self.has)("set_next_thread");
         if !self.next && self.choices.chance(20) && named {
@@ -224,7 +256,7 @@ impl Writer<'_, '_> {
             self.line(&format!("    if (t in {running}) t => {ready};"));
             self.line("    t.g = now + 1ms;");
             self.meddle(Some("t"));
-            self.rest(Scope::default(), None);
+            self.rest(Scope::default(), None, 3);
             self.line("  event timeout.*(t) { if (t.e == 0ns && t.g == 0ns) t.e = now; v++; }");
         }
         if !self.blocked.is_empty() && self.choices.chance(50) {
@@ -244,28 +276,28 @@ impl Writer<'_, '_> {
 
     fn handler(&mut self, header: &str, scope: Scope, class: Option<&str>) {
         self.line(&format!("  {header} {{"));
-        self.rest(scope, class);
+        self.rest(scope, class, 3);
     }
 
-    /// The statements of a handler; at last, mostly, what stores the thread.
-    fn rest(&mut self, scope: Scope, class: Option<&str>) {
-        if !self.blocked.is_empty() && self.choices.chance(30) {
+    /// The statements of a handler, at most so many; at last, mostly, what stores the thread.
+    fn rest(&mut self, scope: Scope, class: Option<&str>, most: usize) {
+        if !scope.far && !self.blocked.is_empty() && self.choices.chance(30) {
             self.meddle(None);
         }
-        self.block(&scope, 3);
+        self.block(&scope, most);
         if let (Some(class), Some(thread)) = (class, &scope.thread)
             && !self.choices.chance(4)
         {
-            let slot_or_else = self.ready.iter().find(|(_, slot)| *slot).cloned();
+            let all = self.containers(&scope);
+            let slot_or_else = all.iter().find(|(_, slot)| *slot).cloned();
             match (class, slot_or_else) {
                 ("READY", Some((slot, _))) if self.choices.chance(30) => {
-                    let other = self.ready[0].0.clone();
+                    let other = all[0].0.clone();
                     self.line(&format!("    if (|{slot}| == 0) {thread} => {slot}; else {thread} => {other};"));
                 }
                 ("READY", _) => {
-                    let names: Vec<String> = self.ready.iter().map(|(name, _)| name.clone()).collect();
-                    let pick = self.choices.below(names.len().min(2));
-                    self.line(&format!("    {thread} => {};", names[pick]));
+                    let pick = self.choices.below(all.len().min(2));
+                    self.line(&format!("    {thread} => {};", all[pick].0));
                 }
                 _ => {
                     let names = self.blocked.clone();
@@ -319,6 +351,31 @@ impl Writer<'_, '_> {
         self.line(&format!("    {last} => {target};"));
         self.line(&format!("    dispatch {target};"));
         self.line("  }");
+    }
+
+    /// What can be moved to and from: containers of threads or of nodes, each with whether it has room for only one.
+    fn containers(&self, scope: &Scope) -> Vec<(String, bool)> {
+        match &self.nodes {
+            Some(nodes) if scope.far => nodes.containers.clone(),
+            Some(_) | None => self.ready.clone(),
+        }
+    }
+
+    fn container(&mut self, scope: &Scope) -> (String, bool) {
+        let all = self.containers(scope);
+        self.choices.one_of(&all)
+    }
+
+    /// Those that have room for any number.
+    fn lists(&self, scope: &Scope) -> Vec<String> {
+        self.containers(scope).into_iter().filter(|(_, slot)| !slot).map(|(name, _)| name).collect()
+    }
+
+    fn arrays_of(&self, scope: &Scope) -> Vec<String> {
+        match &self.nodes {
+            Some(nodes) if scope.far => nodes.arrays.clone(),
+            Some(_) | None => self.arrays.clone(),
+        }
     }
 
     fn name(&mut self, base: &str) -> String {
