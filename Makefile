@@ -35,7 +35,8 @@ MOST_GUARDED := 10
 setup-%:
 	@[[ "$(SETUP)" == no ]] || scripts/setup $(subst +, ,$*)
 
-say = printf '\033[1m== %s\033[0m\n' "$(1)"
+# STARTED: when `make test` did, in seconds.
+say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECONDS - STARTED)) s}"
 
 .PHONY: help setup build test demo bench experiments guards explore mutants fuzz differential pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
@@ -80,8 +81,8 @@ $(BUILD)/policies/%.so: policies/%.hierarchy $(POLICIES) $(CATAPULTS) $(wildcard
 	@$(CATAPULTS) build $< --output $(patsubst $(CURDIR)/%,%,$(@D))
 
 test: setup-build+demo+test ## Run every test, lint and sanitizer
-	@start=$$SECONDS; $(MAKE) test-all && printf '\nmake test: all passed in %d s\n' $$((SECONDS - start)) || \
-	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((SECONDS - start)); exit 1; }
+	@export STARTED=$$EPOCHSECONDS; $(MAKE) test-all && printf '\nmake test: all passed in %d s\n' $$((EPOCHSECONDS - STARTED)) || \
+	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((EPOCHSECONDS - STARTED)); exit 1; }
 
 .PHONY: test-all test-rust test-bench test-policies
 test-all:
@@ -94,7 +95,7 @@ test-all:
 
 test-rust:
 	@$(call say,compiler and command line: tests)
-	@cargo test --workspace --locked --no-fail-fast -- --quiet
+	@timeout --kill-after=10 2400 cargo test --workspace --locked --no-fail-fast -- --quiet
 
 test-bench:
 	@$(call say,measurements: every loop once, in short)
