@@ -5,6 +5,7 @@ mod description;
 mod distribution;
 mod plot;
 mod points;
+mod shares;
 
 use std::io::Write;
 use std::path::Path;
@@ -16,9 +17,9 @@ use serde::Serialize;
 
 use crate::place::Place;
 use crate::process::{Processors, pinned};
-use crate::results;
+use crate::results::{self, Goal};
 
-use description::{Check, Description};
+use description::{Check, Description, Point};
 
 /// What to run.
 #[derive(Args, Debug)]
@@ -29,7 +30,7 @@ pub struct Options {
     /// How often each point is measured, in turn; otherwise what the experiment says
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Run the first two points once, to see that everything runs; judge nothing, write nothing
+    /// Run the first two points, or short phases, once, to see that everything runs; judge nothing, write nothing
     #[arg(long)]
     short: bool,
     /// Do not write bench/results
@@ -37,12 +38,19 @@ pub struct Options {
     dry: bool,
 }
 
+/// What an experiment has come to.
+struct Outcome {
+    goals: Vec<Goal>,
+    table: Table,
+    panels: Vec<plot::Panel>,
+}
+
 /// Every repeat at one point of a panel; of a distribution, of the whole panel.
 #[derive(Serialize)]
 struct Cell {
     panel: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    point: Option<u32>,
+    point: Option<Point>,
     /// In the order of the description's series.
     values: Vec<Vec<f64>>,
 }
@@ -65,21 +73,11 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             description.points.truncate(2);
         }
         let repeats = if options.short { 1 } else { options.repeats.unwrap_or(description.repeats) };
-        let cells = measure(place, name, &description, repeats)?;
+        let (outcome, measured) = carry_out(place, name, &description, repeats, options.short)?;
         if options.short {
             continue;
         }
-        let (found, table) = match &description.check {
-            Check::Points { at_most, .. } => {
-                let found = points::judge(&description, &cells, *at_most)?;
-                let table = points::table(&description, &cells, &found, *at_most);
-                (found, table)
-            }
-            Check::Distribution { bound, unit, .. } => {
-                let found = distribution::judge(&description, &cells, *bound, unit)?;
-                (found, distribution::table(&description, &cells, unit))
-            }
-        };
+        let Outcome { goals: found, table, panels } = outcome;
         let mut out = std::io::stdout().lock();
         writeln!(out, "{name}: {} ({})", description.title, description.source)?;
         for note in &description.notes {
@@ -88,9 +86,9 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
         writeln!(out, "{}; repeats: {repeats}.\n\n{table}\n", description.y)?;
         if !options.dry {
             let folder = place.folder("bench/results/experiments")?;
-            results::write(&folder.join(format!("{name}.json")), &description.title, &cells, &found)?;
+            results::write(&folder.join(format!("{name}.json")), &description.title, &measured, &found)?;
             let picture = folder.join(format!("{name}.svg"));
-            plot::write(&picture, &description, &cells)?;
+            plot::write(&picture, &description, &panels)?;
             writeln!(out, "Plot: {}\n", place.short(&picture))?;
         }
         goals.extend(found);
@@ -119,19 +117,68 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// Runs everything, and judges it; with what was measured.
+fn carry_out(
+    place: &Place,
+    name: &str,
+    description: &Description,
+    repeats: u32,
+    short: bool,
+) -> Result<(Outcome, serde_json::Value)> {
+    let cells = || measure(place, name, description, repeats);
+    match &description.check {
+        Check::Points(comparisons) => {
+            let cells = cells()?;
+            Ok((points::judge(description, &cells, comparisons)?, serde_json::to_value(&cells)?))
+        }
+        Check::Distribution { within, beyond, bound, unit } => {
+            let cells = cells()?;
+            let outcome = distribution::judge(description, &cells, (within, beyond), *bound, unit)?;
+            Ok((outcome, serde_json::to_value(&cells)?))
+        }
+        Check::Shares { ticks, short: few, within, stacked, phases } => {
+            let phases = shares::Phases { ticks: if short { *few } else { *ticks }, within: *within, expected: phases };
+            let mut runs = Vec::new();
+            for repeat in 0..repeats {
+                eprintln!("experiments: {name}, {} of {repeats}", repeat + 1);
+                for (panel, arguments) in &description.panels {
+                    let mut arguments = arguments.clone();
+                    arguments.push(phases.ticks.to_string());
+                    let printed = output(place, name, description, &arguments)?;
+                    runs.push(shares::read(description, &phases, panel, &printed)?);
+                }
+            }
+            Ok((shares::judge(description, &runs, &phases, *stacked), serde_json::to_value(&runs)?))
+        }
+    }
+}
+
+/// What the program of an experiment prints.
+fn output(place: &Place, name: &str, description: &Description, arguments: &[String]) -> Result<String> {
+    let program = description.program.clone().unwrap_or_else(|| format!("experiments/{name}"));
+    let program = place.built(&program, "experiments")?;
+    let policy = place.built(&description.policy, "build")?;
+    let mut command = pinned(&program, &[Processors::first_two()?.server]);
+    let output = command.args(arguments).env("CATAPULTS_POLICY", &policy).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?}: {}: {}", output.status, said.trim());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// All points, `repeats` times. The series of one point are neighbours in time, and who begins takes turns.
 fn measure(place: &Place, name: &str, description: &Description, repeats: u32) -> Result<Vec<Cell>> {
-    let processor = Processors::first_two()?.server;
-    let program = place.built(&format!("experiments/{name}"), "experiments")?;
-    let policy = place.built(&description.policy, "build")?;
-    let points: Vec<Option<u32>> = match description.points.as_slice() {
+    let points: Vec<Option<Point>> = match description.points.as_slice() {
         [] => vec![None],
-        points => points.iter().copied().map(Some).collect(),
+        points => points.iter().cloned().map(Some).collect(),
     };
     let mut cells = Vec::new();
     for panel in description.panels.keys() {
-        for &point in &points {
-            cells.push(Cell { panel: panel.clone(), point, values: vec![Vec::new(); description.series.len()] });
+        for point in &points {
+            cells.push(Cell {
+                panel: panel.clone(),
+                point: point.clone(),
+                values: vec![Vec::new(); description.series.len()],
+            });
         }
     }
     let series: Vec<&Vec<String>> = description.series.values().collect();
@@ -140,13 +187,10 @@ fn measure(place: &Place, name: &str, description: &Description, repeats: u32) -
         for (number, cell) in cells.iter_mut().enumerate() {
             for turn in 0..series.len() {
                 let index = (turn + number + repeat) % series.len();
-                let mut command = pinned(&program, &[processor]);
-                command.args(series[index]).args(&description.panels[&cell.panel]);
-                command.args(cell.point.map(|point| point.to_string()));
-                let output = command.env("CATAPULTS_POLICY", &policy).output()?;
-                let said = String::from_utf8_lossy(&output.stderr);
-                ensure!(output.status.success(), "{command:?}: {}: {}", output.status, said.trim());
-                cell.values[index].extend(values(&String::from_utf8_lossy(&output.stdout))?);
+                let point = cell.point.as_ref().map(ToString::to_string);
+                let arguments = series[index].iter().chain(&description.panels[&cell.panel]).cloned().chain(point);
+                let printed = output(place, name, description, &arguments.collect::<Vec<String>>())?;
+                cell.values[index].extend(values(&printed)?);
             }
         }
     }

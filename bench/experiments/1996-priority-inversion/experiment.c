@@ -1,6 +1,6 @@
 /*
  * Priority inversion between policies (CPU inheritance scheduling, 1996, §5.5 and Figure 9), under
- * data_acquisition.hierarchy.
+ * workstation.hierarchy.
  *
  *   1996-priority-inversion donation|none
  *

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// An experiment. Its program is run as `PROGRAM SERIES PANEL POINT`, for each of these, and prints lines `value NUMBER`.
+/// An experiment. Its program is run as `PROGRAM SERIES PANEL POINT`, for each of these, and prints lines `value NUMBER`. If the check
+/// is about shares, it is run as `PROGRAM PANEL TICKS`, and prints lines `value TICKS NUMBER…`, a number for each series.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
@@ -16,15 +17,17 @@ pub struct Description {
     pub source: String,
     /// What a reader of the table must know: what differs from the source.
     pub notes: Vec<String>,
+    /// The program, below `build`; by default that of the experiment's folder.
+    pub program: Option<String>,
     /// A file below `build` that ours decides by.
     pub policy: String,
-    /// What is compared, by the names in the legend: the program's first arguments.
+    /// What is compared, by the names in the legend: the program's first arguments. If the check is about shares: threads.
     pub series: IndexMap<String, Vec<String>>,
     /// A plot each, by title: the next arguments.
     pub panels: IndexMap<String, Vec<String>>,
-    /// The horizontal axis: the last argument. None for a distribution, whose horizontal axis are the values.
+    /// The horizontal axis: the last argument. None for a distribution, whose horizontal axis are the values, and for shares.
     #[serde(default)]
-    pub points: Vec<u32>,
+    pub points: Vec<Point>,
     /// How often each is measured, by default.
     pub repeats: u32,
     /// What the horizontal axis is.
@@ -35,20 +38,31 @@ pub struct Description {
     pub check: Check,
 }
 
+/// A place on the horizontal axis.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Point {
+    /// A number.
+    Number(u32),
+    /// Something that has a name, and its place by its turn.
+    Name(String),
+}
+
+impl std::fmt::Display for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Point::Number(number) => number.fmt(f),
+            Point::Name(name) => name.fmt(f),
+        }
+    }
+}
+
 /// What must hold, and so what the plots show.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Check {
-    /// At each point `series` has at most `at_most` times what `times` has: the median of the ratios of each round. A run
-    /// prints one value; lines are plotted.
-    Points {
-        /// The name of a series.
-        series: String,
-        /// The bound.
-        at_most: f64,
-        /// The name of another series.
-        times: String,
-    },
+    /// Of each point. A run prints one value; lines are plotted.
+    Points(Vec<Comparison>),
     /// No value of `within` is above `bound`, and some value of `beyond` is. A run prints many; their distribution is
     /// plotted.
     Distribution {
@@ -61,6 +75,50 @@ pub enum Check {
         /// That unit.
         unit: String,
     },
+    /// In each phase of a run each series has its share of what the series and all else have come to: at most `within` more or
+    /// less. What they have come to is plotted over time, or what shares they have.
+    Shares {
+        /// How long a phase is, in ticks.
+        ticks: u32,
+        /// The same for a short run.
+        short: u32,
+        /// The difference that may be.
+        within: f64,
+        /// Shares are plotted, one above the other.
+        #[serde(default)]
+        stacked: bool,
+        /// By what begins it: the shares of those series that have one.
+        phases: IndexMap<String, IndexMap<String, f64>>,
+    },
+}
+
+/// What must hold at each point: the median of what it says of each round.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// The name of a series.
+    pub series: String,
+    /// The bound.
+    pub at_most: f64,
+    /// In what it is given.
+    pub of: Of,
+    /// In these panels only.
+    #[serde(default)]
+    pub panels: Vec<String>,
+}
+
+/// What a bound is in.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    /// Times what another series has at that point.
+    Times(String),
+    /// Times what the series itself has at the first point, for each unit that the point is further on: how fast it grows.
+    TimesFirstEach,
+    /// Times what the series itself has at the first point.
+    TimesFirst,
+    /// In this unit.
+    Unit(String),
 }
 
 impl Description {
@@ -74,22 +132,41 @@ impl Description {
         let description: Description =
             serde_json::from_str(&text).with_context(|| format!("{} describes no experiment", path.display()))?;
         let Description { panels, points, repeats, check, .. } = &description;
-        let many = matches!(check, Check::Points { .. });
+        let many = matches!(check, Check::Points(_));
         ensure!(!panels.is_empty() && *repeats > 0, "{}: nothing to run", path.display());
-        ensure!(many != points.is_empty(), "{}: a distribution has no points, all else has", path.display());
-        description.compared().with_context(|| path.display().to_string())?;
+        ensure!(many != points.is_empty(), "{}: points have points, all else has none", path.display());
+        for name in description.named() {
+            description.number(name).with_context(|| path.display().to_string())?;
+        }
         Ok(description)
     }
 
-    /// The numbers of the two series that the check compares.
+    /// The number of a series.
     ///
     /// # Errors
     ///
-    /// When there are no series of these names.
-    pub fn compared(&self) -> Result<(usize, usize)> {
-        let number = |name: &String| self.series.get_index_of(name).with_context(|| format!("no series {name}"));
-        let (Check::Points { series: one, times: other, .. } | Check::Distribution { within: one, beyond: other, .. }) =
-            &self.check;
-        Ok((number(one)?, number(other)?))
+    /// When there is none of this name.
+    pub fn number(&self, name: &str) -> Result<usize> {
+        self.series.get_index_of(name).with_context(|| format!("no series {name}"))
+    }
+
+    /// The series that the check names.
+    fn named(&self) -> Vec<&str> {
+        match &self.check {
+            Check::Points(comparisons) => comparisons.iter().flat_map(Comparison::named).collect(),
+            Check::Distribution { within, beyond, .. } => vec![within, beyond],
+            Check::Shares { phases, .. } => {
+                phases.values().flat_map(|phase| phase.keys().map(String::as_str)).collect()
+            }
+        }
+    }
+}
+
+impl Comparison {
+    fn named(&self) -> Vec<&str> {
+        match &self.of {
+            Of::Times(other) => vec![&self.series, other],
+            Of::TimesFirstEach | Of::TimesFirst | Of::Unit(_) => vec![&self.series],
+        }
     }
 }

@@ -4,34 +4,52 @@ use anyhow::Result;
 use comfy_table::Table;
 
 use super::description::Description;
-use super::{Cell, headed};
+use super::plot::{Curve, Panel};
+use super::{Cell, Outcome, headed};
 use crate::results::Goal;
 
-/// Two goals for each panel: the bound holds for the one series, and not for the other.
+/// Two goals for each panel: the bound holds for the series `within`, and not for `beyond`.
 ///
 /// # Errors
 ///
 /// When the series are not there.
-pub fn judge(description: &Description, cells: &[Cell], bound: f64, unit: &str) -> Result<Vec<Goal>> {
-    let (within, beyond) = description.compared()?;
-    let names: Vec<&String> = description.series.keys().collect();
+pub fn judge(
+    description: &Description,
+    cells: &[Cell],
+    (within, beyond): (&str, &str),
+    bound: f64,
+    unit: &str,
+) -> Result<Outcome> {
     let mut goals = Vec::new();
     for cell in cells {
         for (series, at_most) in [(within, true), (beyond, false)] {
             goals.push(Goal {
-                what: format!("{}, {}: the largest, in {unit}", cell.panel, names[series]),
-                value: at_least(&cell.values[series], 1.0),
+                what: format!("{}, {series}: the largest, in {unit}", cell.panel),
+                value: at_least(&cell.values[description.number(series)?], 1.0),
                 target: bound,
                 at_most,
                 unit: "",
             });
         }
     }
-    Ok(goals)
+    let panels = cells.iter().map(|cell| panel(description, cell)).collect();
+    Ok(Outcome { goals, table: table(description, cells, unit), panels })
+}
+
+/// How many per cent of the values are at most so large.
+fn panel(description: &Description, cell: &Cell) -> Panel {
+    let curve = |(name, values): (&String, &Vec<f64>)| {
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let part = |number: usize| 100.0 * number as f64 / sorted.len() as f64;
+        let line = sorted.iter().enumerate().map(|(number, &value)| (value, part(number + 1))).collect();
+        Curve { name: name.clone(), line, dots: Vec::new() }
+    };
+    Panel { curves: description.series.keys().zip(&cell.values).map(curve).collect(), ..Panel::of(&cell.panel) }
 }
 
 /// A row for each series of each panel.
-pub fn table(description: &Description, cells: &[Cell], unit: &str) -> Table {
+fn table(description: &Description, cells: &[Cell], unit: &str) -> Table {
     let columns = ["", "", "values", "median", "90 %", "99 %", "largest", ""];
     let mut table = headed(columns.map(str::to_owned).to_vec(), &[0, 1, 7]);
     for cell in cells {
@@ -73,7 +91,7 @@ mod tests {
         .unwrap();
         let reached = |a, b| -> Vec<bool> {
             let cell = Cell { panel: "p".to_owned(), point: None, values: vec![vec![1.0, a], vec![b, 1.0]] };
-            judge(&description, &[cell], 3.0, "ticks").unwrap().iter().map(Goal::reached).collect()
+            judge(&description, &[cell], ("A", "B"), 3.0, "ticks").unwrap().goals.iter().map(Goal::reached).collect()
         };
         assert_eq!(reached(2.9, 17.0), [true, true]);
         assert_eq!(reached(3.1, 2.9), [false, false]);

@@ -1,11 +1,10 @@
-//! The plot of an experiment, as SVG: panels in two columns (one takes both), in each a line for each series.
+//! The plot of an experiment, as SVG: panels in two columns (one takes both), in each a line for each series, or an area.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use plotters::prelude::*;
 
-use super::Cell;
 use super::description::Description;
 
 /// Of a panel, in pixels.
@@ -13,98 +12,148 @@ const WIDTH: u32 = 480;
 const HEIGHT: u32 = 320;
 /// For the title above all panels.
 const TITLE: u32 = 40;
-/// One for each series, distinct for who does not see colours as most do (Okabe and Ito).
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
+/// One for each series, distinct for who does not see colours as most do (Okabe and Ito), and in grey: neighbours differ in how dark
+/// they are.
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(213, 94, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+];
 
-/// Draws a line for each series.
+/// Horizontal and vertical.
+type Dot = (f64, f64);
+
+/// What is drawn of a panel.
+pub struct Panel {
+    pub title: String,
+    pub curves: Vec<Curve>,
+    /// Areas, one above the other: the values of a curve are their heights.
+    pub stacked: bool,
+    /// Names of the places 0, 1, … on the horizontal axis.
+    pub names: Vec<String>,
+    /// Where something happens, on the horizontal axis.
+    pub marks: Vec<f64>,
+}
+
+/// What is drawn of a series.
+pub struct Curve {
+    pub name: String,
+    pub line: Vec<Dot>,
+    pub dots: Vec<Dot>,
+}
+
+impl Panel {
+    /// An empty one.
+    pub fn of(title: &str) -> Panel {
+        Panel { title: title.to_owned(), curves: Vec::new(), stacked: false, names: Vec::new(), marks: Vec::new() }
+    }
+
+    /// The largest of a coordinate.
+    fn most(&self, of: fn(&Dot) -> f64) -> f64 {
+        let dots = self.curves.iter().flat_map(|curve| curve.line.iter().chain(&curve.dots));
+        dots.map(of).fold(f64::MIN_POSITIVE, f64::max)
+    }
+
+    /// Curves above one another: each with what is below it.
+    fn piled(&self) -> Vec<(Vec<Dot>, Vec<Dot>)> {
+        let mut below: Vec<Dot> =
+            self.curves.first().map_or_else(Vec::new, |curve| curve.line.iter().map(|dot| (dot.0, 0.0)).collect());
+        let mut pile = Vec::new();
+        for curve in &self.curves {
+            let above: Vec<_> = below.iter().zip(&curve.line).map(|(low, dot)| (dot.0, low.1 + dot.1)).collect();
+            pile.push((above.clone(), below));
+            below = above;
+        }
+        pile
+    }
+}
+
+/// Draws all panels.
 ///
 /// # Errors
 ///
 /// Those of writing the file.
-pub fn write(path: &Path, description: &Description, cells: &[Cell]) -> Result<()> {
-    let columns = description.panels.len().min(2);
-    let rows = description.panels.len().div_ceil(columns);
-    let size = (WIDTH * 2, TITLE + HEIGHT * rows as u32);
-    draw(path, size, (rows, columns), description, cells).with_context(|| format!("cannot write {}", path.display()))
+pub fn write(path: &Path, description: &Description, panels: &[Panel]) -> Result<()> {
+    draw(path, description, panels).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn draw(
-    path: &Path,
-    size: (u32, u32),
-    split: (usize, usize),
-    description: &Description,
-    cells: &[Cell],
-) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+fn draw(path: &Path, description: &Description, panels: &[Panel]) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+    let columns = panels.len().min(2);
+    let rows = panels.len().div_ceil(columns);
+    let size = (WIDTH * 2, TITLE + HEIGHT * rows as u32);
     let root = SVGBackend::new(path, size).into_drawing_area();
     root.fill(&WHITE)?;
     let title = format!("{} ({})", description.title, description.source);
     let body = root.titled(&title, ("sans-serif", 18))?;
-    for (area, panel) in body.split_evenly(split).iter().zip(description.panels.keys()) {
-        let of_panel: Vec<&Cell> = cells.iter().filter(|cell| cell.panel == *panel).collect();
-        let curves = curves(description, &of_panel);
-        let most = |of: fn(&(f64, f64)) -> f64| {
-            let dots = curves.iter().flat_map(|curve| curve.line.iter().chain(&curve.dots));
-            dots.map(of).fold(f64::MIN_POSITIVE, f64::max)
+    for (area, panel) in body.split_evenly((rows, columns)).iter().zip(panels) {
+        let (left, right, highest) = if panel.stacked {
+            (0.0, panel.most(|dot| dot.0) * 1.12, 100.0) // beside the areas is the legend
+        } else if panel.names.is_empty() {
+            (0.0, panel.most(|dot| dot.0) * 1.03, panel.most(|dot| dot.1) * 1.05)
+        } else {
+            (-0.5, panel.names.len() as f64 - 0.5, panel.most(|dot| dot.1) * 1.05)
         };
         let mut chart = ChartBuilder::on(area)
-            .caption(panel, ("sans-serif", 15))
+            .caption(&panel.title, ("sans-serif", 15))
             .margin(8)
             .x_label_area_size(36)
             .y_label_area_size(48)
-            .build_cartesian_2d(0.0..most(|dot| dot.0) * 1.03, 0.0..most(|dot| dot.1) * 1.05)?;
+            .build_cartesian_2d(left..right, 0.0..highest)?;
         chart
             .configure_mesh()
             .x_desc(&description.x)
             .y_desc(&description.y)
-            .x_label_formatter(&|x| format!("{x:.0}"))
-            .y_label_formatter(&|y| if most(|dot| dot.1) < 10.0 { format!("{y:.2}") } else { format!("{y:.0}") })
+            .x_labels(if panel.names.is_empty() { 10 } else { 2 * panel.names.len() })
+            .x_label_formatter(&|x| {
+                if panel.names.is_empty() {
+                    format!("{x:.0}")
+                } else {
+                    let whole = x.fract().abs() < 1e-6 && *x > -0.5;
+                    panel.names.get(*x as usize).filter(|_| whole).cloned().unwrap_or_default()
+                }
+            })
+            .y_label_formatter(&|y| if highest < 10.0 { format!("{y:.2}") } else { format!("{y:.0}") })
             .max_light_lines(0)
             .draw()?;
-        for ((name, curve), colour) in description.series.keys().zip(&curves).zip(COLOURS.iter().cycle()) {
-            chart
-                .draw_series(LineSeries::new(curve.line.iter().copied(), colour.stroke_width(2)))?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
-            chart.draw_series(curve.dots.iter().map(|&dot| Circle::new(dot, 2, colour.mix(0.5).filled())))?;
+        let colours = COLOURS.iter().cycle();
+        if panel.stacked {
+            let pile: Vec<_> = panel.curves.iter().zip(panel.piled()).zip(colours).collect();
+            // The one on top comes first in the legend.
+            for ((curve, (above, below)), colour) in pile.into_iter().rev() {
+                let around: Vec<_> = below.into_iter().chain(above.iter().copied().rev()).collect();
+                chart
+                    .draw_series([Polygon::new(around, colour.mix(0.6).filled())])?
+                    .label(&curve.name)
+                    .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.mix(0.6).filled()));
+                chart.draw_series(LineSeries::new(above, colour.stroke_width(1)))?;
+            }
+        } else {
+            for (curve, colour) in panel.curves.iter().zip(colours) {
+                chart
+                    .draw_series(LineSeries::new(curve.line.iter().copied(), colour.stroke_width(2)))?
+                    .label(&curve.name)
+                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+                chart.draw_series(curve.dots.iter().map(|&dot| Circle::new(dot, 2, colour.mix(0.5).filled())))?;
+            }
         }
+        chart.draw_series(
+            panel.marks.iter().map(|&x| PathElement::new([(x, 0.0), (x, highest)], BLACK.mix(0.5).stroke_width(1))),
+        )?;
+        let rising = description.points.is_empty() && panel.marks.is_empty();
         chart
             .configure_series_labels()
-            .position(if description.points.is_empty() {
-                SeriesLabelPosition::LowerRight
-            } else {
-                SeriesLabelPosition::UpperLeft
+            .position(match (panel.stacked, rising) {
+                (true, _) => SeriesLabelPosition::UpperRight,
+                (false, true) => SeriesLabelPosition::LowerRight,
+                (false, false) => SeriesLabelPosition::UpperLeft,
             })
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.3))
             .draw()?;
     }
     root.present()
-}
-
-/// What is drawn of a series.
-struct Curve {
-    line: Vec<(f64, f64)>,
-    dots: Vec<(f64, f64)>,
-}
-
-/// Of points the medians, with every repeat as a dot; of a distribution how many per cent of the values are at most so large.
-fn curves(description: &Description, cells: &[&Cell]) -> Vec<Curve> {
-    let of_series = |index: usize| {
-        let mut curve = Curve { line: Vec::new(), dots: Vec::new() };
-        for cell in cells {
-            let values = &cell.values[index];
-            if let Some(point) = cell.point.map(f64::from) {
-                curve.line.push((point, cell.medians()[index]));
-                curve.dots.extend(values.iter().map(|&value| (point, value)));
-            } else {
-                let mut sorted = values.clone();
-                sorted.sort_by(f64::total_cmp);
-                let part = |number: usize| 100.0 * number as f64 / sorted.len() as f64;
-                curve.line.extend(sorted.iter().enumerate().map(|(number, &value)| (value, part(number + 1))));
-            }
-        }
-        curve
-    };
-    (0..description.series.len()).map(of_series).collect()
 }

@@ -78,13 +78,13 @@ static const struct catapults_stop *take(struct scheduler *scheduler, const stru
     member->policy.container = 0;
     scheduler->policy->adopt(scheduler->instance, &member->policy);
     dispatcher_clock_adopt(member);
-    hand_on(member, before, part, new);
     if (member->is_scheduler) {
         if (dispatcher.host->scheduler_adopted)
             dispatcher.host->scheduler_adopted(scheduler_of(member));
     } else {
         dispatcher.host->adopted(member);
     }
+    hand_on(member, before, part, new); /* last: values that have changed since count more than what it began with */
     const struct catapults_stop *stop = RAISE(scheduler, newthread, &member->policy);
     if (!stop && !dispatcher_is_runnable(member))
         stop = RAISE(scheduler, suspend_thread, &member->policy);

@@ -46,6 +46,27 @@ static void a_hierarchy_is_loaded(void) {
     require(strcmp(order, "3412") == 0);
 }
 
+static void values_of_a_scheduler_can_change(void) {
+    begin(POLICIES "/hierarchy.so");
+    struct catapults_value few = catapults_value_int("bytesleft", 0), many = catapults_value_int("bytesleft", 100),
+                           wrong = catapults_value_time("bytesleft", 1);
+    require(catapults_scheduler_set_values(find("top"), &few, 1) == EINVAL);
+    require(catapults_scheduler_set_values(find("high"), &wrong, 1) == EINVAL);
+    require(catapults_scheduler_set_values(find("high"), &few, 1) == 0);
+    require(catapults_policy_replace(find("top"), POLICIES "/bytes.so") == 0);
+    catapults_t threads[4] = {spawn(NULL, note, "1"), spawn(NULL, note, "2"), spawn(find("high"), note, "3"),
+                              spawn(find("high"), note, "4")};
+    for (int i = 0; i < 4; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(strcmp(order, "1234") == 0);
+    require(catapults_scheduler_set_values(find("high"), &many, 1) == 0);
+    threads[0] = spawn(NULL, note, "1");
+    threads[1] = spawn(find("high"), note, "2");
+    for (int i = 0; i < 2; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(strcmp(order, "123421") == 0);
+}
+
 static void variables_are_those_of_all(void) {
     static catapults_int decisions, connections = 3;
     begin(POLICIES "/hierarchy.so");
@@ -211,6 +232,7 @@ static void threads_change_their_scheduler(void) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(a_hierarchy_is_loaded),
+        child_test(values_of_a_scheduler_can_change),
         child_test(variables_are_those_of_all),
         cmocka_unit_test(a_failure_is_told_with_its_scheduler),
         cmocka_unit_test(a_hierarchy_that_cannot_be_used),

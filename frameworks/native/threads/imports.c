@@ -38,7 +38,7 @@ static const struct catapults_import *find(const struct catapults_policy *policy
 static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported);
 static int remember(const struct variable *variable, struct variable **kept);
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable);
-static void set_values(struct catapults_handle *thread, const struct catapults_value *values, size_t count);
+static void set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count);
 static void link_one(struct catapults_handle *thread, const struct linked *one);
 static void report_unknown(const char *name);
 
@@ -200,7 +200,7 @@ void imports_link(struct catapults_handle *thread) {
     for (const struct linked *one = scheduler->linked; one; one = one->next)
         link_one(thread, one);
     if (attributes)
-        set_values(thread, attributes->values, attributes->values_count);
+        set_values(&thread->dispatched, attributes->values, attributes->values_count);
     if (thread->has_ceiling)
         imports_link_ceiling(thread);
 }
@@ -255,18 +255,29 @@ int catapults_set_values(catapults_t thread, const struct catapults_value *value
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     int error = thread->ended ? ESRCH : imports_check_values(scheduler, values, count);
     if (error == 0 && in_force(scheduler))
-        set_values(thread, values, count);
+        set_values(&thread->dispatched, values, count);
+    dispatcher_leave();
+    return error;
+}
+
+int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct catapults_value *values,
+                                   size_t count) {
+    dispatcher_enter();
+    const struct catapults_scheduler *parent = scheduler_handle(scheduler->dispatched->parent);
+    int error = parent ? imports_check_values(parent, values, count) : EINVAL;
+    if (error == 0 && in_force(parent))
+        set_values(&scheduler->dispatched->record, values, count);
     dispatcher_leave();
     return error;
 }
 
 /* They have been checked. The policy reads them where it would find its defaults. */
-static void set_values(struct catapults_handle *thread, const struct catapults_value *values, size_t count) {
+static void set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const struct catapults_import *import = find(thread->dispatched.scheduler->policy, true, values[i].name);
+        const struct catapults_import *import = find(member->scheduler->policy, true, values[i].name);
         if (!import)
             continue;
-        void *place = (char *)&thread->dispatched.policy + import->fallback;
+        void *place = (char *)&member->policy + import->fallback;
         switch (values[i].type) {
         case CATAPULTS_VALUE_INT:
             *(catapults_int *)place = values[i].is.integer;

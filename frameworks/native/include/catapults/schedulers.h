@@ -10,6 +10,7 @@
 #ifndef CATAPULTS_SCHEDULERS_H
 #define CATAPULTS_SCHEDULERS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "catapults/hierarchy.h"
@@ -48,6 +49,12 @@ struct catapults_scheduler_attributes {
  * EPERM: there was no catapults_init. May run other threads.
  */
 int catapults_scheduler_add(catapults_scheduler_t *scheduler, const struct catapults_scheduler_attributes *attributes);
+
+/* Other values of variables that the parent's policy imports per thread, as catapults_set_values for threads: how many
+ * tickets an application has, for example. The policy reads them at its next event about the scheduler. EINVAL: it is
+ * the root, or as catapults_set_values says. */
+struct catapults_value;
+int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct catapults_value *values, size_t count);
 
 /*
  * Removes a scheduler that nothing is under; EBUSY: something is. EINVAL: it is the root. It ends when its parent
