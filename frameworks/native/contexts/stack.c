@@ -157,11 +157,14 @@ static bool map_slab(struct pool *pool, size_t size) {
 
 /* In one system call where the kernel can do that; else one for each. */
 static bool advise_all(struct iovec *ranges, size_t count, int advice) {
+    static bool unknown; /* to this kernel: ENOSYS, or EBADF where PROCESS_SELF is */
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += ranges[i].iov_len;
-    if (process_madvise(PROCESS_SELF, ranges, count, advice, 0) == (ssize_t)bytes)
+    ssize_t advised = unknown ? -1 : process_madvise(PROCESS_SELF, ranges, count, advice, 0);
+    if (advised == (ssize_t)bytes)
         return true;
+    unknown = unknown || (advised < 0 && (errno == ENOSYS || errno == EBADF));
     bool all = true;
     for (size_t i = 0; i < count; i++)
         all = madvise(ranges[i].iov_base, ranges[i].iov_len, advice) == 0 && all;

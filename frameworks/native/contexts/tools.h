@@ -100,10 +100,11 @@ static inline void tools_begin(void) {}
 
 #else
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
 #else
 #define VALGRIND_STACK_REGISTER(lowest, end) ((void)(lowest), (void)(end))
+#define VALGRIND_MAKE_MEM_DEFINED(address, size) ((void)(address), (void)(size))
 #endif
 
 struct tools_context {};
@@ -125,5 +126,14 @@ static inline void tools_arrive(struct tools_context *self) { (void)self; }
 static inline void tools_begin(void) {}
 
 #endif
+
+/* The kernel has written there, and not by a system call that a tool has seen. */
+static inline void tools_written(const void *address, size_t size) {
+#ifdef VALGRIND_MAKE_MEM_DEFINED
+    VALGRIND_MAKE_MEM_DEFINED(address, size);
+#else
+    (void)address, (void)size;
+#endif
+}
 
 #endif

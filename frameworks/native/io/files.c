@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "contexts/tools.h"
 #include "io/io.h"
 
 static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
@@ -146,6 +147,8 @@ static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *p
             int started = (writing ? io_driver->writev : io_driver->readv)(&wait, parts, count, offset);
             result = io_wait_end(&wait, started, BLOCK_IO_FILE, CATAPULTS_FOREVER);
         }
+        if (!writing && result > 0)
+            tools_written(parts->iov_base, (size_t)result); /* reads have one part */
         if (offset < 0 && !wait.closed)
             give_position(descriptor);
     }
@@ -201,13 +204,8 @@ static int take_position(int descriptor) {
         if (taken)
             return 0;
         if (state == NULL)
-            return -ENOMEM;
-        struct io_wait wait;
-        int result = io_wait_begin(&wait, descriptor);
-        if (result == 0) {
-            wait.local = true;
-            result = io_wait_end(&wait, 0, BLOCK_IO_FILE, CATAPULTS_FOREVER);
-        }
+            return -errno;
+        int result = io_wait_only(descriptor, BLOCK_IO_FILE, CATAPULTS_FOREVER);
         if (result < 0)
             return result;
     }

@@ -13,6 +13,7 @@
 #ifndef CATAPULTS_IO_H
 #define CATAPULTS_IO_H
 
+#include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,9 +76,15 @@ int io_wait_enlist(struct io_wait *wait, int descriptor);
 void io_wait_delist(struct io_wait *wait);
 
 /* Waits until a descriptor is ready: returns what is there (> 0; perhaps only an end or an error), -ETIMEDOUT,
- * -ECANCELED, -EBADF, -ENOMEM. May return without cause, so the caller tries again. -EPERM: this file is always ready,
- * and its calls may sleep. */
+ * -ECANCELED, -EBADF, -ENOMEM. May return without cause, so the caller tries again. io_is_inert(-result): what poll(2)
+ * says of this file never changes. */
 int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant);
+
+/* What the drivers say of a file on a disk, or a directory: epoll at once, io_uring when the wait is over. */
+static inline bool io_is_inert(int error) { return error == EPERM || error == EINVAL; }
+
+/* Waits for the instant, or for another thread to finish the wait: as io_wait_end. */
+int io_wait_only(int descriptor, enum dispatcher_reason reason, int64_t instant);
 
 /* The wait is over. Its thread is unblocked when the dispatcher polls the driver next: never in the middle of
  * something, where the policy might give the processor to it at once. */
@@ -106,7 +113,7 @@ struct io_descriptor {
 
 /* NULL: nothing is known. The pointer holds until the next io_descriptor_add, or until the caller leaves. */
 struct io_descriptor *io_descriptor(int descriptor);
-/* Makes room first if there is none. NULL: no memory, or a negative number. */
+/* Makes room first if there is none. NULL: errno is ENOMEM, or EBADF if the number is not open. */
 struct io_descriptor *io_descriptor_add(int descriptor);
 
 /* ---- Drivers

@@ -19,6 +19,7 @@ struct post {
         } port;
     };
     bool posted;
+    bool inert; /* a file that poll(2) always says the same of, and has said nothing: nothing will happen */
 };
 
 /* One call. */
@@ -44,6 +45,8 @@ static enum dispatcher_reason reason(const struct selection *selection);
 
 static int select_with(struct selection *selection, int64_t instant) {
     int error = check(selection);
+    for (size_t i = 0; i < selection->count; i++)
+        selection->posts[i].inert = false;
     for (bool last = false; error == 0 || last;) {
         int found = look(selection);
         if (found != 0 || last)
@@ -198,10 +201,11 @@ static int post(struct selection *selection, size_t index) {
             break;
         post->posted = true;
         post->wait.events = source->events | POLLERR | POLLHUP;
-        error = io_driver->ready(&post->wait);
+        error = post->inert ? EPERM : io_driver->ready(&post->wait);
         if (error != 0) {
             post->wait.local = true; /* the driver does not know it */
-            error = error == ENOMEM ? ENOMEM : EAGAIN;
+            post->inert = io_is_inert(error);
+            error = post->inert ? 0 : error == ENOMEM ? ENOMEM : EAGAIN;
         }
         break;
     case CATAPULTS_SOURCE_INSTANT:
@@ -230,6 +234,8 @@ static bool withdraw(struct selection *selection, size_t index) {
         return false;
     switch (source->kind) {
     case CATAPULTS_SOURCE_DESCRIPTOR:
+        if (post->wait.done && io_is_inert(-post->wait.result))
+            post->inert = true;
         io_wait_delist(&post->wait);
         return post->wait.closed;
     case CATAPULTS_SOURCE_INSTANT:

@@ -7,16 +7,17 @@
 #include <limits.h>
 #include <sys/sendfile.h>
 
+#include "contexts/tools.h"
 #include "io/io.h"
 
 static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int64_t instant);
+static bool is_stream(int descriptor);
 static bool known_empty(int descriptor, int flags);
 static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, int64_t instant, bool *received);
 static void note_received(int descriptor, size_t size, int flags, ssize_t received);
 static void begin_anew(int descriptor, bool nonblocking);
 static int make_nonblocking(int descriptor);
 static int connect_in_time(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant);
-static int wait_until(int descriptor, int64_t instant);
 
 ssize_t catapults_recv_until(int descriptor, void *buffer, size_t size, int flags, int64_t instant) {
     catapults_testcancel();
@@ -28,7 +29,7 @@ ssize_t catapults_recv_until(int descriptor, void *buffer, size_t size, int flag
             done += (size_t)received;
         if (received < 0 && (done == 0 || errno == EBADF))
             return -1;
-        if (received <= 0 || !all || done == size)
+        if (received <= 0 || !all || done >= size || !is_stream(descriptor))
             return (ssize_t)done;
     }
 }
@@ -146,6 +147,8 @@ int catapults_poll_until(int descriptor, short events, int64_t instant) {
         if (expired)
             return io_failed(-ETIMEDOUT);
         int result = io_wait_ready(descriptor, events, reason, instant);
+        if (io_is_inert(-result))
+            result = io_wait_only(descriptor, reason, instant);
         expired = result == -ETIMEDOUT;
         if (result < 0 && !expired)
             return io_failed(result);
@@ -180,6 +183,13 @@ static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int
     }
 }
 
+/* MSG_WAITALL has no effect for a socket that keeps messages apart. */
+static bool is_stream(int descriptor) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
 /* Whether a try would be in vain: a server has mostly read the whole request, and the next one is not there yet. An
  * operation of the driver tries by itself, so a wrong guess costs nothing but time; a wait for an edge would never end,
  * so it must be sure. */
@@ -201,6 +211,8 @@ static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, i
         if (result == 0)
             result = io_wait_end(&wait, io_driver->recv(&wait, buffer, size, flags), BLOCK_IO_READ, instant);
         *received = result >= 0;
+        if (*received)
+            tools_written(buffer, (size_t)result < size ? (size_t)result : size);
         if (result != -EAGAIN && result != -EINTR)
             return result;
     }
@@ -230,7 +242,7 @@ static int make_nonblocking(int descriptor) {
     struct io_descriptor *state = io_descriptor_add(descriptor);
     int result = 0;
     if (state == NULL) {
-        result = descriptor < 0 ? -EBADF : -ENOMEM;
+        result = -errno;
     } else if (!state->nonblocking) { /* once for each descriptor */
         int flags = fcntl(descriptor, F_GETFL);
         if (flags < 0 || (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
@@ -252,8 +264,8 @@ static int connect_in_time(int descriptor, const struct sockaddr *address, sockl
             int64_t again = catapults_now() + pause;
             if (again > instant)
                 return -ETIMEDOUT;
-            int result = wait_until(descriptor, again);
-            if (result < 0)
+            int result = io_wait_only(descriptor, BLOCK_IO_CONNECT, again);
+            if (result < 0 && result != -ETIMEDOUT)
                 return result;
             pause = pause < 32000000 ? pause * 2 : pause;
         } else if (errno == EINPROGRESS || errno == EALREADY || errno == EINTR) {
@@ -272,15 +284,4 @@ static int connect_in_time(int descriptor, const struct sockaddr *address, sockl
         }
     }
     return 0;
-}
-
-/* Sleeps, but not longer than the descriptor is open. Returns 0 or a negative error number. */
-static int wait_until(int descriptor, int64_t instant) {
-    struct io_wait wait;
-    int result = io_wait_begin(&wait, descriptor);
-    if (result < 0)
-        return result;
-    wait.local = true;
-    result = io_wait_end(&wait, 0, BLOCK_IO_CONNECT, instant);
-    return result == -ETIMEDOUT ? 0 : result;
 }

@@ -1,5 +1,6 @@
 /* Threads that wait for descriptors, and the table of who waits for which. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
 int io_wait_enlist(struct io_wait *wait, int descriptor) {
     struct io_descriptor *state = io_descriptor_add(descriptor);
     if (state == NULL)
-        return descriptor < 0 ? -EBADF : -ENOMEM;
+        return -errno;
     *wait = (struct io_wait){.thread = dispatcher_self(), .descriptor = descriptor, .previous = state->last};
     *(state->last != NULL ? &state->last->next : &state->first) = wait;
     state->last = wait;
@@ -70,6 +71,15 @@ int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, i
         return result;
     wait.events = events | POLLERR | POLLHUP;
     return io_wait_end(&wait, io_driver->ready(&wait), reason, instant);
+}
+
+int io_wait_only(int descriptor, enum dispatcher_reason reason, int64_t instant) {
+    struct io_wait wait;
+    int result = io_wait_begin(&wait, descriptor);
+    if (result < 0)
+        return result;
+    wait.local = true;
+    return io_wait_end(&wait, 0, reason, instant);
 }
 
 void io_finish(struct io_wait *wait, int result) {
@@ -117,8 +127,10 @@ struct io_descriptor *io_descriptor(int descriptor) {
 }
 
 struct io_descriptor *io_descriptor_add(int descriptor) {
-    if (descriptor < 0)
+    if (descriptor < 0 || (descriptor >= table_size && fcntl(descriptor, F_GETFD) < 0)) {
+        errno = EBADF; /* a number that is no descriptor does not make the table larger */
         return NULL;
+    }
     if (descriptor >= table_size) {
         int size = table_size > 0 ? table_size : 64;
         while (size <= descriptor)

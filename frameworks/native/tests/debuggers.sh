@@ -67,7 +67,10 @@ walk=$(gdb -nx -batch -ex 'break all_are_there' -ex run -ex "source $script" -ex
 grep -q '^\$1 = [0-3]$' <<<"$walk" && grep -q '^There is no thread 99' <<<"$walk" && grep -q '^Thread 9 (newcomer), ready$' <<<"$walk" &&
     grep -q 'exited normally' <<<"$walk" || fail "one cannot go from thread to thread: $walk"
 
-for program in exceptions unwinding io_stacks; do
+for program in exceptions unwinding io_stacks io_written; do
     valgrind -q --error-exitcode=9 "$tests/$program" || fail "valgrind objects to $program"
 done
+# It says once that it does not know a system call which is not needed, however many stacks there are.
+warnings=$(valgrind -q "$tests/contexts" 2>&1 | grep -c 'unhandled.*syscall: 440' || true)
+[[ $warnings -le 1 ]] || fail "valgrind warns of process_madvise $warnings times"
 echo "debuggers: gdb and valgrind know our stacks"

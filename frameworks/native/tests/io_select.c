@@ -2,6 +2,7 @@
 #include "io_test.h"
 
 #include <fcntl.h>
+#include <time.h>
 
 static catapults_port_t port;
 static struct catapults_message message;
@@ -20,10 +21,40 @@ static void *write_one(void *descriptor) {
     return NULL;
 }
 
+static int64_t cpu_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 static void *send_one(void *argument) {
     catapults_sleep(MILLISECONDS);
     require(catapults_port_send(&port, &message) == 0);
     return argument;
+}
+
+/* What poll(2) says of a file never changes. */
+static void a_file_is_waited_for_in_vain(void **state) {
+    (void)state;
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    assert_true(file >= 0);
+    make_pipe();
+    for (int also = 0; also <= 1; also++) {
+        struct pollfd both[] = {{.fd = file, .events = POLLPRI}, {.fd = ends[0], .events = POLLIN}};
+        int64_t instant = after(20 * MILLISECONDS), consumed = cpu_time();
+        assert_int_equal(catapults_poll(both, 1 + (nfds_t)also, instant), 0);
+        assert_true(catapults_now() >= instant && cpu_time() - consumed < 10 * MILLISECONDS);
+    }
+    int64_t instant = after(10 * MILLISECONDS);
+    assert_int_equal(catapults_poll_until(file, POLLPRI, instant), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_true(catapults_now() >= instant);
+    struct pollfd both[] = {{.fd = file}, {.fd = ends[0], .events = POLLIN}};
+    catapults_t thread = spawn(write_one, (void *)(intptr_t)ends[1]);
+    assert_int_equal(catapults_poll(both, 2, after(20000 * MILLISECONDS)), 1);
+    assert_int_equal(catapults_join(thread, NULL), 0);
+    close_pipe();
+    catapults_close(file);
 }
 
 static void *wait_a_little(void *argument) {
@@ -268,6 +299,7 @@ static void a_write_that_is_cancelled_says_how_much_has_gone(void **state) {
 int main(void) {
     const struct CMUnitTest several[] = {
         cmocka_unit_test(any_of_four),
+        cmocka_unit_test(a_file_is_waited_for_in_vain),
         cmocka_unit_test(what_is_there_already),
         cmocka_unit_test(what_cannot_be_waited_for),
         cmocka_unit_test(many_descriptors),

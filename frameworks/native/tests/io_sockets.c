@@ -413,6 +413,12 @@ static void a_datagram_is_received_as_it_was_sent(void **state) {
     int64_t deadline = after(5000 * MILLISECONDS);
     for (int i = 1; i <= 3; i++) /* a short one does not mean that no other is there */
         assert_int_equal(catapults_recv_until(pair[1], buffer, sizeof buffer, 0, deadline), i);
+    for (int i = 1; i <= 3; i++)
+        assert_int_equal(catapults_send_until(pair[0], "abc", (size_t)i, 0, CATAPULTS_FOREVER), i);
+    for (int i = 1; i <= 3; i++) /* nor that more of it is to come */
+        assert_int_equal(catapults_recv_until(pair[1], buffer, sizeof buffer, MSG_WAITALL, deadline), i);
+    assert_int_equal(catapults_send_until(pair[0], "abc", 3, 0, CATAPULTS_FOREVER), 3);
+    assert_int_equal(catapults_recv_until(pair[1], buffer, 1, MSG_WAITALL | MSG_TRUNC, deadline), 3);
     assert_true(catapults_now() < deadline);
     catapults_close(pair[0]);
     catapults_close(pair[1]);
@@ -430,6 +436,11 @@ static void no_socket_is_an_error(void **state) {
     assert_int_equal(catapults_recv_until(file, &byte, 1, 0, CATAPULTS_FOREVER), -1);
     assert_int_equal(errno, EBADF);
     assert_int_equal(catapults_accept(-1, NULL, NULL, 0), -1);
+    assert_int_equal(errno, EBADF);
+    /* A number that was never open is no reason for a table of that size. */
+    assert_int_equal(catapults_accept(INT32_MAX, NULL, NULL, 0), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(catapults_sendfile_until(INT32_MAX - 1, 0, NULL, 1, CATAPULTS_FOREVER), -1);
     assert_int_equal(errno, EBADF);
     assert_int_equal(catapults_close(-1), -1);
     assert_int_equal(errno, EBADF);

@@ -25,6 +25,7 @@ extern "C" {
  * the descriptor is changed.
  * - catapults_init sets SIGPIPE to SIG_IGN, unless the application has chosen something else by then: a peer that is
  * gone is EPIPE.
+ * - That includes dup2(2) onto a descriptor: close the one that it replaces with catapults_close first.
  * - ENOMEM: no memory to wait; nothing has been done.
  * - A disk that has to be waited for holds the processor with epoll: io_uring alone reads, writes and syncs files by
  * itself. So do, with either, pages that catapults_sendfile_until has to read from a disk. With
