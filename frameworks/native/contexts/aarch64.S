@@ -3,6 +3,7 @@
  * void context_call(void **save, void *load);        the same
  * void context_resume(void *load);                   x0
  * void context_begin(void);
+ * void context_interposed(void);
  *
  * What a context that does not run has on its stack (struct context_frame):
  *
@@ -106,5 +107,40 @@ context_begin:
         brk     #1                      // entry has returned, against context_make's condition
         .cfi_endproc
         .size   context_begin, . - context_begin
+
+        .globl  context_interposed
+        .type   context_interposed, %function
+        .p2align 4
+context_interposed:
+        .cfi_startproc
+        .cfi_def_cfa sp, 160            // the picture above: of the frame that was interposed upon
+        .cfi_offset x19, -160
+        .cfi_offset x20, -152
+        .cfi_offset x21, -144
+        .cfi_offset x22, -136
+        .cfi_offset x23, -128
+        .cfi_offset x24, -120
+        .cfi_offset x25, -112
+        .cfi_offset x26, -104
+        .cfi_offset x27, -96
+        .cfi_offset x28, -88
+        .cfi_offset x29, -80
+        .cfi_offset x30, -72
+        .cfi_offset d8, -64
+        .cfi_offset d9, -56
+        .cfi_offset d10, -48
+        .cfi_offset d11, -40
+        .cfi_offset d12, -32
+        .cfi_offset d13, -24
+        .cfi_offset d14, -16
+        .cfi_offset d15, -8
+        nop                             // never run: see context_begin
+        mov     x20, sp                 // CONTEXT_FILLER bytes on
+        .cfi_def_cfa_register x20
+        blr     x19
+        mov     x0, x20
+        b       context_resume
+        .cfi_endproc
+        .size   context_interposed, . - context_interposed
 
         .section .note.GNU-stack, "", %progbits

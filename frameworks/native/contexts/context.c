@@ -9,3 +9,10 @@ void context_make(struct context *context, struct stack *stack, void *top, void 
     context->stack_pointer = frame;
     tools_make(&context->tools, stack);
 }
+
+void context_interpose(struct context *context, void (*function)(void)) {
+    struct context_frame *frame = (struct context_frame *)context->stack_pointer - 1;
+    *frame = (struct context_frame){.entry = (void (*)(void *))function,
+                                    .resume = (void (*)(void))((char *)context_interposed + CONTEXT_FILLER)};
+    context->stack_pointer = frame;
+}

@@ -26,6 +26,12 @@ void context_make(struct context *context, struct stack *stack, void *top, void 
 /* Makes `context` that of the caller, on whatever stack the system gave it. */
 static inline void context_adopt(struct context *context) { tools_adopt(&context->tools); }
 
+/* When `context`, which does not run, is switched to next, `function` is called first, in the middle of whatever
+ * switched from it. It begins with context_enter and ends with context_return. */
+void context_interpose(struct context *context, void (*function)(void));
+static inline void context_enter(struct context *self) { tools_arrive(&self->tools); }
+static inline void context_return(struct context *self) { tools_leave(&self->tools, &self->tools); }
+
 /* In assembly: keeps the caller's registers on its stack, and that stack's end in *save; goes on where `load` was left.
  */
 void context_swap(void **save, void *load);

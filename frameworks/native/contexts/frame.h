@@ -9,7 +9,9 @@
 
 /* In assembly: the first code of a new context. Calls entry(argument) and marks the end of the stack for debuggers. */
 void context_begin(void);
-enum { CONTEXT_FILLER = 4 }; /* bytes of its first instruction, which is skipped */
+/* In assembly: calls `entry` of the frame that it was resumed by, then goes on with the frame above. */
+void context_interposed(void);
+enum { CONTEXT_FILLER = 4 }; /* bytes of the first instruction of both, which is skipped */
 
 #if defined(__x86_64__)
 

@@ -3,6 +3,7 @@
  * void context_call(void **save, void *load);        rdi, rsi
  * void context_resume(void *load);                   rdi
  * void context_begin(void);
+ * void context_interposed(void);
  *
  * What a context that does not run has on its stack (struct context_frame):
  *
@@ -147,5 +148,29 @@ context_begin:
 1:      ud2                             /* entry has returned, against context_make's condition */
         .cfi_endproc
         .size   context_begin, . - context_begin
+
+        .globl  context_interposed
+        .type   context_interposed, @function
+        .p2align 4
+context_interposed:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 56           /* the picture above: of the frame that was interposed upon */
+        .cfi_offset %rbp, -16
+        .cfi_offset %rbx, -24
+        .cfi_offset %r12, -32
+        .cfi_offset %r13, -40
+        .cfi_offset %r14, -48
+        .cfi_offset %r15, -56
+        endbr64                         /* never run: see context_begin */
+        movq    %rsp, %rbx              /* CONTEXT_FILLER bytes on */
+        .cfi_def_cfa_register %rbx
+        andq    $-16, %rsp
+        call    *%r12
+        movq    %rbx, %rsp
+        .cfi_def_cfa_register %rsp
+        load
+        return_by_jump
+        .cfi_endproc
+        .size   context_interposed, . - context_interposed
 
         .section .note.GNU-stack, "", @progbits

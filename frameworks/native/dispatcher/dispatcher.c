@@ -76,6 +76,8 @@ static inline __attribute__((always_inline)) void run(struct processor *here, st
                                                       struct dispatcher_thread *next) {
     if (change(here, self, next))
         context_switch(&self->context, &next->context);
+    else if (UNLIKELY(dispatcher.signalled))
+        dispatcher.host->undisturbed();
 }
 
 /* The same where something is left to be done, be it to return to a function that called. */
@@ -673,6 +675,13 @@ static void raise_tick(struct dispatcher_thread *turn) {
         runs = &scheduler->record;
     }
 }
+
+TOOLS_UNSEEN void dispatcher_signalled(void) {
+    dispatcher.signalled = true;
+    processor_here()->patience = 0;
+}
+
+void dispatcher_expect_signals(bool expected) { dispatcher.signals_expected = expected; }
 
 void dispatcher_hold(void) {
     processor_here()->current->held++;

@@ -177,6 +177,11 @@ struct dispatcher_host {
      */
     void (*arm)(int64_t instant);
     int64_t tick; /* at most so many nanoseconds apart, while there is a reason for them */
+    /* After dispatcher_signalled; NULL: nobody calls that. Nothing is in the middle of anything; it may call
+     * dispatcher_unblock_only and dispatcher_unblocked. */
+    void (*signalled)(void);
+    /* The same, if that has said that it should be called again: a thread goes on that could have been switched out. */
+    void (*undisturbed)(void);
     /* No thread can ever run again; dispatcher_first_thread says which there are. Does not return. */
     void (*deadlocked)(void);
     /* The last thread has ended. Does not return. */
@@ -281,6 +286,13 @@ bool dispatcher_interrupted(bool may_leave);
 /* Between these two, which nest, the caller is not preempted by time. Need no dispatcher_enter. */
 void dispatcher_hold(void);
 void dispatcher_release(void);
+
+/* host->signalled is to be called soon: at the next decision, or at once if there is nothing to run. From a handler of
+ * signals that interrupts whatever it likes. */
+void dispatcher_signalled(void);
+
+/* Whether that can happen while nothing else is under way, so that threads that all wait are no deadlock. */
+void dispatcher_expect_signals(bool expected);
 
 /* ---- Handlers that do not end ------------------------------------------------------------------------------------ */
 

@@ -13,6 +13,7 @@ enum {
 };
 
 static void look(int64_t now);
+static void attend_to_signals(void);
 static void stop_polling(struct processor *here);
 static void run_out(int64_t now);
 static void expire_all(int64_t now);
@@ -58,12 +59,20 @@ static void look(int64_t now) {
     expire_all(now);
     if (dispatcher.driver && dispatcher.driver->busy())
         dispatcher.driver->poll(0);
+    attend_to_signals();
+}
+
+static void attend_to_signals(void) {
+    if (LIKELY(!dispatcher.signalled))
+        return;
+    dispatcher.signalled = false;
+    dispatcher.host->signalled();
 }
 
 bool dispatcher_wait(void) {
     struct processor *here = processor_here();
     /* The policy's own timers make no thread RUNNABLE. */
-    if (!dispatcher.timers && !dispatcher.driver->busy())
+    if (!dispatcher.timers && !dispatcher.driver->busy() && !dispatcher.signals_expected)
         return false;
     if (__builtin_expect(dispatcher_trace != NULL, 0))
         dispatcher_record(TRACE_IDLE, 0, 0);
@@ -74,10 +83,11 @@ bool dispatcher_wait(void) {
         if (timeouts && timeouts->first && timeouts->first->instant < instant)
             instant = timeouts->first->instant;
     }
-    dispatcher.driver->poll(instant);
+    dispatcher.driver->poll(dispatcher.signalled ? 0 : instant); /* what comes now interrupts it, or comes again */
     here->attended = dispatcher.host->now();
     run_out(here->attended);
     expire_all(here->attended);
+    attend_to_signals();
     stop_polling(here);
     dispatcher_arm(here); /* whoever runs now runs while others still wait */
     return true;

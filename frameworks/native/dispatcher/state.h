@@ -26,6 +26,8 @@ struct dispatcher {
     const struct dispatcher_thread *starved; /* while the policy has to go that let it wait */
     const struct dispatcher_driver *driver;
     const struct dispatcher_host *host;
+    volatile bool signalled; /* the host has said so */
+    bool signals_expected;
 };
 
 extern struct dispatcher dispatcher __attribute__((visibility("hidden")));

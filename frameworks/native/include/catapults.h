@@ -21,6 +21,7 @@
 #include "catapults/schedulers.h"
 #include "catapults/ports.h"
 #include "catapults/select.h"
+#include "catapults/signals.h"
 #include "catapults/threads.h"
 
 #ifdef __cplusplus

@@ -66,8 +66,8 @@ int io_wait_begin(struct io_wait *wait, int descriptor);
 
 /* Blocks the running thread until the driver finishes the wait. `started` is what the driver returned when it was told:
  * if it is an error number, nothing is waited for. Leaves. Returns wait->result, -ETIMEDOUT at the instant, -ECANCELED
- * if the thread was cancelled, or -EBADF after a close. Afterwards the kernel touches nothing that belongs to the
- * operation. */
+ * if the thread was cancelled, -ERESTART if it is to run handlers of signals (io_interrupted), or -EBADF after a close.
+ * Afterwards the kernel touches nothing that belongs to the operation. */
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant);
 
 /* The two halves of these for a thread that waits for several: it blocks in between by itself. Within dispatcher_enter.
@@ -76,15 +76,19 @@ int io_wait_enlist(struct io_wait *wait, int descriptor);
 void io_wait_delist(struct io_wait *wait);
 
 /* Waits until a descriptor is ready: returns what is there (> 0; perhaps only an end or an error), -ETIMEDOUT,
- * -ECANCELED, -EBADF, -ENOMEM. May return without cause, so the caller tries again. io_is_inert(-result): what poll(2)
- * says of this file never changes. */
+ * -ECANCELED, -EINTR, -EBADF, -ENOMEM. May return without cause, so the caller tries again. io_is_inert(-result): what
+ * poll(2) says of this file never changes. */
 int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, int64_t instant);
 
 /* What the drivers say of a file on a disk, or a directory: epoll at once, io_uring when the wait is over. */
 static inline bool io_is_inert(int error) { return error == EPERM || error == EINVAL; }
 
-/* Waits for the instant, or for another thread to finish the wait: as io_wait_end. */
+/* Waits for the instant, or for another thread to finish the wait: as io_wait_end, and -EINTR. 0 may be
+ * without cause. */
 int io_wait_only(int descriptor, enum dispatcher_reason reason, int64_t instant);
+
+/* After -ERESTART: runs the handlers. Returns 0, if the call goes on, or -EINTR. */
+int io_interrupted(void);
 
 /* The wait is over. Its thread is unblocked when the dispatcher polls the driver next: never in the middle of
  * something, where the policy might give the processor to it at once. */

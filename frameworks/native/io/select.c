@@ -52,6 +52,8 @@ static int select_with(struct selection *selection, int64_t instant) {
         if (found != 0 || last)
             return found;
         error = wait(selection, instant);
+        if (error == ERESTART)
+            error = signals_run(selection->thread) == SIGNALS_NONE ? 0 : EINTR;
         last = error == ETIMEDOUT;
     }
     return io_failed(-error);
@@ -160,7 +162,7 @@ static bool has_happened(const struct catapults_source *source) {
     __builtin_unreachable();
 }
 
-/* Until something may have happened: 0; or ETIMEDOUT, ECANCELED, EBADF, EINVAL, ENOMEM. */
+/* Until something may have happened: 0; or ETIMEDOUT, ECANCELED, ERESTART, EBADF, EINVAL, ENOMEM. */
 static int wait(struct selection *selection, int64_t instant) {
     bool expires = true; /* with the instant of the call; otherwise with that of a source */
     int error = 0;

@@ -213,6 +213,8 @@ static int wait_for_data(int descriptor, void *buffer, size_t size, int flags, i
         *received = result >= 0;
         if (*received)
             tools_written(buffer, (size_t)result < size ? (size_t)result : size);
+        if (result == -ERESTART)
+            return io_interrupted();
         if (result != -EAGAIN && result != -EINTR)
             return result;
     }

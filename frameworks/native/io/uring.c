@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/io.h"
+#include "threads/signals.h"
 
 #define ENTRIES 1024     /* of the submission ring; a full one is submitted */
 #define COMPLETIONS 4096 /* what does not fit the kernel keeps for later (IORING_FEAT_NODROP) */
@@ -90,10 +91,13 @@ static void cancel(struct io_wait *wait) {
     struct io_uring_sqe *sqe = entry();
     io_uring_prep_cancel(sqe, wait, 0);
     io_uring_sqe_set_data(sqe, NULL);
+    bool before = signals.off;
+    signals.off = true;
     while (!wait->done) {
         io_uring_submit_and_wait(&ring, 1);
         reap();
     }
+    signals.off = before;
 }
 
 static void forget(int descriptor, struct io_descriptor *state) {

@@ -7,6 +7,7 @@
 
 #include "io/io.h"
 #include "threads/cancel.h"
+#include "threads/signals.h"
 
 static struct io_descriptor *table; /* by descriptor; grows, never shrinks */
 static int table_size;
@@ -26,9 +27,9 @@ int io_wait_begin(struct io_wait *wait, int descriptor) {
 }
 
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
-    int early = 0; /* why it is over before its time: ETIMEDOUT, ECANCELED */
+    int early = 0; /* why it is over before its time: ETIMEDOUT, ECANCELED, ERESTART */
     if (started == 0)
-        early = cancel_block(handle_of(wait->thread), reason, instant);
+        early = (reason == BLOCK_IO_FILE ? cancel_block_only : cancel_block)(handle_of(wait->thread), reason, instant);
     else
         wait->local = true;
     if (wait->done)
@@ -41,6 +42,8 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
         return -started;
     return early && wait->result < 0 ? -early : wait->result;
 }
+
+int io_interrupted(void) { return signals_run(handle_self()) == SIGNALS_EINTR ? -EINTR : 0; }
 
 int io_wait_enlist(struct io_wait *wait, int descriptor) {
     struct io_descriptor *state = io_descriptor_add(descriptor);
@@ -70,7 +73,8 @@ int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, i
     if (result < 0)
         return result;
     wait.events = events | POLLERR | POLLHUP;
-    return io_wait_end(&wait, io_driver->ready(&wait), reason, instant);
+    result = io_wait_end(&wait, io_driver->ready(&wait), reason, instant);
+    return result == -ERESTART ? io_interrupted() : result;
 }
 
 int io_wait_only(int descriptor, enum dispatcher_reason reason, int64_t instant) {
@@ -79,7 +83,8 @@ int io_wait_only(int descriptor, enum dispatcher_reason reason, int64_t instant)
     if (result < 0)
         return result;
     wait.local = true;
-    return io_wait_end(&wait, 0, reason, instant);
+    result = io_wait_end(&wait, 0, reason, instant);
+    return result == -ERESTART ? io_interrupted() : result;
 }
 
 void io_finish(struct io_wait *wait, int result) {

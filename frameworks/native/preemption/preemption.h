@@ -4,6 +4,7 @@
  *   code.c     which code is the application's
  *   signal.c   the handler: looks where the program counter is
  *   timer.c    what interrupts a kernel thread at an instant
+ *   arrivals.c signals that are caught for others: kept until they are asked for
  *
  * The kernel's signal frame, on the stack of the interrupted thread, keeps all of its registers, vectors included; the
  * handler calls back from there, and whoever is called back may switch to another context. A section of the runtime
@@ -15,17 +16,20 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 /* Debuggers let it pass, and who gets one too many ignores it. */
 #define PREEMPTION_SIGNAL SIGURG
 
 enum preemption_where {
-    PREEMPTION_ELSEWHERE,  /* in the runtime, in libc, in a handler of another signal: it must not be left now */
+    PREEMPTION_ELSEWHERE, /* in the runtime, in libc, in a handler of another signal: it must not be left now */
+    PREEMPTION_CALL, /* in a system call of somebody else's that waits, has been interrupted, or is to be made again:
+                        for handlers of signals, which come before its result */
     PREEMPTION_APPLICATION /* in the application's own code: what is called back may switch to another context */
 };
 
-/* Called in the handler, with errno free to be changed. If it switches, it returns when somebody switches back, perhaps
- * on another kernel thread. True: call again shortly. */
+/* Called in the handler, with errno free to be changed. If it switches (or leaves the handler by siglongjmp), it
+ * returns when somebody switches back, perhaps on another kernel thread. True: call again shortly. */
 typedef bool preemption_interrupted(enum preemption_where where);
 
 /* Once, before the rest. Returns 0, or why there is none: EINVAL (`runtime` is an address of the runtime's code, and
@@ -42,8 +46,49 @@ int preemption_attach(void);
 void preemption_arm(int64_t instant);
 
 /* As sigaction, for a signal that is not to be put off by tools that look on: it must come at any instruction. `flags`:
- * besides SA_SIGINFO and SA_RESTART. Returns 0 or an error number. */
-int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags);
+ * besides SA_SIGINFO; `mask`: what is blocked meanwhile. Returns 0 or an error number. */
+int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask);
+
+/* Where the code is that a signal has interrupted. */
+enum preemption_where preemption_where(const ucontext_t *context);
+
+/* At the end of a handler that has called back from somewhere else than PREEMPTION_ELSEWHERE: other threads may have
+ * run since. */
+void preemption_settle(ucontext_t *context);
+
+/* Interrupts again shortly; for a handler that could do nothing where it came. */
+void preemption_look_again(const ucontext_t *context);
+
+/* The calling kernel thread blocks these signals no longer. Returns 0 or an error number. */
+int preemption_unblock(uint64_t signals);
+
+/* For its handler: the interrupted code goes on with these signals blocked as well, until they are unblocked. */
+void preemption_put_off(uint64_t signals, ucontext_t *context);
+
+/* ---- Signals that are caught for others -------------------------------------------------------------------------- */
+
+/* All are called in the handler, wherever the program is, with errno free to be changed. */
+struct preemption_catcher {
+    void (*arrived)(void); /* there is one to be asked for */
+    /* After `arrived`: what is interrupted is the application's own code or, if `held`, a system call of its own that
+     * waits or has sent the signal; that is not to be left. The mask of the kernel thread is as it was in that code;
+     * the handler may be left by siglongjmp. True: come again shortly. */
+    bool (*interrupted)(bool held);
+    /* The code that is interrupted has caused it; the same holds. */
+    void (*fault)(siginfo_t *info, void *context, bool held);
+};
+
+/* Once, before the rest. */
+void preemption_catch_start(const struct preemption_catcher *catcher);
+
+/* Catches a signal. `flags`: SA_RESTART, SA_ONSTACK, SA_NOCLDSTOP, SA_NOCLDWAIT. Returns 0 or an error number. */
+int preemption_catch(int signal, unsigned long flags);
+
+/* The next one that has arrived; false: there is none. What finds no room here waits in the kernel. */
+bool preemption_arrival(siginfo_t *info);
+
+/* Whether such a signal says that the interrupted code has caused it. */
+bool preemption_is_fault(const siginfo_t *info);
 
 /* ---- Which code is the application's ----------------------------------------------------------------------------- */
 

@@ -18,6 +18,7 @@ enum { SOON = 100000, LATEST = 4000000 };
 /* Of each kernel thread, and so of every thread that it runs. */
 static _Thread_local struct {
     uint64_t mask;    /* of signals */
+    uint64_t put_off; /* and these, for a while: see preemption_put_off */
     stack_t stack;    /* for handlers of signals that ask for one */
     int64_t patience; /* how soon we looked last time */
 } mine;
@@ -27,11 +28,10 @@ static struct sigaction before; /* whoever has asked for the signal */
 
 static void handle(int signal, siginfo_t *info, void *context);
 static bool is_ours(const siginfo_t *info);
-static enum preemption_where where_is(const ucontext_t *context);
+static bool waits(const ucontext_t *context);
+static void look_soon(void);
 static bool in_system_call(const ucontext_t *context);
-static void look_again(const ucontext_t *context);
 static void keep_rounding(const ucontext_t *context);
-static void settle(ucontext_t *context);
 
 int preemption_start(preemption_interrupted *function, const void *runtime) {
     int error = preemption_code_start(runtime);
@@ -40,19 +40,36 @@ int preemption_start(preemption_interrupted *function, const void *runtime) {
     interrupted = function;
     if (sigaction(PREEMPTION_SIGNAL, NULL, &before) != 0)
         return errno;
-    return preemption_install(PREEMPTION_SIGNAL, handle, SA_NODEFER);
+    return preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART | SA_NODEFER, 0);
 }
 
 int preemption_attach(void) {
-    sigset_t open, mask;
-    sigemptyset(&open);
-    sigaddset(&open, PREEMPTION_SIGNAL);
-    if (sigprocmask(SIG_UNBLOCK, &open, NULL) != 0 || sigprocmask(SIG_BLOCK, NULL, &mask) != 0 ||
-        sigaltstack(NULL, &mine.stack) != 0)
+    sigset_t mask;
+    if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigaltstack(NULL, &mine.stack) != 0)
         return errno;
     memcpy(&mine.mask, &mask, sizeof mine.mask);
+    int error = preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1));
+    if (error)
+        return error;
     mine.patience = SOON;
     return preemption_timer_make();
+}
+
+void preemption_put_off(uint64_t signals, ucontext_t *context) {
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    mine.put_off |= signals & ~mask;
+    mask |= signals;
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+}
+
+int preemption_unblock(uint64_t signals) {
+    mine.mask &= ~signals;
+    mine.put_off &= ~signals;
+    sigset_t open;
+    sigemptyset(&open);
+    memcpy(&open, &signals, sizeof signals);
+    return sigprocmask(SIG_UNBLOCK, &open, NULL) == 0 ? 0 : errno; /* they may come at once, and be put off again */
 }
 
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
@@ -68,14 +85,16 @@ static void handle(int signal, siginfo_t *info, void *context) {
         return;
     }
     int error = error_number();
-    enum preemption_where where = where_is(context);
-    if (where == PREEMPTION_APPLICATION)
+    enum preemption_where where = preemption_where(context);
+    if (where != PREEMPTION_ELSEWHERE)
         keep_rounding(context);
     bool again = interrupted(where);
+    if (where != PREEMPTION_ELSEWHERE)
+        preemption_settle(context);
     if (where == PREEMPTION_APPLICATION)
-        settle(context);
+        look_soon();
     if (again)
-        look_again(context);
+        preemption_look_again(context);
     set_error_number(error);
 }
 
@@ -84,21 +103,52 @@ static bool is_ours(const siginfo_t *info) {
 }
 
 #if defined(__x86_64__)
+enum { CALL_SIZE = 2 }; /* of a system call's instruction */
 static uintptr_t instruction(const ucontext_t *context) { return (uintptr_t)context->uc_mcontext.gregs[REG_RIP]; }
+static bool is_system_call(const unsigned char *code) { return code[0] == 0x0f && code[1] == 0x05; }
 #elif defined(__aarch64__)
+enum { CALL_SIZE = 4 };
 static uintptr_t instruction(const ucontext_t *context) { return context->uc_mcontext.pc; }
+static bool is_system_call(const unsigned char *code) {
+    return code[0] == 0x01 && code[1] == 0x00 && code[2] == 0x00 && code[3] == 0xd4;
+}
 #endif
 
 /* A handler of another signal may have interrupted anything; it is known by its stack, or by the signals that it
  * blocks. */
-static enum preemption_where where_is(const ucontext_t *context) {
+enum preemption_where preemption_where(const ucontext_t *context) {
     uint64_t mask;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    bool plain = mask == mine.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
-    return plain && preemption_is_application(instruction(context)) ? PREEMPTION_APPLICATION : PREEMPTION_ELSEWHERE;
+    bool plain = (mask & ~mine.put_off) == mine.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
+    if (!plain)
+        return PREEMPTION_ELSEWHERE;
+    if (preemption_is_application(instruction(context)))
+        return PREEMPTION_APPLICATION;
+    return waits(context) ? PREEMPTION_CALL : PREEMPTION_ELSEWHERE;
 }
 
-__attribute__((noipa)) static void look_again(const ucontext_t *context) {
+/* The runtime makes no such call while it is in the middle of something, or stands up for that. */
+static bool waits(const ucontext_t *context) {
+    static const long waiting[] = {SYS_read,    SYS_readv, SYS_accept, SYS_accept4, SYS_recvfrom, SYS_recvmsg,
+                                   SYS_connect, SYS_flock, SYS_wait4,  SYS_waitid,  SYS_futex};
+    if (!in_system_call(context))
+        return false;
+#if defined(__x86_64__)
+    long call = (long)context->uc_mcontext.gregs[REG_RAX], result = call;
+#elif defined(__aarch64__)
+    long call = (long)context->uc_mcontext.regs[8], result = (long)context->uc_mcontext.regs[0];
+#endif
+    if (is_system_call((const unsigned char *)instruction(context) - CALL_SIZE))
+        return result == -EINTR;
+    for (unsigned i = 0; i < sizeof waiting / sizeof *waiting; i++)
+        if (call == waiting[i])
+            return true;
+    return false;
+}
+
+__attribute__((noipa)) static void look_soon(void) { mine.patience = SOON; }
+
+__attribute__((noipa)) void preemption_look_again(const ucontext_t *context) {
     mine.patience = !in_system_call(context) ? SOON : mine.patience < LATEST ? mine.patience * 2 : LATEST;
     preemption_timer_retry(mine.patience);
 }
@@ -106,12 +156,7 @@ __attribute__((noipa)) static void look_again(const ucontext_t *context) {
 /* Before the call, if the kernel is to repeat it, or behind it. */
 static bool in_system_call(const ucontext_t *context) {
     const unsigned char *code = (const unsigned char *)instruction(context);
-#if defined(__x86_64__)
-    return (code[0] == 0x0f && code[1] == 0x05) || (code[-2] == 0x0f && code[-1] == 0x05);
-#elif defined(__aarch64__)
-    static const unsigned char call[] = {0x01, 0x00, 0x00, 0xd4};
-    return memcmp(code, call, sizeof call) == 0 || memcmp(code - sizeof call, call, sizeof call) == 0;
-#endif
+    return is_system_call(code) || is_system_call(code - CALL_SIZE);
 }
 
 /* A handler begins with the rounding modes and exception masks that a process begins with; all threads share those that
@@ -126,21 +171,22 @@ static void keep_rounding(const ucontext_t *context) {
 #endif
 }
 
-/* The kernel is to restore what belongs to the thread. The signal stack belongs to the kernel thread, which may be
- * another one now. */
-__attribute__((noipa)) static void settle(ucontext_t *context) {
+/* The kernel is to restore what belongs to the thread. The signal stack and the mask belong to the kernel thread, which
+ * may be another one now. */
+__attribute__((noipa)) void preemption_settle(ucontext_t *context) {
+    uint64_t mask = mine.mask | mine.put_off;
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
     context->uc_stack = mine.stack;
-    mine.patience = SOON;
 }
 
 /* The system call itself: the tools put off signals whose handlers they know of, to where we could not switch. */
-int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags) {
+int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask) {
     struct {
         void (*handler)(int, siginfo_t *, void *);
         unsigned long flags;
         void (*restorer)(void);
         uint64_t mask;
-    } action = {.handler = handler, .flags = SA_SIGINFO | SA_RESTART | flags};
+    } action = {.handler = handler, .flags = SA_SIGINFO | flags, .mask = mask};
 #if defined(__x86_64__)
     extern void preemption_return(void) __attribute__((visibility("hidden")));
     action.flags |= 0x04000000; /* SA_RESTORER */

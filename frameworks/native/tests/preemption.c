@@ -26,7 +26,7 @@ static int64_t now(void) {
 }
 
 TOOLS_UNSEEN static bool take_turns(enum preemption_where where) {
-    if (where == PREEMPTION_ELSEWHERE) {
+    if (where != PREEMPTION_APPLICATION) {
         refused++;
         refused_reading += reading;
         return true;

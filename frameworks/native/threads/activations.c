@@ -13,6 +13,7 @@
 #include "contexts/tools.h"
 #include "sa.h"
 #include "threads/runtime.h"
+#include "threads/signals.h"
 
 enum { STACKS = 512, STACK_SIZE = 32 << 10 };
 
@@ -39,6 +40,10 @@ static uint64_t told;                              /* how often any came back */
 static struct carrier carrier;                     /* of the processor */
 static struct dispatcher_exceptions no_exceptions;
 static char *stacks;
+
+static bool running;
+
+bool activations_running(void) { return running; }
 
 bool activations_wanted(const struct catapults_options *options) {
     const char *variable = runtime_environment("CATAPULTS_ACTIVATIONS");
@@ -87,20 +92,27 @@ static void unblock(struct sa_t *sas[], int events) {
     dispatcher_unblocked();
 }
 
+static void signal_came(const siginfo_t *info) {
+    told++;
+    signals_post(NULL, info);
+    dispatcher_unblocked();
+}
+
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
-    (void)argument;
     struct carrier before = carrier;
     char *stack = stack_of(&before);
     struct away mine = {.context = events + interrupted > 0 ? sas[events + interrupted]->sa_context : NULL};
-    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED) {
+    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_SIGNAL) {
         struct dispatcher_thread *self = dispatcher_self();
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         carry(carrier_here());
         if (type == SA_UPCALL_BLOCKED)
             block(self, sas[1], &mine);
-        else
+        else if (type == SA_UPCALL_UNBLOCKED)
             unblock(sas, events);
+        else
+            signal_came(argument);
         tools_move_back(&self->context.tools, &own);
         carry(before);
     }
@@ -159,6 +171,7 @@ int activations_start(void) {
     }
     driver = dispatcher_set_driver(&between);
     dispatcher_guard = (struct dispatcher_guard){.enter = sa_hold, .leave = sa_release};
+    running = true;
     dispatcher_enter(); /* until the first thread runs */
     return 0;
 }

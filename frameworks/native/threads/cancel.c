@@ -2,14 +2,10 @@
 
 #include <errno.h>
 
-int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
-    return cancel_wait_for(self, NULL, false, reason, instant);
-}
+#include "threads/signals.h"
 
-int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool lends, enum dispatcher_reason reason,
-                    int64_t instant) {
-    if (self->cancel == CANCEL_REQUESTED)
-        return ECANCELED;
+static inline int wait_only(struct catapults_handle *self, const uintptr_t *to, bool lends,
+                            enum dispatcher_reason reason, int64_t instant) {
     self->cancellable = true;
     int result = to ? dispatcher_wait_for(to, lends, reason, instant) : dispatcher_block(reason, instant);
     self->cancellable = false;
@@ -18,6 +14,29 @@ int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool len
         return ECANCELED;
     }
     return result;
+}
+
+int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
+    return cancel_wait_for(self, NULL, false, reason, instant);
+}
+
+int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool lends, enum dispatcher_reason reason,
+                    int64_t instant) {
+    if (self->cancel == CANCEL_REQUESTED)
+        return ECANCELED;
+    if (__builtin_expect(self->signals.due, 0))
+        return ERESTART;
+    self->signals.place = SIGNAL_PLACE_WAIT;
+    int result = wait_only(self, to, lends, reason, instant);
+    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+    if (__builtin_expect(!self->signals.interrupted, 1))
+        return result;
+    self->signals.interrupted = false;
+    return result ? result : ERESTART;
+}
+
+int cancel_block_only(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
+    return self->cancel == CANCEL_REQUESTED ? ECANCELED : wait_only(self, NULL, false, reason, instant);
 }
 
 int catapults_cancel(catapults_t thread) {
@@ -34,8 +53,10 @@ int catapults_cancel(catapults_t thread) {
 }
 
 void catapults_testcancel(void) {
-    if (__builtin_expect(handle_self()->cancel == CANCEL_REQUESTED, 0))
+    struct catapults_handle *self = handle_self();
+    if (__builtin_expect(self->cancel == CANCEL_REQUESTED, 0))
         catapults_exit(CATAPULTS_CANCELED);
+    signals_check(self);
 }
 
 int catapults_setcancelstate(int state, int *before) {

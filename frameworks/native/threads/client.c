@@ -192,9 +192,15 @@ static int schedule(struct catapults_handle *target, catapults_port_t *port, enu
             return EAGAIN;
         port->scheduler = self;
         self->asleep = true;
+        self->signals.place = SIGNAL_PLACE_WAIT;
         result = dispatcher_lend(&self->target, BLOCK_PORT, instant);
+        self->signals.place = SIGNAL_PLACE_ELSEWHERE;
         self->asleep = false;
         port->scheduler = NULL;
+        if (self->signals.due) {
+            signals_run_in_wait(self);
+            result = 0;
+        }
     }
     return port->first ? 0 : port->closed ? EPIPE : result;
 }

@@ -26,13 +26,19 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
     waiters_append(&cond->waiters, self);
     uint32_t depth = mutex_release(mutex, self);
     int result = 0;
-    if (self->waiting) /* else the unlock let another thread run, which has signalled */
+    while (self->waiting) { /* else the unlock let another thread run, which has signalled */
         result = waiters_sleep_or_cancel(self, BLOCK_CONDITION, instant);
+        if (__builtin_expect(result != ERESTART, 1))
+            break;
+        result = 0;
+        signals_run_in_wait(self);
+    }
     result = waiters_outcome(&cond->waiters, self, result);
     int relocked = mutex_relock(mutex, self, depth);
     dispatcher_leave();
     if (result == ECANCELED)
         catapults_testcancel();
+    signals_check(self);
     return relocked ? relocked : result;
 }
 

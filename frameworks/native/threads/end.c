@@ -13,6 +13,7 @@
 #include "threads/cancel.h"
 #include "threads/mutex.h"
 #include "threads/runtime.h"
+#include "threads/signals.h"
 
 #pragma weak _Unwind_ForcedUnwind
 #pragma weak _Unwind_GetCFA
@@ -52,6 +53,9 @@ void end(struct catapults_handle *self, void *result) {
         stand_ins_end(self);
     if (__builtin_expect(processor_here()->turn != &self->dispatched, 0))
         dispatcher_own_turn(); /* others run until then: it needs its stack */
+    self->signals.mask = ~UINT64_C(0);
+    if (__builtin_expect(self->signals.pending | signals.pending | self->signals.due, 0))
+        signals_end(self);
     self->result = result;
     self->ended = true;
     struct catapults_handle *joiner = self->joiner;

@@ -11,6 +11,7 @@
 #include "io/io.h"
 #include "threads/end.h"
 #include "threads/runtime.h"
+#include "threads/signals.h"
 
 static void restart(void);
 
@@ -36,6 +37,7 @@ static void restart(void) {
         stack_give(handle->stack);
     }
     self->joiner = NULL;
+    signals_restart(self);
     preempt_restart();
     watch_restart();
     int error = io_restart();

@@ -12,6 +12,23 @@
 
 enum { CATAPULTS_NAME_SIZE = 32 };
 
+struct signal_queue {
+    struct signal_node *first, *last;
+};
+
+/* Where a thread is, to those who have a signal for it. */
+enum signal_place { SIGNAL_PLACE_ELSEWHERE, SIGNAL_PLACE_NEW, SIGNAL_PLACE_WAIT /* in a call that looks */ };
+
+/* Of a thread: see signals.h. */
+struct signal_state {
+    uint64_t mask, pending;    /* what pends for the thread itself */
+    struct signal_queue queue; /* the same, with what is told of it, in the order in which it came */
+    uint8_t place;             /* enum signal_place */
+    bool due;                  /* it is to look for what pends, and run handlers */
+    bool interrupted;          /* and was unblocked for that */
+    bool interposed;           /* and has a frame on its stack that does it */
+};
+
 struct catapults_handle {
     struct stack *stack;
     void *(*start)(void *);
@@ -30,10 +47,10 @@ struct catapults_handle {
 
     /* While it waits for a lock or a condition: see waiters.h. */
     struct catapults_handle *wait_next, *wait_previous;
-    bool waiting;     /* is in such a list */
-    bool asleep;      /* and blocked, so that whoever wakes it has to unblock it */
-    bool woken;       /* a mutex has become free for it */
-    bool passed_over; /* but another came first */
+    struct catapults_waiters *waiting; /* the list; NULL: none */
+    bool asleep;                       /* it is in one and blocked, so that whoever wakes it has to unblock it */
+    bool woken;                        /* a mutex has become free for it */
+    bool passed_over;                  /* but another came first */
 
     struct stand_in *stand_ins;        /* see stand_in.c */
     struct client *client;             /* it is under no policy; else NULL: see client.h */
@@ -49,6 +66,7 @@ struct catapults_handle {
     struct catapults_cleanup *cleanup; /* the handler pushed last */
     struct key_values *values;         /* of keys; NULL: none, see keys.c */
 
+    struct signal_state signals;
     char name[CATAPULTS_NAME_SIZE];
     struct {
         _Alignas(16) uint64_t words[4];

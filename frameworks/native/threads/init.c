@@ -14,6 +14,7 @@
 #include "io/io.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
+#include "threads/signals.h"
 
 struct runtime runtime;
 
@@ -80,6 +81,8 @@ int catapults_init(const struct catapults_options *options) {
                                           .scheduler_started = scheduler_started,
                                           .recorded = trace_name,
                                           .contained = report_contained,
+                                          .signalled = signals_attend,
+                                          .undisturbed = signals_undisturbed,
                                           .deadlocked = report_deadlock,
                                           .finished = finished};
     if (!options)

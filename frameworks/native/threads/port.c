@@ -65,6 +65,12 @@ static void wake(struct catapults_handle *thread) {
         dispatcher_unblock_only(&thread->dispatched);
 }
 
+/* Who asked has a reply, or never gets one; it may be running handlers of signals. */
+static void wake_caller(const struct catapults_message *message) {
+    if (message->sender->message == message)
+        wake(message->sender);
+}
+
 /* `server` is whom a reply is expected of now; NULL: nobody in particular. The caller lends its turns to it. */
 static void expect_reply_of(struct catapults_message *message, struct catapults_handle *server) {
     struct catapults_handle *caller = message->sender;
@@ -146,6 +152,18 @@ static int wait_for_reply(struct catapults_handle *self, struct catapults_messag
     return result;
 }
 
+/* After a call that can be cancelled and interrupted; false: it is to begin anew. */
+static bool is_over(int *result) {
+    struct catapults_handle *self = handle_self();
+    if (*result == ECANCELED)
+        catapults_testcancel();
+    if (*result != ERESTART)
+        signals_check(self);
+    else if (signals_run(self) == SIGNALS_EINTR)
+        *result = EINTR;
+    return *result != ERESTART;
+}
+
 /* ---- Sending and receiving --------------------------------------------------------------------------------------- */
 
 static int put(catapults_port_t *port, struct catapults_message *message, int64_t instant, bool may_wait) {
@@ -195,11 +213,12 @@ int catapults_port_send(catapults_port_t *port, struct catapults_message *messag
 }
 
 int catapults_port_send_until(catapults_port_t *port, struct catapults_message *message, int64_t instant) {
-    catapults_testcancel();
-    int result = offer(port, message, instant, true);
-    if (result == ECANCELED)
+    for (;;) {
         catapults_testcancel();
-    return result;
+        int result = offer(port, message, instant, true);
+        if (is_over(&result))
+            return result;
+    }
 }
 
 int catapults_port_trysend(catapults_port_t *port, struct catapults_message *message) {
@@ -244,11 +263,12 @@ int catapults_port_receive(catapults_port_t *port, struct catapults_message **me
 }
 
 int catapults_port_receive_until(catapults_port_t *port, struct catapults_message **message, int64_t instant) {
-    catapults_testcancel();
-    int result = receive(port, message, instant, true);
-    if (result == ECANCELED)
+    for (;;) {
         catapults_testcancel();
-    return result;
+        int result = receive(port, message, instant, true);
+        if (is_over(&result))
+            return result;
+    }
 }
 
 int catapults_port_tryreceive(catapults_port_t *port, struct catapults_message **message) {
@@ -294,18 +314,19 @@ int catapults_port_call(catapults_port_t *port, struct catapults_message *messag
 }
 
 int catapults_port_call_until(catapults_port_t *port, struct catapults_message *message, int64_t instant) {
-    catapults_testcancel();
-    dispatcher_enter();
-    int result = call(port, message, instant);
-    bool abandoned = message->state == ABANDONED;
-    if (!abandoned && result != EINVAL)
-        message->state = OUTSIDE;
-    dispatcher_leave();
-    if (result == ETIMEDOUT && !abandoned)
-        release(message);
-    if (result == ECANCELED)
+    for (;;) {
         catapults_testcancel();
-    return result;
+        dispatcher_enter();
+        int result = call(port, message, instant);
+        bool abandoned = message->state == ABANDONED;
+        if (!abandoned && result != EINVAL)
+            message->state = OUTSIDE;
+        dispatcher_leave();
+        if (result == ETIMEDOUT && !abandoned)
+            release(message);
+        if (is_over(&result))
+            return result;
+    }
 }
 
 /* ECANCELED: it is to be released. */
@@ -315,7 +336,7 @@ static int reply(struct catapults_message *message) {
     case SERVED:
         message->state = ANSWERED;
         message->server = 0;
-        wake(message->sender);
+        wake_caller(message);
         dispatcher_unblocked();
         return 0;
     case ABANDONED:
@@ -363,7 +384,7 @@ static void close_port(catapults_port_t *port) {
             continue;
         take_out(port, message);
         message->state = REFUSED;
-        wake(message->sender);
+        wake_caller(message);
     }
     struct catapults_handle *thread;
     while ((thread = port->senders.first)) {

@@ -7,13 +7,32 @@
 #include "preemption/preemption.h"
 #include "contexts/tools.h"
 #include "threads/runtime.h"
+#include "threads/signals.h"
 
 enum { TICK = 4000000 }; /* nanoseconds */
 
-static bool started;
+static bool started; /* the kernel thread can be interrupted */
+static bool preempts;
 
 static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
-    return dispatcher_interrupted(where == PREEMPTION_APPLICATION);
+    bool again = false;
+    if (signals_wait_for_code())
+        again = where == PREEMPTION_ELSEWHERE || signals_interrupted(where == PREEMPTION_CALL);
+    return (preempts && dispatcher_interrupted(where == PREEMPTION_APPLICATION)) || again;
+}
+
+/* 0 or an error number. */
+static int start(void) {
+    int error = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
+    if (!error)
+        error = preemption_attach();
+    started = !error;
+    return error;
+}
+
+void preempt_for_signals(void) {
+    if (!started)
+        start(); /* else threads are found when they call */
 }
 
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
@@ -22,10 +41,8 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
     if (options->cooperative || activations_wanted(options))
         return;
     /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
-    int error = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
-    if (!error)
-        error = preemption_attach();
-    started = !error;
+    int error = start();
+    preempts = !error;
     if (!error)
         host->arm = preemption_arm;
     else if (error == EINVAL)

@@ -53,6 +53,10 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
 /* In a child of fork: its kernel thread can be interrupted, too. */
 void preempt_restart(void);
 
+/* For signals that are caught for threads: the calling kernel thread can be interrupted, and where the application's
+ * code is is known, whether or not threads are preempted. */
+void preempt_for_signals(void);
+
 /* Watches handlers that may run for ever, on the calling kernel thread. Once is enough. */
 void watch_start(void);
 
@@ -61,6 +65,9 @@ void watch_restart(void);
 
 /* Whether threads are to leave the processor when they block in the kernel. */
 bool activations_wanted(const struct catapults_options *options);
+
+/* Whether they do. */
+bool activations_running(void);
 
 /* Before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */
 int activations_start(void);

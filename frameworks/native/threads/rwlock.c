@@ -59,6 +59,8 @@ int catapults_rwlock_wrlock_until(catapults_rwlock_t *lock, int64_t instant) {
     int result = try_to_write(lock, self);
     if (result)
         result = waiters_wait(&lock->waiting_writers, self, BLOCK_LOCK, instant);
+    if (!result)
+        lock->writer = self; /* whoever stood in the list for it */
     if (result && !lock->writer && !lock->waiting_writers.first)
         admit_readers(lock); /* they waited for nobody but this one */
     dispatcher_leave();

@@ -19,15 +19,23 @@ int catapults_sem_destroy(catapults_sem_t *semaphore) { return semaphore->waiter
 int catapults_sem_wait(catapults_sem_t *semaphore) { return catapults_sem_wait_until(semaphore, CATAPULTS_FOREVER); }
 
 int catapults_sem_wait_until(catapults_sem_t *semaphore, int64_t instant) {
-    catapults_testcancel();
-    dispatcher_enter();
-    int result = try(semaphore);
-    if (result)
-        result = waiters_wait_or_cancel(&semaphore->waiters, handle_self(), BLOCK_CONDITION, instant);
-    dispatcher_leave();
-    if (result == ECANCELED)
+    struct catapults_handle *self = handle_self();
+    for (;;) {
         catapults_testcancel();
-    return result;
+        dispatcher_enter();
+        int result = try(semaphore);
+        if (result)
+            result = waiters_wait_or_cancel(&semaphore->waiters, self, BLOCK_CONDITION, instant);
+        dispatcher_leave();
+        if (result == ECANCELED)
+            catapults_testcancel();
+        if (__builtin_expect(result != ERESTART, 1)) {
+            signals_check(self);
+            return result;
+        }
+        if (signals_run(self) == SIGNALS_EINTR)
+            return EINTR;
+    }
 }
 
 int catapults_sem_trywait(catapults_sem_t *semaphore) {

@@ -20,6 +20,7 @@ static void *stand_in(void *stand_in_) {
     dispatcher_enter();
     struct catapults_handle *self = handle_self();
     standing->thread = self;
+    self->signals.mask = ~UINT64_C(0);
     while (standing->primary)
         waiters_sleep_for(self, &standing->primary, true, BLOCK_JOIN, DISPATCHER_FOREVER);
     dispatcher_leave();

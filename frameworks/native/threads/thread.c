@@ -9,6 +9,7 @@
 #include "threads/end.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
+#include "threads/signals.h"
 
 static struct catapults_handle *make(const struct catapults_attributes *attributes);
 static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
@@ -89,6 +90,7 @@ static int join_or_cancel(struct catapults_handle *thread, void **result, int64_
     dispatcher_leave();
     if (error == ECANCELED)
         catapults_testcancel();
+    signals_check(handle_self());
     return error;
 }
 
@@ -105,7 +107,11 @@ static int join(struct catapults_handle *thread, void **result, int64_t instant,
         int early = cancel_wait_for(self, &self->joins, lends && cycle == CYCLE_NONE, BLOCK_JOIN, instant);
         if (early && !thread->ended) {
             thread->joiner = NULL;
-            return early;
+            if (early != ERESTART)
+                return early;
+            signals_run_in_wait(self);
+            if (thread->detached || thread->joiner)
+                return EINVAL;
         }
     }
     if (result)
@@ -192,7 +198,9 @@ const char *catapults_policy_name(void) { return catapults_scheduler_policy_name
 
 static void entry(void *argument) {
     struct catapults_handle *self = argument;
+    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
     dispatcher_begin();
+    signals_check(self);
     end(self, self->start(self->argument));
 }
 
@@ -224,7 +232,8 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     thread->refusal = NULL;
     thread->detached = attributes->detached;
     thread->ended = false;
-    thread->waiting = false;
+    thread->waiting = NULL;
+    thread->signals = (struct signal_state){.mask = handle_self()->signals.mask, .place = SIGNAL_PLACE_NEW};
     thread->asleep = false;
     thread->name[0] = '\0';
     if (attributes->name)

@@ -6,6 +6,7 @@
 
 #include "catapults.h"
 #include "threads/cancel.h"
+#include "threads/signals.h"
 
 enum { SECOND = 1000000000 };
 
@@ -15,18 +16,27 @@ int64_t catapults_now(void) {
     return now.tv_sec * (int64_t)SECOND + now.tv_nsec;
 }
 
-void catapults_sleep_until(int64_t instant) {
-    catapults_testcancel();
-    dispatcher_enter();
-    int result = cancel_block(handle_self(), BLOCK_SLEEP, instant);
-    dispatcher_leave();
-    if (result == ECANCELED)
+int catapults_sleep_until(int64_t instant) {
+    struct catapults_handle *self = handle_self();
+    for (;;) {
         catapults_testcancel();
+        dispatcher_enter();
+        int result = cancel_block(self, BLOCK_SLEEP, instant);
+        dispatcher_leave();
+        if (result == ECANCELED)
+            catapults_testcancel();
+        if (result != ERESTART) {
+            signals_check(self);
+            return 0;
+        }
+        if (signals_run(self) != SIGNALS_NONE)
+            return EINTR;
+    }
 }
 
-void catapults_sleep(int64_t nanoseconds) {
+int catapults_sleep(int64_t nanoseconds) {
     int64_t instant;
     if (__builtin_add_overflow(catapults_now(), nanoseconds, &instant))
         instant = CATAPULTS_FOREVER;
-    catapults_sleep_until(instant);
+    return catapults_sleep_until(instant);
 }

@@ -10,6 +10,7 @@
 
 #include "threads/cancel.h"
 #include "threads/handle.h"
+#include "threads/signals.h"
 
 static inline void waiters_append(struct catapults_waiters *waiters, struct catapults_handle *thread) {
     thread->wait_next = NULL;
@@ -19,7 +20,7 @@ static inline void waiters_append(struct catapults_waiters *waiters, struct cata
     else
         waiters->first = thread;
     waiters->last = thread;
-    thread->waiting = true;
+    thread->waiting = waiters;
 }
 
 static inline void waiters_remove(struct catapults_waiters *waiters, struct catapults_handle *thread) {
@@ -31,19 +32,33 @@ static inline void waiters_remove(struct catapults_waiters *waiters, struct cata
         thread->wait_next->wait_previous = thread->wait_previous;
     else
         waiters->last = thread->wait_previous;
-    thread->waiting = false;
+    thread->waiting = NULL;
 }
 
-/* Blocks the caller until waiters_wake, or the instant. Not if it was woken before: the policy may have run others
- * since. */
+/* Blocks the caller, which is in a list, until waiters_wake, or the instant. Not if it was woken before: the policy may
+ * have run others since. Handlers of signals run meanwhile, after which it may have been taken out of its list: 0. */
 static inline int waiters_sleep(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
-    self->asleep = true;
-    int result = dispatcher_block(reason, instant);
-    self->asleep = false;
-    return result;
+    for (;;) {
+        if (__builtin_expect(!self->signals.due, 1)) {
+            self->asleep = true;
+            self->signals.place = SIGNAL_PLACE_WAIT;
+            int result = dispatcher_block(reason, instant);
+            self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+            self->asleep = false;
+            if (__builtin_expect(!self->signals.due, 1))
+                return result;
+            if (!self->signals.interrupted) {
+                signals_run_in_wait(self);
+                return result;
+            }
+        }
+        signals_run_in_wait(self);
+        if (!self->waiting)
+            return 0;
+    }
 }
 
-/* The same, until it is cancelled: ECANCELED. */
+/* The same, until it is cancelled: ECANCELED; or handlers are to run: ERESTART. */
 static inline int waiters_sleep_or_cancel(struct catapults_handle *self, enum dispatcher_reason reason,
                                           int64_t instant) {
     self->asleep = true;
@@ -52,12 +67,20 @@ static inline int waiters_sleep_or_cancel(struct catapults_handle *self, enum di
     return result;
 }
 
-/* For a thread that *to names: see dispatcher_wait_for. */
+/* For a thread that *to names: see dispatcher_wait_for. Handlers of signals may have run. */
 static inline int waiters_sleep_for(struct catapults_handle *self, const uintptr_t *to, bool lends,
                                     enum dispatcher_reason reason, int64_t instant) {
-    self->asleep = true;
-    int result = dispatcher_wait_for(to, lends, reason, instant);
-    self->asleep = false;
+    int result = 0;
+    if (__builtin_expect(!self->signals.due, 1)) {
+        self->asleep = true;
+        self->signals.place = SIGNAL_PLACE_WAIT;
+        result = dispatcher_wait_for(to, lends, reason, instant);
+        self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+        self->asleep = false;
+        if (__builtin_expect(!self->signals.due, 1))
+            return result;
+    }
+    signals_run_in_wait(self);
     return result;
 }
 
@@ -87,7 +110,7 @@ static inline int waiters_wait(struct catapults_waiters *waiters, struct catapul
     return waiters_outcome(waiters, self, waiters_sleep(self, reason, instant));
 }
 
-/* The same. ETIMEDOUT, ECANCELED. */
+/* The same. ETIMEDOUT, ECANCELED, ERESTART. */
 static inline int waiters_wait_or_cancel(struct catapults_waiters *waiters, struct catapults_handle *self,
                                          enum dispatcher_reason reason, int64_t instant) {
     waiters_append(waiters, self);

@@ -59,7 +59,7 @@ void watch_start(void) {
         .it_value = {.tv_sec = runtime.handler_limit / 1000000000, .tv_nsec = runtime.handler_limit % 1000000000}};
     limit.it_interval = limit.it_value;
     timer_t timer;
-    if (preemption_install(WATCH_SIGNAL, came, SA_ONSTACK) != 0 ||
+    if (preemption_install(WATCH_SIGNAL, came, SA_RESTART | SA_ONSTACK, 0) != 0 ||
         timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0 || timer_settime(timer, 0, &limit, NULL) != 0)
         runtime_report("no handler of a policy is stopped that runs for too long: %s", strerror(errno));
 }

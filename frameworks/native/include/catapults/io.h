@@ -16,7 +16,8 @@ extern "C" {
 
 /*
  * As the system call on a blocking descriptor, whether the descriptor is blocking or not: reads return what there is,
- * writes and sends return when all has gone. They return -1 and set errno. EINTR never comes; `_until` gives ETIMEDOUT
+ * writes and sends return when all has gone. They return -1 and set errno. EINTR comes after a handler
+ * of catapults_sigaction only; `_until` gives ETIMEDOUT
  * at the instant, or the number of bytes that had gone by then.
  *
  * - Close with catapults_close what has been used here, or close(2) what no thread of ours used: the runtime remembers

@@ -127,7 +127,7 @@ typedef struct {
 #define CATAPULTS_SEM_VALUE_MAX INT32_MAX
 #define CATAPULTS_SEM_INITIALIZER(value) {(value), {0, 0}}
 
-/* They return error numbers, where POSIX sets errno. */
+/* They return error numbers, where POSIX sets errno; waiting may return EINTR (catapults/signals.h). */
 int catapults_sem_init(catapults_sem_t *semaphore, uint32_t value); /* EINVAL: beyond CATAPULTS_SEM_VALUE_MAX */
 int catapults_sem_destroy(catapults_sem_t *semaphore);              /* EBUSY: threads wait */
 int catapults_sem_wait(catapults_sem_t *semaphore);

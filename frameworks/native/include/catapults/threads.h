@@ -90,7 +90,7 @@ int catapults_resume(catapults_t thread);   /* EINVAL: it is not suspended */
  *   run on, so a handler with SA_NODEFER needs SA_ONSTACK, too, or a sa_mask.
  * - System calls are restarted (SA_RESTART), but for those that never are, such as poll, select, epoll_wait, nanosleep,
  *   and sockets with a time-out (signal(7)): made by the application itself, they stop all threads anyway, and return
- *   EINTR. The calls of catapults.h never do.
+ *   EINTR. The calls of catapults.h never do for that; for handlers of the application see catapults/signals.h.
  * - A stack needs room for a frame of the kernel, up to 4 KiB with wide vector registers, and 2 KiB more.
  */
 
@@ -118,8 +118,9 @@ int64_t catapults_now(void);
  */
 void catapults_account(void);
 int64_t catapults_consumed(catapults_t thread);
-void catapults_sleep_until(int64_t instant);
-void catapults_sleep(int64_t nanoseconds);
+/* 0; EINTR: a handler of catapults_sigaction has run. */
+int catapults_sleep_until(int64_t instant);
+int catapults_sleep(int64_t nanoseconds);
 
 #ifdef __cplusplus
 }

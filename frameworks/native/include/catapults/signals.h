@@ -1,0 +1,108 @@
+/*
+ * Catapults: signals, as POSIX has them for threads. Part of catapults.h.
+ *
+ * Each thread has a mask of its own, which a new one inherits from its creator. A signal is directed at a thread
+ * (catapults_kill, catapults_sigqueue, a fault of its own), or at the process (kill, a timer of the kernel, a child
+ * that ends). What is directed at a thread that blocks it pends there. One for the process goes to the thread that has
+ * waited for it longest in catapults_sigwait; else to the thread that runs; else to the oldest one that neither blocks
+ * it nor is suspended, which mostly is main; and pends at the process while all block it. Standard signals pend once,
+ * those from SIGRTMIN on queue with their values; the lowest number is delivered first.
+ *
+ * Handlers are installed with catapults_sigaction. One runs in the context of its thread, on its stack, with its errno:
+ *
+ * - at once, if the thread runs in the application's own code (see "Preemption" in catapults/threads.h); otherwise as
+ *   soon as it is back there, or when it enters or leaves a call of this interface that can wait;
+ * - if the thread is ready, when it runs next;
+ * - if it waits in a call of this interface, it is woken for it: see below;
+ * - for a fault of its own (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS by the processor): at once, wherever that
+ *   was. If the thread blocks that signal, or it has no handler, the program ends by it.
+ *
+ * A call that a handler has interrupted:
+ *
+ * - goes on waiting if all its handlers have SA_RESTART, else returns EINTR (or, having transferred some, how much):
+ *   catapults_read, _write and all others of catapults/io.h, catapults_sem_wait, sending to a port, receiving, and
+ *   calling before the message has been received;
+ * - returns EINTR in any case: catapults_sleep, catapults_select, catapults_poll, catapults_sigwaitinfo,
+ *   catapults_sigtimedwait, catapults_sigsuspend;
+ * - goes on waiting in any case, in its place in the queue: for a mutex, a read-write lock, a condition, a barrier,
+ *   catapults_once, a reply, the end of a thread, a signal by catapults_sigwait. What moves data to or from a disk is
+ *   finished first.
+ *
+ * A handler is preempted, and may wait, like any other code of its thread, if it came in the application's own code or
+ * in such a call. What may be called from it there, besides what POSIX calls async-signal-safe: catapults_sem_post,
+ * all of this header, catapults_self, catapults_yield, catapults_now, catapults_getspecific, and where POSIX allows
+ * the call it stands for: catapults_read, _write and the rest of catapults/io.h, catapults_sleep, catapults_poll. It
+ * may leave by catapults_siglongjmp, unless it interrupted a call other than those.
+ *
+ * - SIGURG, SIGVTALRM and SIGRTMAX - 2 are the runtime's: they cannot be caught, waited for or sent here, and are left
+ *   out of masks. SIGKILL and SIGSTOP are the kernel's.
+ * - Of a signal that is caught, blocked or waited for here, the runtime has the kernel's handler; sigaction(2),
+ *   signal(3), signalfd(2) and sigprocmask(2) are not to be used for it any more. A handler that the application had
+ *   for it before goes on as if it had been installed here, and if the kernel thread blocks it then, all threads do.
+ *   For all other signals these work as before, on the kernel thread: for whatever thread runs.
+ * - System calls that the application makes itself hold up all threads, and see EINTR whoever a handler was for, unless
+ *   that has SA_RESTART.
+ * - While a handler is installed, or a thread waits for a signal, threads that wait for nothing else are no deadlock.
+ * - catapults_fork: the child has the mask of the caller, and no signal pends in it. exec(2) passes on the mask of the
+ *   kernel thread; catapults_execve that of the caller, and what pends for it.
+ * - With catapults_options.activations a thread that computes gets its signals when it calls this interface next.
+ */
+#ifndef CATAPULTS_SIGNALS_H
+#define CATAPULTS_SIGNALS_H
+
+#include <setjmp.h>
+#include <signal.h>
+
+#include "catapults/threads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As sigaction(2): -1 and errno. EINVAL: no such signal, or one of the runtime's. SA_ONSTACK counts for faults only:
+ * the stack is that of the kernel thread (sigaltstack(2); the runtime has set up one of 16 KiB), so that the overflow
+ * of a thread's own can be handled, and the handler must not wait there. The third argument of a handler with
+ * SA_SIGINFO is NULL but for faults. */
+int catapults_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
+
+/* As pthread_sigmask: 0, or EINVAL. What pends and is unblocked by it has been delivered when it returns. */
+int catapults_sigmask(int how, const sigset_t *set, sigset_t *before);
+
+/* As pthread_kill and pthread_sigqueue: 0, EINVAL, ESRCH (it has ended), EAGAIN (too many are queued). `signal` 0 only
+ * asks. */
+int catapults_kill(catapults_t thread, int signal);
+int catapults_sigqueue(catapults_t thread, int signal, union sigval value);
+
+/* What pends for the caller or for the process: -1 and errno. */
+int catapults_sigpending(sigset_t *set);
+
+/* Wait until a signal of the set, which the caller should block, pends for it or for the process, and take it.
+ * Cancellation points; the policy is told block.signal. The first returns 0 or an error number, EINVAL; the others the
+ * number of the signal, or -1 and errno: EINTR, EINVAL; EAGAIN: the instant came first. `info` may be NULL. */
+int catapults_sigwait(const sigset_t *set, int *signal);
+int catapults_sigwaitinfo(const sigset_t *set, siginfo_t *info);
+int catapults_sigtimedwait(const sigset_t *set, siginfo_t *info, int64_t instant);
+
+/* Waits with this mask until a handler has run; then the mask is what it was. -1, and errno is EINTR. A cancellation
+ * point. */
+int catapults_sigsuspend(const sigset_t *mask);
+
+/* As execve(2), with the signals of the caller: -1 and errno. */
+int catapults_execve(const char *path, char *const arguments[], char *const environment[]);
+
+/* As sigsetjmp and siglongjmp, which know nothing of the mask of a thread. */
+typedef struct {
+    sigjmp_buf registers;
+    uint64_t mask;
+    uint32_t held;
+    int saves;
+} catapults_sigjmp_buf[1];
+#define catapults_sigsetjmp(buffer, save_mask)                                                                         \
+    (catapults_sigjmp_begin((buffer), (save_mask)), sigsetjmp((buffer)->registers, 0))
+void catapults_sigjmp_begin(catapults_sigjmp_buf buffer, int save_mask);
+__attribute__((noreturn)) void catapults_siglongjmp(catapults_sigjmp_buf buffer, int value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,129 @@
+/*
+ * Signals that are caught for others. The handler keeps what has arrived, and tells of it at once where the interrupted
+ * code allows that; else it comes back, by the kernel thread's timer, until somebody has asked for it.
+ *
+ * All signals are blocked in the handler, so that however many come at once there is one frame of the kernel's on the
+ * stack of the thread that it interrupts.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preemption/preemption.h"
+
+/* A slot is empty, being written, full, or being read. */
+enum { SLOTS = 128, EMPTY = 0, BUSY = 1, FULL = 2 };
+static struct {
+    _Atomic int state;
+    siginfo_t info;
+} slots[SLOTS];
+static _Atomic unsigned oldest, newest;
+static _Atomic bool shut; /* there was no slot: signals are blocked until there is one */
+static uint64_t caught_signals;
+static const struct preemption_catcher *catcher;
+
+static void handle(int signal, siginfo_t *info, void *context);
+static bool keep(const siginfo_t *info);
+static void send_back(siginfo_t *info, ucontext_t *context);
+static bool just_sent(const siginfo_t *info, const ucontext_t *context);
+static void open_mask(const ucontext_t *context);
+
+void preemption_catch_start(const struct preemption_catcher *functions) { catcher = functions; }
+
+int preemption_catch(int signal, unsigned long flags) {
+    caught_signals |= UINT64_C(1) << (signal - 1);
+    return preemption_install(signal, handle, flags, ~UINT64_C(0));
+}
+
+bool preemption_arrival(siginfo_t *info) {
+    unsigned at = atomic_load(&oldest);
+    for (; at != atomic_load(&newest); at++) {
+        int full = FULL;
+        if (!atomic_compare_exchange_strong(&slots[at % SLOTS].state, &full, BUSY))
+            continue;
+        *info = slots[at % SLOTS].info;
+        atomic_store(&slots[at % SLOTS].state, EMPTY);
+        atomic_store(&oldest, at + 1);
+        return true;
+    }
+    if (atomic_exchange(&shut, false))
+        preemption_unblock(caught_signals);
+    return false;
+}
+
+bool preemption_is_fault(const siginfo_t *info) {
+    int signal = info->si_signo;
+    return info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+                                 signal == SIGTRAP || signal == SIGSYS);
+}
+
+/* Not to be optimized together with their callers: the kernel thread changes under them. */
+__attribute__((noipa)) static int error_number(void) { return errno; }
+__attribute__((noipa)) static void set_error_number(int error) { errno = error; }
+
+static void handle(int signal, siginfo_t *info, void *context) {
+    (void)signal;
+    int error = error_number();
+    enum preemption_where where = preemption_where(context);
+    bool application = where == PREEMPTION_APPLICATION;
+    if (preemption_is_fault(info)) {
+        open_mask(context);
+        catcher->fault(info, context, !application);
+    } else {
+        if (!keep(info))
+            send_back(info, context);
+        catcher->arrived();
+        bool may = where != PREEMPTION_ELSEWHERE || just_sent(info, context);
+        if (may)
+            open_mask(context);
+        bool again = !may || catcher->interrupted(!application);
+        if (where != PREEMPTION_ELSEWHERE)
+            preemption_settle(context);
+        if (again)
+            preemption_look_again(context);
+    }
+    set_error_number(error);
+}
+
+static bool keep(const siginfo_t *info) {
+    unsigned at = atomic_load(&newest);
+    int empty = EMPTY;
+    if (at - atomic_load(&oldest) >= SLOTS || !atomic_compare_exchange_strong(&slots[at % SLOTS].state, &empty, BUSY))
+        return false;
+    slots[at % SLOTS].info = *info;
+    atomic_store(&slots[at % SLOTS].state, FULL);
+    atomic_store(&newest, at + 1);
+    return true;
+}
+
+/* The kernel keeps it, and all others that come. */
+static void send_back(siginfo_t *info, ucontext_t *context) {
+    preemption_put_off(caught_signals, context);
+    atomic_store(&shut, true);
+    syscall(SYS_rt_sigqueueinfo, getpid(), info->si_signo, info);
+}
+
+/* By a call that has not returned yet: POSIX wants a handler before that. */
+static bool just_sent(const siginfo_t *info, const ucontext_t *context) {
+    if ((info->si_code != SI_USER && info->si_code != SI_TKILL && info->si_code != SI_QUEUE) ||
+        info->si_pid != getpid())
+        return false;
+#if defined(__x86_64__)
+    const greg_t *registers = context->uc_mcontext.gregs;
+    const unsigned char *code = (const unsigned char *)registers[REG_RIP];
+    return code[-2] == 0x0f && code[-1] == 0x05 && registers[REG_RAX] == 0 && registers[REG_RDI] == getpid();
+#elif defined(__aarch64__)
+    static const unsigned char svc[] = {0x01, 0x00, 0x00, 0xd4};
+    long call = (long)context->uc_mcontext.regs[8];
+    return memcmp((const char *)context->uc_mcontext.pc - sizeof svc, svc, sizeof svc) == 0 &&
+           context->uc_mcontext.regs[0] == 0 &&
+           (call == SYS_kill || call == SYS_tgkill || call == SYS_rt_sigqueueinfo || call == SYS_rt_tgsigqueueinfo);
+#endif
+}
+
+/* What the code that is interrupted blocks. */
+static void open_mask(const ucontext_t *context) {
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &context->uc_sigmask, NULL, sizeof(uint64_t));
+}

@@ -1,0 +1,124 @@
+/*
+ * Signals per thread. The kernel knows one kernel thread, with one mask; the masks of threads, what pends for them, and
+ * the application's handlers are kept here, and nothing of it costs a switch anything.
+ *
+ *   kernel ──► preemption/arrivals.c ──► signals_post ──► a thread in sigwait, or
+ *                 catapults_kill ──────►              ──► the target is `due`: signals_run, in its own context:
+ *
+ * - A thread that runs in the application's code: at once, in the kernel's handler (signal_catch.c).
+ *
+ * - One that runs elsewhere is `late`: as soon as the timer finds it there, or in a call that looks.
+ *
+ * - One that waits in such a call is unblocked: ERESTART of cancel_block, when all is in order; or in the middle of the
+ *   wait (signals_run_in_wait).
+ *
+ * - One that is ready or suspended: when it runs next, for a frame is put upon its stack.
+ *
+ *   signals.c         masks, what pends, who gets what
+ *   signal_actions.c  the application's actions, and the kernel's
+ *   signal_catch.c    what the kernel's handler does
+ *   signal_run.c      running handlers
+ *   signal_wait.c     waiting for signals
+ */
+#ifndef CATAPULTS_THREADS_SIGNALS_H
+#define CATAPULTS_THREADS_SIGNALS_H
+
+#include "threads/handle.h"
+
+struct signal_node {
+    struct signal_node *next;
+    siginfo_t info;
+};
+
+/* A thread in catapults_sigwait, on its stack. */
+struct signal_waiter {
+    struct signal_waiter *next;
+    struct catapults_handle *thread;
+    uint64_t set;
+    bool given; /* `info` is what it waited for */
+    siginfo_t info;
+};
+
+/* Of the process. */
+struct signals {
+    struct sigaction actions[_NSIG]; /* of those that are taken: what the application wants */
+    uint64_t taken;                  /* the runtime has the kernel's handler, unless they are ignored */
+    uint64_t handled;                /* there is a handler */
+    uint64_t pending;                /* directed at the process */
+    struct signal_queue queue;
+    struct signal_waiter *waiters; /* in the order in which they came */
+    struct catapults_handle *late; /* it is due, and was running where it could not be interrupted; or NULL */
+    volatile bool arrived;         /* something, by preemption_arrival */
+    volatile bool off;             /* an interrupted system call is the runtime's own */
+    bool by_upcall;                /* they arrive by sa.h */
+};
+extern struct signals signals;
+
+static inline uint64_t signal_bit(int number) { return UINT64_C(1) << (number - 1); }
+
+/* Those that are the runtime's or the kernel's, and those that libc keeps for itself: in no set. */
+uint64_t signals_reserved(void);
+uint64_t signals_of(const sigset_t *set);
+void signals_to(sigset_t *set, uint64_t signals);
+
+/* ---- Within dispatcher_enter ------------------------------------------------------------------------------------- */
+
+/* A signal for the thread, or for the process if it is NULL. Threads that it wakes do not run before
+ * dispatcher_unblocked. EAGAIN: no memory, or too many. */
+int signals_post(struct catapults_handle *thread, const siginfo_t *info);
+
+/* Takes up what has arrived. May run other threads. */
+void signals_take_up(void);
+
+/* Takes the first signal in the set that pends for the thread or for the process. */
+bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info);
+
+/* The thread blocks some signals more, or ends: others get those of the process that it would have. */
+void signals_retarget(void);
+
+/* In the middle of a wait, which the thread keeps its place in: leaves, runs handlers, and enters again. What the
+ * thread waits for may have happened since, or it may have been taken out of its list. */
+void signals_run_in_wait(struct catapults_handle *self);
+
+/* The thread ends, and blocks all, while something pends for it or for the process. */
+void signals_end(struct catapults_handle *self);
+
+/* In a child of fork. */
+void signals_restart(struct catapults_handle *self);
+
+/* ---- Outside of it ----------------------------------------------------------------------------------------------- */
+
+enum signals_outcome {
+    SIGNALS_NONE,    /* another thread had taken it */
+    SIGNALS_RESTART, /* all handlers say that interrupted calls go on */
+    SIGNALS_EINTR
+};
+
+/* Runs the handlers of the caller, which is `due`. */
+enum signals_outcome signals_run(struct catapults_handle *self);
+
+/* At the end of a call that can wait and has returned something. */
+static inline void signals_check(struct catapults_handle *self) {
+    if (__builtin_expect(self->signals.due, 0))
+        signals_run(self);
+}
+
+/* Runs the handler of one, which the thread does not block; `context`: of a fault. */
+enum signals_outcome signals_deliver(struct catapults_handle *self, siginfo_t *info, void *context);
+
+/* For the dispatcher (dispatcher_host). */
+void signals_attend(void), signals_undisturbed(void);
+
+/* The runtime has the kernel's handler of the signal from now on. */
+void signals_own(int number);
+void signals_set_action(int number, const struct sigaction *action);
+bool signals_ignores(int number);
+void signals_default(int number);
+
+/* Something waits that the interrupted thread could deal with: to be called in a handler of the kernel's, where that
+ * may be left. `held`: not for good. True: come again. */
+bool signals_wait_for_code(void);
+bool signals_interrupted(bool held);
+void signals_catch_start(void);
+
+#endif
