@@ -72,7 +72,7 @@ impl Load<'_> {
     /// When wrk is not there or does not do as expected. What goes wrong between it and the server is in the outcome.
     pub fn run(&self, place: &Place, address: SocketAddr) -> Result<Outcome> {
         let paths: Vec<String> = self.files.iter().map(|file| format!("{} {:e}", file.path, file.weight)).collect();
-        let mut command = process::pinned(installed("wrk", "demo")?, self.processors);
+        let mut command = process::limited(installed("wrk", "demo")?, self.processors);
         command
             .args(["--timeout", "10s", "--threads", &self.processors.len().to_string()])
             .args(["--connections", &self.connections.to_string(), "--duration", &format!("{}s", self.seconds)])
@@ -88,7 +88,7 @@ impl Load<'_> {
         let complaint = String::from_utf8_lossy(&output.stderr);
         let result = said.lines().find_map(|line| line.strip_prefix("RESULT "));
         let Some(result) = result.filter(|_| output.status.success()) else {
-            bail!("wrk gave no result ({}):\n{}{}", output.status, said, complaint);
+            bail!("wrk gave no result ({}):\n{}{}", process::ending(output.status), said, complaint);
         };
         let outcome: Outcome = serde_json::from_str(result).with_context(|| format!("wrk's result: {result}"))?;
         if outcome.recorded + outcome.errors.timeout != outcome.requests {

@@ -16,7 +16,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::place::Place;
-use crate::process::{Processors, pinned};
+use crate::process::{Processors, ending, limited};
 use crate::results::{self, Goal};
 
 use description::{Check, Description, Point};
@@ -158,10 +158,10 @@ fn output(place: &Place, name: &str, description: &Description, arguments: &[Str
     let program = description.program.clone().unwrap_or_else(|| format!("experiments/{name}"));
     let program = place.built(&program, "experiments")?;
     let policy = place.built(&description.policy, "build")?;
-    let mut command = pinned(&program, &[Processors::first_two()?.server]);
+    let mut command = limited(&program, &[Processors::first_two()?.server]);
     let output = command.args(arguments).env("CATAPULTS_POLICY", &policy).output()?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?}: {}: {}", output.status, said.trim());
+    ensure!(output.status.success(), "{command:?}: {}: {}", ending(output.status), said.trim());
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

@@ -1,7 +1,7 @@
 //! Programs that we start: each in a session of its own, on one processor, and gone when we are.
 
 use std::ffi::OsStr;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -43,6 +43,24 @@ pub fn pinned(program: impl AsRef<OsStr>, processors: &[usize]) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "TERM", "setsid", "taskset", "--cpu-list", &list.join(",")]).arg(program);
     command
+}
+
+/// How long a program may take that ends by itself, in seconds.
+const LIMIT: u32 = 300;
+
+/// As [`pinned`], for a program that ends by itself. It is ended after five minutes; [`ending`] says so.
+pub fn limited(program: impl AsRef<OsStr>, processors: &[usize]) -> Command {
+    let mut command = pinned("timeout", processors);
+    command.args(["--kill-after=5", &LIMIT.to_string()]).arg(program);
+    command
+}
+
+/// How a program of [`limited`] has ended, in words.
+pub fn ending(status: ExitStatus) -> String {
+    match status.code() {
+        Some(124) => format!("it took more than {LIMIT} seconds"),
+        Some(_) | None => status.to_string(),
+    }
 }
 
 /// Asks `child` to end, and sees to it that it does. Says whether it did so by itself in time.

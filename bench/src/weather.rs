@@ -12,7 +12,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::place::Place;
-use crate::process::{Processors, pinned};
+use crate::process::{Processors, ending, limited};
 use crate::results::{self, Goal};
 use crate::statistics::{median, overlap};
 
@@ -155,7 +155,7 @@ fn station(place: &Place, host: &str, scheduler: &str, threads: u8, calculations
 /// What a target prints.
 fn make(place: &Place, folder: &str, target: &str, variables: &[String]) -> Result<String> {
     let folder = place.source(folder);
-    let mut command = pinned("make", &[Processors::first_two()?.server]);
+    let mut command = limited("make", &[Processors::first_two()?.server]);
     command.arg("--silent").arg("-C").arg(&folder).arg(target).args(variables);
     command.arg(format!("BUILD={}", place.source("build").display()));
     let output = command.env_remove("MAKEFLAGS").output().context("cannot start make")?;
@@ -164,7 +164,7 @@ fn make(place: &Place, folder: &str, target: &str, variables: &[String]) -> Resu
             "make -C {} {target} {} failed ({}):\n{}{}",
             folder.display(),
             variables.join(" "),
-            output.status,
+            ending(output.status),
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );

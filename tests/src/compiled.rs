@@ -1,7 +1,7 @@
 //! Policies as C: built, loaded by `tests/run/driver.c`, and given steps.
 
 use crate::replay::Step;
-use crate::root;
+use crate::{limited, root};
 use catapults_compiler::emit::{self, emit};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::{Entity, Float, Policy, Type, Value};
@@ -110,8 +110,8 @@ impl<'a> Driver<'a> {
             script.iter().for_each(|step| text.push_str(&format!("{step}\n")));
         }
         let mut command = match &self.program {
-            Some(program) => Command::new(program),
-            None => Command::new(object),
+            Some(program) => limited(program),
+            None => limited(object),
         };
         let mut child = command
             .args(self.program.iter().map(|_| object))

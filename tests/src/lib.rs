@@ -14,6 +14,7 @@ pub mod promises;
 pub mod recorded;
 pub mod replay;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,6 +55,13 @@ pub fn shipped_policies() -> Vec<PathBuf> {
     policies.sort();
     assert!(!policies.is_empty());
     policies
+}
+
+/// A program that is given five minutes: then its exit status is 124, that of `timeout`.
+pub fn limited(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", "300"]).arg(program);
+    command
 }
 
 /// The `catapults` command, built as the calling test was.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use catapults_tests::{catapults, root};
+use catapults_tests::{catapults, limited, root};
 
 /// The hierarchies that are shipped.
 fn shipped() -> Vec<PathBuf> {
@@ -132,7 +132,7 @@ fn ran(name: &str) -> String {
     compiler.arg(root().join(format!("tests/hierarchies/{name}.c")));
     let compiled = compiler.arg(format!("{build}/native/libcatapults.a")).arg("-luring").output().unwrap();
     assert!(compiled.status.success(), "{}", said(&compiled));
-    let mut run = Command::new(catapults());
+    let mut run = limited(catapults());
     run.current_dir(root()).env("XDG_CACHE_HOME", folder.path()).env_remove("CATAPULTS_FRAMEWORKS");
     run.args(["run", &format!("policies/{name}.hierarchy"), "--"]).arg(&program);
     let result = run.output().unwrap();

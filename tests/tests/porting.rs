@@ -15,7 +15,7 @@ use catapults_compiler::policy::{BinaryOperator, ContainerKind, Expression, Poli
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_tests::replay::replay;
-use catapults_tests::{catapults, framework_at, root};
+use catapults_tests::{catapults, framework_at, limited, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ fn a_host_is_a_folder_wherever_it_lies() {
         succeeded(&elsewhere.catapults(&["build", "--framework", framework, "--output", &output, policy]));
         let name = Path::new(policy).file_stem().unwrap().to_string_lossy().into_owned();
         let program = elsewhere.program("example", &elsewhere.path(&format!("build/{name}.o")));
-        let ran = Command::new(program).output().unwrap();
+        let ran = limited(program).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&ran.stdout).trim().replace('\n', " "), expected, "{policy}");
     }
 }

@@ -27,7 +27,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::Value;
 use catapults_simulator::tree::{Out, Tree};
 use catapults_tests::hierarchies::{judge, said};
-use catapults_tests::{native, root, shipped_policies};
+use catapults_tests::{limited, native, root, shipped_policies};
 use fastrand::Rng;
 
 /// Random hierarchies, and scripts for each.
@@ -298,7 +298,7 @@ impl Bench {
 
     /// What has happened under the native dispatcher.
     fn run(&self, object: &Path, script: &[String]) -> Vec<String> {
-        let mut child = Command::new(&self.driver)
+        let mut child = limited(&self.driver)
             .arg(object)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

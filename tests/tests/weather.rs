@@ -7,7 +7,7 @@
 use catapults_compiler::compile;
 use catapults_compiler::source::Source;
 use catapults_tests::replay::{Step, replay};
-use catapults_tests::{catapults, framework_at, root};
+use catapults_tests::{catapults, framework_at, limited, root};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -129,7 +129,7 @@ fn make(host: &str, target: &str, variables: &[(&str, &str)]) -> String {
 }
 
 fn make_in(folder: &str, target: &str, variables: &[(&str, &str)]) -> String {
-    let mut command = Command::new("make");
+    let mut command = limited("make");
     command.arg("--silent").arg("-C").arg(root().join(folder)).arg(target);
     command.arg(format!("BUILD={}/weather", env!("CARGO_TARGET_TMPDIR"))).arg(format!("CALCULATIONS={CALCULATIONS}"));
     command.args(variables.iter().map(|(name, value)| format!("{name}={value}")));
@@ -159,7 +159,7 @@ fn the_commands_of_the_readme_do_what_it_says() {
         let block = block.split("```").next().unwrap();
         for session in block.split("$ ").filter(|session| !session.trim().is_empty()) {
             let (command, expected) = session.split_once('\n').unwrap();
-            let mut shell = Command::new("sh");
+            let mut shell = limited("sh");
             shell.args(["-c", command]).current_dir(folder.path()).env("XDG_CACHE_HOME", &cache);
             let output = without_ours(&mut shell).output().unwrap();
             assert!(output.status.success(), "{command}: {}\n{}", output.status, said(&output));

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::place::Place;
-use crate::process::{Processors, pinned};
+use crate::process::{Processors, ending, limited};
 use crate::results::Goal;
 use crate::statistics::median;
 
@@ -75,13 +75,13 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
 ///
 /// When it fails, or prints anything else.
 pub fn run(program: PathBuf, argument: Option<&PathBuf>, processor: usize) -> Result<Vec<(String, f64)>> {
-    let output = pinned(&program, &[processor])
+    let output = limited(&program, &[processor])
         .args(argument)
         .env_remove("CATAPULTS_POLICY")
         .output()
         .with_context(|| format!("cannot start {}", program.display()))?;
     if !output.status.success() {
-        bail!("{} failed ({}):\n{}", program.display(), output.status, String::from_utf8_lossy(&output.stderr));
+        bail!("{} failed ({}):\n{}", program.display(), ending(output.status), String::from_utf8_lossy(&output.stderr));
     }
     read(&String::from_utf8_lossy(&output.stdout)).with_context(|| format!("what {} printed", program.display()))
 }
