@@ -83,6 +83,9 @@ static struct catapults_thread *thread_of(const char *word) {
     if (!known[number]) {
         memset(&threads[number], 0xa5, sizeof(threads[number]));
         CATAPULTS_ADOPT(&threads[number]);
+#ifdef CATAPULTS_TIMERS
+        ((struct catapults_thread *)&threads[number])->number = (uint32_t)number; /* timers of one instant go by it */
+#endif
         known[number] = true;
     }
     return (struct catapults_thread *)&threads[number];
