@@ -1,7 +1,6 @@
 /*
  * What the activations cost and how soon they tell: from a system call that blocks to the upcall BLOCKED, from the end
- * of a wait to UNBLOCKED, what runs slower while nothing blocks; and the 2002 paper's three micro-benchmarks (§7), on
- * the small library of the tests beside pthreads.
+ * of a wait to UNBLOCKED, what runs slower while nothing blocks. The library is the small one of the tests.
  *
  * Prints `name value` lines, in nanoseconds (slowdown: a ratio); medians.
  *
@@ -317,126 +316,14 @@ static __attribute__((noinline)) double least(const char *name, double (*measure
     return best;
 }
 
-/* ---- The paper's micro-benchmarks
- * -------------------------------------------------------------------------------------- */
-
-enum { THREADS = 2000, LOCKS = 100000, SWITCHES = 20000 };
-
-static void nothing(void *unused) { (void)unused; }
-static void *nothing_pthread(void *unused) { return unused; }
-
-static double create_small(void) {
-    static struct small_thread thread;
-    int64_t start = now();
-    for (int i = 0; i < THREADS; i++) {
-        small_create(&thread, nothing, NULL);
-        small_join(&thread);
-        small_lock();
-        small_give_stack(thread.stack);
-        small_unlock();
-    }
-    return (double)(now() - start) / THREADS;
-}
-
-static double create_pthread(void) {
-    int64_t start = now();
-    for (int i = 0; i < THREADS; i++) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, nothing_pthread, NULL) != 0)
-            abort();
-        pthread_join(thread, NULL);
-    }
-    return (double)(now() - start) / THREADS;
-}
-
-/* The small library has one lock, its own. */
-static double lock_small(void) {
-    int64_t start = now();
-    for (int i = 0; i < LOCKS; i++) {
-        small_lock();
-        small_unlock();
-    }
-    return (double)(now() - start) / LOCKS;
-}
-
-static double lock_pthread(void) {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    int64_t start = now();
-    for (int i = 0; i < LOCKS; i++) {
-        pthread_mutex_lock(&mutex);
-        pthread_mutex_unlock(&mutex);
-    }
-    return (double)(now() - start) / LOCKS;
-}
-
-static void yielder(void *unused) {
-    (void)unused;
-    for (int i = 0; i < SWITCHES / 2; i++)
-        small_yield();
-}
-
-static double switch_small(void) {
-    static struct small_thread thread;
-    small_create(&thread, yielder, NULL);
-    int64_t start = now();
-    for (int i = 0; i < SWITCHES / 2; i++)
-        small_yield();
-    double each = (double)(now() - start) / SWITCHES;
-    small_join(&thread);
-    return each;
-}
-
-static void *yielder_pthread(void *unused) {
-    for (int i = 0; i < SWITCHES / 2; i++)
-        sched_yield();
-    return unused;
-}
-
-/* On one CPU, which is the caller's from then on. */
-static double switch_pthread(void) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    sched_setaffinity(0, sizeof one, &one);
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, yielder_pthread, NULL) != 0)
-        abort();
-    int64_t start = now();
-    for (int i = 0; i < SWITCHES / 2; i++)
-        sched_yield();
-    pthread_join(thread, NULL);
-    return (double)(now() - start) / SWITCHES;
-}
-
-static void middle(const char *name, double (*measure)(void)) {
-    double values[7];
-    for (int i = 0; i < rounds(7); i++) {
-        doing(name, i + 1);
-        values[i] = measure();
-    }
-    printf("%s %.1f\n", name, median(values, rounds(7)));
-    fflush(stdout);
-}
-
 int main(int count, char **arguments) {
     shortened = count == 2 && strcmp(arguments[1], "short") == 0;
     if (count > 1 && !shortened) {
         fprintf(stderr, "usage: activations [short]\n");
         return 2;
     }
-    pid_t pid = fork();
-    if (pid == 0) {
-        limit_time();
-        middle("paper_context_pthreads", switch_pthread);
-        _exit(EXIT_SUCCESS);
-    }
-    int status;
-    if (waitpid(pid, &status, 0) != pid || status != 0)
-        return EXIT_FAILURE;
     limit_time();
     double spin_alone = least("computing", spin), calls_alone = least("system calls", calls);
-    middle("paper_thread_pthreads", create_pthread);
-    middle("paper_mutex_pthreads", lock_pthread);
     doing("starting", 0);
     if (small_start(1) != 0 || sa_register(upcall, NULL, 0, -1) != 0) {
         perror("activations: starting");
@@ -448,8 +335,5 @@ int main(int count, char **arguments) {
     pipes(false);
     faults();
     cold_files();
-    middle("paper_thread", create_small);
-    middle("paper_mutex", lock_small);
-    middle("paper_context", switch_small);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,13 +2,15 @@
  * What a decision costs that goes through 1, 2, 3, 4, 8 levels of schedulers (CPU inheritance scheduling, 1996, Table
  * 1).
  *
- *   levels policy.so       the policy of every scheduler
+ *   levels policy.so            the policy of every scheduler
+ *   levels policy.so LEVELS     one figure only, as `value NANOSECONDS`; policy.so `-`: that of $CATAPULTS_POLICY
  *
  * Prints `name value` lines, in nanoseconds: what a yield costs between two threads under a scheduler that has so many
  * schedulers from the root to itself. Each figure is the median of ROUNDS rounds, which take turns.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "catapults.h"
 
@@ -50,6 +52,11 @@ static int compare(const void *a, const void *b) {
 int main(int count, char **arguments) {
     static double values[FIGURES][ROUNDS];
     struct catapults_options options = {.policy = count > 1 ? arguments[1] : NULL};
+    int only = count > 2 ? atoi(arguments[2]) : 0;
+    if (options.policy && strcmp(options.policy, "-") == 0)
+        options.policy = getenv("CATAPULTS_POLICY");
+    if (only < 0 || only > DEEPEST)
+        return EXIT_FAILURE;
     if (catapults_init(&options) != 0)
         return EXIT_FAILURE;
     catapults_scheduler_t schedulers[DEEPEST] = {catapults_scheduler_root()};
@@ -60,6 +67,13 @@ int main(int count, char **arguments) {
             .name = name, .parent = schedulers[i - 1], .policy = options.policy};
         if (catapults_scheduler_add(&schedulers[i], &attributes) != 0)
             return EXIT_FAILURE;
+    }
+    if (only) {
+        for (int round = -1; round < ROUNDS; round++)
+            values[0][round < 0 ? 0 : round] = measure(schedulers[only - 1]);
+        qsort(values[0], ROUNDS, sizeof(double), compare);
+        printf("value %.2f\n", values[0][ROUNDS / 2]);
+        return EXIT_SUCCESS;
     }
     for (int round = -1; round < ROUNDS; round++) /* the first one warms up */
         for (int i = 0; i < FIGURES; i++)

@@ -1,4 +1,4 @@
-//! The plot of an experiment, as SVG: panels in two columns (one takes both), in each a line for each series, or an area.
+//! The plot of an experiment, as SVG: panels in two columns (one takes both), in each a line, an area or bars for each series.
 
 use std::path::Path;
 
@@ -90,12 +90,14 @@ fn draw(path: &Path, description: &Description, panels: &[Panel]) -> Result<(), 
     let title = format!("{} ({})", description.title, description.source);
     let body = root.titled(&title, ("sans-serif", 18))?;
     for (area, panel) in body.split_evenly((rows, columns)).iter().zip(panels) {
+        let rising = description.points.is_empty() && panel.marks.is_empty();
+        let above = if rising || panel.curves.len() < 2 { 1.05 } else { 1.3 }; // room for the legend
         let (left, right, highest) = if panel.stacked {
             (0.0, panel.most(|dot| dot.0) * 1.12, 100.0) // beside the areas is the legend
         } else if panel.names.is_empty() {
-            (0.0, panel.most(|dot| dot.0) * 1.03, panel.most(|dot| dot.1) * 1.05)
+            (0.0, panel.most(|dot| dot.0) * 1.03, panel.most(|dot| dot.1) * above)
         } else {
-            (-0.5, panel.names.len() as f64 - 0.5, panel.most(|dot| dot.1) * 1.05)
+            (-0.5, panel.names.len() as f64 - 0.5, panel.most(|dot| dot.1) * above)
         };
         let mut chart = ChartBuilder::on(area)
             .caption(&panel.title, ("sans-serif", 15))
@@ -131,6 +133,16 @@ fn draw(path: &Path, description: &Description, panels: &[Panel]) -> Result<(), 
                     .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.mix(0.6).filled()));
                 chart.draw_series(LineSeries::new(above, colour.stroke_width(1)))?;
             }
+        } else if !panel.names.is_empty() {
+            let width = 0.8 / panel.curves.len() as f64;
+            for ((number, curve), colour) in panel.curves.iter().enumerate().zip(colours) {
+                let left = width * number as f64 - 0.4;
+                let bar = |&(x, y): &Dot| Rectangle::new([(x + left, 0.0), (x + left + width, y)], colour.filled());
+                chart
+                    .draw_series(curve.line.iter().map(bar))?
+                    .label(&curve.name)
+                    .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.filled()));
+            }
         } else {
             for (curve, colour) in panel.curves.iter().zip(colours) {
                 chart
@@ -143,7 +155,6 @@ fn draw(path: &Path, description: &Description, panels: &[Panel]) -> Result<(), 
         chart.draw_series(
             panel.marks.iter().map(|&x| PathElement::new([(x, 0.0), (x, highest)], BLACK.mix(0.5).stroke_width(1))),
         )?;
-        let rising = description.points.is_empty() && panel.marks.is_empty();
         chart
             .configure_series_labels()
             .position(match (panel.stacked, rising) {
