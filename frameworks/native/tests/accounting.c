@@ -104,11 +104,47 @@ static void who_lends_is_charged(void) {
     require(consumed_by_high >= 3 * MILLISECOND && consumed_by_low == 0);
 }
 
+static catapults_port_t port = CATAPULTS_PORT_INITIALIZER;
+
+static void compute(int64_t nanoseconds) {
+    for (int64_t end = catapults_now() + nanoseconds; catapults_now() < end;)
+        ;
+}
+
+static void *work_and_sleep(void *argument) {
+    compute(3 * MILLISECOND);
+    catapults_sleep(5 * MILLISECOND);
+    compute(3 * MILLISECOND);
+    return argument;
+}
+
+/* Its own time is the virtual time by which it can charge its clients (§4.4.1): it stands still while others run. */
+static void a_thread_that_schedules_has_virtual_time(void) {
+    begin(NULL);
+    catapults_t client, other = spawn(NULL, 4);
+    struct catapults_attributes attributes = {.scheduled_by = &port, .detached = true};
+    require(catapults_create(&client, &attributes, work_and_sleep, NULL) == 0);
+    struct catapults_message *message;
+    require(catapults_port_receive(&port, &message) == 0 && message->kind == CATAPULTS_NOTICE_READY);
+    int64_t start = catapults_now(), before = catapults_consumed(catapults_self());
+    int64_t of_other = catapults_consumed(other);
+    do {
+        require(catapults_schedule(client, &port, CATAPULTS_WAKEUP_ON_CONFLICT) == 0);
+        require(catapults_port_receive(&port, &message) == 0);
+    } while (message->kind != CATAPULTS_NOTICE_EXITED);
+    int64_t charge = catapults_consumed(catapults_self()) - before;
+    of_other = catapults_consumed(other) - of_other;
+    require(charge >= 6 * MILLISECOND && of_other > 0);
+    require(charge + of_other <= catapults_now() - start);
+    require(catapults_join(other, NULL) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(each_is_charged_for_its_own),
         child_test(a_scheduler_is_charged_for_its_threads),
         child_test(who_lends_is_charged),
+        child_test(a_thread_that_schedules_has_virtual_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,9 +112,10 @@ int64_t catapults_now(void);
 /*
  * Accounting by time stamps (1996, §4.4.1), from catapults_account on, or from the start if the policy itself imports
  * `consumed`: nanoseconds that a thread has had the processor. A thread that lends its turns is charged for them
- * (§4.4.2); a client of a thread that schedules is charged for nothing. The clock is CLOCK_MONOTONIC, read at each
- * event: the time in which the kernel runs other processes counts. A policy that is compiled in is called through its
- * table from then on.
+ * (§4.4.2); a client of a thread that schedules is charged for nothing, and that thread can charge it by its own time,
+ * which is virtual: it stands still while threads run that are not its clients. The clock is CLOCK_MONOTONIC, read at
+ * each event: the time in which the kernel runs other processes counts. A policy that is compiled in is called through
+ * its table from then on.
  */
 void catapults_account(void);
 int64_t catapults_consumed(catapults_t thread);
