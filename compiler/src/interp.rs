@@ -5,6 +5,7 @@
 
 mod application;
 mod arithmetic;
+mod inherit;
 mod nodes;
 mod saved;
 mod step;

@@ -3,7 +3,8 @@
  * the hierarchy that is the first argument, reads the script from standard input, and prints what has happened to every
  * thread and scheduler. tests/tests/tree.rs says what steps there are.
  *
- * The dispatcher attends to the world outside at every decision, and the clock stands still but for the script.
+ * The dispatcher attends to the world outside at every decision, and the clock stands still but for the script. Words
+ * stand for locks: a thread that waits by one lends its turns to whom it names.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -18,11 +19,13 @@
 #include "dispatcher/scheduler.h"
 #include "dispatcher/trace.h"
 
-enum { THREADS = 4096, SCHEDULERS = 256, RECORDS = 1 << 18 };
+enum { THREADS = 4096, SCHEDULERS = 256, WORDS = 16, RECORDS = 1 << 18 };
 
 static const struct catapults_hierarchy *hierarchy;
 static struct scheduler *schedulers[SCHEDULERS];
 static struct dispatcher_thread *threads[THREADS];
+static uintptr_t words[WORDS]; /* each names a thread that others may wait for */
+static unsigned long room;     /* for what any of the policies keeps of a thread */
 static int64_t clock_now;
 static int error_number;
 static struct dispatcher_exceptions exceptions;
@@ -97,11 +100,9 @@ static void assign(const struct catapults_hierarchy_node *node, bool at_parent, 
     for (uint32_t i = 0; i < node->parameters_count; i++) {
         const struct catapults_hierarchy_parameter *parameter = &node->parameters[i];
         for (uint32_t j = 0; parameter->at_parent == at_parent && j < count; j++) {
-            if (strcmp(imports[j].name, parameter->name) != 0)
-                continue;
-            if (imports[j].type != parameter->type)
-                fatal("a value of another type", parameter->name);
-            put(&imports[j], start, &parameter->value);
+            /* A policy that has come later may import others. */
+            if (strcmp(imports[j].name, parameter->name) == 0 && imports[j].type == parameter->type)
+                put(&imports[j], start, &parameter->value);
         }
     }
 }
@@ -155,7 +156,7 @@ static const char *const reasons[] = {
 
 struct step {
     char word[32], name[32];
-    int64_t number;
+    int64_t number, other;
 };
 
 static struct step next_step(void) {
@@ -165,7 +166,7 @@ static struct step next_step(void) {
         finish();
     if (sscanf(line, "with %31s %" SCNd64, step.name, &step.number) == 2)
         strcpy(step.word, "with");
-    else if (sscanf(line, "%31s %" SCNd64, step.word, &step.number) < 1)
+    else if (sscanf(line, "%31s %" SCNd64 " %" SCNd64, step.word, &step.number, &step.other) < 1)
         fatal("no step", line);
     return step;
 }
@@ -193,12 +194,68 @@ static bool from_outside(const struct step *step) {
 
 static void live(void *argument);
 
+/* A record that has room for what any policy keeps. */
+static struct dispatcher_thread *new_record(void) {
+    struct dispatcher_thread *thread = allocate(offsetof(struct dispatcher_thread, policy) + room);
+    thread->room = (uint32_t)room;
+    return thread;
+}
+
 static void create(uint32_t under) {
     struct stack *stack = stack_take(64 << 10);
-    struct dispatcher_thread *thread = allocate(dispatcher_thread_size(schedulers[under]->policy));
+    struct dispatcher_thread *thread = new_record();
     uintptr_t top = (uintptr_t)stack & ~(uintptr_t)15;
     if (dispatcher_create(schedulers[under], thread, stack, (void *)top, live, NULL))
         threads[thread->policy.number] = NULL;
+}
+
+static void *new_instance(const struct catapults_policy *policy) { return allocate(policy->instance_size); }
+
+/* What the parent refused the scheduler with; or NULL. */
+static const struct catapults_stop *add(uint32_t index) {
+    const struct catapults_hierarchy_node *node = &hierarchy->nodes[index];
+    struct scheduler *scheduler = allocate(offsetof(struct scheduler, record.policy) + room);
+    scheduler->record.room = (uint32_t)room;
+    scheduler->host = (void *)node;
+    schedulers[index] = scheduler;
+    const struct catapults_stop *stop =
+        dispatcher_add(scheduler, schedulers[node->parent], node->name, node->policy, new_instance(node->policy));
+    if (stop)
+        schedulers[index] = NULL;
+    return stop;
+}
+
+static void replace(struct scheduler *scheduler, const struct catapults_policy *policy) {
+    unsigned long size;
+    if (!dispatcher_has_room(scheduler, policy, &size))
+        fatal("no room", policy->name);
+    dispatcher_replace(scheduler, policy, new_instance(policy), allocate(size));
+    dispatcher_unblocked();
+}
+
+/* ---- Waiting for whom a word names ---------------------------------------------------------------------------------
+ */
+
+static void lock(uintptr_t *word) {
+    if (!*word)
+        *word = (uintptr_t)dispatcher_self();
+    else if (dispatcher_cycle(word) == CYCLE_NONE)
+        dispatcher_wait_for(word, true, BLOCK_LOCK, DISPATCHER_FOREVER);
+}
+
+static void unlock(uintptr_t *word, struct dispatcher_thread *heir) {
+    if (*word != (uintptr_t)dispatcher_self())
+        return;
+    *word = (uintptr_t)heir;
+    if (heir && dispatcher_is_blocked(heir))
+        dispatcher_unblock_only(heir);
+    dispatcher_unblocked();
+}
+
+static void redirect(struct dispatcher_thread *thread, const uintptr_t *word) {
+    if (thread && thread->waits_for && *word)
+        dispatcher_redirected(thread, word);
+    dispatcher_unblocked();
 }
 
 static void block(const char *event) {
@@ -210,12 +267,35 @@ static void block(const char *event) {
     fatal("no step", event);
 }
 
+/* Steps that concern schedulers. False: it is another. */
+static bool of_schedulers(const struct step *step) {
+    struct scheduler *removed;
+    while ((removed = dispatcher_take_removed()))
+        for (uint32_t i = 0; i < hierarchy->nodes_count; i++)
+            if (schedulers[i] == removed)
+                schedulers[i] = NULL;
+    if (is(step, "add")) {
+        add((uint32_t)step->number);
+        dispatcher_unblocked();
+    } else if (is(step, "remove")) {
+        dispatcher_remove(schedulers[step->number]);
+        dispatcher_unblocked();
+    } else if (is(step, "replace")) {
+        replace(schedulers[step->number], hierarchy->nodes[step->other].policy);
+    } else if (is(step, "attach")) {
+        dispatcher_attach(schedulers[step->number], allocate(room));
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void take_steps(void) {
     for (;;) {
         struct step step = next_step();
         struct dispatcher_thread *thread = named(&step);
         processor_here()->patience = 1;
-        if (from_outside(&step))
+        if (from_outside(&step) || of_schedulers(&step))
             continue;
         if (is(&step, "create")) {
             create((uint32_t)step.number);
@@ -230,7 +310,16 @@ static void take_steps(void) {
         } else if (is(&step, "resume")) {
             if (thread)
                 dispatcher_resume(thread);
+        } else if (is(&step, "tick")) {
+            dispatcher_interrupted(true);
+        } else if (is(&step, "lock")) {
+            lock(&words[step.number]);
+        } else if (is(&step, "unlock")) {
+            unlock(&words[step.number], step.other ? threads[step.other] : NULL);
+        } else if (is(&step, "redirect")) {
+            redirect(thread, &words[step.other]);
         } else if (is(&step, "exit")) {
+            dispatcher_own_turn();
             threads[dispatcher_self()->policy.number] = NULL;
             dispatcher_exit(NULL);
         } else {
@@ -247,6 +336,7 @@ static void live(void *argument) {
 
 /* Nothing runs: the next step is taken by nobody. An instant of 0 is a glance in passing. */
 static void poll(int64_t instant) {
+    processor_here()->patience = 1;
     if (instant == 0)
         return;
     struct step step = next_step();
@@ -266,18 +356,17 @@ int main(int count, char **arguments) {
     dispatcher_trace->capacity = RECORDS;
     dispatcher_set_driver(&driver);
     const struct catapults_hierarchy_node *nodes = hierarchy->nodes;
-    schedulers[0] = dispatcher_root();
-    dispatcher_prepare(&host, nodes[0].policy, allocate(nodes[0].policy->instance_size));
-    for (uint32_t i = 1; i < hierarchy->nodes_count; i++) {
-        struct scheduler *parent = schedulers[nodes[i].parent];
-        schedulers[i] = allocate(dispatcher_scheduler_size(parent));
-        schedulers[i]->host = (void *)&nodes[i];
-        if (dispatcher_add(schedulers[i], parent, nodes[i].name, nodes[i].policy,
-                           allocate(nodes[i].policy->instance_size)))
-            fatal("refused", nodes[i].name);
+    for (uint32_t i = 0; i < hierarchy->nodes_count; i++) {
+        unsigned long size = dispatcher_thread_size(nodes[i].policy) - offsetof(struct dispatcher_thread, policy);
+        room = size > room ? size : room;
     }
+    schedulers[0] = dispatcher_root();
+    dispatcher_prepare(&host, nodes[0].policy, new_instance(nodes[0].policy));
+    for (uint32_t i = 1; i < hierarchy->nodes_count; i++)
+        if (add(i))
+            fatal("refused", nodes[i].name);
     struct scheduler *first = schedulers[hierarchy->default_node];
-    if (dispatcher_start_under(first, allocate(dispatcher_thread_size(first->policy))))
+    if (dispatcher_start_under(first, new_record()))
         fatal("refused", "the first thread");
     take_steps();
     return 0;

@@ -6,7 +6,13 @@
 //! ```text
 //! with period 20000000      the next thread that is created has this value, if its policy imports such a variable
 //! create 2                  a thread, under the scheduler of this index
-//! yield, yield_to 7, exit, block.lock, suspend 7, resume 7
+//! yield, yield_to 7, exit, block.lock, suspend 7, resume 7, tick
+//! lock 3                    the word 3 names it, or it lends its turns to whom the word names
+//! unlock 3 7                the word names thread 7, which waits by it; 0: nobody
+//! redirect 7 3              thread 7, which waits by a word, waits by this one
+//! remove 2, add 2           a scheduler goes, and comes again
+//! replace 2 5               it gets the policy of scheduler 5
+//! attach 2                  who runs is under it from now on
 //! unblock 7, at 5000000     anybody's, and all that can happen outside
 //! ```
 //!
@@ -22,7 +28,7 @@ use catapults_compiler::emit::{command, emit_hierarchy};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::interp::ThreadId;
-use catapults_compiler::policy::{Import, Type};
+use catapults_compiler::policy::{Import, Policy, Type};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::Value;
 use catapults_simulator::tree::{Out, Tree};
@@ -34,6 +40,8 @@ use fastrand::Rng;
 const RANDOM: u64 = 12;
 const SCRIPTS: u64 = 20;
 const STEPS: usize = 250;
+/// Locks.
+const WORDS: usize = 3;
 
 #[test]
 fn a_tree_decides_what_the_native_dispatcher_decides() {
@@ -47,7 +55,7 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
         let name = format!("random{index}");
         (name.clone(), random(&mut rng, &name))
     }));
-    let (mut records, mut out) = (0, 0);
+    let (mut records, mut out, mut seen) = (0, 0, Seen::default());
     for (name, text) in &texts {
         let judged = judge(&Source::new(format!("{name}.hierarchy"), text.as_str()), &bench.framework);
         let hierarchy = judged.hierarchy.as_ref().unwrap_or_else(|| panic!("{}\n{text}", said(&judged)));
@@ -58,7 +66,7 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
         }
         let object = bench.build(hierarchy);
         for _ in 0..SCRIPTS {
-            let (script, expected) = script(hierarchy, &mut rng);
+            let (script, expected) = script(hierarchy, &mut rng, &mut seen);
             let happened = bench.run(&object, &script);
             if happened != expected {
                 let place = happened.iter().zip(&expected).take_while(|(left, right)| left == right).count();
@@ -76,7 +84,55 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
     }
     // A policy of the library that is out ends a script; few do.
     assert!(records > 20_000 && out * 20 < texts.len() as u64 * SCRIPTS, "{records} records, {out} policies out");
+    let Seen { donated, attached, replaced, ended } = seen;
+    assert!(donated.min(attached).min(replaced) > 100 && ended > 10, "{seen:?}");
     println!("differences 0 of {records} records of {} hierarchies", texts.len());
+}
+
+/// How often something has happened that steps may come to or not.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// A thread took a step on the turn of another.
+    donated: usize,
+    /// A thread went over to another scheduler.
+    attached: usize,
+    /// A scheduler got another policy.
+    replaced: usize,
+    /// A scheduler was removed.
+    ended: usize,
+}
+
+/// What a step may change.
+struct Look<'a> {
+    /// Of the schedulers that are there.
+    policies: Vec<Option<&'a str>>,
+    /// Who runs, and under which scheduler it is.
+    runs: Option<(ThreadId, Option<usize>)>,
+    on_its_own_turn: bool,
+}
+
+impl<'a> Look<'a> {
+    fn at(hierarchy: &Hierarchy, tree: &Tree<'a>) -> Self {
+        let policy = |index| tree.is_there(index).then(|| tree.policy(index).name.as_str());
+        Look {
+            policies: (0..hierarchy.nodes().len()).map(policy).collect(),
+            runs: tree.running().map(|current| (current, tree.scheduler_of(current))),
+            on_its_own_turn: tree.has_its_own_turn(),
+        }
+    }
+}
+
+impl Seen {
+    fn count(&mut self, before: &Look, after: &Look, tree: &Tree) {
+        if let Some((thread, under)) = before.runs {
+            self.donated += usize::from(!before.on_its_own_turn);
+            self.attached += usize::from(tree.lives(thread) && tree.scheduler_of(thread) != under);
+        }
+        for (before, after) in before.policies.iter().zip(&after.policies) {
+            self.replaced += usize::from(before.is_some() && after.is_some() && before != after);
+            self.ended += usize::from(before.is_some() && after.is_none());
+        }
+    }
 }
 
 /// A tree of the library's policies, some of their variables given.
@@ -89,9 +145,11 @@ fn random(rng: &mut Rng, name: &str) -> String {
     let mut policies = shipped_policies();
     // A scheduler of a tree is one instance.
     policies.retain(|path| !compiled(path).policy().has_nodes());
-    // In every third place the one that is told how long its threads have run.
+    // In many places those that are told how long threads have run.
     let consumed = root().join("tests/hierarchies/least_consumed.sched");
-    policies.extend(vec![consumed; policies.len() / 2]);
+    policies.extend(vec![consumed; policies.len() / 3]);
+    let ticking = root().join("tests/hierarchies/ticking.sched");
+    policies.extend(vec![ticking; policies.len() / 3]);
     let mut text = format!("hierarchy {name} {{\n");
     let count = rng.usize(2..9);
     let mut imports: Vec<Vec<Import>> = Vec::new();
@@ -124,7 +182,7 @@ fn random(rng: &mut Rng, name: &str) -> String {
 }
 
 /// A script, made while it is followed, and what happens in the interpreter.
-fn script(hierarchy: &Hierarchy, rng: &mut Rng) -> (Vec<String>, Vec<String>) {
+fn script(hierarchy: &Hierarchy, rng: &mut Rng, seen: &mut Seen) -> (Vec<String>, Vec<String>) {
     let mut script = Vec::new();
     let mut tree = match Tree::new(hierarchy) {
         Ok(tree) => tree,
@@ -134,7 +192,9 @@ fn script(hierarchy: &Hierarchy, rng: &mut Rng) -> (Vec<String>, Vec<String>) {
     let mut last = tree.start(hierarchy.default()).map(|thread| thread.0);
     for _ in 0..STEPS {
         let Ok(most) = last else { break };
+        let before = Look::at(hierarchy, &tree);
         last = step(hierarchy, &mut tree, rng, most, &mut now, &mut script).map(|new| new.unwrap_or(most));
+        seen.count(&before, &Look::at(hierarchy, &tree), &tree);
     }
     let mut happened: Vec<String> = tree.log().iter().map(ToString::to_string).collect();
     match last {
@@ -178,60 +238,49 @@ fn step(
     }
     match choice {
         0..12 => {
-            let scheduler = rng.usize(0..hierarchy.nodes().len());
-            let policy = hierarchy.policies()[hierarchy.nodes()[scheduler].policy].policy();
-            let mut values = Vec::new();
-            for import in &policy.thread_imports {
-                if import.name == "consumed" || rng.bool() {
-                    continue;
-                }
-                let value = match import.ty {
-                    Type::Int => Value::Int(rng.i64(0..60)),
-                    Type::Time => Value::Time(rng.i64(0..50_000_000)),
-                    Type::Bool => Value::Bool(rng.bool()),
-                    Type::Float => continue,
-                };
-                let number = match value {
-                    Value::Int(number) | Value::Time(number) => number,
-                    Value::Bool(truth) => i64::from(truth),
-                    Value::Float(_) => continue,
-                };
-                say(format!("with {} {number}", import.name));
-                values.push((import.name.as_str(), value));
-            }
+            let there: Vec<usize> = (0..hierarchy.nodes().len()).filter(|one| tree.is_there(*one)).collect();
+            let scheduler = there[rng.usize(0..there.len())];
+            let values = values(tree.policy(scheduler), rng, &mut say);
             say(format!("create {scheduler}"));
             return tree.create(scheduler, &values).map(|thread| Some(thread.0));
         }
-        12..40 => {
+        12..35 => {
             say("yield".to_owned());
             tree.yields()
         }
-        40..48 => {
+        35..41 => {
             say(format!("yield_to {}", any.0));
             // Of a thread that has ended there is nothing to be asked.
             if tree.lives(any) { tree.yields_to(any) } else { Ok(()) }
         }
-        48..62 => {
+        41..51 => {
             let event = ["block.io.read", "block.lock", "block.sleep"][rng.usize(0..3)];
             say(event.to_owned());
             tree.blocks(event)
         }
-        62..76 => {
+        51..61 => {
             say(format!("unblock {}", any.0));
             tree.unblock(any)
         }
-        76..82 => {
+        61..65 => {
             say(format!("suspend {}", any.0));
             tree.suspends(any)
         }
-        82..90 => {
+        65..71 => {
             say(format!("resume {}", any.0));
             tree.resumes(any)
         }
-        90..93 => {
+        // The word would name a thread that there is not.
+        71..73 if tree.running().is_some_and(|current| !tree.is_named(current)) => {
             say("exit".to_owned());
             tree.exits()
         }
+        71..77 => {
+            say("tick".to_owned());
+            tree.ticks()
+        }
+        77..87 => waiting(tree, rng, &mut say),
+        87..94 => of_schedulers(hierarchy, tree, rng, &mut say),
         _ => {
             *now += rng.i64(0..30_000_000);
             say(format!("at {now}"));
@@ -240,6 +289,91 @@ fn step(
         }
     }
     .map(|()| None)
+}
+
+/// For some of the variables that the policy imports of threads.
+fn values<'a>(policy: &'a Policy, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Vec<(&'a str, Value)> {
+    let mut values = Vec::new();
+    for import in &policy.thread_imports {
+        if import.name == "consumed" || rng.bool() {
+            continue;
+        }
+        let value = match import.ty {
+            Type::Int => Value::Int(rng.i64(-5..80)),
+            Type::Time => Value::Time(rng.i64(0..50_000_000)),
+            Type::Bool => Value::Bool(rng.bool()),
+            Type::Float => continue,
+        };
+        let number = match value {
+            Value::Int(number) | Value::Time(number) => number,
+            Value::Bool(truth) => i64::from(truth),
+            Value::Float(_) => continue,
+        };
+        say(format!("with {} {number}", import.name));
+        values.push((import.name.as_str(), value));
+    }
+    values
+}
+
+/// A lock is taken, given back, or another is waited for.
+fn waiting(tree: &mut Tree, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Result<(), Out> {
+    let word = rng.usize(0..WORDS);
+    let waiting: Vec<ThreadId> = (0..WORDS).flat_map(|word| tree.waiting_by(word)).collect();
+    match rng.u32(0..10) {
+        0..5 => {
+            say(format!("lock {word}"));
+            tree.locks(word)
+        }
+        5..9 => {
+            // Most often one that it has.
+            let mine = (0..WORDS).find(|word| tree.running().is_some() && tree.word(*word) == tree.running());
+            let word = mine.unwrap_or(word);
+            let heirs = tree.waiting_by(word);
+            let heir = (!heirs.is_empty() && rng.bool()).then(|| heirs[rng.usize(0..heirs.len())]);
+            say(format!("unlock {word} {}", heir.map_or(0, |heir| heir.0)));
+            tree.unlocks(word, heir)
+        }
+        _ if waiting.is_empty() => Ok(()),
+        _ => {
+            let thread = waiting[rng.usize(0..waiting.len())];
+            say(format!("redirect {} {word}", thread.0));
+            tree.redirects(thread, word)
+        }
+    }
+}
+
+/// A scheduler goes or comes, gets another policy, or another thread.
+fn of_schedulers(
+    hierarchy: &Hierarchy,
+    tree: &mut Tree,
+    rng: &mut Rng,
+    say: &mut dyn FnMut(String),
+) -> Result<(), Out> {
+    let any = rng.usize(0..hierarchy.nodes().len());
+    match rng.u32(0..8) {
+        _ if tree.can_be_added(any) => {
+            say(format!("add {any}"));
+            tree.adds(any)
+        }
+        _ if !tree.is_there(any) => Ok(()),
+        0..2 => {
+            say(format!("remove {any}"));
+            tree.removes(any)
+        }
+        2..4 => {
+            let like = rng.usize(0..hierarchy.nodes().len());
+            say(format!("replace {any} {like}"));
+            tree.replaces(any, like)
+        }
+        _ => {
+            let here = tree.running().and_then(|current| tree.scheduler_of(current)) == Some(any);
+            // Others may take steps before it has a turn of its own.
+            let at_once = tree.has_its_own_turn() && !here;
+            let values = if at_once { values(tree.policy(any), rng, say) } else { Vec::new() };
+            say(format!("attach {any}"));
+            tree.attaches(any, &values)
+        }
+    }
 }
 
 struct Bench {

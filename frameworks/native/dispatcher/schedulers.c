@@ -117,6 +117,7 @@ static void exchange(void *a, void *b, uint32_t size) {
  */
 const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, struct scheduler *to, void *room) {
     struct scheduler *from = thread->scheduler;
+    tell(to, true); /* what has passed there until now is none of this thread's */
     copy(room, &thread->policy, thread->room);
     thread->scheduler = to;
     thread->policy.container = 0;

@@ -1,6 +1,6 @@
 //! `make differential`: every framework takes the interpreter's decisions. For each: the scripts of `tests/run` and the policies that its
-//! dialect allows, then random policies, as many as the argument says (1000), all in random orders of events; and the framework's own
-//! test, if there is one (`tests/tests/NAME.rs`). Further arguments are the names of frameworks; without, it is all. A difference is made short and saved in `tests/run`. The exit status is 1 if
+//! dialect allows, then random policies, as many as the argument says (1000), all in random orders of events; the framework's own
+//! test, if there is one (`tests/tests/NAME.rs`), and that of hierarchies where there are such (`tests/tests/tree.rs`). Further arguments are the names of frameworks; without, it is all. A difference is made short and saved in `tests/run`. The exit status is 1 if
 //! there is one.
 
 use std::io::Write;
@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use catapults_compiler::framework::Feature;
 use catapults_tests::differential::{Compared, Target, frameworks, has_own_test, name, number};
 use catapults_tests::root;
 
@@ -78,6 +79,11 @@ fn main() -> ExitCode {
             println!("{}: its own test", framework.name);
             total.own(&framework.name);
         }
+        // In the interpreter and in the native dispatcher.
+        if framework.dialect.features.contains(&Feature::Hierarchies) {
+            println!("{}: hierarchies", framework.name);
+            total.own("tree");
+        }
     }
 
     println!();
@@ -103,15 +109,15 @@ struct Total {
 }
 
 impl Total {
-    /// Runs the framework's own test. What it compared it says itself, in a line `differences 0 of 100 decisions …`.
-    fn own(&mut self, framework: &str) {
+    /// Runs a framework's own test. What it compared it says itself, in a line `differences 0 of 100 decisions …`.
+    fn own(&mut self, called: &str) {
         let mut test = Command::new(env!("CARGO"));
-        test.args(["test", "--release", "--quiet", "--locked", "-p", "catapults-tests", "--test", framework]);
+        test.args(["test", "--release", "--quiet", "--locked", "-p", "catapults-tests", "--test", called]);
         test.args(["--", "--nocapture"]).current_dir(root()).env("CATAPULTS_ROUNDS", ROUNDS);
         let said = test.output().map(|output| (output.status.success(), output));
         let Ok((true, output)) = said else {
             self.differences += 1;
-            println!("{framework}: its own test failed");
+            println!("{called}: the test failed");
             if let Ok((_, output)) = said {
                 println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             }
@@ -124,7 +130,7 @@ impl Total {
             Some(decisions) => self.compared.decisions += decisions,
             None => {
                 self.differences += 1;
-                println!("{framework}: its own test passes, and does not say what it compared");
+                println!("{called}: the test passes, and does not say what it compared");
             }
         }
     }
