@@ -30,7 +30,7 @@ bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapul
 const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, const struct catapults_policy *policy,
                                                 void *instance, void *parts) {
     unsigned long size = scheduler->policy->thread_size;
-    tell(scheduler, true); /* what has passed until now is still charged */
+    tell(scheduler, true);                      /* what has passed until now is still charged */
     const struct scheduler before = *scheduler; /* but for its record, whose attributes are not in it */
     char *part = parts;
     scheduler->policy->adopt(scheduler->instance, parts);

@@ -3,31 +3,12 @@
  */
 #include <errno.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
 static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
 static catapults_sem_t semaphore;
 static char order[64];
-
-static void begin(void) { require(catapults_init(NULL) == 0); }
-
-static void begin_eagerly(void) {
-    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/eager.so"}) == 0);
-}
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, NULL, start, argument) == 0);
-    return thread;
-}
-
-static void *join(catapults_t thread) {
-    void *result;
-    require(catapults_join(thread, &result) == 0);
-    return result;
-}
 
 static void note(void *name) { strcat(order, name); }
 
@@ -42,11 +23,11 @@ static void *loop(void *argument) {
 }
 
 static void at_a_test(void) {
-    begin();
+    begin_fifo();
     catapults_t thread = spawn(loop, NULL);
     catapults_yield();
     require(catapults_cancel(thread) == 0 && catapults_cancel(thread) == 0);
-    require(join(thread) == CATAPULTS_CANCELED);
+    require(result_of(thread) == CATAPULTS_CANCELED);
 }
 
 static void *sleep_for_ever(void *argument) {
@@ -99,18 +80,18 @@ static void cancel_each(void) {
             catapults_t thread = spawn(starts[i], sleeper);
             if (asleep)
                 catapults_yield();
-            require(catapults_cancel(thread) == 0 && join(thread) == CATAPULTS_CANCELED);
+            require(catapults_cancel(thread) == 0 && result_of(thread) == CATAPULTS_CANCELED);
             require(strcmp(order, notes[i]) == 0);
             if (starts[i] == wait_on_the_condition) /* it has it again */
                 require(mutex.state == (uintptr_t)thread && memset(&mutex, 0, sizeof mutex));
         }
         require(cond.waiters.first == NULL && semaphore.waiters.first == NULL);
-        require(catapults_cancel(sleeper) == 0 && join(sleeper) == CATAPULTS_CANCELED);
+        require(catapults_cancel(sleeper) == 0 && result_of(sleeper) == CATAPULTS_CANCELED);
     }
 }
 
 static void at_every_call_that_waits(void) {
-    begin();
+    begin_fifo();
     cancel_each();
 }
 
@@ -128,14 +109,14 @@ static void *lock_it(void *argument) {
 }
 
 static void not_at_a_mutex(void) {
-    begin();
+    begin_fifo();
     require(catapults_mutex_lock(&mutex) == 0);
     catapults_t thread = spawn(lock_it, NULL);
     catapults_yield();
     require(catapults_cancel(thread) == 0);
     catapults_yield();
     require(order[0] == '\0' && catapults_mutex_unlock(&mutex) == 0);
-    require(join(thread) == CATAPULTS_CANCELED && strcmp(order, "locked") == 0);
+    require(result_of(thread) == CATAPULTS_CANCELED && strcmp(order, "locked") == 0);
 }
 
 static void *disable(void *argument) {
@@ -151,20 +132,20 @@ static void *disable(void *argument) {
 }
 
 static void not_while_it_is_disabled(void) {
-    begin();
+    begin_fifo();
     catapults_t thread = spawn(disable, NULL);
     catapults_yield();
     require(catapults_cancel(thread) == 0);
-    require(join(thread) == CATAPULTS_CANCELED && strcmp(order, "survived") == 0);
+    require(result_of(thread) == CATAPULTS_CANCELED && strcmp(order, "survived") == 0);
 }
 
 static void *nothing(void *argument) { return argument; }
 
 static void one_that_has_ended(void) {
-    begin();
+    begin_fifo();
     catapults_t thread = spawn(nothing, order);
     catapults_yield();
-    require(catapults_cancel(thread) == ESRCH && join(thread) == order);
+    require(catapults_cancel(thread) == ESRCH && result_of(thread) == order);
 }
 
 static void *cancel_itself(void *argument) {
@@ -175,13 +156,13 @@ static void *cancel_itself(void *argument) {
 }
 
 static void itself(void) {
-    begin();
-    require(join(spawn(cancel_itself, NULL)) == CATAPULTS_CANCELED && strcmp(order, "still") == 0);
+    begin_fifo();
+    require(result_of(spawn(cancel_itself, NULL)) == CATAPULTS_CANCELED && strcmp(order, "still") == 0);
 }
 
 /* What is under way elsewhere is not lost: whoever is signalled and cancelled at once takes the signal. */
 static void a_signal_and_a_cancellation_meet(void) {
-    begin();
+    begin_fifo();
     for (int first = 0; first < 2; first++) {
         catapults_t thread = spawn(wait_on_the_condition, order);
         catapults_yield();
@@ -189,16 +170,16 @@ static void a_signal_and_a_cancellation_meet(void) {
             require(catapults_cond_signal(&cond) == 0 && catapults_cancel(thread) == 0);
         else
             require(catapults_cancel(thread) == 0 && catapults_cond_signal(&cond) == 0);
-        require(join(thread) == order && mutex.state == 0);
+        require(result_of(thread) == order && mutex.state == 0);
     }
 }
 
 static void a_cancelled_joiner_leaves_the_thread(void) {
-    begin();
+    begin_fifo();
     catapults_t sleeper = spawn(sleep_for_ever, NULL), joiner = spawn(join_it, sleeper);
     catapults_yield();
     require(catapults_join(sleeper, NULL) == EINVAL && catapults_cancel(joiner) == 0);
-    require(join(joiner) == CATAPULTS_CANCELED && catapults_tryjoin(sleeper, NULL) == EBUSY);
+    require(result_of(joiner) == CATAPULTS_CANCELED && catapults_tryjoin(sleeper, NULL) == EBUSY);
     require(catapults_join_until(sleeper, NULL, catapults_now() + 1000000) == ETIMEDOUT);
     require(catapults_join_until(sleeper, NULL, 0) == ETIMEDOUT);
     require(catapults_cancel(sleeper) == 0 && catapults_tryjoin(sleeper, NULL) == EBUSY);
@@ -210,13 +191,13 @@ static void a_cancelled_joiner_leaves_the_thread(void) {
 
 /* It is READY to its policy while the other runs on its turns. */
 static void a_lender_can_be_cancelled(void) {
-    begin();
+    begin_fifo();
     catapults_t target = spawn(loop, NULL), lender = spawn(join_it_and_lend, target);
     for (int i = 0; i < 5; i++)
         catapults_yield();
-    require(catapults_cancel(lender) == 0 && join(lender) == CATAPULTS_CANCELED && strcmp(order, "l") == 0);
+    require(catapults_cancel(lender) == 0 && result_of(lender) == CATAPULTS_CANCELED && strcmp(order, "l") == 0);
     require(catapults_tryjoin(target, NULL) == EBUSY);
-    require(catapults_cancel(target) == 0 && join(target) == CATAPULTS_CANCELED);
+    require(catapults_cancel(target) == 0 && result_of(target) == CATAPULTS_CANCELED);
 }
 
 static void *end_after(void *argument) {
@@ -226,7 +207,7 @@ static void *end_after(void *argument) {
 
 /* The instant of the joiner comes and the thread ends before the joiner runs again. */
 static void an_end_and_an_instant_meet(void) {
-    begin();
+    begin_fifo();
     for (int i = 0; i < 20; i++) {
         catapults_t thread = spawn(end_after, order);
         catapults_yield();
@@ -234,7 +215,7 @@ static void an_end_and_an_instant_meet(void) {
         int error = catapults_join_until(thread, &result, catapults_now() + 900000 + i * 10000);
         require(error == 0 ? result == order : error == ETIMEDOUT);
         if (error)
-            require(join(thread) == order);
+            require(result_of(thread) == order);
     }
 }
 
@@ -260,8 +241,8 @@ static void *outer(void *argument) {
 }
 
 static void handlers_run_from_the_last_to_the_first(void) {
-    begin();
-    require(join(spawn(outer, NULL)) == order && strcmp(order, "2345") == 0);
+    begin_fifo();
+    require(result_of(spawn(outer, NULL)) == order && strcmp(order, "2345") == 0);
 }
 
 static void rest(void *name) {
@@ -282,11 +263,11 @@ static void *with_handlers_that_block(void *argument) {
 }
 
 static void handlers_may_block(void) {
-    begin();
+    begin_fifo();
     catapults_t thread = spawn(with_handlers_that_block, NULL);
     catapults_yield();
     require(catapults_cancel(thread) == 0);
-    join(thread);
+    result_of(thread);
     require(strcmp(order, "ab") == 0);
 }
 
@@ -302,7 +283,7 @@ static void *with_a_mutex(void *argument) {
 }
 
 static void a_handler_unlocks(void) {
-    begin();
+    begin_fifo();
     catapults_t threads[10];
     for (int i = 0; i < 10; i++)
         threads[i] = spawn(with_a_mutex, NULL);
@@ -310,14 +291,14 @@ static void a_handler_unlocks(void) {
     for (int i = 0; i < 10; i++)
         require(catapults_cancel(threads[i]) == 0);
     for (int i = 0; i < 10; i++)
-        require(join(threads[i]) == CATAPULTS_CANCELED);
+        require(result_of(threads[i]) == CATAPULTS_CANCELED);
     require(mutex.state == 0 && cond.waiters.first == NULL);
 }
 
 static void say(void *name) { fprintf(stderr, "%s;", (char *)name); }
 
 static void main_is_cancelled(void) {
-    begin();
+    begin_fifo();
     catapults_t self = catapults_self();
     catapults_cleanup_push(say, "cleaned up");
     catapults_cancel(self);

@@ -1,6 +1,6 @@
 /*
- * What a policy is told of time, as policies/clock.c hears it: the instant of each event, and how long each thread has
- * run. clock_compiled_in.c has the same policy within the dispatcher.
+ * What a policy is told of time, as policies/clock.sched hears it: the instant of each event, and how long each thread
+ * has run. clock_compiled_in.c has the same policy within the dispatcher.
  */
 #include <errno.h>
 

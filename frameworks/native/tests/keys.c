@@ -3,8 +3,7 @@
  */
 #include <errno.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 static catapults_key_t key;
 static char order[64];
@@ -12,14 +11,6 @@ static bool no_memory;
 
 void *__real_realloc(void *before, size_t size);
 void *__wrap_realloc(void *before, size_t size) { return no_memory ? NULL : __real_realloc(before, size); }
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, NULL, start, argument) == 0);
-    return thread;
-}
-
-static void join(catapults_t thread) { require(catapults_join(thread, NULL) == 0); }
 
 static void note(void *name) { strcat(order, name); }
 

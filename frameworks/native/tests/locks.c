@@ -4,20 +4,11 @@
 #include <errno.h>
 #include <time.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
 static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
 static char order[256];
-
-static void begin(void) { require(catapults_init(NULL) == 0); }
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, &(struct catapults_attributes){.name = argument}, start, argument) == 0);
-    return thread;
-}
 
 static void join_all(catapults_t *threads, int count) {
     for (int i = 0; i < count; i++)
@@ -35,9 +26,10 @@ static void *lock_and_note(void *name) {
 }
 
 static void waiters_are_served_in_order(void) {
-    begin();
+    begin_fifo();
     require(catapults_mutex_lock(&mutex) == 0);
-    catapults_t threads[] = {spawn(lock_and_note, "a"), spawn(lock_and_note, "b"), spawn(lock_and_note, "c")};
+    catapults_t threads[] = {spawn_called(lock_and_note, "a"), spawn_called(lock_and_note, "b"),
+                             spawn_called(lock_and_note, "c")};
     catapults_yield();
     require(order[0] == '\0');
     require(catapults_mutex_unlock(&mutex) == 0);
@@ -46,11 +38,11 @@ static void waiters_are_served_in_order(void) {
 }
 
 static void misuse_is_an_error(void) {
-    begin();
+    begin_fifo();
     require(catapults_mutex_unlock(&mutex) == EPERM);
     require(catapults_mutex_trylock(&mutex) == 0);
     require(catapults_mutex_lock(&mutex) == EDEADLK && catapults_mutex_trylock(&mutex) == EBUSY);
-    catapults_t other = spawn(lock_and_note, "a");
+    catapults_t other = spawn_called(lock_and_note, "a");
     require(catapults_mutex_unlock(&mutex) == 0);
     catapults_yield();
     require(catapults_mutex_unlock(&mutex) == EPERM && catapults_mutex_trylock(&mutex) == EBUSY);
@@ -82,8 +74,8 @@ static void *lock_once(void *argument) {
 
 /* A thread that keeps locking is not stopped at each unlock (no convoy), yet passes a waiter over at most once. */
 static void a_hog_neither_convoys_nor_starves(void) {
-    begin();
-    catapults_t threads[] = {spawn(hog, "hog"), spawn(lock_once, "one")};
+    begin_fifo();
+    catapults_t threads[] = {spawn_called(hog, "hog"), spawn_called(lock_once, "one")};
     catapults_yield(); /* the hog holds it, the other waits */
     require(locked == 1);
     catapults_yield(); /* the hog goes on to its next yield, 10 locks on; the other finds it taken */
@@ -115,7 +107,7 @@ static void *count_inside(void *argument) {
 }
 
 static void one_at_a_time(void) {
-    begin();
+    begin_fifo();
     catapults_t threads[50];
     for (uintptr_t i = 0; i < 50; i++)
         require(catapults_create(&threads[i], NULL, count_inside, (void *)i) == 0);
@@ -135,9 +127,9 @@ static void *wait_and_note(void *name) {
 }
 
 static void signals_wake_in_order(void) {
-    begin();
-    catapults_t threads[] = {spawn(wait_and_note, "a"), spawn(wait_and_note, "b"), spawn(wait_and_note, "c"),
-                             spawn(wait_and_note, "d")};
+    begin_fifo();
+    catapults_t threads[] = {spawn_called(wait_and_note, "a"), spawn_called(wait_and_note, "b"),
+                             spawn_called(wait_and_note, "c"), spawn_called(wait_and_note, "d")};
     require(catapults_cond_signal(&cond) == 0); /* nobody is there yet */
     catapults_yield();
     catapults_yield();
@@ -152,7 +144,7 @@ static void signals_wake_in_order(void) {
 }
 
 static void timeouts(void) {
-    begin();
+    begin_fifo();
     require(catapults_mutex_lock(&mutex) == 0);
     int64_t before = catapults_now();
     require(catapults_cond_wait_until(&cond, &mutex, before + 2000000) == ETIMEDOUT);
@@ -171,8 +163,8 @@ static void *wait_with_timeout(void *argument) {
 
 /* The instant of both has come, neither has run since: a signal must be lost on neither account. */
 static void a_signal_and_a_timeout_meet(void) {
-    begin();
-    catapults_t threads[] = {spawn(wait_with_timeout, "a"), spawn(wait_with_timeout, "b")};
+    begin_fifo();
+    catapults_t threads[] = {spawn_called(wait_with_timeout, "a"), spawn_called(wait_with_timeout, "b")};
     catapults_yield();
     struct timespec long_enough = {.tv_nsec = 5000000};
     nanosleep(&long_enough, NULL);
@@ -212,10 +204,10 @@ static void *consume(void *argument) {
 }
 
 static void producers_and_consumers(void) {
-    begin();
+    begin_fifo();
     catapults_t threads[6];
     for (int i = 0; i < 6; i++)
-        threads[i] = spawn(i % 2 ? produce : consume, NULL);
+        threads[i] = spawn_called(i % 2 ? produce : consume, NULL);
     join_all(threads, 6);
     require(produced == 3 * ITEMS && consumed == produced);
 }
@@ -264,10 +256,10 @@ static void *lock_forever(void *argument) {
 }
 
 static void abandon(void) {
-    begin();
+    begin_fifo();
     require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_NORMAL}) == 0);
     catapults_mutex_lock(&mutex);
-    catapults_join(spawn(lock_forever, "locker"), NULL);
+    catapults_join(spawn_called(lock_forever, "locker"), NULL);
 }
 
 static void a_deadlock_names_the_owner(void **state) {

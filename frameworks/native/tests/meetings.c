@@ -3,31 +3,12 @@
  */
 #include <errno.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 static catapults_sem_t semaphore = CATAPULTS_SEM_INITIALIZER(2);
 static catapults_barrier_t barrier;
 static catapults_once_t once = CATAPULTS_ONCE_INIT;
 static char order[64];
-
-static void begin(void) { require(catapults_init(NULL) == 0); }
-
-static void begin_eagerly(void) {
-    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/eager.so"}) == 0);
-}
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, NULL, start, argument) == 0);
-    return thread;
-}
-
-static intptr_t join(catapults_t thread) {
-    void *result;
-    require(catapults_join(thread, &result) == 0);
-    return (intptr_t)result;
-}
 
 /* ---- Semaphores -------------------------------------------------------------------------------------------------- */
 
@@ -38,7 +19,7 @@ static void *take(void *name) {
 }
 
 static void values(void) {
-    begin();
+    begin_fifo();
     int value;
     require(catapults_sem_wait(&semaphore) == 0 && catapults_sem_trywait(&semaphore) == 0);
     require(catapults_sem_trywait(&semaphore) == EAGAIN);
@@ -88,7 +69,7 @@ static void many(void) {
 }
 
 static void at_most_two_inside(void) {
-    begin();
+    begin_fifo();
     many();
 }
 
@@ -128,7 +109,7 @@ static void meet_all(void) {
 }
 
 static void all_meet(void) {
-    begin();
+    begin_fifo();
     meet_all();
 }
 
@@ -143,7 +124,7 @@ static void *come(void *argument) {
 }
 
 static void a_barrier_in_use(void) {
-    begin();
+    begin_fifo();
     require(catapults_barrier_init(&barrier, 2) == 0);
     catapults_t other = spawn(come, NULL);
     catapults_yield();
@@ -169,7 +150,7 @@ static void *prepare_once(void *argument) {
 }
 
 static void only_once(void) {
-    begin();
+    begin_fifo();
     catapults_t threads[5];
     for (int i = 0; i < 5; i++)
         threads[i] = spawn(prepare_once, NULL);
@@ -179,7 +160,7 @@ static void only_once(void) {
 }
 
 static void once_more_after_a_cancellation(void) {
-    begin();
+    begin_fifo();
     stuck = true;
     catapults_t first = spawn(prepare_once, NULL), second = spawn(prepare_once, NULL);
     catapults_yield();

@@ -3,30 +3,11 @@
  */
 #include <errno.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
 static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
 static char order[64];
-
-static void begin(void) { require(catapults_init(NULL) == 0); }
-
-static void begin_eagerly(void) {
-    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/eager.so"}) == 0);
-}
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, NULL, start, argument) == 0);
-    return thread;
-}
-
-static int join(catapults_t thread) {
-    void *result;
-    require(catapults_join(thread, &result) == 0);
-    return (int)(intptr_t)result;
-}
 
 static int64_t after(int64_t milliseconds) { return catapults_now() + milliseconds * 1000000; }
 
@@ -45,7 +26,7 @@ static void *try_it(void *argument) {
 /* ---- Types ------------------------------------------------------------------------------------------------------- */
 
 static void recursive(void) {
-    begin();
+    begin_fifo();
     static catapults_mutex_t initialized = CATAPULTS_RECURSIVE_MUTEX_INITIALIZER;
     require(catapults_mutex_lock(&initialized) == 0 && catapults_mutex_lock(&initialized) == 0);
     make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_RECURSIVE});
@@ -66,7 +47,7 @@ static void *signal_it(void *argument) {
 }
 
 static void a_wait_gives_a_recursive_one_up_whole(void) {
-    begin();
+    begin_fifo();
     make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_RECURSIVE});
     for (int i = 0; i < 3; i++)
         require(catapults_mutex_lock(&mutex) == 0);
@@ -78,7 +59,7 @@ static void a_wait_gives_a_recursive_one_up_whole(void) {
 }
 
 static void normal(void) {
-    begin();
+    begin_fifo();
     make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_NORMAL});
     require(catapults_mutex_lock(&mutex) == 0 && catapults_mutex_trylock(&mutex) == EBUSY);
     require(catapults_mutex_lock_until(&mutex, after(1)) == ETIMEDOUT);
@@ -86,7 +67,7 @@ static void normal(void) {
 }
 
 static void lock_a_normal_one_twice(void) {
-    begin();
+    begin_fifo();
     make((struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_NORMAL});
     catapults_mutex_lock(&mutex);
     catapults_mutex_lock(&mutex);
@@ -100,7 +81,7 @@ static void a_normal_one_locked_twice_is_a_deadlock(void **state) {
 }
 
 static void what_is_no_mutex_is_refused(void) {
-    begin();
+    begin_fifo();
     require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.type = 77}) == EINVAL);
     require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.protocol = 77}) == EINVAL);
     require(catapults_mutex_init(
@@ -123,7 +104,7 @@ static void *lock_in_time(void *milliseconds) {
 }
 
 static void who_waits_too_long_leaves_the_line(void) {
-    begin();
+    begin_fifo();
     require(catapults_mutex_lock(&mutex) == 0);
     catapults_t brief = spawn(lock_in_time, (void *)1), lasting = spawn(lock_in_time, (void *)60000);
     int64_t before = catapults_now();
@@ -167,7 +148,7 @@ static void many_in_time(void) {
 }
 
 static void many_lock_in_time(void) {
-    begin();
+    begin_fifo();
     many_in_time();
 }
 
@@ -186,7 +167,7 @@ static void *lock_and_end(void *argument) {
 }
 
 static void an_owner_dies(void) {
-    begin();
+    begin_fifo();
     make((struct catapults_mutex_attributes){.robust = true, .type = CATAPULTS_MUTEX_RECURSIVE});
     require(join(spawn(lock_and_end, NULL)) == 0);
     require(catapults_mutex_lock(&mutex) == EOWNERDEAD && catapults_mutex_lock(&mutex) == 0);
@@ -208,7 +189,7 @@ static void *lock_and_tell(void *argument) {
 }
 
 static void nobody_mends_it(void) {
-    begin();
+    begin_fifo();
     make((struct catapults_mutex_attributes){.robust = true});
     require(join(spawn(lock_and_end, NULL)) == 0);
     require(catapults_mutex_trylock(&mutex) == EOWNERDEAD);
@@ -229,7 +210,7 @@ static void *lock_all_and_end(void *mutexes) {
 }
 
 static void an_owner_of_many_dies(void) {
-    begin();
+    begin_fifo();
     static catapults_mutex_t many[5];
     for (int i = 0; i < 5; i++)
         require(catapults_mutex_init(&many[i], &(struct catapults_mutex_attributes){.robust = i != 4}) == 0);
@@ -248,7 +229,7 @@ static void *wait_with_it(void *argument) {
 }
 
 static void who_waits_on_a_condition_is_told(void) {
-    begin();
+    begin_fifo();
     make((struct catapults_mutex_attributes){.robust = true});
     catapults_t waiting = spawn(wait_with_it, NULL);
     catapults_yield();

@@ -3,7 +3,7 @@
  */
 #include <errno.h>
 
-#include "support/child.h"
+#include "support/program.h"
 #include "threads/port.h"
 
 static catapults_port_t port = CATAPULTS_PORT_INITIALIZER;
@@ -12,12 +12,6 @@ static char order[256];
 static void begin(void) {
     require(catapults_init(NULL) == 0);
     alarm(20);
-}
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, NULL, start, argument) == 0);
-    return thread;
 }
 
 /* ---- Sending and receiving --------------------------------------------------------------------------------------- */

@@ -1,12 +1,11 @@
 /*
  * Threads that never give up the processor, under policies that take it from them: by a timer of each thread
- * (policies/turns.c) and by `tick` (policies/ticks.c).
+ * (policies/turns.sched) and by `tick` (policies/ticks.sched).
  */
 #include <errno.h>
 #include <time.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 enum { MS = 1000000, MOST = 5 };
 
@@ -15,12 +14,6 @@ static volatile unsigned long progress[MOST];
 
 static void begin(const char *policy) {
     require(catapults_init(&(struct catapults_options){.policy = policy, .tick = 2 * MS}) == 0);
-}
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, NULL, start, argument) == 0);
-    return thread;
 }
 
 /* Neither calls nor yields. */

@@ -3,8 +3,7 @@
  */
 #include <errno.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 static catapults_int most, connections;
 static int turns[4];
@@ -24,12 +23,6 @@ static void *sleep_and_count(void *turns) {
         catapults_sleep(100000);
     }
     return turns;
-}
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, NULL, start, argument) == 0);
-    return thread;
 }
 
 static void begin(const char *policy) {

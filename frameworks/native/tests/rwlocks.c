@@ -3,25 +3,10 @@
  */
 #include <errno.h>
 
-#include "catapults.h"
-#include "support/child.h"
+#include "support/program.h"
 
 static catapults_rwlock_t lock = CATAPULTS_RWLOCK_INITIALIZER;
 static char order[64];
-
-static void begin(void) { require(catapults_init(NULL) == 0); }
-
-static catapults_t spawn(void *(*start)(void *), void *argument) {
-    catapults_t thread;
-    require(catapults_create(&thread, &(struct catapults_attributes){.name = argument}, start, argument) == 0);
-    return thread;
-}
-
-static int join(catapults_t thread) {
-    void *result;
-    require(catapults_join(thread, &result) == 0);
-    return (int)(intptr_t)result;
-}
 
 static void *read_it(void *name) {
     require(catapults_rwlock_rdlock(&lock) == 0);
@@ -40,10 +25,10 @@ static void *write_it(void *name) {
 }
 
 static void writers_first_and_readers_in_between(void) {
-    begin();
+    begin_fifo();
     require(catapults_rwlock_rdlock(&lock) == 0);
-    catapults_t threads[] = {spawn(read_it, "a"),  spawn(write_it, "W"), spawn(read_it, "b"),
-                             spawn(write_it, "V"), spawn(read_it, "c"),  spawn(write_it, "U")};
+    catapults_t threads[] = {spawn_called(read_it, "a"),  spawn_called(write_it, "W"), spawn_called(read_it, "b"),
+                             spawn_called(write_it, "V"), spawn_called(read_it, "c"),  spawn_called(write_it, "U")};
     catapults_yield();
     require(strcmp(order, "a") == 0); /* reads with the first thread; b comes after a writer */
     require(catapults_rwlock_unlock(&lock) == 0);
@@ -65,16 +50,16 @@ static void *try_both(void *argument) {
 }
 
 static void tries(void) {
-    begin();
-    require(catapults_rwlock_init(&lock) == 0 && join(spawn(try_both, NULL)) == 0);
+    begin_fifo();
+    require(catapults_rwlock_init(&lock) == 0 && join(spawn_called(try_both, NULL)) == 0);
     require(catapults_rwlock_unlock(&lock) == EPERM);
     require(catapults_rwlock_rdlock(&lock) == 0 && catapults_rwlock_destroy(&lock) == EBUSY);
-    require(join(spawn(try_both, NULL)) == 2);
-    catapults_t writer = spawn(write_it, "w");
+    require(join(spawn_called(try_both, NULL)) == 2);
+    catapults_t writer = spawn_called(write_it, "w");
     catapults_yield();
-    require(join(spawn(try_both, NULL)) == 3); /* a writer waits */
+    require(join(spawn_called(try_both, NULL)) == 3); /* a writer waits */
     require(catapults_rwlock_unlock(&lock) == 0 && join(writer) == 0);
-    require(catapults_rwlock_wrlock(&lock) == 0 && join(spawn(try_both, NULL)) == 3);
+    require(catapults_rwlock_wrlock(&lock) == 0 && join(spawn_called(try_both, NULL)) == 3);
     require(catapults_rwlock_wrlock(&lock) == EDEADLK && catapults_rwlock_rdlock(&lock) == EDEADLK);
     require(catapults_rwlock_destroy(&lock) == EBUSY && catapults_rwlock_unlock(&lock) == 0);
 }
@@ -104,8 +89,8 @@ static catapults_t spawn_until(void *(*start)(void *), intptr_t milliseconds) {
 }
 
 static void in_time(void) {
-    begin();
-    require(catapults_rwlock_wrlock(&lock) == 0 && join(spawn(unlock_it, NULL)) == EPERM);
+    begin_fifo();
+    require(catapults_rwlock_wrlock(&lock) == 0 && join(spawn_called(unlock_it, NULL)) == EPERM);
     require(join(spawn_until(read_in_time, 1)) == ETIMEDOUT && join(spawn_until(write_in_time, 1)) == ETIMEDOUT);
     require(!lock.waiting_readers.first && !lock.waiting_writers.first);
     require(catapults_rwlock_unlock(&lock) == 0 && catapults_rwlock_rdlock(&lock) == 0);
@@ -148,7 +133,7 @@ static void many(void) {
 }
 
 static void readers_or_one_writer(void) {
-    begin();
+    begin_fifo();
     many();
 }
 
@@ -158,7 +143,7 @@ static void readers_or_one_writer_under_an_eager_policy(void) {
 }
 
 static void wait_for_oneself(void) {
-    begin();
+    begin_fifo();
     catapults_rwlock_rdlock(&lock);
     catapults_rwlock_wrlock(&lock);
 }

@@ -1,6 +1,6 @@
 /*
- * The timers of a policy (policies/timeouts.c): they expire while nothing is ready, while threads take turns, and never
- * once their thread has ended; they keep no program alive.
+ * The timers of a policy (policies/timeouts.sched): they expire while nothing is ready, while threads take turns, and
+ * never once their thread has ended; they keep no program alive.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /*
- * A policy that computes with fractions, policies/usage.c, and the variables that it imports. usage_compiled_in.c has
- * the same policy within the dispatcher.
+ * A policy that computes with fractions, policies/usage.sched, and the variables that it imports. usage_compiled_in.c
+ * has the same policy within the dispatcher.
  */
 #include <errno.h>
 #include <math.h>
