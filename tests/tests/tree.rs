@@ -1,4 +1,4 @@
-//! Hierarchies of schedulers: in the interpreter (`simulator/src/tree.rs`) the same happens as in the native dispatcher
+//! Hierarchies of schedulers: in the interpreter (`simulator/src/tree`) the same happens as in the native dispatcher
 //! (`tests/hierarchies/driver.c`), to every thread and to every scheduler as the thread that it is to its parent.
 //!
 //! A script is a line for each step. Whoever runs takes the next one; while nobody does, it happens outside.

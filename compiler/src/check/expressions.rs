@@ -633,9 +633,15 @@ impl Lowering<'_, '_> {
         let diagnostic =
             Diagnostic::error("E0329", title, name.at, "not to be named here").related(declared, "declared here");
         self.diagnostics.push(match of {
-            Entity::Thread => diagnostic
-                .note("every node has `data` of its own; no node is meant here")
-                .help("declare in `global { … }` what handlers of all nodes share"),
+            Entity::Thread => {
+                let help = match self.symbols.find(&name.text) {
+                    Some((Symbol::Container(_), _)) => {
+                        "keep nodes in containers of `nodes { … }`; threads move in the events of their node"
+                    }
+                    Some(_) | None => "declare in `global { … }` what handlers of all nodes share",
+                };
+                diagnostic.note("every node has `data` of its own; no node is meant here").help(help)
+            }
             Entity::Node => diagnostic
                 .note("only events that run in no instance move nodes, or look at them")
                 .help("keep in `global { … }` what instances are to know of the nodes"),

@@ -145,8 +145,9 @@ pub fn check(
             Found::Policy(policy) if policy.policy().has_nodes() => {
                 let title = format!("the policy `{}` keeps nodes", name.written);
                 let several = Diagnostic::error("E0605", title, name.at, "has an instance for each node");
-                diagnostics
-                    .push(several.note("a scheduler of a hierarchy is one instance: to its parent it is one thread"));
+                let several =
+                    several.note("a scheduler of a hierarchy is one instance: to its parent it is one thread");
+                diagnostics.push(several.help("use a policy without `nodes`, or this one by itself"));
                 None
             }
             Found::Policy(policy) => {

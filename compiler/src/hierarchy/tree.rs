@@ -80,7 +80,10 @@ fn find(name: &Name, names: &BTreeMap<&str, usize>, draft: &Draft, diagnostics: 
                     "`{}` is a policy; the scheduler of this policy is called `{}`",
                     name.text, scheduler.name.text
                 )),
-                None => unknown,
+                None => {
+                    let there: Vec<String> = names.keys().map(|name| format!("`{name}`")).collect();
+                    unknown.note(format!("there is {}", there.join(", ")))
+                }
             },
         });
     }
