@@ -55,6 +55,10 @@
 
 #include "catapults/threads.h"
 
+/* In strict ISO C (-std=c17 and nothing else) <signal.h> has none of POSIX, so nothing is declared here either: define
+ * _GNU_SOURCE or _POSIX_C_SOURCE for it. */
+#ifdef SA_SIGINFO
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -104,5 +108,6 @@ __attribute__((noreturn)) void catapults_siglongjmp(catapults_sigjmp_buf buffer,
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif
