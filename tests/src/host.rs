@@ -237,17 +237,7 @@ impl<'a> Host<'a> {
                 }
                 Ok(())
             }
-            Err(Stop::Guard { line, text }) => {
-                self.decisions.push(format!("{step} -> guard {line} {text}"));
-                self.out = true;
-                Ok(())
-            }
-            Err(Stop::Overrun { .. }) => {
-                self.script.pop();
-                self.out = true;
-                Ok(())
-            }
-            Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_))) => Err(format!("{step}: {stop:?}")),
+            Err(stop) => self.stopped(&step, stop),
         }
     }
 
@@ -275,18 +265,25 @@ impl<'a> Host<'a> {
                 self.decisions.push(format!("{step} -> fail {reason}"));
                 if self.classes()? == before { Ok(()) } else { Err(format!("{step}: failed, and changed something")) }
             }
-            Err(Stop::Guard { line, text }) => {
+            Err(stop) => self.stopped(&step, stop),
+        }
+    }
+
+    /// After anything but a refusal.
+    fn stopped(&mut self, step: &Step, stop: Stop) -> Result<(), String> {
+        match stop {
+            Stop::Guard { line, text } => {
                 self.decisions.push(format!("{step} -> guard {line} {text}"));
                 self.out = true;
                 Ok(())
             }
             // Compiled, it would take as long as it takes: no script has it.
-            Err(Stop::Overrun { .. }) => {
+            Stop::Overrun { .. } => {
                 self.script.pop();
                 self.out = true;
                 Ok(())
             }
-            Err(stop @ (Stop::Unproved { .. } | Stop::Misuse(_))) => Err(format!("{step}: {stop:?}")),
+            stop @ (Stop::Fail { .. } | Stop::Unproved { .. } | Stop::Misuse(_)) => Err(format!("{step}: {stop:?}")),
         }
     }
 

@@ -13,9 +13,10 @@ use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use fastrand::Rng;
 
+use crate::differential::{self, number};
 use crate::promises::kept;
 use crate::replay::replay;
-use crate::{differential, policies, root};
+use crate::{policies, root};
 
 /// A host whose programs write down what they do.
 pub trait Host: Sync {
@@ -124,8 +125,4 @@ fn compare(policy: &Verified<Policy>, framework: &Framework, traced: &str) -> Re
         }
     }
     Ok(expected.len())
-}
-
-fn number(variable: &str, otherwise: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }

@@ -32,6 +32,7 @@ use catapults_compiler::policy::{Import, Policy, Type};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::Value;
 use catapults_simulator::tree::{Out, Tree};
+use catapults_tests::differential::number;
 use catapults_tests::hierarchies::{judge, said};
 use catapults_tests::{limited, native, root, shipped_policies};
 use fastrand::Rng;
@@ -460,8 +461,4 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn finish(command: &mut Command) {
     let result = command.output().unwrap();
     assert!(result.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&result.stderr));
-}
-
-fn number(variable: &str, otherwise: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
