@@ -156,7 +156,7 @@ struct dispatcher_exceptions {
 
 /* What the dispatcher needs of the world. */
 struct dispatcher_host {
-    unsigned long record; /* bytes from the host's record of a thread to the dispatcher's: see dispatcher_wait_for */
+    unsigned long record; /* bytes from the record that a word names (record.h) to the dispatcher's */
     int64_t (*now)(void); /* nanoseconds, monotonic; also `now` of the policies that ask for it */
     /* Variables of the kernel thread that each thread has for its own: kept across switches, zero in a new thread. */
     int *error_number;

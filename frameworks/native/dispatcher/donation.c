@@ -14,10 +14,14 @@
  */
 #include "dispatcher/state.h"
 
-/* Whom the word names, or NULL. */
+/* Whom the word names; NULL: nobody, or a thread that has ended. */
 static struct dispatcher_thread *named_by(const uintptr_t *word) {
-    uintptr_t record = *word & ~(uintptr_t)1;
-    return record ? (struct dispatcher_thread *)(record + dispatcher.host->record) : NULL;
+    uintptr_t record = *word & DISPATCHER_NAME_ADDRESS;
+    if (!record)
+        return NULL;
+    struct dispatcher_thread *thread = (struct dispatcher_thread *)(record + dispatcher.host->record);
+    uint16_t generation = (uint16_t)(*word >> DISPATCHER_NAME_BITS);
+    return UNLIKELY(generation && (thread->generation != generation || thread->state == THREAD_ENDED)) ? NULL : thread;
 }
 
 struct dispatcher_thread *dispatcher_waited_for(const struct dispatcher_thread *thread) {

@@ -29,6 +29,14 @@ enum dispatcher_state {
 
 struct scheduler;
 
+/*
+ * What names a thread in a word of memory, such as the owner of a mutex: the address of its record, in the lowest bit
+ * something of the word's own, and above the address its generation, by which it is told from others whose record lies
+ * there later. Generation 0: the thread cannot have ended.
+ */
+#define DISPATCHER_NAME_BITS 48
+#define DISPATCHER_NAME_ADDRESS ((((uintptr_t)1 << DISPATCHER_NAME_BITS) - 1) & ~(uintptr_t)1)
+
 struct dispatcher_thread {
     struct scheduler *scheduler; /* that it is under */
     struct timer timer;
@@ -48,6 +56,7 @@ struct dispatcher_thread {
     bool is_scheduler;    /* it is the record of a scheduler */
     uint32_t room;        /* bytes of `policy`, with the attributes that it has room for; set by whoever makes it */
     uint32_t held;        /* see dispatcher_hold */
+    uint16_t generation;  /* set by whoever makes it: see above */
     bool timed_out;       /* the instant came before dispatcher_unblock */
     const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
     /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. */

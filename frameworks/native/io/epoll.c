@@ -54,6 +54,7 @@ const struct io_driver io_epoll_driver = {
 
 static void poll_epoll(int64_t instant) {
     static struct epoll_event events[BATCH]; /* not on the stack of a thread, which may be small */
+    int error = errno;                       /* of the thread that waits, in whose name this is */
     int count = wait_for_events(events, io_finished() ? 0 : instant);
     for (int i = 0; i < count; i++) {
         struct io_descriptor *state = io_descriptor(events[i].data.fd);
@@ -68,6 +69,7 @@ static void poll_epoll(int64_t instant) {
         }
     }
     io_unblock_finished();
+    errno = error;
 }
 
 static int wait_for_events(struct epoll_event *events, int64_t instant) {

@@ -120,7 +120,7 @@ static void one_at_a_time(void) {
 static void *wait_and_note(void *name) {
     require(catapults_mutex_lock(&mutex) == 0);
     require(catapults_cond_wait(&cond, &mutex) == 0);
-    require(mutex.state == (uintptr_t)catapults_self());
+    require(catapults_mutex_lock(&mutex) == EDEADLK);
     strcat(order, name);
     require(catapults_mutex_unlock(&mutex) == 0);
     return NULL;
@@ -148,7 +148,7 @@ static void timeouts(void) {
     require(catapults_mutex_lock(&mutex) == 0);
     int64_t before = catapults_now();
     require(catapults_cond_wait_until(&cond, &mutex, before + 2000000) == ETIMEDOUT);
-    require(catapults_now() - before >= 2000000 && mutex.state == (uintptr_t)catapults_self());
+    require(catapults_now() - before >= 2000000 && catapults_mutex_lock(&mutex) == EDEADLK);
     require(catapults_cond_wait_until(&cond, &mutex, 0) == ETIMEDOUT && cond.waiters.first == NULL);
     require(catapults_mutex_unlock(&mutex) == 0);
 }

@@ -157,6 +157,87 @@ static void many_lock_in_time_under_an_eager_policy(void) {
     many_in_time();
 }
 
+/* ---- Whose owner has ended --------------------------------------------------------------------------------------- */
+
+static catapults_rwlock_t rwlock = CATAPULTS_RWLOCK_INITIALIZER;
+
+static void *end_with_it(void *for_ever) {
+    require(catapults_mutex_lock(&mutex) == 0 && catapults_rwlock_wrlock(&rwlock) == 0);
+    if (!for_ever)
+        catapults_sleep(5000000);
+    return NULL;
+}
+
+static void *nothing(void *argument) { return argument; }
+
+static void *lock_given(void *mutex) {
+    require(catapults_mutex_lock(mutex) == 0);
+    return NULL;
+}
+
+static void *unlock_it(void *argument) {
+    (void)argument;
+    require(catapults_rwlock_unlock(&rwlock) == EPERM && catapults_rwlock_trywrlock(&rwlock) == EBUSY);
+    return (void *)(intptr_t)catapults_mutex_unlock(&mutex);
+}
+static void *await_it(void *argument) {
+    (void)argument;
+    require(catapults_rwlock_rdlock_until(&rwlock, after(1)) == ETIMEDOUT);
+    return (void *)(intptr_t)catapults_mutex_lock_until(&mutex, after(1));
+}
+
+/* Also from threads whose records lie where that of the owner lay. */
+static void who_ends_keeps_it(void) {
+    begin_fifo();
+    join(spawn(end_with_it, &mutex));
+    for (int i = 0; i < 3; i++) {
+        require(join(spawn(try_it, NULL)) == EBUSY);
+        require(join(spawn(unlock_it, NULL)) == EPERM);
+        require(join(spawn(await_it, NULL)) == ETIMEDOUT);
+    }
+    require(catapults_mutex_destroy(&mutex) == EBUSY);
+}
+
+/* There are so many that memory goes back to the kernel. */
+static void whose_memory_has_gone_keeps_it(void) {
+    begin_fifo();
+    enum { MANY = 4000 };
+    static catapults_t threads[MANY];
+    static catapults_mutex_t mutexes[MANY];
+    for (int i = 0; i < MANY; i++)
+        threads[i] = spawn(lock_given, &mutexes[i]);
+    for (int i = 0; i < MANY; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    for (int i = 0; i < MANY; i += 100)
+        require(catapults_mutex_lock_until(&mutexes[i], after(1)) == ETIMEDOUT);
+}
+
+static void who_lent_to_it_waits_on(void) {
+    begin_fifo();
+    catapults_t owner = spawn(end_with_it, NULL);
+    catapults_yield();
+    catapults_t waiters[] = {spawn(await_it, NULL), spawn(await_it, NULL)};
+    require(catapults_mutex_lock_until(&mutex, after(20)) == ETIMEDOUT);
+    require(join(owner) == 0);
+    join(spawn(nothing, NULL));
+    require(catapults_mutex_lock_until(&mutex, after(1)) == ETIMEDOUT);
+    require(join(waiters[0]) == ETIMEDOUT && join(waiters[1]) == ETIMEDOUT);
+}
+
+static void wait_for_who_has_ended(void) {
+    begin_fifo();
+    join(spawn(end_with_it, &mutex));
+    join(spawn(nothing, NULL));
+    catapults_mutex_lock(&mutex);
+}
+
+static void that_is_a_deadlock(void **state) {
+    (void)state;
+    struct child child = run_child(wait_for_who_has_ended);
+    assert_exit(&child, EXIT_FAILURE);
+    assert_reported(&child, "thread 1 (main) waits for a mutex whose owner has ended");
+}
+
 /* ---- Robust ones ------------------------------------------------------------------------------------------------- */
 
 static void *lock_and_end(void *argument) {
@@ -295,6 +376,10 @@ int main(void) {
         child_test(who_waits_too_long_leaves_the_line),
         child_test(many_lock_in_time),
         child_test(many_lock_in_time_under_an_eager_policy),
+        child_test(who_ends_keeps_it),
+        child_test(whose_memory_has_gone_keeps_it),
+        child_test(who_lent_to_it_waits_on),
+        cmocka_unit_test(that_is_a_deadlock),
         child_test(an_owner_dies),
         child_test(nobody_mends_it),
         child_test(an_owner_of_many_dies),

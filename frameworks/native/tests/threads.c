@@ -63,6 +63,11 @@ static void *leave_early(void *argument) {
 
 static void *join_it(void *thread) { return (void *)(intptr_t)catapults_join(thread, NULL); }
 
+static void *join_itself(void *argument) {
+    (void)argument;
+    return (void *)(intptr_t)catapults_join(catapults_self(), NULL);
+}
+
 static void joining(void) {
     begin();
     void *result;
@@ -71,6 +76,8 @@ static void joining(void) {
     catapults_yield();
     require(catapults_join(ended, &result) == 0 && strcmp(result, "x") == 0);
     require(catapults_join(catapults_self(), NULL) == EDEADLK);
+    catapults_t itself = spawn("itself", join_itself, NULL);
+    require(catapults_join(itself, &result) == 0 && (intptr_t)result == EDEADLK); /* though it is being joined */
 
     catapults_t mutual = spawn("mutual", join_it, catapults_self());
     require(catapults_join(mutual, &result) == 0 && (intptr_t)result == EDEADLK);

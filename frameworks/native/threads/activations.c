@@ -45,11 +45,6 @@ static bool running;
 
 bool activations_running(void) { return running; }
 
-bool activations_wanted(const struct catapults_options *options) {
-    const char *variable = runtime_environment("CATAPULTS_ACTIVATIONS");
-    return options->activations || (variable && strcmp(variable, "1") == 0);
-}
-
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
 __attribute__((noipa)) static struct carrier carrier_here(void) {
     return (struct carrier){.error_number = &errno,

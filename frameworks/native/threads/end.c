@@ -58,6 +58,7 @@ void end(struct catapults_handle *self, void *result) {
         signals_end(self);
     self->result = result;
     self->ended = true;
+    self->word = 0;
     struct catapults_handle *joiner = self->joiner;
     bool waits = joiner && dispatcher_is_blocked(&joiner->dispatched); /* else its instant has come */
     if (self->detached)

@@ -34,6 +34,7 @@ static void restart(void) {
         if (handle == self)
             continue;
         keys_forget(handle);
+        handle->word = 0;
         stack_give(handle->stack);
     }
     self->joiner = NULL;

@@ -70,13 +70,19 @@ struct catapults_handle {
     char name[CATAPULTS_NAME_SIZE];
     struct {
         _Alignas(16) uint64_t words[4];
-    } unwinding;                         /* the exception that unwinds its stack at its end: see end.c */
+    } unwinding; /* the exception that unwinds its stack at its end: see end.c */
+    uintptr_t
+        word; /* names it, and no other thread whose record lay or lies here (dispatcher/record.h); 0: it has ended
+               */
     struct dispatcher_thread dispatched; /* last: the policy's part follows */
 };
 
 static inline struct catapults_handle *handle_of(struct dispatcher_thread *thread) {
     return (struct catapults_handle *)((char *)thread - offsetof(struct catapults_handle, dispatched));
 }
+
+/* Gives a new thread its `word`. */
+void handle_name(struct catapults_handle *thread);
 
 static inline struct catapults_handle *handle_self(void) { return handle_of(processor_here()->current); }
 

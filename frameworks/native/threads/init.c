@@ -53,6 +53,7 @@ static struct catapults_handle *first_record(void) {
     memset(record, 0, runtime.record_size);
     struct catapults_handle *self = (struct catapults_handle *)record;
     self->stack = stack;
+    handle_name(self);
     self->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
     strcpy(self->name, "main");
     return self;
@@ -104,8 +105,8 @@ int catapults_init(const struct catapults_options *options) {
     if (!in_force)
         in_force = &dispatcher_builtin;
 
-    const char *strict = runtime_environment("CATAPULTS_STRICT_IMPORTS");
-    runtime.strict_imports = options->strict_imports || (strict && strcmp(strict, "1") == 0);
+    runtime.strict_imports = runtime_switch("CATAPULTS_STRICT_IMPORTS") || options->strict_imports;
+    runtime.activations = runtime_switch("CATAPULTS_ACTIVATIONS") || options->activations;
     runtime.handler_limit = limit_of(options->handler_limit, "CATAPULTS_HANDLER_LIMIT", HANDLER_LIMIT);
     runtime.starvation_limit = limit_of(options->starvation_limit, "CATAPULTS_STARVATION_LIMIT", 0);
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
@@ -139,10 +140,10 @@ int catapults_init(const struct catapults_options *options) {
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
     if (trace && *trace && (error = trace_open(trace)))
         return error;
-    error = catapults_io_start(options->io, activations_wanted(options));
+    error = catapults_io_start(options->io, runtime.activations);
     if (error)
         return error;
-    if (activations_wanted(options) && (error = activations_start())) {
+    if (runtime.activations && (error = activations_start())) {
         catapults_io_stop();
         return error;
     }
@@ -174,6 +175,13 @@ int catapults_init(const struct catapults_options *options) {
 }
 
 const char *runtime_environment(const char *name) { return getauxval(AT_SECURE) ? NULL : getenv(name); }
+
+bool runtime_switch(const char *name) {
+    const char *text = runtime_environment(name);
+    if (text && *text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+        runtime_report("%s is \"%s\": it must be 0 or 1", name, text);
+    return text && strcmp(text, "1") == 0;
+}
 
 void runtime_report(const char *format, ...) {
     static char line[1024] = "catapults: ";

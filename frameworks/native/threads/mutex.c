@@ -13,6 +13,9 @@
 #include "threads/runtime.h"
 #include "threads/waiters.h"
 
+struct catapults_handle mutex_nobody = {.word = (uintptr_t)&mutex_nobody + ((uintptr_t)1 << DISPATCHER_NAME_BITS),
+                                        .dispatched = {.generation = 1, .state = THREAD_ENDED}};
+
 /* What a robust mutex protects. */
 enum health { SOUND, OWNER_DIED, LOST };
 
@@ -86,7 +89,7 @@ int catapults_mutex_lock(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
     if (__builtin_expect(mutex->state != 0, 0))
         return lock_slowly(mutex, self, CATAPULTS_FOREVER);
-    mutex->state = (uintptr_t)self;
+    mutex->state = self->word;
     return 0;
 }
 
@@ -94,7 +97,7 @@ int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant) {
     struct catapults_handle *self = handle_self();
     if (mutex->state)
         return lock_slowly(mutex, self, instant);
-    mutex->state = (uintptr_t)self;
+    mutex->state = self->word;
     return 0;
 }
 
@@ -109,7 +112,7 @@ int catapults_mutex_trylock(catapults_mutex_t *mutex) {
 
 int catapults_mutex_unlock(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
-    if (__builtin_expect(mutex->state != (uintptr_t)self, 0))
+    if (__builtin_expect(mutex->state != self->word, 0))
         return unlock_slowly(mutex, self);
     mutex->state = 0;
     return 0;
@@ -164,7 +167,8 @@ static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t
             report_cycle(mutex_owner(mutex));
             reported = true;
         }
-        bool lends = mutex->protocol == CATAPULTS_PROTOCOL_INHERIT && cycle == CYCLE_NONE;
+        bool lends =
+            mutex->protocol == CATAPULTS_PROTOCOL_INHERIT && cycle == CYCLE_NONE && mutex_owner(mutex) != &mutex_nobody;
         expired = waiters_sleep_for(self, &mutex->state, lends, BLOCK_LOCK, instant) != 0;
         struct catapults_handle *owner = mutex_owner(mutex);
         mine = !for_itself && (!owner || owner == self);
@@ -256,7 +260,7 @@ int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32
 
 static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner) {
     bool more = mutex->waiters.first || mutex->depth || booked(mutex);
-    mutex->state = (uintptr_t)owner | (more ? MUTEX_MORE : 0);
+    mutex->state = (owner ? owner->word : 0) | (more ? MUTEX_MORE : 0);
 }
 
 /* ---- Mutexes of which their owner keeps a book: robust, or with a ceiling ---------------------------------------- */

@@ -137,6 +137,8 @@ static const char *wait_of(const struct catapults_handle *thread) {
     else if (other)
         snprintf(text, sizeof text, "%s%s thread %" PRIu32 " (%s)", waits[t->reason],
                  t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
+    else if (t->reason == BLOCK_LOCK)
+        return "for a mutex whose owner has ended";
     else
         return waits[t->reason];
     return text;

@@ -12,6 +12,7 @@ struct runtime {
     size_t stack_size;  /* of a thread, unless it asks for another */
     size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
     bool strict_imports;
+    bool activations;         /* threads are to leave the processor when they block in the kernel */
     int64_t handler_limit;    /* nanoseconds */
     int64_t starvation_limit; /* nanoseconds; 0: none */
 };
@@ -20,6 +21,9 @@ extern struct runtime runtime;
 
 /* An environment variable; NULL also in a set-user-id program. */
 const char *runtime_environment(const char *name);
+
+/* Whether an environment variable is 1. Reports what is neither that nor 0 nor empty. */
+bool runtime_switch(const char *name);
 
 /* Writes "catapults: ..." and a newline to standard error. It is called on the stacks of threads, which may be small:
  * its buffer is not there, nor one of stdio. */
@@ -63,10 +67,7 @@ void watch_start(void);
 /* In a child of fork, if they were watched. */
 void watch_restart(void);
 
-/* Whether threads are to leave the processor when they block in the kernel. */
-bool activations_wanted(const struct catapults_options *options);
-
-/* Whether they do. */
+/* Whether threads leave the processor when they block in the kernel. */
 bool activations_running(void);
 
 /* Before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */

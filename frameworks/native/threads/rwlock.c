@@ -5,6 +5,7 @@
 
 #include "threads/waiters.h"
 
+static catapults_t writer(const struct catapults_handle *thread);
 static int try_to_read(catapults_rwlock_t *lock);
 static int try_to_write(catapults_rwlock_t *lock, struct catapults_handle *self);
 static void leave(catapults_rwlock_t *lock);
@@ -17,13 +18,16 @@ int catapults_rwlock_init(catapults_rwlock_t *lock) {
 
 int catapults_rwlock_destroy(catapults_rwlock_t *lock) { return lock->writer || lock->readers ? EBUSY : 0; }
 
+/* What names it in `writer`: nobody else, also when it has ended. */
+static catapults_t writer(const struct catapults_handle *thread) { return (catapults_t)thread->word; }
+
 /* ---- To read ----------------------------------------------------------------------------------------------------- */
 
 int catapults_rwlock_rdlock(catapults_rwlock_t *lock) { return catapults_rwlock_rdlock_until(lock, CATAPULTS_FOREVER); }
 
 int catapults_rwlock_rdlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (lock->writer == self)
+    if (lock->writer == writer(self))
         return EDEADLK;
     dispatcher_enter();
     int result = try_to_read(lock);
@@ -53,14 +57,14 @@ int catapults_rwlock_wrlock(catapults_rwlock_t *lock) { return catapults_rwlock_
 
 int catapults_rwlock_wrlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (lock->writer == self)
+    if (lock->writer == writer(self))
         return EDEADLK;
     dispatcher_enter();
     int result = try_to_write(lock, self);
     if (result)
         result = waiters_wait(&lock->waiting_writers, self, BLOCK_LOCK, instant);
     if (!result)
-        lock->writer = self; /* whoever stood in the list for it */
+        lock->writer = writer(self); /* whoever stood in the list for it */
     if (result && !lock->writer && !lock->waiting_writers.first)
         admit_readers(lock); /* they waited for nobody but this one */
     dispatcher_leave();
@@ -77,7 +81,7 @@ int catapults_rwlock_trywrlock(catapults_rwlock_t *lock) {
 static int try_to_write(catapults_rwlock_t *lock, struct catapults_handle *self) {
     if (lock->writer || lock->readers)
         return EBUSY;
-    lock->writer = self;
+    lock->writer = writer(self);
     return 0;
 }
 
@@ -85,7 +89,7 @@ static int try_to_write(catapults_rwlock_t *lock, struct catapults_handle *self)
 
 int catapults_rwlock_unlock(catapults_rwlock_t *lock) {
     dispatcher_enter();
-    bool may = lock->writer ? lock->writer == handle_self() : lock->readers > 0;
+    bool may = lock->writer ? lock->writer == writer(handle_self()) : lock->readers > 0;
     if (may)
         leave(lock);
     dispatcher_leave();
@@ -103,7 +107,7 @@ static void leave(catapults_rwlock_t *lock) {
         return;
     }
     if (lock->waiting_writers.first) {
-        lock->writer = lock->waiting_writers.first;
+        lock->writer = writer(lock->waiting_writers.first);
         waiters_serve(&lock->waiting_writers);
     }
 }

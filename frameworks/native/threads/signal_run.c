@@ -87,6 +87,7 @@ void signals_run_in_wait(struct catapults_handle *self) {
     /* Whoever finds it there takes it for a thread that is not asleep. */
     struct catapults_handle place_holder;
     memset(&place_holder, 0, sizeof place_holder);
+    place_holder.word = self->word; /* what it is given is the thread's */
     const struct wait wait = {.wants = self->wants,
                               .joins = self->joins,
                               .target = self->target,

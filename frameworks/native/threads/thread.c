@@ -96,7 +96,7 @@ static int join_or_cancel(struct catapults_handle *thread, void **result, int64_
 
 static int join(struct catapults_handle *thread, void **result, int64_t instant, bool lends) {
     struct catapults_handle *self = handle_self();
-    if (thread->detached || thread->joiner)
+    if (thread->detached || (thread->joiner && thread != self))
         return EINVAL;
     self->joins = (uintptr_t)thread;
     while (!thread->ended) {
@@ -196,6 +196,14 @@ int64_t catapults_threads_total(void) { return ask(dispatcher_threads_total); }
 
 const char *catapults_policy_name(void) { return catapults_scheduler_policy_name(catapults_scheduler_self()); }
 
+void handle_name(struct catapults_handle *thread) {
+    static uint16_t generations;
+    if (++generations == 0)
+        generations = 1;
+    thread->dispatched.generation = generations;
+    thread->word = (uintptr_t)thread | (uintptr_t)generations << DISPATCHER_NAME_BITS;
+}
+
 static void entry(void *argument) {
     struct catapults_handle *self = argument;
     self->signals.place = SIGNAL_PLACE_ELSEWHERE;
@@ -214,6 +222,7 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
         return NULL;
     struct catapults_handle *thread = (struct catapults_handle *)((char *)stack - runtime.record_size);
     thread->stack = stack;
+    handle_name(thread);
     thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
     thread->attributes = attributes->values_count > 0 ? attributes : NULL;
     thread->object = attributes->object;

@@ -22,6 +22,9 @@ struct catapults_waiters {
 
 /* ---- Mutexes: owned by the thread that locked -------------------------------------------------------------------- */
 
+/* A thread that ends while it has a mutex, or a read-write lock for writing, has it for ever, and nobody lends it turns
+ * any more; unless the mutex is robust. */
+
 enum catapults_mutex_type {
     CATAPULTS_MUTEX_ERRORCHECK, /* the default: who has it and locks it again gets EDEADLK */
     CATAPULTS_MUTEX_NORMAL,     /* ...waits for itself: for ever, or until the instant */

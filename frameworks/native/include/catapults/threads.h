@@ -32,8 +32,9 @@ struct catapults_attributes {
     size_t values_count;
 };
 
-/* Creates a thread. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EINVAL: of `values`.
- * EPERM: there was no catapults_init. `attributes` and `thread` may be NULL. */
+/* Creates a thread. It shares the floating-point environment (fenv.h) with all others: whoever sets a rounding mode
+ * sets it for the process. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EINVAL: of
+ * `values`. EPERM: there was no catapults_init. `attributes` and `thread` may be NULL. */
 int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *),
                      void *argument);
 const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
