@@ -30,6 +30,9 @@ int catapults_io_start(const char *choice, bool activations);
  * other. Returns 0 or an error number. */
 int io_restart(void);
 
+/* In a child of fork, of a thread that is not there any more: no port knows that it waits in catapults_select. */
+void io_forget_selection(struct catapults_handle *thread);
+
 /* Of that: the waits; what the driver knew of descriptors. */
 void io_forget_waits(void);
 

@@ -168,6 +168,7 @@ static int wait(struct selection *selection, int64_t instant) {
     int error = 0;
     size_t posted = 0;
     dispatcher_enter();
+    selection->thread->selects = selection;
     for (; posted < selection->count && error == 0; posted++) {
         const struct catapults_source *source = &selection->sources[posted];
         selection->posts[posted].posted = false;
@@ -185,8 +186,18 @@ static int wait(struct selection *selection, int64_t instant) {
     while (posted > 0)
         if (withdraw(selection, --posted))
             error = EBADF;
+    selection->thread->selects = NULL;
     dispatcher_leave();
     return error == EAGAIN ? 0 : error;
+}
+
+/* No other thread runs until all posts are made, nor while they are withdrawn. */
+void io_forget_selection(struct catapults_handle *thread) {
+    const struct selection *selection = thread->selects;
+    for (size_t i = 0; selection && i < selection->count; i++)
+        if (selection->posts[i].posted && selection->sources[i].kind == CATAPULTS_SOURCE_PORT)
+            port_unwatch(selection->sources[i].of.port, &selection->posts[i].port.selector);
+    thread->selects = NULL;
 }
 
 /* 0; EAGAIN: look at once; EINVAL, ENOMEM. */

@@ -1,6 +1,8 @@
 /*
  * Policies in a child of catapults_fork: they begin anew. What it is for descriptors is in io_fork.c.
  */
+#include <errno.h>
+
 #include "catapults.h"
 #include "support/child.h"
 
@@ -145,10 +147,94 @@ static void a_refused_child_says_so(void **state) {
     assert_reported(&child, "a child of catapults_fork is refused at line 20 of the policy: too many connections");
 }
 
+/* ---- What the others waited for ---------------------------------------------------------------------------------- */
+
+static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
+static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
+static catapults_sem_t semaphore = CATAPULTS_SEM_INITIALIZER(0);
+static catapults_rwlock_t rwlock = CATAPULTS_RWLOCK_INITIALIZER;
+static catapults_port_t requests = CATAPULTS_PORT_INITIALIZER, queue = CATAPULTS_PORT_INITIALIZER;
+static struct catapults_message *request;
+static int released;
+
+static void release(struct catapults_message *message) {
+    (void)message;
+    released++;
+}
+
+static void *lock_it(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0 && catapults_mutex_unlock(&mutex) == 0);
+    return argument;
+}
+
+static void *await_the_condition(void *argument) {
+    catapults_mutex_t own = CATAPULTS_MUTEX_INITIALIZER;
+    catapults_mutex_lock(&own);
+    catapults_cond_wait(&cond, &own);
+    return argument;
+}
+
+static void *await_the_semaphore(void *argument) {
+    require(catapults_sem_wait(&semaphore) == 0);
+    return argument;
+}
+
+static void *read_it(void *argument) {
+    require(catapults_rwlock_rdlock(&rwlock) == 0);
+    return argument;
+}
+
+static void *call(void *argument) {
+    struct catapults_message message = {.kind = 1, .release = release};
+    catapults_port_call(&requests, &message);
+    return argument;
+}
+
+static void *receive(void *argument) {
+    struct catapults_message *message;
+    catapults_port_receive(&queue, &message);
+    return argument;
+}
+
+static void nobody_waits(void) {
+    struct catapults_message message = {0}, *received;
+    require(catapults_mutex_unlock(&mutex) == 0 && catapults_rwlock_unlock(&rwlock) == 0);
+    require(catapults_cond_signal(&cond) == 0 && catapults_sem_post(&semaphore) == 0);
+    require(catapults_sem_trywait(&semaphore) == 0);
+    require(catapults_port_send(&queue, &message) == 0);
+    require(catapults_port_tryreceive(&queue, &received) == 0 && received == &message);
+    require(catapults_port_count(&requests) == 0 && catapults_port_tryreceive(&requests, &received) == EAGAIN);
+    require(catapults_port_reply(request) == ECANCELED && released == 1);
+    require(catapults_port_destroy(&queue) == 0 && catapults_port_destroy(&requests) == 0);
+
+    /* Their memory is that of new ones. */
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t threads[20];
+    for (int i = 0; i < 20; i++)
+        threads[i] = spawn(NULL, lock_it, NULL);
+    catapults_yield();
+    require(catapults_mutex_unlock(&mutex) == 0);
+    join(threads, 20);
+    require(mutex.state == 0);
+}
+
+static void what_the_others_waited_for(void) {
+    begin(NULL);
+    require(catapults_mutex_lock(&mutex) == 0 && catapults_rwlock_wrlock(&rwlock) == 0);
+    void *(*const starts[])(void *) = {call,    lock_it, await_the_condition, await_the_semaphore, read_it, call,
+                                       receive, lock_it};
+    for (int i = 0; i < 8; i++)
+        spawn(NULL, starts[i], NULL);
+    catapults_yield();
+    require(catapults_port_receive(&requests, &request) == 0 && catapults_port_count(&requests) == 1);
+    in_a_child(nobody_waits);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        child_test(a_policy_begins_anew), child_test(a_hierarchy_begins_anew),       child_test(the_clock_goes_on),
-        child_test(containment),          cmocka_unit_test(a_refused_child_says_so),
+        child_test(a_policy_begins_anew),       child_test(a_hierarchy_begins_anew),
+        child_test(the_clock_goes_on),          child_test(containment),
+        child_test(what_the_others_waited_for), cmocka_unit_test(a_refused_child_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

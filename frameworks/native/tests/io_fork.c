@@ -101,6 +101,34 @@ static void the_first_thread_need_not_be_there(void **state) {
     assert_int_equal(status_of(forked), 0);
 }
 
+static void *end_at_once(void *argument) { return argument; }
+
+static catapults_port_t port = CATAPULTS_PORT_INITIALIZER;
+static void *select_it(void *argument) {
+    struct catapults_source sources[] = {catapults_source_port(&port), catapults_source_port(&port)};
+    require(catapults_select(sources, 2, CATAPULTS_FOREVER) == 2);
+    return argument;
+}
+
+/* Whoever waits for several things is not there, and the port knows that. */
+static void nobody_selects_in_a_child(void **state) {
+    (void)state;
+    struct catapults_message message = {0}, *taken;
+    catapults_t selectors[] = {spawn(select_it, NULL), spawn(select_it, NULL)};
+    catapults_yield();
+    pid_t child = catapults_fork();
+    if (child == 0) {
+        catapults_join(spawn(end_at_once, NULL), NULL); /* where one of them was */
+        require(catapults_port_send(&port, &message) == 0 && catapults_port_tryreceive(&port, &taken) == 0);
+        _exit(catapults_port_destroy(&port));
+    }
+    assert_int_equal(status_of(child), 0);
+    assert_int_equal(catapults_port_send(&port, &message), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(catapults_join(selectors[i], NULL), 0);
+    assert_int_equal(catapults_port_tryreceive(&port, &taken), 0);
+}
+
 static void children_of_children(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -122,6 +150,7 @@ int main(void) {
     const struct CMUnitTest forks[] = {
         cmocka_unit_test(parent_and_child),
         cmocka_unit_test(the_first_thread_need_not_be_there),
+        cmocka_unit_test(nobody_selects_in_a_child),
         cmocka_unit_test(children_of_children),
     };
     return run_with_both_drivers(forks);

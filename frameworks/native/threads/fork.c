@@ -1,6 +1,6 @@
 /*
- * Fork. All that is torn down belongs to threads that are not there any more; what they had on their stacks is not
- * looked at.
+ * Fork. All that is torn down belongs to threads that are not there any more. What locks and ports know of them is
+ * forgotten first, while their records and stacks are still as they left them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,8 +10,11 @@
 #include "dispatcher/trace.h"
 #include "io/io.h"
 #include "threads/end.h"
+#include "threads/port.h"
 #include "threads/runtime.h"
 #include "threads/signals.h"
+#include "threads/stand_in.h"
+#include "threads/waiters.h"
 
 static void restart(void);
 
@@ -24,9 +27,21 @@ pid_t catapults_fork(void) {
     return child;
 }
 
+/* Nobody is to be woken who waits at what lasts. */
+static void forget(struct catapults_handle *thread) {
+    if (thread->waiting)
+        waiters_remove(thread->waiting, thread);
+    io_forget_selection(thread);
+    port_forget(thread);
+    thread->word = 0;
+}
+
 static void restart(void) {
     struct catapults_handle *self = handle_self();
     dispatcher_trace = NULL; /* the parent writes there */
+    for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = dispatcher_next_thread(thread))
+        if (handle_of(thread) != self)
+            forget(handle_of(thread));
     struct dispatcher_thread *next;
     for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = next) {
         next = dispatcher_next_thread(thread);
@@ -34,11 +49,11 @@ static void restart(void) {
         if (handle == self)
             continue;
         keys_forget(handle);
-        handle->word = 0;
         stack_give(handle->stack);
     }
     self->joiner = NULL;
     signals_restart(self);
+    stand_ins_forget(self);
     preempt_restart();
     watch_restart();
     int error = io_restart();

@@ -56,6 +56,7 @@ struct catapults_handle {
     struct client *client;             /* it is under no policy; else NULL: see client.h */
     uintptr_t target;                  /* in catapults_schedule: the client */
     uint8_t sensitivity;               /* and enum catapults_sensitivity */
+    struct selection *selects;         /* in catapults_select: see io/select.c; else NULL */
     const catapults_port_t *port;      /* while it is blocked at a port; NULL: its message has been received */
     struct catapults_message *message; /* that it sends, or asks for a reply to; NULL: it receives, or has been given */
 

@@ -430,6 +430,18 @@ int catapults_port_destroy(catapults_port_t *port) {
     return busy ? EBUSY : 0;
 }
 
+void port_forget(struct catapults_handle *thread) {
+    struct catapults_message *message = thread->message;
+    if (!message || message->sender != thread)
+        return;
+    if (message->state == SERVED)
+        message->state = ABANDONED;
+    if (message->state == CALLED && message->port) {
+        take_out(message->port, message);
+        message->state = OUTSIDE;
+    }
+}
+
 void catapults_port_set_server(catapults_port_t *port, catapults_t thread) {
     dispatcher_enter();
     port->server = thread;

@@ -22,6 +22,10 @@ static inline bool port_is_ready(const catapults_port_t *port) { return port->fi
 void port_post(catapults_port_t *port, struct catapults_message *message);
 void port_withdraw(struct catapults_message *message);
 
+/* In a child of fork, where the thread is not any more: its message, of which it waits for the reply, is not to be
+ * received; who has received it replies to nobody. */
+void port_forget(struct catapults_handle *thread);
+
 void port_watch(catapults_port_t *port, struct port_selector *selector);
 void port_unwatch(catapults_port_t *port, struct port_selector *selector);
 

@@ -69,3 +69,11 @@ void stand_ins_end(struct catapults_handle *primary) {
     }
     primary->stand_ins = NULL;
 }
+
+void stand_ins_forget(struct catapults_handle *primary) {
+    struct stand_in *standing;
+    while ((standing = primary->stand_ins)) {
+        primary->stand_ins = standing->next;
+        free(standing);
+    }
+}

@@ -9,4 +9,7 @@
 /* The thread ends: so do they, when they have a turn. Runs no other. */
 void stand_ins_end(struct catapults_handle *primary);
 
+/* In a child of fork, where they are not any more. */
+void stand_ins_forget(struct catapults_handle *primary);
+
 #endif

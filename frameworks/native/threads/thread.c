@@ -227,6 +227,8 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     thread->attributes = attributes->values_count > 0 ? attributes : NULL;
     thread->object = attributes->object;
     thread->client = NULL;
+    thread->selects = NULL;
+    thread->message = NULL;
     thread->stand_ins = NULL;
     thread->joiner = NULL;
     thread->joins = 0;

@@ -59,7 +59,8 @@ const char *catapults_name(catapults_t thread);
 
 /*
  * As fork(2). In the child the caller is the only thread: the stacks of the others are given back, what they hold stays
- * locked, and no handler or destructor of theirs runs. The policies begin anew, with this thread as their first, so
+ * locked, what they waited for nobody waits for (whose call through a port was received has given up), and no handler
+ * or destructor of theirs runs. The policies begin anew, with this thread as their first, so
  * what they have noted of it is lost, values of catapults_set_values included; variables stay linked. Nothing is under
  * way for descriptors there, and nothing is recorded. If the child cannot go on, it says why and ends with
  * EXIT_FAILURE. pthread_atfork is for what the application has to do. A child of fork(2) itself can only call exec or

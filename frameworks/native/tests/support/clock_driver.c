@@ -26,4 +26,6 @@ int catapults_io_start(const char *choice, bool activations) {
 
 int io_restart(void) { return 0; }
 
+void io_forget_selection(struct catapults_handle *thread) { (void)thread; }
+
 void catapults_io_stop(void) {}
