@@ -28,6 +28,7 @@ CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
 CLANG_FORMAT := clang-format-19
 JOBS         := $(shell nproc)
 SECONDS      ?= 60
+SEED         ?=
 # Per cent of the transfers of all policies.
 MOST_GUARDED := 10
 
@@ -38,7 +39,7 @@ setup-%:
 # STARTED: when `make test` did, in seconds.
 say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECONDS - STARTED)) s}"
 
-.PHONY: help setup build test demo bench experiments guards explore mutants fuzz differential pth-suite weather lint format clean
+.PHONY: help setup build test demo bench experiments guards explore mutants fuzz differential stress tsan pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -123,6 +124,12 @@ differential: setup-build+test ## Compare what compiled policies decide on every
 
 fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECONDS=60 in all
 	@cargo run --release --quiet --locked -p catapults-tests --bin fuzz -- $(SECONDS)
+
+stress: setup-build+test ## Random programs on the native runtime with random faults and preemption, for SECONDS=60; SEED=n: one of them again
+	@$(MAKE) -C frameworks/native stress SECONDS=$(SECONDS) SEED=$(SEED)
+
+tsan: setup-build+test ## The tests of the native runtime under ThreadSanitizer
+	@$(MAKE) -C frameworks/native test-tsan
 
 pth-suite: setup-build+test ## Run GNU Pth's own test programs under our FIFO
 	@$(MAKE) programs

@@ -66,6 +66,8 @@ int catapults_fsync(int descriptor) {
     int result = io_wait_begin(&wait, descriptor);
     if (result == 0)
         result = io_wait_end(&wait, io_driver->fsync(&wait), BLOCK_IO_FILE, CATAPULTS_FOREVER);
+    if (result == -EAGAIN)
+        return fsync(descriptor);
     return result < 0 ? io_failed(result) : 0;
 }
 

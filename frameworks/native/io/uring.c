@@ -97,6 +97,11 @@ static void cancel(struct io_wait *wait) {
         io_uring_submit_and_wait(&ring, 1);
         reap();
     }
+    /* The kernel stops at an entry that it refuses, say of a descriptor that is closed. Were the cancellation left
+     * behind it, it would find the next operation that waits at this address. */
+    while (io_uring_sq_ready(&ring) > 0)
+        if (io_uring_submit(&ring) < 0)
+            reap();
     signals.off = before;
 }
 

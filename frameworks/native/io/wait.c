@@ -40,7 +40,10 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
         return -EBADF; /* whatever has happened before: the caller must not go on with that number */
     if (started != 0)
         return -started;
-    return early && wait->result < 0 ? -early : wait->result;
+    if (early && wait->result < 0)
+        return -early;
+    /* Nobody has cancelled it but the kernel: a signal kept io_uring from making a kernel thread for it. */
+    return wait->result == -ECANCELED ? -EAGAIN : wait->result;
 }
 
 int io_interrupted(void) { return signals_run(handle_self()) == SIGNALS_EINTR ? -EINTR : 0; }
@@ -74,6 +77,8 @@ int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, i
         return result;
     wait.events = events | POLLERR | POLLHUP;
     result = io_wait_end(&wait, io_driver->ready(&wait), reason, instant);
+    if (result == -EAGAIN)
+        return 0;
     return result == -ERESTART ? io_interrupted() : result;
 }
 

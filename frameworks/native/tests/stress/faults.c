@@ -1,0 +1,91 @@
+/*
+ * Faults: the Makefile has the linker send these calls of the runtime here, which fail now and then; and a signal comes
+ * at random that is not restarted.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "stress/stress.h"
+
+static uint64_t state;
+static int rates[FAULTS]; /* one in so many; 0: never */
+static _Atomic int held = 1;
+
+void count_fault(enum fault fault) { totals->faults[fault]++; }
+
+/* Several kernel threads may come here: a race costs a repetition of the random numbers, no more. */
+static bool fails(enum fault fault) {
+    if (held || !rates[fault])
+        return false;
+    uint64_t now = __atomic_load_n(&state, __ATOMIC_RELAXED), random = now;
+    next_random(&random);
+    __atomic_store_n(&state, random, __ATOMIC_RELAXED);
+    if ((random >> 20) % (unsigned)rates[fault])
+        return false;
+    count_fault(fault);
+    return true;
+}
+
+void faults_hold(void) { held++; }
+void faults_release(void) { held--; }
+
+#define REFUSED(type, name, parameters, arguments, fault, error, failed)                                               \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters {                                                                                    \
+        if (fails(fault)) {                                                                                            \
+            errno = error;                                                                                             \
+            return failed;                                                                                             \
+        }                                                                                                              \
+        return __real_##name arguments;                                                                                \
+    }
+
+REFUSED(void *, malloc, (size_t size), (size), FAULT_MEMORY, ENOMEM, NULL)
+REFUSED(void *, calloc, (size_t count, size_t size), (count, size), FAULT_MEMORY, ENOMEM, NULL)
+REFUSED(void *, realloc, (void *old, size_t size), (old, size), FAULT_MEMORY, ENOMEM, NULL)
+REFUSED(void *, mmap, (void *at, size_t size, int protection, int flags, int file, off_t offset),
+        (at, size, protection, flags, file, offset), FAULT_MEMORY, ENOMEM, MAP_FAILED)
+REFUSED(int, mprotect, (void *at, size_t size, int protection), (at, size, protection), FAULT_MEMORY, ENOMEM, -1)
+REFUSED(int, madvise, (void *at, size_t size, int advice), (at, size, advice), FAULT_MEMORY, ENOMEM, -1)
+REFUSED(int, pthread_create,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
+        (thread, attributes, start, argument), FAULT_AGAIN, EAGAIN, EAGAIN)
+REFUSED(ssize_t, recv, (int socket, void *buffer, size_t size, int flags), (socket, buffer, size, flags),
+        next_random(&state) % 2 ? FAULT_AGAIN : FAULT_INTERRUPTED, next_random(&state) % 2 ? EAGAIN : EINTR, -1)
+REFUSED(ssize_t, send, (int socket, const void *buffer, size_t size, int flags), (socket, buffer, size, flags),
+        FAULT_INTERRUPTED, EINTR, -1)
+REFUSED(int, epoll_pwait2,
+        (int epoll, struct epoll_event *events, int most, const struct timespec *time, const sigset_t *signals),
+        (epoll, events, most, time, signals), FAULT_INTERRUPTED, EINTR, -1)
+
+/* ---- A signal ---------------------------------------------------------------------------------------------------- */
+
+static void interrupted(int signal) {
+    (void)signal;
+    count_fault(FAULT_INTERRUPTED);
+}
+
+static void send_signals(void) {
+    struct sigaction action = {.sa_handler = interrupted}; /* no SA_RESTART */
+    require(sigaction(SIGUSR1, &action, NULL) == 0);
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    require(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+    long period = 100 * US + (long)(next_random(&state) % (2 * MS));
+    struct itimerspec often = {{0, period}, {0, period}};
+    require(timer_settime(timer, 0, &often, NULL) == 0);
+}
+
+void faults_begin(uint64_t seed) {
+    state = seed;
+    for (int i = 0; i < FAULTS; i++)
+        rates[i] = next_random(&state) % 3 ? 4 + (int)(next_random(&state) % 60) : 0;
+    if (next_random(&state) % 2)
+        send_signals();
+    held = 0;
+}
