@@ -7,8 +7,8 @@ use super::state::{Spot, State};
 use super::{Facts, Guard, Handling, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    AttributeId, Container, ContainerId, ContainerKind, ContainerRef, Entity, Place, Source, Statement, StatementKind,
-    Thread,
+    AttributeId, Container, ContainerId, ContainerKind, ContainerRef, Entity, LocalId, Place, Source, Statement,
+    StatementKind, Thread,
 };
 
 /// Writes down what is known of each statement, and refuses transfers that cannot succeed.
@@ -66,12 +66,19 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
     facts
 }
 
-/// What is said of a statement that is never reached, so that even then nothing goes wrong: everything can be.
+/// What is said of a statement that is never reached, so that even then nothing goes wrong: everything can be that this
+/// handler has. One that runs in the instance of no node has the containers of nodes, another has those of threads.
 fn feared(handling: &Handling, statement: &Statement) -> Facts {
-    let all = || (0..handling.policy.containers.len()).map(ContainerId);
+    let could_hold = |local: LocalId| {
+        let holds = handling.entity(local);
+        let all = (0..handling.policy.containers.len()).map(ContainerId);
+        all.filter(move |id| {
+            handling.container(*id).holds == holds && (holds == Entity::Node) == handling.handler.global
+        })
+    };
     let refile = match &statement.kind {
-        StatementKind::Set { place: Place::Attribute(Thread::Local(_), attribute), .. } => {
-            all().filter(|id| is_sorted_by(handling.container(*id), *attribute)).collect()
+        StatementKind::Set { place: Place::Attribute(Thread::Local(local), attribute), .. } => {
+            could_hold(*local).filter(|id| is_sorted_by(handling.container(*id), *attribute)).collect()
         }
         StatementKind::Set { .. }
         | StatementKind::Transfer { .. }
@@ -85,9 +92,12 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
         | StatementKind::Verbatim { .. }
         | StatementKind::Fail { .. } => Vec::new(),
     };
-    let named = moved(statement).is_some_and(|(source, _)| matches!(source, Source::Thread(_)));
-    let positions = if named { all().collect() } else { Vec::new() };
-    Facts { guards: guards(handling, statement), positions, in_hand: named, refile }
+    let named = match moved(statement) {
+        Some((Source::Thread(local), _)) => Some(*local),
+        Some(_) | None => None,
+    };
+    let positions = named.map_or_else(Vec::new, |local| could_hold(local).collect());
+    Facts { guards: guards(handling, statement), positions, in_hand: named.is_some(), refile }
 }
 
 /// Everything that could be guarded.
