@@ -195,6 +195,30 @@ static void *write_and_note(void *name) {
     return NULL;
 }
 
+static void *be_cancelled(void *argument) {
+    (void)argument;
+    require(catapults_mutex_lock(&mutex) == 0);
+    strcat(order, "m");
+    require(catapults_mutex_unlock(&mutex) == 0);
+    catapults_testcancel();
+    return NULL;
+}
+
+/* Who is cancelled while a handler runs in the middle of a wait ends after the wait. */
+static void a_wait_is_finished_before_a_cancellation(void) {
+    begin();
+    handle_with(SIGUSR1, wait_awhile, 0);
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t thread = spawn(be_cancelled, NULL);
+    catapults_yield();
+    require(catapults_kill(thread, SIGUSR1) == 0);
+    catapults_yield();
+    require(handled == 1 && catapults_cancel(thread) == 0);
+    catapults_sleep(10 * MS);
+    require(order[0] == 0 && catapults_mutex_unlock(&mutex) == 0);
+    require(join(thread) == CATAPULTS_CANCELED && strcmp(order, "m") == 0);
+}
+
 /* What is handed over while a handler runs is not lost. */
 static void a_lock_is_handed_over_to_who_handles(void) {
     begin();
@@ -535,6 +559,7 @@ int main(void) {
         child_test(calls_return),
         child_test(locks_go_on),
         child_test(a_place_in_a_queue_is_kept),
+        child_test(a_wait_is_finished_before_a_cancellation),
         child_test(a_lock_is_handed_over_to_who_handles),
         child_test(a_thread_that_computes_is_interrupted),
         child_test(also_in_a_cooperative_program),

@@ -13,6 +13,8 @@ int catapults_cond_init(catapults_cond_t *cond) {
 
 int catapults_cond_destroy(catapults_cond_t *cond) { return cond->waiters.first ? EBUSY : 0; }
 
+static int sleep_or_lend(catapults_cond_t *cond, struct catapults_handle *self, int64_t instant);
+
 int catapults_cond_wait(catapults_cond_t *cond, catapults_mutex_t *mutex) {
     return catapults_cond_wait_until(cond, mutex, CATAPULTS_FOREVER);
 }
@@ -26,12 +28,12 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
     waiters_append(&cond->waiters, self);
     uint32_t depth = mutex_release(mutex, self);
     int result = 0;
-    while (self->waiting) { /* else the unlock let another thread run, which has signalled */
-        result = waiters_sleep_or_cancel(self, BLOCK_CONDITION, instant);
-        if (__builtin_expect(result != ERESTART, 1))
-            break;
-        result = 0;
-        signals_run_in_wait(self);
+    while (self->waiting && !result) { /* else the unlock let another thread run, which has signalled */
+        result = sleep_or_lend(cond, self, instant);
+        if (__builtin_expect(result == ERESTART, 0)) {
+            result = 0;
+            signals_run_in_wait(self);
+        }
     }
     result = waiters_outcome(&cond->waiters, self, result);
     int relocked = mutex_relock(mutex, self, depth);
@@ -40,6 +42,32 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
         catapults_testcancel();
     signals_check(self);
     return relocked ? relocked : result;
+}
+
+/* May return although it has not been served. */
+static int sleep_or_lend(catapults_cond_t *cond, struct catapults_handle *self, int64_t instant) {
+    if (__builtin_expect(!handle_is_named(cond->owner), 1))
+        return waiters_sleep_or_cancel(self, BLOCK_CONDITION, instant);
+    bool lends = dispatcher_cycle(&cond->owner) == CYCLE_NONE;
+    self->asleep = true;
+    int result = cancel_wait_for(self, &cond->owner, lends, BLOCK_CONDITION, instant);
+    self->asleep = false;
+    return result;
+}
+
+void catapults_cond_set_owner(catapults_cond_t *cond, catapults_t thread) {
+    dispatcher_enter();
+    cond->owner = thread ? thread->word : 0;
+    for (struct catapults_handle *waiter = cond->waiters.first; waiter; waiter = waiter->wait_next) {
+        if (!waiters_may_wake(waiter))
+            continue;
+        if (cond->owner)
+            dispatcher_redirected(&waiter->dispatched, &cond->owner);
+        else
+            dispatcher_unblock_only(&waiter->dispatched); /* it waits again, for nobody */
+    }
+    dispatcher_unblocked();
+    dispatcher_leave();
 }
 
 int catapults_cond_signal(catapults_cond_t *cond) {

@@ -82,6 +82,11 @@ static inline struct catapults_handle *handle_of(struct dispatcher_thread *threa
     return (struct catapults_handle *)((char *)thread - offsetof(struct catapults_handle, dispatched));
 }
 
+/* Whether the word names a thread that has not ended. */
+static inline bool handle_is_named(uintptr_t word) {
+    return word && ((const struct catapults_handle *)(word & DISPATCHER_NAME_ADDRESS))->word == word;
+}
+
 /* Gives a new thread its `word`. */
 void handle_name(struct catapults_handle *thread);
 

@@ -129,13 +129,14 @@ static const char *wait_of(const struct catapults_handle *thread) {
     const struct dispatcher_thread *t = &thread->dispatched;
     if (t->state == THREAD_SUSPENDED)
         return "to be resumed";
-    if (t->reason == BLOCK_LOCK && !thread->wants)
-        return "for a read-write lock";
     const struct catapults_handle *other = waited_for(thread);
+    if (t->reason == BLOCK_LOCK && !thread->wants && !other)
+        return "for a read-write lock";
     if (t->reason == BLOCK_PORT)
         describe_port(thread, text, sizeof text);
     else if (other)
-        snprintf(text, sizeof text, "%s%s thread %" PRIu32 " (%s)", waits[t->reason],
+        snprintf(text, sizeof text, "%s%s thread %" PRIu32 " (%s)",
+                 t->reason == BLOCK_LOCK && !thread->wants ? "for a read-write lock" : waits[t->reason],
                  t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
     else if (t->reason == BLOCK_LOCK)
         return "for a mutex whose owner has ended";

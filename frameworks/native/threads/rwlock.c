@@ -5,10 +5,12 @@
 
 #include "threads/waiters.h"
 
-static catapults_t writer(const struct catapults_handle *thread);
 static int try_to_read(catapults_rwlock_t *lock);
 static int try_to_write(catapults_rwlock_t *lock, struct catapults_handle *self);
+static int wait(catapults_rwlock_t *lock, struct catapults_waiters *waiters, struct catapults_handle *self,
+                int64_t instant);
 static void leave(catapults_rwlock_t *lock);
+static void lend_to_writer(catapults_rwlock_t *lock, const struct catapults_waiters *waiters);
 static void admit_readers(catapults_rwlock_t *lock);
 
 int catapults_rwlock_init(catapults_rwlock_t *lock) {
@@ -18,21 +20,18 @@ int catapults_rwlock_init(catapults_rwlock_t *lock) {
 
 int catapults_rwlock_destroy(catapults_rwlock_t *lock) { return lock->writer || lock->readers ? EBUSY : 0; }
 
-/* What names it in `writer`: nobody else, also when it has ended. */
-static catapults_t writer(const struct catapults_handle *thread) { return (catapults_t)thread->word; }
-
 /* ---- To read ----------------------------------------------------------------------------------------------------- */
 
 int catapults_rwlock_rdlock(catapults_rwlock_t *lock) { return catapults_rwlock_rdlock_until(lock, CATAPULTS_FOREVER); }
 
 int catapults_rwlock_rdlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (lock->writer == writer(self))
+    if (lock->writer == self->word)
         return EDEADLK;
     dispatcher_enter();
     int result = try_to_read(lock);
     if (result)
-        result = waiters_wait(&lock->waiting_readers, self, BLOCK_LOCK, instant);
+        result = wait(lock, &lock->waiting_readers, self, instant);
     dispatcher_leave();
     return result;
 }
@@ -57,14 +56,12 @@ int catapults_rwlock_wrlock(catapults_rwlock_t *lock) { return catapults_rwlock_
 
 int catapults_rwlock_wrlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (lock->writer == writer(self))
+    if (lock->writer == self->word)
         return EDEADLK;
     dispatcher_enter();
     int result = try_to_write(lock, self);
     if (result)
-        result = waiters_wait(&lock->waiting_writers, self, BLOCK_LOCK, instant);
-    if (!result)
-        lock->writer = writer(self); /* whoever stood in the list for it */
+        result = wait(lock, &lock->waiting_writers, self, instant);
     if (result && !lock->writer && !lock->waiting_writers.first)
         admit_readers(lock); /* they waited for nobody but this one */
     dispatcher_leave();
@@ -81,15 +78,29 @@ int catapults_rwlock_trywrlock(catapults_rwlock_t *lock) {
 static int try_to_write(catapults_rwlock_t *lock, struct catapults_handle *self) {
     if (lock->writer || lock->readers)
         return EBUSY;
-    lock->writer = writer(self);
+    lock->writer = self->word;
     return 0;
+}
+
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+
+/* Lends to the writer, if there is one. */
+static int wait(catapults_rwlock_t *lock, struct catapults_waiters *waiters, struct catapults_handle *self,
+                int64_t instant) {
+    int result = 0;
+    waiters_append(waiters, self);
+    while (self->waiting && !result) {
+        bool lends = handle_is_named(lock->writer) && dispatcher_cycle(&lock->writer) == CYCLE_NONE;
+        result = waiters_sleep_for(self, &lock->writer, lends, BLOCK_LOCK, instant);
+    }
+    return waiters_outcome(waiters, self, result);
 }
 
 /* ---- Leaving ----------------------------------------------------------------------------------------------------- */
 
 int catapults_rwlock_unlock(catapults_rwlock_t *lock) {
     dispatcher_enter();
-    bool may = lock->writer ? lock->writer == writer(handle_self()) : lock->readers > 0;
+    bool may = lock->writer ? lock->writer == handle_self()->word : lock->readers > 0;
     if (may)
         leave(lock);
     dispatcher_leave();
@@ -97,8 +108,9 @@ int catapults_rwlock_unlock(catapults_rwlock_t *lock) {
 }
 
 static void leave(catapults_rwlock_t *lock) {
-    if (lock->writer) {
-        lock->writer = NULL;
+    bool known = lock->writer;
+    if (known) {
+        lock->writer = 0;
         if (lock->waiting_readers.first) {
             admit_readers(lock);
             return;
@@ -106,10 +118,27 @@ static void leave(catapults_rwlock_t *lock) {
     } else if (--lock->readers) {
         return;
     }
-    if (lock->waiting_writers.first) {
-        lock->writer = writer(lock->waiting_writers.first);
-        waiters_serve(&lock->waiting_writers);
+    struct catapults_handle *next = lock->waiting_writers.first;
+    if (next) {
+        lock->writer = next->word;
+        waiters_remove(&lock->waiting_writers, next);
+        if (waiters_may_wake(next))
+            dispatcher_unblock_only(&next->dispatched);
+        if (!known) {
+            lend_to_writer(lock, &lock->waiting_readers);
+            lend_to_writer(lock, &lock->waiting_writers);
+        }
+        dispatcher_unblocked();
     }
+    if (known)
+        dispatcher_released();
+}
+
+/* Those who have waited for threads that read. */
+static void lend_to_writer(catapults_rwlock_t *lock, const struct catapults_waiters *waiters) {
+    for (struct catapults_handle *thread = waiters->first; thread; thread = thread->wait_next)
+        if (waiters_may_wake(thread))
+            dispatcher_redirected(&thread->dispatched, &lock->writer);
 }
 
 static void admit_readers(catapults_rwlock_t *lock) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "threads/cancel.h"
 #include "threads/signals.h"
 
 /* Not to be optimized together with their callers: the kernel thread may change under them. */
@@ -56,7 +57,6 @@ enum signals_outcome signals_run(struct catapults_handle *self) {
 
 /* What a thread has on its record for the sake of one wait, which handlers may use for others. */
 struct wait {
-    catapults_mutex_t *held;
     const catapults_mutex_t *wants;
     uintptr_t joins, target;
     const catapults_port_t *port;
@@ -101,12 +101,16 @@ void signals_run_in_wait(struct catapults_handle *self) {
     bool listed = self->waiting;
     if (listed)
         replace(self, &place_holder);
+    /* It cannot end while others know of its wait. */
+    uint8_t disables = (listed || self->message) && !(self->cancel & CANCEL_DISABLED) ? CANCEL_DISABLED : 0;
+    self->cancel |= disables;
     self->signals.place = SIGNAL_PLACE_ELSEWHERE;
     self->cancellable = self->cancelled = false;
     self->message = NULL; /* nobody is to wake it for that */
     dispatcher_leave();
     signals_run(self);
     dispatcher_enter();
+    self->cancel &= (uint8_t)~disables;
     self->wants = wait.wants;
     self->joins = wait.joins;
     self->target = wait.target;

@@ -82,8 +82,9 @@ int catapults_mutex_setprioceiling(catapults_mutex_t *mutex, int64_t ceiling, in
 
 typedef struct {
     struct catapults_waiters waiters;
+    uintptr_t owner; /* see catapults_cond_set_owner */
 } catapults_cond_t;
-#define CATAPULTS_COND_INITIALIZER {{0, 0}}
+#define CATAPULTS_COND_INITIALIZER {{0, 0}, 0}
 
 int catapults_cond_init(catapults_cond_t *cond);
 int catapults_cond_destroy(catapults_cond_t *cond); /* EBUSY: threads wait */
@@ -95,15 +96,21 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
 int catapults_cond_signal(catapults_cond_t *cond);
 int catapults_cond_broadcast(catapults_cond_t *cond);
 
+/* The thread is expected to signal: who waits lends its turns to it, as who waits for a mutex does to its owner (1996,
+ * §3.4). NULL: nobody in particular, as in the beginning. */
+void catapults_cond_set_owner(catapults_cond_t *cond, catapults_t thread);
+
 /* ---- Read-write locks -------------------------------------------------------------------------------------------- */
 
 /*
  * Writers come first, and yet starve nobody: a thread that comes to read waits while a writer waits; when a writer
  * leaves, all readers that have come by then go before the next writer. So each waits for one turn of the other kind. A
  * thread that reads already must not ask to read again, for a writer may have come in between.
+ *
+ * Who waits lends its turns to the thread that writes; of many that read, none is the one to lend them to.
  */
 typedef struct {
-    catapults_t writer;
+    uintptr_t writer; /* the thread, or 0 */
     uint64_t readers;
     struct catapults_waiters waiting_readers, waiting_writers;
 } catapults_rwlock_t;

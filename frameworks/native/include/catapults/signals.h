@@ -32,7 +32,8 @@
  * in such a call. What may be called from it there, besides what POSIX calls async-signal-safe: catapults_sem_post,
  * all of this header, catapults_self, catapults_yield, catapults_now, catapults_getspecific, and where POSIX allows
  * the call it stands for: catapults_read, _write and the rest of catapults/io.h, catapults_sleep, catapults_poll. It
- * may leave by catapults_siglongjmp, unless it interrupted a call other than those.
+ * may leave by catapults_siglongjmp, unless it interrupted a call other than those; in calls of the third kind the
+ * thread cannot be cancelled by what its handlers call.
  *
  * - SIGURG, SIGVTALRM and SIGRTMAX - 2 are the runtime's: they cannot be caught, waited for or sent here, and are left
  *   out of masks. SIGKILL and SIGSTOP are the kernel's.
