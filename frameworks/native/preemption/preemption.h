@@ -45,6 +45,11 @@ int preemption_attach(void);
  * before. Calls no libc function. */
 void preemption_arm(int64_t instant);
 
+/* Whether the instant that was asked for last has come, or none ever was: an interruption may have had other reasons.
+ * Asks for it anew. */
+bool preemption_is_due(void);
+void preemption_rearm(void);
+
 /* As sigaction, for a signal that is not to be put off by tools that look on: it must come at any instruction. `flags`:
  * besides SA_SIGINFO; `mask`: what is blocked meanwhile. Returns 0 or an error number. */
 int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask);

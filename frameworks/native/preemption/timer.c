@@ -18,6 +18,7 @@ enum { SECOND = 1000000000 };
 static _Thread_local struct {
     bool made;
     timer_t timer;
+    int64_t instant; /* that was asked for last */
 } mine;
 
 static char mark; /* its address tells our timers from the application's */
@@ -39,7 +40,19 @@ bool preemption_timer_sent(const siginfo_t *info) { return info->si_code == SI_T
 
 void preemption_timer_retry(int64_t nanoseconds) { set(0, nanoseconds); }
 
-void preemption_arm(int64_t instant) { set(TIMER_ABSTIME, instant); }
+void preemption_arm(int64_t instant) {
+    mine.instant = instant;
+    set(TIMER_ABSTIME, instant);
+}
+
+/* The system call: the tools know of libc's function. */
+bool preemption_is_due(void) {
+    struct timespec now;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= mine.instant;
+}
+
+void preemption_rearm(void) { set(TIMER_ABSTIME, mine.instant); }
 
 static void set(int flags, int64_t nanoseconds) {
     if (!mine.made)

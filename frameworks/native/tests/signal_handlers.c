@@ -264,6 +264,37 @@ static void also_in_a_cooperative_program(void) {
     every(0);
 }
 
+static volatile long turns;
+static volatile int whose;
+
+/* Mostly in libc, where it is not interrupted. */
+static void *take_turns(void *number) {
+    static char block[1 << 16];
+    for (; !over; turns += whose != (intptr_t)number, whose = (int)(intptr_t)number) {
+        memset(block, over, sizeof block);
+        for (volatile int i = 0; i < 1000; i++)
+            ;
+    }
+    return NULL;
+}
+
+/* The timer that is set for signals is not taken for that of turns. */
+static void ticks_do_not_come_sooner_for_signals(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/ticks.so", .tick = 20 * MS}) == 0);
+    handle_with(SIGALRM, count, SA_RESTART);
+    catapults_t threads[] = {spawn(take_turns, (void *)1), spawn(take_turns, (void *)2)};
+    every(500);
+    int64_t start = catapults_now();
+    while (handled < 100 || turns < 2)
+        catapults_sleep(100 * MS);
+    int64_t passed = catapults_now() - start;
+    every(0);
+    over = 1;
+    join(threads[0]);
+    join(threads[1]);
+    require(turns < 10 + 2 * passed / (20 * MS));
+}
+
 /* Threads of all kinds in a storm of signals: none is lost, all calls do what they do without. */
 static volatile long storm_work[MOST];
 
@@ -563,6 +594,7 @@ int main(void) {
         child_test(a_lock_is_handed_over_to_who_handles),
         child_test(a_thread_that_computes_is_interrupted),
         child_test(also_in_a_cooperative_program),
+        child_test(ticks_do_not_come_sooner_for_signals),
         child_test(a_storm),
         child_test(system_calls_of_the_application),
         child_test(system_calls_are_restarted),

@@ -18,7 +18,13 @@ static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
     bool again = false;
     if (signals_wait_for_code())
         again = where == PREEMPTION_ELSEWHERE || signals_interrupted(where == PREEMPTION_CALL);
-    return (preempts && dispatcher_interrupted(where == PREEMPTION_APPLICATION)) || again;
+    if (!preempts)
+        return again;
+    if (!signals.taken || preemption_is_due())
+        return dispatcher_interrupted(where == PREEMPTION_APPLICATION) || again;
+    if (!again)
+        preemption_rearm(); /* the timer was set for a signal */
+    return again;
 }
 
 /* 0 or an error number. */
