@@ -138,7 +138,11 @@ static void *schedule(void *self_) {
             require(catapults_schedule(current, &port, CATAPULTS_WAKEUP_ON_BLOCK) == 0);
         do {
             struct catapults_message *message;
-            require(catapults_port_receive(&port, &message) == 0);
+            /* What came may have been taken back since, by who became ready again. */
+            int error = current ? catapults_port_tryreceive(&port, &message) : catapults_port_receive(&port, &message);
+            require(error == 0 || error == EAGAIN);
+            if (error)
+                break;
             bool is_current = message->sender == current;
             int kind = message->kind;
             if (kind == CATAPULTS_NOTICE_READY || (kind == CATAPULTS_NOTICE_YIELDED && is_current))
