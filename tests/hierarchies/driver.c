@@ -352,7 +352,7 @@ int main(int count, char **arguments) {
     hierarchy = object ? dlsym(object, "catapults_hierarchy") : NULL;
     if (!hierarchy || hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC || hierarchy->contract != CATAPULTS_CONTRACT)
         fatal("no hierarchy", count == 2 ? arguments[1] : "no argument");
-    dispatcher_trace = calloc(1, sizeof(struct trace_file) + RECORDS * sizeof(struct trace_record));
+    dispatcher_trace_to(calloc(1, sizeof(struct trace_file) + RECORDS * sizeof(struct trace_record)));
     dispatcher_trace->capacity = RECORDS;
     dispatcher_set_driver(&driver);
     const struct catapults_hierarchy_node *nodes = hierarchy->nodes;

@@ -32,12 +32,16 @@ void dispatcher_clock_start(struct scheduler *scheduler) {
     const struct catapults_import *supplied = find_consumed(policy->imports, policy->imports_count);
     scheduler->supplied = supplied ? (catapults_time *)(instance + supplied->fallback) : NULL;
     scheduler->told = dispatcher.host->now();
-    scheduler->clocked = scheduler->now || scheduler->consumed || scheduler->supplied || dispatcher.accounting;
+    scheduler->tells_time = scheduler->now || scheduler->consumed || scheduler->supplied || dispatcher.accounting;
+    scheduler->clocked = scheduler->tells_time || dispatcher.several;
     if (dispatcher.accounting || scheduler->supplied)
         scheduler->inlined = false; /* handlers that are inlined read the clock for themselves only */
     scheduler->timed = scheduler->timeouts || scheduler->handlers->tick;
-    if (scheduler->timed && dispatcher.host->arm)
-        processor_here()->timed = true;
+    if (!scheduler->timed || !dispatcher.host->arm)
+        return;
+    processor_here()->timed = true;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        dispatcher.processors[i]->timed = true;
 }
 
 static catapults_time *consumed_by(struct dispatcher_thread *thread) {
@@ -51,10 +55,19 @@ void dispatcher_clock_adopt(struct dispatcher_thread *thread) {
 
 void dispatcher_tell(struct scheduler *scheduler, bool running) {
     const struct processor *here = processor_here();
+    const struct dispatcher_thread *turn = here->polling ? NULL : here->turn;
+    if (UNLIKELY(dispatcher.several)) {
+        dispatcher_show(scheduler, here->sees);
+        turn = dispatcher.frames[here->sees].turn;
+        if (running)
+            dispatcher.declined = false;
+        if (!scheduler->tells_time)
+            return;
+    }
     int64_t now = dispatcher.host->now();
     if (scheduler->now)
         *scheduler->now = now;
-    struct dispatcher_thread *member = running && !here->polling ? dispatcher_member(scheduler, here->turn) : NULL;
+    struct dispatcher_thread *member = running ? dispatcher_member(scheduler, turn) : NULL;
     if (member) {
         member->consumed += now - scheduler->told;
         if (scheduler->consumed)
@@ -69,13 +82,24 @@ void dispatcher_account(void) {
     dispatcher.accounting = true;
     for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
         dispatcher_tell(scheduler, true);
-        scheduler->clocked = true;
+        scheduler->clocked = scheduler->tells_time = true;
         scheduler->inlined = false;
     }
 }
 
-int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
-    for (struct scheduler *scheduler = processor_here()->turn->scheduler; scheduler; scheduler = scheduler->parent)
+static void tell_all_above(const struct dispatcher_thread *turn) {
+    for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent)
         tell(scheduler, true);
+}
+
+int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
+    struct processor *here = processor_here();
+    tell_all_above(here->turn);
+    for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < FRAMES; frame++) {
+        here->sees = frame;
+        if (dispatcher.frames[frame].turn)
+            tell_all_above(dispatcher.frames[frame].turn);
+    }
+    dispatcher_step_back(here);
     return member->consumed;
 }

@@ -4,12 +4,18 @@
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
+/* In the frame of another processor, or of a turn that waits for one. */
+static bool runs_elsewhere(const struct dispatcher_thread *member) {
+    uint16_t frame = dispatcher.several ? dispatcher_frame_of(member) : NOBODY;
+    return frame != NOBODY && frame != processor_here()->frame;
+}
+
 static void file(struct scheduler *scheduler, struct dispatcher_thread *member, const struct dispatcher_thread *runs) {
     const struct native_handlers *builtin = dispatcher_builtin.handlers;
     dispatcher_builtin.adopt(scheduler->instance, &member->policy);
     if (!dispatcher_is_runnable(member))
         builtin->suspend_thread(scheduler->instance, &member->policy);
-    else if (member != runs)
+    else if (member != runs && !runs_elsewhere(member))
         builtin->newthread(scheduler->instance, &member->policy);
 }
 

@@ -20,12 +20,16 @@ static void *const compiled_in_instance = NULL;
 
 struct dispatcher dispatcher;
 struct processor dispatcher_processor;
+_Thread_local struct processor *dispatcher_here = &dispatcher_processor;
 struct dispatcher_guard dispatcher_guard;
 
 /* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
-    if (UNLIKELY(--here->patience <= 0))
-        dispatcher_attend();
+    if (UNLIKELY(--here->patience <= 0)) {
+        struct dispatcher_thread *decided = dispatcher_attend();
+        if (decided)
+            return decided;
+    }
     struct catapults_thread *t = SCHEDULE(&dispatcher.root, &here->stop);
     if (LIKELY(t)) {
         struct dispatcher_thread *thread = dispatcher_thread_of(t);
@@ -50,8 +54,10 @@ static inline struct dispatcher_thread *await(struct processor *here) {
 }
 
 /* `next` runs: what C and C++ keep for the kernel thread is its own now. */
-static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next) {
-    TRACE(TRACE_DISPATCHED, next, 0);
+static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next,
+                                                         bool traced) {
+    if (traced)
+        TRACE(TRACE_DISPATCHED, next, 0);
     *here->error_number = next->error_number;
     *here->exceptions = next->exceptions;
     here->current = next;
@@ -59,14 +65,15 @@ static inline __attribute__((always_inline)) void arrive(struct processor *here,
 
 /* Whether `self` has to switch to `next`; all else is done then. */
 static inline __attribute__((always_inline)) bool change(struct processor *here, struct dispatcher_thread *self,
-                                                         struct dispatcher_thread *next) {
+                                                         struct dispatcher_thread *next, bool traced) {
     if (next == self) {
-        TRACE(TRACE_DISPATCHED, next, 0);
+        if (traced)
+            TRACE(TRACE_DISPATCHED, next, 0);
         return false;
     }
     self->error_number = *here->error_number;
     self->exceptions = *here->exceptions;
-    arrive(here, next);
+    arrive(here, next, traced);
     return true;
 }
 
@@ -74,7 +81,7 @@ static inline __attribute__((always_inline)) bool change(struct processor *here,
  * in the switch itself and goes on straight in its caller: a processor cannot foresee a return to another thread. */
 static inline __attribute__((always_inline)) void run(struct processor *here, struct dispatcher_thread *self,
                                                       struct dispatcher_thread *next) {
-    if (change(here, self, next))
+    if (change(here, self, next, true))
         context_switch(&self->context, &next->context);
     else if (UNLIKELY(dispatcher.signalled))
         dispatcher.host->undisturbed();
@@ -83,8 +90,20 @@ static inline __attribute__((always_inline)) void run(struct processor *here, st
 /* The same where something is left to be done, be it to return to a function that called. */
 static inline __attribute__((always_inline)) void run_by_call(struct processor *here, struct dispatcher_thread *self,
                                                               struct dispatcher_thread *next) {
-    if (change(here, self, next))
+    if (change(here, self, next, true))
         context_switch_by_call(&self->context, &next->context);
+}
+
+void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several) {
+    dispatcher_guard.enter = enter;
+    dispatcher_guard.leave = leave;
+    dispatcher_guard.several = several;
+    dispatcher_guard.watched &= (uint8_t)~GUARD_ENTERS;
+    dispatcher_guard.watched |= enter ? GUARD_ENTERS : 0;
+}
+
+void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
+    run_by_call(here, self, next);
 }
 
 /* An event was raised while `turn` was RUNNING: whether it has lost the processor. */
@@ -181,6 +200,8 @@ static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler)
     thread->waits_for = NULL;
     thread->stalled_on = thread->stalled = NULL;
     thread->held = 0;
+    thread->turn_waits = false;
+    thread->kept_on = NULL;
     thread->is_scheduler = false;
     thread->error_number = 0;
     thread->exceptions = (struct dispatcher_exceptions){0};
@@ -252,13 +273,16 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
     struct scheduler *root = &dispatcher.root;
     dispatcher = (struct dispatcher){.host = host, .driver = dispatcher.driver, .last = root};
     *here = (struct processor){.error_number = host->error_number, .exceptions = host->exceptions, .patience_full = 1};
+    if (host->lock)
+        dispatcher_several_prepare(here);
     if (!policy) {
         policy = compiled_in ? compiled_in : &dispatcher_builtin;
         instance = compiled_in ? compiled_in_instance : root->builtin;
     }
     dispatcher_put_in_force(root, policy, instance);
-    root->inlined = policy == compiled_in && !policy->unbounded;
+    root->inlined = policy == compiled_in && instance == compiled_in_instance && !policy->unbounded;
     policy->start(instance);
+    dispatcher_frames_start(root);
     dispatcher_clock_start(root);
     if (host->scheduler_started)
         host->scheduler_started(root);
@@ -280,8 +304,11 @@ const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler,
 
 const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
                                                struct stack *stack, void *top, void (*entry)(void *), void *argument) {
+    struct processor *here = processor_here();
     context_make(&thread->context, stack, top, entry, argument);
-    const struct catapults_stop *stop = admit(scheduler, thread, processor_here()->turn);
+    dispatcher_step_aside(here);
+    const struct catapults_stop *stop = admit(scheduler, thread, here->turn);
+    dispatcher_step_back(here);
     if (LIKELY(!stop))
         preempt();
     return stop;
@@ -329,23 +356,27 @@ void dispatcher_exit(struct dispatcher_thread *heir) {
     struct dispatcher_thread *next = here->turn == self ? NULL : dispatcher_borrow(here->turn);
     if (!next)
         next = await(here);
-    arrive(here, next);
+    arrive(here, next, true);
     context_leave(&self->context, &next->context);
 }
 
 /* ---- While it lives ---------------------------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void yield(void) {
+/* `traced`, here and above: whether that is looked at at all. */
+static inline __attribute__((always_inline)) void yield(bool traced) {
     struct processor *here = processor_here();
     struct dispatcher_thread *turn = here->turn;
     struct scheduler *scheduler = turn->scheduler;
     const struct catapults_stop *stop = RAISE(scheduler, switch_out, &turn->policy);
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
-    TRACE(TRACE_SWITCHED_OUT, turn, 0);
+    if (traced)
+        TRACE(TRACE_SWITCHED_OUT, turn, 0);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_give_up(scheduler);
-    run(here, here->current, choose(here));
+    struct dispatcher_thread *next = choose(here), *self = here->current;
+    if (change(here, self, next, traced))
+        context_switch(&self->context, &next->context);
 }
 
 /* By a thread that an application's thread schedules: that is told, and may wake up. */
@@ -362,19 +393,19 @@ static __attribute__((noinline)) bool yields_to_its_scheduler(struct processor *
     return true;
 }
 
-static inline __attribute__((always_inline)) void yield_by_itself(void) {
+static inline __attribute__((always_inline)) void yield_by_itself(bool traced) {
     struct processor *here = processor_here();
     if (LIKELY(here->turn == here->current) || !yields_to_its_scheduler(here))
-        yield();
+        yield(traced);
 }
 
 void dispatcher_yield(void) {
-    if (LIKELY(!dispatcher_guard.enter)) {
-        yield_by_itself(); /* the switch is the last thing that it does: see `run` */
+    if (LIKELY(!dispatcher_guard.watched)) {
+        yield_by_itself(false); /* the switch is the last thing that it does: see `run` */
         return;
     }
     dispatcher_enter();
-    yield_by_itself();
+    yield_by_itself(true);
     dispatcher_leave();
 }
 
@@ -384,7 +415,7 @@ int dispatcher_yield_to(struct dispatcher_thread *thread) {
     if (UNLIKELY(preempted(here->turn))) /* switch_out is for a thread that is RUNNING */
         run(here, here->current, choose(here));
     else
-        yield();
+        yield(true);
     return possible ? 0 : EAGAIN;
 }
 
@@ -392,7 +423,7 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     if (scheduler == self->scheduler) {
-        yield();
+        yield(true);
         return NULL;
     }
     if (UNLIKELY(here->turn != self))
@@ -522,6 +553,7 @@ static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_
 static int wait_for(const uintptr_t *to, bool lends, bool at_once, enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
+    lends = lends && LIKELY(!dispatcher.several);
     self->waits_for = to;
     self->lends = lends;
     if (lends) {
@@ -566,11 +598,16 @@ void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispa
 }
 
 void dispatcher_unblock(struct dispatcher_thread *thread) {
-    raise_unblock(thread, dispatcher_running());
+    dispatcher_unblock_only(thread);
     preempt();
 }
 
-void dispatcher_unblock_only(struct dispatcher_thread *thread) { raise_unblock(thread, dispatcher_running()); }
+void dispatcher_unblock_only(struct dispatcher_thread *thread) {
+    struct processor *here = processor_here();
+    dispatcher_step_aside(here);
+    raise_unblock(thread, dispatcher_running());
+    dispatcher_step_back(here);
+}
 
 void dispatcher_unblocked(void) { preempt(); }
 
@@ -582,7 +619,10 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
     case THREAD_MARKED:
         thread->to_be_suspended = false; /* who lent its turns, and has not run since, may be to */
         if (thread != self) {
+            uint16_t frame = dispatcher_see(thread);
             raise_suspend(thread, here->turn);
+            if (UNLIKELY(frame != NOBODY))
+                dispatcher_seen(thread, frame);
             preempt();
             break;
         }
@@ -618,7 +658,10 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     struct scheduler *scheduler = thread->scheduler;
     thread->state = THREAD_RUNNABLE;
     scheduler->runnable++;
+    struct processor *here = processor_here();
+    dispatcher_step_aside(here);
     const struct catapults_stop *stop = RAISE(scheduler, resume_thread, &thread->policy);
+    dispatcher_step_back(here);
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());
     TRACE(TRACE_RESUMED, thread, 0);
@@ -725,4 +768,7 @@ int64_t dispatcher_threads_ready(void) { return QUERY(processor_here()->current-
 
 int64_t dispatcher_threads_suspended(void) { return QUERY(processor_here()->current->scheduler, threads_suspended); }
 
-int64_t dispatcher_threads_total(void) { return QUERY(processor_here()->current->scheduler, threads_total); }
+int64_t dispatcher_threads_total(void) {
+    int64_t elsewhere = dispatcher.several ? dispatcher.running - 1 : 0;
+    return QUERY(processor_here()->current->scheduler, threads_total) + elsewhere;
+}

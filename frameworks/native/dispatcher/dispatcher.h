@@ -45,10 +45,17 @@ struct scheduler;
 /* Around all that touches what threads share, here and in the layers above; they do not nest. What is held goes with
  * the processor: a thread that gets it back within a call holds it as when it gave it up, and a new thread holds it
  * until dispatcher_begin. One processor that is never interrupted: nothing to do. */
+enum { GUARD_ENTERS = 1, GUARD_TRACES = 2 };
 struct dispatcher_guard {
     void (*enter)(void), (*leave)(void); /* NULL: nothing to do */
+    bool several;                        /* processors: what is used without this needs atomic instructions */
+    uint8_t watched;                     /* whether either of: there is `enter`; events are recorded */
 };
 extern struct dispatcher_guard dispatcher_guard;
+
+/* The functions; NULL: no more. */
+void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several);
+
 static inline void dispatcher_enter(void) {
     if (__builtin_expect(dispatcher_guard.enter != NULL, 0))
         dispatcher_guard.enter();
@@ -72,6 +79,10 @@ struct dispatcher_driver {
     void (*poll)(int64_t instant);
     /* Whether any operation is under way; if not, and no timer is set, nothing can ever unblock a thread. */
     bool (*busy)(void);
+    /* For several processors, or NULL: ends the sleep of the `poll` that another one is in. That one leaves while it
+     * sleeps (dispatcher_leave), and no other polls meanwhile, but with an instant below 0, which is to look for what
+     * has finished here only. Without dispatcher_enter. */
+    void (*kick)(void);
 };
 /* Returns the one before. */
 const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver);
@@ -154,6 +165,9 @@ struct dispatcher_exceptions {
     unsigned uncaught;
 };
 
+/* What threads run on. See processor.h. */
+struct processor;
+
 /* What the dispatcher needs of the world. */
 struct dispatcher_host {
     unsigned long record; /* bytes from the record that a word names (record.h) to the dispatcher's */
@@ -176,6 +190,15 @@ struct dispatcher_host {
     /* Has the processor that calls interrupted at an instant: see dispatcher_interrupted. NULL: no preemption by time.
      */
     void (*arm)(int64_t instant);
+    /* Several processors: they share one lock, which is held by whoever is between dispatcher_enter and
+     * dispatcher_leave. `lock` NULL: there is one only. */
+    void (*lock)(void), (*unlock)(void);
+    /* Sleeps, holding the lock before and afterwards but not meanwhile, until the processor, which is that of the
+     * caller, is woken; by another, once, without the lock. */
+    void (*sleep)(struct processor *processor);
+    void (*wake)(struct processor *processor);
+    /* Calls dispatcher_interrupted soon on the kernel thread of another processor; or NULL. */
+    void (*interrupt)(struct processor *processor);
     int64_t tick; /* at most so many nanoseconds apart, while there is a reason for them */
     /* After dispatcher_signalled; NULL: nobody calls that. Nothing is in the middle of anything; it may call
      * dispatcher_unblock_only and dispatcher_unblocked. */
@@ -190,7 +213,7 @@ struct dispatcher_host {
 
 /*
  * Starts with `first`, which is the caller, as the only thread. `policy` NULL: that which is compiled in, else the
- * built-in FIFO. `instance`: zeroed memory of policy->instance_size bytes, aligned to 16; not used for NULL. Each
+ * built-in FIFO. `instance`: zeroed memory of dispatcher_instance_size bytes, aligned to 16; not used for NULL. Each
  * dispatcher_thread that is given here or to dispatcher_create lies in memory that has room for
  * dispatcher_thread_size(policy) bytes in all. All that is passed stays in use for good. Returns what the policy
  * refused the first thread with, or NULL.
@@ -198,6 +221,9 @@ struct dispatcher_host {
 const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host, const struct catapults_policy *policy,
                                               void *instance, struct dispatcher_thread *first);
 unsigned long dispatcher_thread_size(const struct catapults_policy *policy);
+
+/* Bytes of an instance; `several`: for several processors. */
+unsigned long dispatcher_instance_size(const struct catapults_policy *policy, bool several);
 
 /* The same in two steps, with schedulers added between them: the root; then the first thread, under any of them. */
 void dispatcher_prepare(const struct dispatcher_host *host, const struct catapults_policy *policy, void *instance);
@@ -272,6 +298,25 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
 
 /* One that has ended, so that its memory can be given back; NULL: none, and each is told of once. */
 struct scheduler *dispatcher_take_removed(void);
+
+/* ---- Several processors: after dispatcher_start, with host->lock ------------------------------------------------- */
+
+enum { DISPATCHER_PROCESSORS = 128 };
+
+/* The caller's processor, the first, can be idle from now on, in a context of its own: on `stack` below `top`. From now
+ * on dispatcher_enter locks. */
+void dispatcher_several(struct stack *stack, void *top);
+
+/* One more. The kernel thread that is to be it calls dispatcher_process, which does not return. */
+void dispatcher_add_processor(struct processor *processor, void *host);
+__attribute__((noreturn)) void dispatcher_process(struct processor *processor, int *error_number,
+                                                  struct dispatcher_exceptions *exceptions);
+
+/* Whether its stack is run on by another processor. */
+bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread);
+
+/* Of the processor, as host->wake and host->interrupt want it. */
+void *dispatcher_processor_host(const struct processor *processor);
 
 /* ---- Preemption by time ------------------------------------------------------------------------------------------ */
 

@@ -16,11 +16,11 @@
 
 /* Whom the word names; NULL: nobody, or a thread that has ended. */
 static struct dispatcher_thread *named_by(const uintptr_t *word) {
-    uintptr_t record = *word & DISPATCHER_NAME_ADDRESS;
+    uintptr_t name = __atomic_load_n(word, __ATOMIC_RELAXED), record = name & DISPATCHER_NAME_ADDRESS;
     if (!record)
         return NULL;
     struct dispatcher_thread *thread = (struct dispatcher_thread *)(record + dispatcher.host->record);
-    uint16_t generation = (uint16_t)(*word >> DISPATCHER_NAME_BITS);
+    uint16_t generation = (uint16_t)(name >> DISPATCHER_NAME_BITS);
     return UNLIKELY(generation && (thread->generation != generation || thread->state == THREAD_ENDED)) ? NULL : thread;
 }
 
@@ -176,7 +176,7 @@ void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to
     const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
     bool lending = dispatcher_stop_lending(thread, runs);
     thread->waits_for = to;
-    thread->lends = cycle_from(thread, named_by(to)) == CYCLE_NONE;
+    thread->lends = !dispatcher.several && cycle_from(thread, named_by(to)) == CYCLE_NONE;
     if (lending || !thread->lends)
         return;
     if (dispatcher_can_lend(thread))

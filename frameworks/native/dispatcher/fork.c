@@ -18,6 +18,9 @@ const struct catapults_stop *dispatcher_restart(void) {
                                .turn = self,
                                .patience_full = 1,
                                .polling = true}; /* nothing is RUNNING until the end */
+    dispatcher.several = false;
+    dispatcher.poller = NULL;
+    dispatcher.processors_count = 0;
     dispatcher.timers = NULL;
     dispatcher.removed = NULL;
     dispatcher.oldest = dispatcher.newest = NULL;
@@ -28,6 +31,7 @@ const struct catapults_stop *dispatcher_restart(void) {
     root->idle = false;
     clear(root);
     root->policy->start(root->instance);
+    dispatcher_frames_start(root);
     dispatcher_clock_start(root);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(root);

@@ -23,8 +23,17 @@ static void expire(struct scheduler *scheduler, int64_t now);
  * threads run. */
 enum { MOST_EXPIRED = 64 };
 
-void dispatcher_attend(void) {
+struct dispatcher_thread *dispatcher_attend(void) {
     struct processor *here = processor_here();
+    if (dispatcher.several)
+        return dispatcher_decide(here);
+    int32_t patience;
+    dispatcher_glance(here, &patience);
+    here->patience = patience;
+    return NULL;
+}
+
+void dispatcher_glance(struct processor *here, int32_t *patience) {
     int64_t now = dispatcher.host->now(), passed = now - here->attended;
     if (passed < SHORT && here->patience_full < MOST)
         here->patience_full *= 2;
@@ -34,7 +43,7 @@ void dispatcher_attend(void) {
         dispatcher.decisions += (uint64_t)here->patience_full;
         dispatcher_look_for_starving(now);
     }
-    here->patience = here->patience_full;
+    *patience = here->patience_full;
     here->attended = now;
     here->polling = true;
     look(now);
@@ -58,7 +67,7 @@ static void look(int64_t now) {
     run_out(now);
     expire_all(now);
     if (dispatcher.driver && dispatcher.driver->busy())
-        dispatcher.driver->poll(0);
+        dispatcher.driver->poll(dispatcher.poller ? -1 : 0);
     attend_to_signals();
 }
 
@@ -70,19 +79,33 @@ static void attend_to_signals(void) {
 }
 
 bool dispatcher_wait(void) {
-    struct processor *here = processor_here();
     /* The policy's own timers make no thread RUNNABLE. */
-    if (!dispatcher.timers && !dispatcher.driver->busy() && !dispatcher.signals_expected)
+    if (!dispatcher_is_under_way())
         return false;
-    if (__builtin_expect(dispatcher_trace != NULL, 0))
-        dispatcher_record(TRACE_IDLE, 0, 0);
-    here->polling = true;
+    dispatcher_poll(processor_here());
+    return true;
+}
+
+bool dispatcher_is_under_way(void) {
+    return dispatcher.timers || dispatcher.signals_expected || (dispatcher.driver && dispatcher.driver->busy());
+}
+
+int64_t dispatcher_first_instant(void) {
     int64_t instant = dispatcher.timers ? dispatcher.timers->instant : DISPATCHER_FOREVER;
     for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
         const struct catapults_timers *timeouts = scheduler->timeouts;
         if (timeouts && timeouts->first && timeouts->first->instant < instant)
             instant = timeouts->first->instant;
     }
+    return instant;
+}
+
+void dispatcher_poll(struct processor *here) {
+    if (__builtin_expect(dispatcher_trace != NULL, 0))
+        dispatcher_record(TRACE_IDLE, 0, 0);
+    here->polling = true;
+    int64_t instant = dispatcher_first_instant();
+    dispatcher.polls_until = instant;
     dispatcher.driver->poll(dispatcher.signalled ? 0 : instant); /* what comes now interrupts it, or comes again */
     here->attended = dispatcher.host->now();
     run_out(here->attended);
@@ -90,7 +113,6 @@ bool dispatcher_wait(void) {
     attend_to_signals();
     stop_polling(here);
     dispatcher_arm(here); /* whoever runs now runs while others still wait */
-    return true;
 }
 
 /* In this order: an interruption in between finds the processor in the runtime, and comes back. */
@@ -110,18 +132,22 @@ static void expire_all(int64_t now) {
 /* Raises the events of the policy's timers whose instant has come. */
 static void expire(struct scheduler *scheduler, int64_t now) {
     const struct processor *here = processor_here();
-    const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
+    const struct dispatcher_thread *runs = dispatcher_running();
     for (int i = 0; scheduler->timeouts && i < MOST_EXPIRED; i++) {
         struct catapults_timer *first = scheduler->timeouts->first;
         if (!first || first->instant > now)
             return;
+        struct dispatcher_thread *thread = dispatcher_thread_of(first->thread);
         const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
+        uint16_t frame = dispatcher_see(thread);
         tell(scheduler, !here->polling);
         const struct catapults_stop *stop = dispatcher_raise_timeout(scheduler, timeout, first->thread);
         if (UNLIKELY(stop))
             dispatcher_contain(scheduler, timeout->name, stop, NULL, runs);
         if (UNLIKELY(scheduler->idle))
             dispatcher_gained(scheduler, runs);
+        if (UNLIKELY(frame != NOBODY))
+            dispatcher_seen(thread, frame);
     }
 }
 

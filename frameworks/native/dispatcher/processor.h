@@ -1,16 +1,18 @@
 /*
- * A virtual processor: what threads run on, one at a time.
+ * A virtual processor: what threads run on, one at a time. It is a kernel thread, unless there is one processor only
+ * and activations carry it (see sa.h).
  */
 #ifndef CATAPULTS_PROCESSOR_H
 #define CATAPULTS_PROCESSOR_H
 
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/record.h"
 
 struct processor {
     struct dispatcher_thread *current; /* whose context runs, or ran last while none does */
     struct dispatcher_thread *turn;    /* whom the policies have RUNNING: `current`, as long as it runs for itself */
     volatile bool polling;             /* the driver is at work, and no thread is RUNNING */
-    volatile int32_t patience;         /* decisions until the world outside is attended to */
+    volatile int32_t patience;         /* decisions until the world outside is attended to; of several: see decide.c */
     int32_t patience_full;             /* what `patience` starts from */
     int64_t attended;                  /* when the world outside was attended to last */
     int64_t armed;                     /* the instant at which it is to be interrupted; 0: it is not */
@@ -30,11 +32,42 @@ struct processor {
     /* Of the host: variables of the kernel thread. */
     int *error_number;
     struct dispatcher_exceptions *exceptions;
+
+    /* Where there are several: see decide.c, frames.c. */
+    uint32_t number;                       /* the place in dispatcher.processors */
+    int32_t decisions;                     /* until the world outside is attended to */
+    uint16_t frame;                        /* of its turn */
+    uint16_t sees;                         /* the frame in which it raises events: `frame`, but for a moment */
+    bool over;                             /* another processor's event has ended its turn */
+    bool asleep;                           /* idle, and to be woken */
+    bool woken;                            /* and was, but does not know it yet */
+    struct dispatcher_thread *turns_first; /* that wait for it, linked by turn_next */
+    struct dispatcher_thread *turns_last;
+    void *host;                    /* what the host keeps of it */
+    struct dispatcher_thread idle; /* its own context, which runs while no thread does; in no policy */
 };
 
+/* The first one. */
 extern struct processor dispatcher_processor __attribute__((visibility("hidden")));
 
-/* The one that the caller runs on. After a switch it may be another one. */
-static inline __attribute__((always_inline)) struct processor *processor_here(void) { return &dispatcher_processor; }
+/* That of the kernel thread. Those that are told of none (of activations) carry the first. */
+extern _Thread_local struct processor *dispatcher_here __attribute__((visibility("hidden"), tls_model("local-exec")));
+
+/* The one that the caller runs on. After a switch it may be another one: what is read here is not to be kept in a
+ * register, as addresses of thread-local variables are on machines where they have to be computed. */
+static inline __attribute__((always_inline)) struct processor *processor_here(void) {
+#if defined(__aarch64__)
+    struct processor *here;
+    __asm__ volatile("mrs %0, tpidr_el0\n\t"
+                     "add %0, %0, #:tprel_hi12:dispatcher_here, lsl #12\n\t"
+                     "ldr %0, [%0, #:tprel_lo12_nc:dispatcher_here]"
+                     : "=r"(here)
+                     :
+                     : "memory");
+    return here;
+#else
+    return dispatcher_here;
+#endif
+}
 
 #endif

@@ -27,6 +27,7 @@ enum dispatcher_state {
     SCHEDULER_RUNNABLE
 };
 
+struct processor;
 struct scheduler;
 
 /*
@@ -57,7 +58,12 @@ struct dispatcher_thread {
     uint32_t room;        /* bytes of `policy`, with the attributes that it has room for; set by whoever makes it */
     uint32_t held;        /* see dispatcher_hold */
     uint16_t generation;  /* set by whoever makes it: see above */
-    bool timed_out;       /* the instant came before dispatcher_unblock */
+    bool turn_waits;      /* it is RUNNING, and waits for its processor: see decide.c */
+    uint16_t turn_frame;  /* while it does: the frame in which it is RUNNING; */
+    struct dispatcher_thread *turn_next; /* who waits behind it, */
+    struct processor *turn_for;          /* and for which processor */
+    struct processor *kept_on;           /* it was interrupted in its own code, and goes on here only; or NULL */
+    bool timed_out;                      /* the instant came before dispatcher_unblock */
     const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
     /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. */
     struct dispatcher_thread *stalled_on, *stalled_next, *stalled_previous;

@@ -39,6 +39,7 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
 
     dispatcher_put_in_force(scheduler, policy, instance ? instance : scheduler->builtin);
     policy->start(scheduler->instance);
+    dispatcher_frames_start(scheduler);
     dispatcher_clock_start(scheduler);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(scheduler);
@@ -48,6 +49,9 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
     if (stop) {
         dispatcher_put_in_force(scheduler, before.policy, before.instance);
         scheduler->inlined = before.inlined;
+        scheduler->frames = before.frames;
+        scheduler->frame_size = before.frame_size;
+        scheduler->frame = before.frame;
         dispatcher_clock_start(scheduler);
         part = parts;
         for (struct dispatcher_thread *member = first(scheduler); member; member = next(scheduler, member))
@@ -60,6 +64,8 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
             member->set_aside = true;
     }
     scheduler->idle = false;
+    if (dispatcher.several)
+        dispatcher_end_turns_under(scheduler);
     return NULL;
 }
 

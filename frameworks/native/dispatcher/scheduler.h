@@ -13,8 +13,13 @@ struct scheduler {
     const struct native_handlers *handlers;
     void *self; /* what its handlers are given: the instance, or the scheduler itself if they are watched */
     void *instance;
-    bool inlined;             /* its policy is the one that is compiled in */
-    bool clocked;             /* its policy looks at the clock: see clock.c */
+    bool inlined;    /* its policy is the one that is compiled in */
+    bool clocked;    /* its policy looks at the clock: see clock.c */
+    bool tells_time; /* and that is what `clocked` is for; else only frames are */
+    bool asked_for;  /* set_next_thread was raised, and `schedule` not since */
+    uint16_t frame;  /* what is RUNNING in the instance now is that of this frame: see frames.c */
+    uint32_t frame_size;
+    char *frames;             /* what is RUNNING in the others; NULL: one processor */
     bool timed;               /* its policy has timers or a handler of `tick`: see quantum.c */
     int64_t runnable;         /* what is under it and READY or RUNNING */
     struct scheduler *parent; /* NULL: the root */

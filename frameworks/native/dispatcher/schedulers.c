@@ -48,6 +48,7 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     dispatcher_lost(scheduler, runs);
 
     policy->start(scheduler->instance);
+    dispatcher_frames_start(scheduler);
     dispatcher_clock_start(scheduler);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(scheduler);

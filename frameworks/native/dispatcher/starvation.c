@@ -8,16 +8,21 @@
 
 static void contain(const struct dispatcher_thread *thread);
 
+/* On another processor, or is about to. */
+static bool runs(const struct dispatcher_thread *thread) {
+    return dispatcher.several && dispatcher_frame_of(thread) != NOBODY;
+}
+
 void dispatcher_look_for_starving(int64_t now) {
     if (now - dispatcher.marked < dispatcher.host->starvation_limit || dispatcher.decisions < dispatcher.enough)
         return;
     struct dispatcher_thread *thread;
     for (thread = dispatcher.oldest; thread; thread = thread->newer)
-        if (thread->state == THREAD_MARKED)
+        if (thread->state == THREAD_MARKED && !runs(thread))
             contain(thread);
     uint64_t marked = 0;
     for (thread = dispatcher.oldest; thread; thread = thread->newer) {
-        if (thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED)
+        if ((thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED) || runs(thread))
             continue;
         thread->state = THREAD_MARKED;
         marked++;

@@ -13,6 +13,16 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
+/* What is RUNNING on one processor at a time: see frames.c. */
+struct frame {
+    struct dispatcher_thread *turn; /* NULL: nothing */
+    int64_t told;                   /* when the clock was read last for it: see clock.c */
+    uint16_t next;                  /* of those that are not in use */
+};
+
+/* NOBODY: in which nothing is ever RUNNING. The others are of a processor, or of a turn that waits for one. */
+enum { NOBODY, FRAMES = 1 + DISPATCHER_PROCESSORS + 63 };
+
 struct dispatcher {
     bool accounting;       /* the host asks how long threads run, whatever the policies do */
     struct scheduler root; /* and, behind it, all others */
@@ -28,6 +38,18 @@ struct dispatcher {
     const struct dispatcher_host *host;
     volatile bool signalled; /* the host has said so */
     bool signals_expected;
+
+    /* Where there are several processors. */
+    bool several;
+    bool declined; /* the policy dispatched nothing although something is ready, and nothing has happened since */
+    uint16_t free_frames; /* the first; NOBODY: there is none */
+    uint32_t processors_count;
+    uint32_t running;         /* frames that have a turn */
+    uint32_t asleep, waking;  /* processors that are idle; those of which that have been woken */
+    struct processor *poller; /* who sleeps in the driver */
+    int64_t polls_until;      /* and how long */
+    struct processor *processors[DISPATCHER_PROCESSORS];
+    struct frame frames[FRAMES];
 };
 
 extern struct dispatcher dispatcher __attribute__((visibility("hidden")));
@@ -40,6 +62,12 @@ void dispatcher_clock_adopt(struct dispatcher_thread *thread);
  * since.
  */
 void dispatcher_tell(struct scheduler *scheduler, bool running);
+
+/* Puts what is RUNNING in a frame where the policy's handlers find it. */
+void dispatcher_show(struct scheduler *scheduler, uint16_t frame);
+
+/* The policy has been started: nothing is RUNNING in any frame. */
+void dispatcher_frames_start(struct scheduler *scheduler);
 
 /* The same before each call of a handler, whatever the policy; `running` unless it is the one that decides who does. */
 static inline void tell(struct scheduler *scheduler, bool running) {
@@ -126,8 +154,57 @@ void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread
 void dispatcher_rouse(struct dispatcher_thread *end, const struct dispatcher_thread *runs);
 bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
-/* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. */
-void dispatcher_attend(void);
+/* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. Of several processors
+ * it decides for them, too: returns who runs; else NULL. */
+struct dispatcher_thread *dispatcher_attend(void);
+void dispatcher_glance(struct processor *here, int32_t *patience);
+
+/* ---- Several processors: decide.c ---------------------------------------------------------------------------------
+ */
+
+/* Before policies are started. */
+void dispatcher_several_prepare(struct processor *first);
+
+/* Whose turn it is on this one, whose last turn is over: `turn`. Returns who runs on it, or `idle`. */
+struct dispatcher_thread *dispatcher_decide(struct processor *here);
+
+/* How many are READY under the root. */
+static inline int64_t dispatcher_ready(void) { return dispatcher.root.runnable - dispatcher.running; }
+
+/* The frame in which it is RUNNING; NOBODY: it is not. */
+uint16_t dispatcher_frame_of(const struct dispatcher_thread *member);
+
+/* An event of a thread that may be RUNNING on another processor is raised between these two, in the frame where it is;
+ * it may not be RUNNING any more then. NOBODY: it is not RUNNING on another, and the second is not needed. */
+uint16_t dispatcher_see(const struct dispatcher_thread *thread);
+void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame);
+
+/* What is RUNNING in the frame is so no more, by an event: if that is a processor's, it finds that out when it comes
+ * here next. */
+void dispatcher_end_turn(uint16_t frame);
+
+/* The same of all that is RUNNING under the scheduler on other processors. */
+void dispatcher_end_turns_under(const struct scheduler *scheduler);
+
+/* Whether something is under way, or timers are set. */
+bool dispatcher_is_under_way(void);
+
+/* The first instant for which a timer is set. */
+int64_t dispatcher_first_instant(void);
+
+/* Sleeps in the driver. */
+void dispatcher_poll(struct processor *here);
+
+/* Goes on with `next`: see run in dispatcher.c. */
+void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next);
+
+/* An event about others, which need not find what is RUNNING on this processor if another has nothing to do: it is
+ * raised between these two. */
+static inline void dispatcher_step_aside(struct processor *here) {
+    if (UNLIKELY(dispatcher.several) && dispatcher.asleep)
+        here->sees = NOBODY;
+}
+static inline void dispatcher_step_back(struct processor *here) { here->sees = here->frame; }
 
 /* The same, at an instant, while a thread is RUNNING: it may be READY afterwards. */
 void dispatcher_look(int64_t now);

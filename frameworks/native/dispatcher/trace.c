@@ -4,6 +4,12 @@
 
 struct trace_file *dispatcher_trace;
 
+void dispatcher_trace_to(struct trace_file *file) {
+    dispatcher_trace = file;
+    dispatcher_guard.watched &= (uint8_t)~GUARD_TRACES;
+    dispatcher_guard.watched |= file ? GUARD_TRACES : 0;
+}
+
 struct trace_record *dispatcher_record(enum trace_kind kind, uint32_t thread, uint16_t detail) {
     struct trace_file *file = dispatcher_trace;
     struct trace_record *record = &file->records[file->written & (file->capacity - 1)];

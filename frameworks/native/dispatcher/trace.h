@@ -44,8 +44,11 @@ enum trace_kind {
     TRACE_IDLE
 };
 
-/* Where to record; NULL: nowhere. Set by the host, before or after the start. */
+/* Where events are recorded; NULL: nowhere. */
 extern struct trace_file *dispatcher_trace;
+
+/* Sets that, before or after the start. */
+void dispatcher_trace_to(struct trace_file *file);
 
 /* Appends a record. `thread` 0: none. Recording is on. */
 struct trace_record *dispatcher_record(enum trace_kind kind, uint32_t thread, uint16_t detail);

@@ -66,11 +66,17 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
         } else if (scheduler->parent) {
             scheduler->idle = true;
             scheduler = give_back(scheduler);
+        } else if (dispatcher.several) {
+            return NULL;
         } else if (!dispatcher_wait()) {
             dispatcher_contain(scheduler, "schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
         }
-        if (scheduler->runnable == 0)
+        if (UNLIKELY(dispatcher.several)) {
+            if (dispatcher_ready() == 0)
+                return NULL;
+        } else if (scheduler->runnable == 0) {
             dispatcher_await();
+        }
         stop = NULL;
         t = SCHEDULE(scheduler, &stop);
     }
@@ -91,7 +97,7 @@ static struct scheduler *give_back(struct scheduler *scheduler) {
 }
 
 void dispatcher_await(void) {
-    while (dispatcher.root.runnable == 0) {
+    while (!dispatcher.several && dispatcher.root.runnable == 0) {
         bool waited = dispatcher_wait();
         if (wake_idle(!waited) || waited)
             continue;
@@ -147,12 +153,15 @@ bool dispatcher_preempted(struct dispatcher_thread *turn) {
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn) {
     if (thread == turn || !dispatcher_is_runnable(thread))
         return false;
+    if (UNLIKELY(dispatcher.several) && thread->scheduler->asked_for)
+        return false; /* of another processor: a decision comes before the next such request */
     struct dispatcher_thread *member;
     for (member = thread; member && member != dispatcher_member(member->scheduler, turn); member = above(member))
         if (!HAS(member->scheduler, set_next_thread) || !RAISE(member->scheduler, can_switch_to, &member->policy))
             return false;
     const struct dispatcher_thread *running = member;
     for (member = thread; member != running; member = above(member)) {
+        member->scheduler->asked_for = true;
         const struct catapults_stop *stop = RAISE(member->scheduler, set_next_thread, &member->policy);
         if (UNLIKELY(stop))
             dispatcher_contain(member->scheduler, "set_next_thread", stop, NULL, turn);

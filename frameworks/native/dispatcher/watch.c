@@ -180,6 +180,7 @@ void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults
     scheduler->policy = policy;
     scheduler->instance = instance;
     scheduler->inlined = false;
+    scheduler->frames = NULL;
     scheduler->handlers = policy->handlers;
     scheduler->self = instance;
     if (!policy->unbounded)

@@ -30,6 +30,8 @@ extern "C" {
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
+#define CATAPULTS_PROCESSORS_ALL (-1)
+
 struct catapults_options {
     const char *policy;  /* a shared object with a policy, or with a hierarchy (schedulers.h); NULL: $CATAPULTS_POLICY,
                             else the policy compiled in, else the built-in FIFO */
@@ -38,6 +40,8 @@ struct catapults_options {
     const char *trace;   /* where to record who ran when; NULL: $CATAPULTS_TRACE, else nowhere */
     size_t stack_size;   /* bytes of a thread's stack; 0: 64 KiB. Rounded up to a power of two, at least 16 KiB */
     bool cooperative;    /* no preemption by time: a thread that neither blocks nor yields keeps the processor */
+    int processors;      /* kernel threads that run threads at the same time; CATAPULTS_PROCESSORS_ALL: as many as the
+                            process may use CPUs; 0: $CATAPULTS_PROCESSORS, a number or "all", else 1. See below */
     bool activations;    /* a thread that blocks in the kernel, by whatever call or page fault, leaves the processor to
                             the others; also $CATAPULTS_ACTIVATIONS=1. See below */
     /* A handler of the policy that has run for longer, in CPU time, is left, and its policy is out: nanoseconds; 0:
@@ -66,6 +70,23 @@ struct catapults_options {
  * - Overflows of stacks are reported as such on the first kernel thread only.
  * - `handler_limit` is kept on the first kernel thread only.
  * - A child of catapults_fork goes on without activations.
+ */
+
+/*
+ * With several `processors` threads run at the same time: what they share needs locks, whatever the policy. All
+ * processors have one instance of the policy, which sees the threads that run on the one whose event it is told of, and
+ * no others that run; catapults_threads_total counts all. The kernel threads begin with the signal mask of the caller.
+ *
+ * - thread_local variables, pthread_self and what pthreads keeps for it are the kernel thread's: a thread may go on on
+ *   another one after each call of this header that can block or yield, so they are to be used between two such calls
+ *   only. errno and C++ exceptions are the thread's own; but compilers keep the address of errno within a function: one
+ *   that uses it before such a call and after it asks for it in a function of its own (noipa).
+ * - Variables that a policy imports are read at any time: they are to be changed by atomic stores.
+ * - catapults_suspend does not wait until the thread has stopped; it does so in its next call.
+ * - The driver is epoll; asking for io_uring is EINVAL.
+ * - Until a later version: no preemption by time; no donation; EINVAL: hierarchies, activations, recordings. ENOTSUP:
+ *   catapults_scheduler_add, catapults_stand_in, the attribute `scheduled_by`.
+ * - A child of catapults_fork has one processor.
  */
 
 /* Starts the runtime with the caller as its first thread. `options` may be NULL. On failure the reason is on standard

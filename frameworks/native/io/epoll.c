@@ -1,11 +1,13 @@
 /*
  * The driver that every kernel has. A descriptor is registered once, edge-triggered, for everything; an edge ends the
  * waits that it concerns. No edge is missed: callers try before they wait, and edges are read only in `poll`, when
- * nobody is in between.
+ * nobody is in between; where somebody may be, on another processor or because it was interrupted there, what came is
+ * kept for the next that waits.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,9 +16,12 @@
 #define BATCH 256 /* events per epoll_wait */
 
 static int epoll = -1;
+static int kicks = -1; /* an eventfd that ends the sleep of another processor; -1: not needed yet */
 
 static void poll_epoll(int64_t instant);
 static int wait_for_events(struct epoll_event *events, int64_t instant);
+static void start_kicks(void);
+static int sleep_until(struct epoll_event *events, int64_t instant);
 static int remember(int descriptor, struct io_descriptor *state);
 
 static int start_epoll(void) {
@@ -26,12 +31,25 @@ static int start_epoll(void) {
 
 static void stop_epoll(void) {
     close(epoll);
-    epoll = -1;
+    if (kicks >= 0)
+        close(kicks);
+    epoll = kicks = -1;
 }
 
 static int ready(struct io_wait *wait) {
     struct io_descriptor *state = io_descriptor(wait->descriptor);
+    int came = state->came & wait->events;
+    state->came &= (short)~wait->events;
+    if (came)
+        io_finish(wait, came); /* perhaps before the caller has tried: it tries again */
     return state->registered ? 0 : remember(wait->descriptor, state);
+}
+
+static void kick(void) {
+    uint64_t one = 1;
+    int error = errno;
+    if (write(kicks, &one, sizeof one) < 0) /* it is full of kicks, each of which does */
+        errno = error;
 }
 
 static void cancel(struct io_wait *wait) { io_finish(wait, -ECANCELED); }
@@ -46,7 +64,7 @@ const struct io_driver io_epoll_driver = {
     .name = "epoll",
     .start = start_epoll,
     .stop = stop_epoll,
-    .dispatcher = {.poll = poll_epoll, .busy = io_waiting},
+    .dispatcher = {.poll = poll_epoll, .busy = io_waiting, .kick = kick},
     .ready = ready,
     .cancel = cancel,
     .forget = forget,
@@ -55,11 +73,18 @@ const struct io_driver io_epoll_driver = {
 static void poll_epoll(int64_t instant) {
     static struct epoll_event events[BATCH]; /* not on the stack of a thread, which may be small */
     int error = errno;                       /* of the thread that waits, in whose name this is */
-    int count = wait_for_events(events, io_finished() ? 0 : instant);
+    bool shared = dispatcher_guard.enter != NULL;
+    int count = 0;
+    if (instant >= 0)
+        count = wait_for_events(events, io_finished() ? 0 : instant);
     for (int i = 0; i < count; i++) {
+        if (events[i].data.fd == kicks && kicks >= 0)
+            continue;
         struct io_descriptor *state = io_descriptor(events[i].data.fd);
         uint32_t here = events[i].events;
         state->drained = false;
+        if (shared)
+            state->came |= (short)here;
         if (here & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
             state->ended = true;
         for (struct io_wait *wait = state->first; wait != NULL; wait = wait->next) {
@@ -75,6 +100,24 @@ static void poll_epoll(int64_t instant) {
 static int wait_for_events(struct epoll_event *events, int64_t instant) {
     if (instant <= 0)
         return epoll_wait(epoll, events, BATCH, 0);
+    if (dispatcher_guard.several) {
+        if (kicks < 0)
+            start_kicks();
+        dispatcher_leave();
+        int count = sleep_until(events, instant);
+        dispatcher_enter();
+        return count;
+    }
+    return sleep_until(events, instant);
+}
+
+static void start_kicks(void) {
+    kicks = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = kicks};
+    epoll_ctl(epoll, EPOLL_CTL_ADD, kicks, &event);
+}
+
+static int sleep_until(struct epoll_event *events, int64_t instant) {
     if (instant == CATAPULTS_FOREVER)
         return epoll_wait(epoll, events, BATCH, -1);
     int64_t left = instant - catapults_now();

@@ -18,13 +18,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <errno.h>
+
 #include "catapults.h"
 #include "dispatcher/dispatcher.h"
 
+/* A thread that has waited may go on on another kernel thread, and compilers may keep the address of its errno. */
+int *io_error_number(void);
+#undef errno
+#define errno (*io_error_number())
+
 /* Called by catapults_init. `choice`: "io_uring", "epoll", or NULL for $CATAPULTS_IO, else io_uring where the kernel
- * allows it, else epoll. Ignores SIGPIPE if the application left it at its default. Returns 0 or an error number; the
- * reason is then on standard error. */
-int catapults_io_start(const char *choice, bool activations);
+ * allows it, else epoll. `without_ring`: because of what it has to be epoll; or NULL. Ignores SIGPIPE if the
+ * application left it at its default. Returns 0 or an error number; the reason is then on standard error. */
+int catapults_io_start(const char *choice, const char *without_ring);
 
 /* In a child of fork, where nobody waits: nothing is under way, and the driver is started anew; if that is refused, the
  * other. Returns 0 or an error number. */
@@ -113,6 +120,7 @@ struct io_descriptor {
     bool nonblocking;             /* O_NONBLOCK is set: accept4 and sendfile return at once */
     bool drained;                 /* the last recv took all there was, and nothing is known to have come since */
     bool moving;                  /* an operation that moves the file's position is under way */
+    short came;                   /* epoll: events that nobody has waited for; kept for several processors */
     bool registered;              /* epoll: it reports this descriptor */
     bool drainable;               /* epoll: a recv that returns less than asked leaves a TCP socket without data… */
     bool ended;                   /* epoll: …but the end of the stream, an error or urgent data may still be there */

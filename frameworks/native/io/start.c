@@ -13,7 +13,9 @@ static bool ignored_sigpipe;
 static int start(const struct io_driver *driver);
 static void ignore_sigpipe(void);
 
-int catapults_io_start(const char *choice, bool activations) {
+__attribute__((noipa)) int *io_error_number(void) { return __errno_location(); }
+
+int catapults_io_start(const char *choice, const char *without_ring) {
     const char *origin = "the option `io`";
     if (choice == NULL) {
         choice = secure_getenv("CATAPULTS_IO");
@@ -22,15 +24,15 @@ int catapults_io_start(const char *choice, bool activations) {
     int error;
     if (choice == NULL || *choice == '\0') {
         /* A kernel without io_uring, a container or a setting that refuses it: all the same to us. */
-        error = activations ? ENOTSUP : start(&io_uring_driver);
+        error = without_ring ? ENOTSUP : start(&io_uring_driver);
         if (error != 0)
             error = start(&io_epoll_driver);
         if (error != 0)
             fprintf(stderr, "catapults: cannot wait for descriptors: %s\n", strerror(error));
-    } else if (strcmp(choice, io_uring_driver.name) == 0 && activations) {
-        /* A ring belongs to the kernel thread that made it, which may be blocked. */
-        fprintf(stderr, "catapults: %s asks for io_uring, which does not go with activations; \"epoll\" does\n",
-                origin);
+    } else if (strcmp(choice, io_uring_driver.name) == 0 && without_ring) {
+        /* A ring belongs to the kernel thread that made it, which may be blocked, or another. */
+        fprintf(stderr, "catapults: %s asks for io_uring, which does not go with %s; \"epoll\" does\n", origin,
+                without_ring);
         error = EINVAL;
     } else if (strcmp(choice, io_uring_driver.name) == 0) {
         error = start(&io_uring_driver);

@@ -28,9 +28,9 @@ int io_wait_begin(struct io_wait *wait, int descriptor) {
 
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
     int early = 0; /* why it is over before its time: ETIMEDOUT, ECANCELED, ERESTART */
-    if (started == 0)
+    if (started == 0 && !wait->done)
         early = (reason == BLOCK_IO_FILE ? cancel_block_only : cancel_block)(handle_of(wait->thread), reason, instant);
-    else
+    else if (started != 0)
         wait->local = true;
     if (wait->done)
         early = 0;

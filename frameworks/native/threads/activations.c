@@ -165,7 +165,7 @@ int activations_start(void) {
         return error;
     }
     driver = dispatcher_set_driver(&between);
-    dispatcher_guard = (struct dispatcher_guard){.enter = sa_hold, .leave = sa_release};
+    dispatcher_set_guard(sa_hold, sa_release, false);
     running = true;
     dispatcher_enter(); /* until the first thread runs */
     return 0;

@@ -22,7 +22,7 @@ int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, i
 
 int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool lends, enum dispatcher_reason reason,
                     int64_t instant) {
-    if (self->cancel == CANCEL_REQUESTED)
+    if (cancel_state(self) == CANCEL_REQUESTED)
         return ECANCELED;
     if (__builtin_expect(self->signals.due, 0))
         return ERESTART;
@@ -36,15 +36,15 @@ int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool len
 }
 
 int cancel_block_only(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
-    return self->cancel == CANCEL_REQUESTED ? ECANCELED : wait_only(self, NULL, false, reason, instant);
+    return cancel_state(self) == CANCEL_REQUESTED ? ECANCELED : wait_only(self, NULL, false, reason, instant);
 }
 
 int catapults_cancel(catapults_t thread) {
     dispatcher_enter();
     int error = thread->ended ? ESRCH : 0;
     if (error == 0)
-        thread->cancel |= CANCEL_REQUESTED;
-    if (thread->cancel == CANCEL_REQUESTED && thread->cancellable && dispatcher_is_blocked(&thread->dispatched)) {
+        cancel_add(thread, CANCEL_REQUESTED);
+    if (cancel_state(thread) == CANCEL_REQUESTED && thread->cancellable && dispatcher_is_blocked(&thread->dispatched)) {
         thread->cancelled = true;
         dispatcher_unblock(&thread->dispatched);
     }
@@ -54,7 +54,7 @@ int catapults_cancel(catapults_t thread) {
 
 void catapults_testcancel(void) {
     struct catapults_handle *self = handle_self();
-    if (__builtin_expect(self->cancel == CANCEL_REQUESTED, 0))
+    if (__builtin_expect(cancel_state(self) == CANCEL_REQUESTED, 0))
         catapults_exit(CATAPULTS_CANCELED);
     signals_check(self);
 }
@@ -65,11 +65,11 @@ int catapults_setcancelstate(int state, int *before) {
         return EINVAL;
     dispatcher_enter();
     if (before)
-        *before = self->cancel & CANCEL_DISABLED ? CATAPULTS_CANCEL_DISABLE : CATAPULTS_CANCEL_ENABLE;
+        *before = cancel_state(self) & CANCEL_DISABLED ? CATAPULTS_CANCEL_DISABLE : CATAPULTS_CANCEL_ENABLE;
     if (state == CATAPULTS_CANCEL_DISABLE)
-        self->cancel |= CANCEL_DISABLED;
+        cancel_add(self, CANCEL_DISABLED);
     else
-        self->cancel &= (uint8_t)~CANCEL_DISABLED;
+        __atomic_fetch_and(&self->cancel, (uint8_t)~CANCEL_DISABLED, __ATOMIC_RELAXED);
     dispatcher_leave();
     return 0;
 }

@@ -15,6 +15,14 @@ enum cancel_state {
     CANCEL_ENDING = 4 /* for good */
 };
 
+/* Another processor may ask for it at any time. */
+static inline uint8_t cancel_state(const struct catapults_handle *thread) {
+    return __atomic_load_n(&thread->cancel, __ATOMIC_RELAXED);
+}
+static inline void cancel_add(struct catapults_handle *thread, enum cancel_state state) {
+    __atomic_fetch_or(&thread->cancel, (uint8_t)state, __ATOMIC_RELAXED);
+}
+
 /* Blocks `self`, which runs, like dispatcher_block; also until it is cancelled: ECANCELED; or has a signal that it
  * does not block: ERESTART. */
 int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant);

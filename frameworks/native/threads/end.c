@@ -29,8 +29,8 @@ static void clean_up_below(struct catapults_handle *self, uintptr_t address);
 
 void catapults_exit(void *result) {
     struct catapults_handle *self = handle_self();
-    bool again = self->cancel & CANCEL_ENDING; /* by one of its own handlers or destructors */
-    self->cancel |= CANCEL_ENDING;
+    bool again = cancel_state(self) & CANCEL_ENDING; /* by one of its own handlers or destructors */
+    cancel_add(self, CANCEL_ENDING);
     self->result = result;
     if (_Unwind_ForcedUnwind && !again) {
         struct _Unwind_Exception *exception = (struct _Unwind_Exception *)&self->unwinding;
@@ -42,7 +42,7 @@ void catapults_exit(void *result) {
 }
 
 void end(struct catapults_handle *self, void *result) {
-    self->cancel |= CANCEL_ENDING;
+    cancel_add(self, CANCEL_ENDING);
     clean_up_below(self, UINTPTR_MAX);
     if (self->values)
         keys_destroy(self);

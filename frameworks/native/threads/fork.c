@@ -37,8 +37,9 @@ static void forget(struct catapults_handle *thread) {
 }
 
 static void restart(void) {
+    processors_restart();
     struct catapults_handle *self = handle_self();
-    dispatcher_trace = NULL; /* the parent writes there */
+    dispatcher_trace_to(NULL); /* the parent writes there */
     for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = dispatcher_next_thread(thread))
         if (handle_of(thread) != self)
             forget(handle_of(thread));
@@ -49,7 +50,8 @@ static void restart(void) {
         if (handle == self)
             continue;
         keys_forget(handle);
-        stack_give(handle->stack);
+        if (!dispatcher_is_elsewhere(thread))
+            stack_give(handle->stack); /* else the tools believe that it is still run on */
     }
     self->joiner = NULL;
     signals_restart(self);

@@ -98,9 +98,6 @@ int catapults_init(const struct catapults_options *options) {
     int error = policy_load(file, &policy, &hierarchy);
     if (error)
         return error;
-    void *instance = policy ? policy_instance(policy) : NULL;
-    if (policy && !instance)
-        return ENOMEM;
     const struct catapults_policy *in_force = policy ? policy : dispatcher_compiled_in();
     if (!in_force)
         in_force = &dispatcher_builtin;
@@ -109,6 +106,9 @@ int catapults_init(const struct catapults_options *options) {
     runtime.activations = runtime_switch("CATAPULTS_ACTIVATIONS") || options->activations;
     runtime.handler_limit = limit_of(options->handler_limit, "CATAPULTS_HANDLER_LIMIT", HANDLER_LIMIT);
     runtime.starvation_limit = limit_of(options->starvation_limit, "CATAPULTS_STARVATION_LIMIT", 0);
+    runtime.processors = processors_wanted(options);
+    if (runtime.processors == 0)
+        return EINVAL;
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
     if (runtime.stack_size < STACK_LEAST)
         runtime.stack_size = STACK_LEAST;
@@ -125,6 +125,15 @@ int catapults_init(const struct catapults_options *options) {
         strncat(scheduler_root.name, hierarchy->nodes[0].name, CATAPULTS_NAME_SIZE - 1);
     }
     scheduler_default = &scheduler_root;
+    if (runtime.processors > 1) {
+        policy = in_force; /* the instance that is compiled in is for one */
+        error = processors_refuse(options, hierarchy);
+    }
+    void *instance = policy && error == 0 ? policy_instance(policy) : NULL;
+    if (error == 0 && policy && !instance)
+        error = ENOMEM;
+    if (error)
+        return error;
     scheduler_root.instance = instance;
     error = imports_check_parameters(&scheduler_root);
     if (error == 0)
@@ -140,7 +149,9 @@ int catapults_init(const struct catapults_options *options) {
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
     if (trace && *trace && (error = trace_open(trace)))
         return error;
-    error = catapults_io_start(options->io, runtime.activations);
+    error = catapults_io_start(options->io, runtime.activations ? "activations"
+                                            : runtime.processors > 1    ? "several processors"
+                                                                        : NULL);
     if (error)
         return error;
     if (runtime.activations && (error = activations_start())) {
@@ -152,6 +163,8 @@ int catapults_init(const struct catapults_options *options) {
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
     overflow_install(); /* before the kernel thread's stack for signals is looked at */
     preempt_start(options, &host);
+    if (runtime.processors > 1)
+        processors_prepare(&host);
     dispatcher_prepare(&host, policy, instance);
     error = hierarchy ? schedulers_add(hierarchy) : 0;
     if (error) {
@@ -166,7 +179,11 @@ int catapults_init(const struct catapults_options *options) {
         catapults_io_stop();
         return EINVAL;
     }
-    dispatcher_leave(); /* entered by activations_start */
+    if (runtime.processors > 1 && (error = processors_start())) {
+        catapults_io_stop();
+        return error;
+    }
+    dispatcher_leave(); /* entered by activations_start, or processors_start */
     runtime.started = true;
     if (dispatcher_trace)
         strncpy(dispatcher_trace->policy, hierarchy ? hierarchy->name : in_force->name,

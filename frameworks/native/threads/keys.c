@@ -23,7 +23,15 @@ static struct key {
     void (*destructor)(void *);
 } keys[CATAPULTS_KEYS_MAX];
 
-static bool in_use(catapults_key_t key) { return key < CATAPULTS_KEYS_MAX && keys[key].generation % 2 == 1; }
+/* Other processors may create and delete keys meanwhile. */
+static uint32_t generation(catapults_key_t key) { return __atomic_load_n(&keys[key].generation, __ATOMIC_ACQUIRE); }
+
+/* Within dispatcher_enter. */
+static void next_generation(catapults_key_t key) {
+    __atomic_store_n(&keys[key].generation, keys[key].generation + 1, __ATOMIC_RELEASE);
+}
+
+static bool in_use(catapults_key_t key) { return key < CATAPULTS_KEYS_MAX && generation(key) % 2 == 1; }
 
 int catapults_key_create(catapults_key_t *key, void (*destructor)(void *)) {
     dispatcher_enter();
@@ -32,7 +40,7 @@ int catapults_key_create(catapults_key_t *key, void (*destructor)(void *)) {
         free++;
     if (free < CATAPULTS_KEYS_MAX) {
         keys[free].destructor = destructor;
-        keys[free].generation++;
+        next_generation(free);
         *key = free;
     }
     dispatcher_leave();
@@ -43,14 +51,14 @@ int catapults_key_delete(catapults_key_t key) {
     dispatcher_enter();
     bool existed = in_use(key);
     if (existed)
-        keys[key].generation++;
+        next_generation(key);
     dispatcher_leave();
     return existed ? 0 : EINVAL;
 }
 
 void *catapults_getspecific(catapults_key_t key) {
     const struct key_values *table = handle_self()->values;
-    if (!table || key >= table->count || table->values[key].generation != keys[key].generation)
+    if (!table || key >= table->count || table->values[key].generation != generation(key))
         return NULL;
     return table->values[key].value;
 }
@@ -73,7 +81,7 @@ int catapults_setspecific(catapults_key_t key, const void *value) {
         table->count = count;
         self->values = table;
     }
-    table->values[key] = (struct value){keys[key].generation, (void *)value};
+    table->values[key] = (struct value){generation(key), (void *)value};
     return 0;
 }
 
@@ -84,7 +92,7 @@ void keys_destroy(struct catapults_handle *self) {
         any = false;
         for (uint32_t key = 0; key < self->values->count; key++) {
             struct value *value = &self->values->values[key];
-            if (!value->value || value->generation != keys[key].generation || !keys[key].destructor)
+            if (!value->value || value->generation != generation(key) || !keys[key].destructor)
                 continue;
             void *last = value->value;
             value->value = NULL;

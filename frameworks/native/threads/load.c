@@ -92,7 +92,7 @@ static bool is_cut_off(const char *path) {
 }
 
 void *policy_instance(const struct catapults_policy *policy) {
-    size_t size = ((size_t)policy->instance_size + 15) & ~(size_t)15;
+    size_t size = dispatcher_instance_size(policy, runtime.processors > 1);
     void *instance = aligned_alloc(16, size ? size : 16);
     if (instance)
         memset(instance, 0, size);

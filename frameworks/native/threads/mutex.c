@@ -4,7 +4,7 @@
  * place, and the next unlock hands the mutex to it: it is passed over at most once.
  *
  * The short ways through lock, trylock and unlock are here and not in the header: code of the runtime is not
- * interrupted, so they need no atomic instruction, which would cost more than the call.
+ * interrupted, so on one processor they need no atomic instruction, which would cost more than the call.
  */
 #include "threads/mutex.h"
 
@@ -85,24 +85,34 @@ int catapults_mutex_setprioceiling(catapults_mutex_t *mutex, int64_t ceiling, in
 
 /* ---- Locking ----------------------------------------------------------------------------------------------------- */
 
+/* The short ways: from one state to another, if it is that. */
+static inline __attribute__((always_inline)) bool change(catapults_mutex_t *mutex, uintptr_t from, uintptr_t to,
+                                                         int order) {
+    if (__builtin_expect(dispatcher_guard.several, 0))
+        return __atomic_compare_exchange_n(&mutex->state, &from, to, false, order, __ATOMIC_RELAXED);
+    if (__builtin_expect(mutex->state != from, 0))
+        return false;
+    mutex->state = to;
+    return true;
+}
+
 int catapults_mutex_lock(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
-    if (__builtin_expect(mutex->state != 0, 0))
-        return lock_slowly(mutex, self, CATAPULTS_FOREVER);
-    mutex->state = self->word;
-    return 0;
+    if (__builtin_expect(change(mutex, 0, self->word, __ATOMIC_ACQUIRE), 1))
+        return 0;
+    return lock_slowly(mutex, self, CATAPULTS_FOREVER);
 }
 
 int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (mutex->state)
-        return lock_slowly(mutex, self, instant);
-    mutex->state = self->word;
-    return 0;
+    if (change(mutex, 0, self->word, __ATOMIC_ACQUIRE))
+        return 0;
+    return lock_slowly(mutex, self, instant);
 }
 
 int catapults_mutex_trylock(catapults_mutex_t *mutex) {
     dispatcher_enter();
+    mutex_claim(mutex);
     struct catapults_handle *self = handle_self(), *owner = mutex_owner(mutex);
     bool again = owner == self && mutex->type == CATAPULTS_MUTEX_RECURSIVE;
     int result = again ? lock_again(mutex, self, 0) : owner ? EBUSY : take(mutex, self);
@@ -112,14 +122,14 @@ int catapults_mutex_trylock(catapults_mutex_t *mutex) {
 
 int catapults_mutex_unlock(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
-    if (__builtin_expect(mutex->state != self->word, 0))
-        return unlock_slowly(mutex, self);
-    mutex->state = 0;
-    return 0;
+    if (__builtin_expect(change(mutex, self->word, 0, __ATOMIC_RELEASE), 1))
+        return 0;
+    return unlock_slowly(mutex, self);
 }
 
 static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
     dispatcher_enter();
+    mutex_claim(mutex);
     int result = lock(mutex, self, instant);
     dispatcher_leave();
     return result;
@@ -198,6 +208,7 @@ static int take(catapults_mutex_t *mutex, struct catapults_handle *self) {
 
 static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
     dispatcher_enter();
+    mutex_claim(mutex);
     int result = mutex_owner(mutex) == self ? 0 : EPERM;
     bool falls = false;
     if (result == 0 && mutex->depth) {
@@ -243,6 +254,7 @@ static void leave(catapults_mutex_t *mutex) {
 }
 
 uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    mutex_claim(mutex);
     uint32_t depth = mutex->depth;
     mutex->depth = 0;
     unlock(mutex, self); /* who has it no more blocks next: no need to yield */
@@ -250,6 +262,7 @@ uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self) 
 }
 
 int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth) {
+    mutex_claim(mutex);
     int result = mutex_owner(mutex) ? wait(mutex, self, CATAPULTS_FOREVER, false) : take(mutex, self);
     if (depth && result != ENOTRECOVERABLE) {
         mutex->depth = depth;
@@ -260,7 +273,8 @@ int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32
 
 static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner) {
     bool more = mutex->waiters.first || mutex->depth || booked(mutex);
-    mutex->state = (owner ? owner->word : 0) | (more ? MUTEX_MORE : 0);
+    uintptr_t name = owner ? owner->word : 0;
+    __atomic_store_n(&mutex->state, name | (more ? MUTEX_MORE : 0), __ATOMIC_RELEASE);
 }
 
 /* ---- Mutexes of which their owner keeps a book: robust, or with a ceiling ---------------------------------------- */

@@ -15,9 +15,18 @@
 /* Stands for an owner that has ended: its memory may be another thread's. */
 extern struct catapults_handle mutex_nobody;
 
+/* Where there are several processors the short ways are taken without the lock of the dispatcher, by atomic
+ * instructions: while MUTEX_MORE is set nobody takes them. */
 static inline struct catapults_handle *mutex_owner(const catapults_mutex_t *mutex) {
-    struct catapults_handle *owner = (struct catapults_handle *)(mutex->state & DISPATCHER_NAME_ADDRESS);
-    return owner && ((owner->word ^ mutex->state) & ~MUTEX_MORE) ? &mutex_nobody : owner;
+    uintptr_t state = __atomic_load_n(&mutex->state, __ATOMIC_RELAXED);
+    struct catapults_handle *owner = (struct catapults_handle *)(state & DISPATCHER_NAME_ADDRESS);
+    return owner && ((owner->word ^ state) & ~MUTEX_MORE) ? &mutex_nobody : owner;
+}
+
+/* Within dispatcher_enter, before anything is decided by the state: nobody else changes it until set anew. */
+static inline void mutex_claim(catapults_mutex_t *mutex) {
+    if (__builtin_expect(dispatcher_guard.several, 0))
+        __atomic_fetch_or(&mutex->state, MUTEX_MORE, __ATOMIC_ACQUIRE);
 }
 
 /* Both between dispatcher_enter and dispatcher_leave. Unlocks a mutex that `self`, who runs, has, however often it has

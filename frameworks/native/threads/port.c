@@ -448,7 +448,12 @@ void catapults_port_set_server(catapults_port_t *port, catapults_t thread) {
     dispatcher_leave();
 }
 
-size_t catapults_port_count(const catapults_port_t *port) { return port->count; }
+size_t catapults_port_count(const catapults_port_t *port) {
+    dispatcher_enter();
+    size_t count = port->count;
+    dispatcher_leave();
+    return count;
+}
 
 void port_watch(catapults_port_t *port, struct port_selector *selector) {
     selector->previous = NULL;

@@ -44,7 +44,7 @@ void preempt_for_signals(void) {
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
     host->arm = NULL;
     host->tick = options->tick > 0 ? options->tick : TICK;
-    if (options->cooperative || runtime.activations)
+    if (options->cooperative || runtime.activations || runtime.processors > 1)
         return;
     /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
     int error = start();

@@ -11,6 +11,7 @@ struct runtime {
     bool started;
     size_t stack_size;  /* of a thread, unless it asks for another */
     size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
+    int processors;     /* that it began with */
     bool strict_imports;
     bool activations;         /* threads are to leave the processor when they block in the kernel */
     int64_t handler_limit;    /* nanoseconds */
@@ -72,6 +73,22 @@ bool activations_running(void);
 
 /* Before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */
 int activations_start(void);
+
+/* How many processors are wanted; 0: that is none that can be, which is reported. */
+int processors_wanted(const struct catapults_options *options);
+
+/* EINVAL, which is reported: what does not go with several. */
+int processors_refuse(const struct catapults_options *options, const struct catapults_hierarchy *hierarchy);
+
+/* What they need of the world. */
+void processors_prepare(struct dispatcher_host *host);
+
+/* Once the first thread runs: the kernel threads of all but the first. Returns 0 or an error number, having reported.
+ */
+int processors_start(void);
+
+/* In a child of fork: there is one. */
+void processors_restart(void);
 
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);

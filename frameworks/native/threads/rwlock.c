@@ -26,11 +26,9 @@ int catapults_rwlock_rdlock(catapults_rwlock_t *lock) { return catapults_rwlock_
 
 int catapults_rwlock_rdlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (lock->writer == self->word)
-        return EDEADLK;
     dispatcher_enter();
-    int result = try_to_read(lock);
-    if (result)
+    int result = lock->writer == self->word ? EDEADLK : try_to_read(lock);
+    if (result == EBUSY)
         result = wait(lock, &lock->waiting_readers, self, instant);
     dispatcher_leave();
     return result;
@@ -56,11 +54,9 @@ int catapults_rwlock_wrlock(catapults_rwlock_t *lock) { return catapults_rwlock_
 
 int catapults_rwlock_wrlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (lock->writer == self->word)
-        return EDEADLK;
     dispatcher_enter();
-    int result = try_to_write(lock, self);
-    if (result)
+    int result = lock->writer == self->word ? EDEADLK : try_to_write(lock, self);
+    if (result == EBUSY)
         result = wait(lock, &lock->waiting_writers, self, instant);
     if (result && !lock->writer && !lock->waiting_writers.first)
         admit_readers(lock); /* they waited for nobody but this one */

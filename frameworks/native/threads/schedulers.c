@@ -61,6 +61,8 @@ const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler) {
 int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapults_scheduler_attributes *attributes) {
     if (!runtime.started)
         return EPERM;
+    if (dispatcher_guard.several)
+        return ENOTSUP;
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
     if (!attributes->name || !*attributes->name || strlen(attributes->name) >= CATAPULTS_NAME_SIZE)

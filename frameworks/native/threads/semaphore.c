@@ -66,6 +66,8 @@ int catapults_sem_post(catapults_sem_t *semaphore) {
 }
 
 int catapults_sem_getvalue(const catapults_sem_t *semaphore, int *value) {
+    dispatcher_enter();
     *value = (int)semaphore->value;
+    dispatcher_leave();
     return 0;
 }

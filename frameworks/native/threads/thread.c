@@ -23,9 +23,11 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
         return EPERM;
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
-    dispatcher_enter();
     if (!attributes)
         attributes = &none;
+    if (__builtin_expect(attributes->scheduled_by != NULL, 0) && dispatcher_guard.several)
+        return ENOTSUP;
+    dispatcher_enter();
     const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;
     if (__builtin_expect(attributes->scheduled_by != NULL, 0))
         under = &client_scheduler;

@@ -35,7 +35,7 @@ int trace_open(const char *file) {
     trace->record_bytes = sizeof(struct trace_record);
     trace->capacity = CAPACITY;
     trace->start = (uint64_t)catapults_now();
-    dispatcher_trace = trace;
+    dispatcher_trace_to(trace);
     return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 5u
+#define CATAPULTS_CONTRACT 6u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -103,6 +103,11 @@ struct catapults_timeout {
     const struct catapults_stop *(*raise)(void *instance, struct catapults_thread *t);
 };
 
+/* A part of an instance. */
+struct catapults_part {
+    uint32_t offset, size; /* in bytes, from the start of the instance */
+};
+
 /* A policy, as it stands in a shared object under the name `catapults_policy`. Constant data. */
 struct catapults_policy {
     uint32_t magic;         /* CATAPULTS_MAGIC */
@@ -126,6 +131,14 @@ struct catapults_policy {
     uint32_t timers;
     uint32_t timeouts_count;
     const struct catapults_timeout *timeouts;
+    /*
+     * The containers of class RUNNING. On a host with several processors and one instance for all of them, each
+     * processor has these for its own: before it raises an event the host puts there what was there when the same
+     * processor raised its last one, and at first what `start` has left there. So whoever is RUNNING on one processor
+     * is in no container while events are raised on another, and what is known of policies on one processor holds.
+     */
+    uint32_t running_count;
+    const struct catapults_part *running;
     void (*start)(void *instance);                                  /* sets up containers, variables, defaults */
     void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is in hand then */
     const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */

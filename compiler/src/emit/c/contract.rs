@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::policy::{ContainerId, Entity, Import, Policy, StateClass, Type};
+use crate::policy::{ContainerId, Element, Entity, Import, Policy, StateClass, Type};
 
 use super::names::Names;
 use super::{Unit, arrays, class, string};
@@ -26,6 +26,7 @@ impl Unit<'_> {
         let classes = self.names.file.take(&of("classes"));
         let attribute_table = self.names.file.take(&of("attributes"));
         let timeout_table = self.names.file.take(&of("timeouts"));
+        let running_table = self.names.file.take(&of("running"));
         let (policy, names) = (self.policy, &self.names);
 
         let mut text = format!("\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
@@ -55,6 +56,11 @@ impl Unit<'_> {
             }
             text.push_str("};\n");
         }
+        let parts = running_parts(policy, names);
+        if !parts.is_empty() {
+            let rows = parts.concat();
+            let _ = writeln!(text, "\nstatic const struct catapults_part {running_table}[] = {{\n{rows}}};");
+        }
         let table_or_null =
             |name: &str, list: &[Import]| if list.is_empty() { "NULL".to_owned() } else { name.to_owned() };
         let _ = write!(
@@ -74,7 +80,7 @@ impl Unit<'_> {
              \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
-             {attributes}{now}{timers}{unbounded}\
+             {attributes}{now}{timers}{running}{unbounded}\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\
@@ -111,6 +117,11 @@ impl Unit<'_> {
                 String::new()
             } else {
                 format!("    .attributes_count = {},\n    .attributes = {attribute_table},\n", attributes.len())
+            },
+            running = if parts.is_empty() {
+                String::new()
+            } else {
+                format!("    .running_count = {},\n    .running = {running_table},\n", parts.len())
             },
             unbounded = if policy.is_unbounded() { "    .unbounded = 1,\n" } else { "" },
             imports = table_or_null(&imports, &policy.imports),
@@ -236,6 +247,21 @@ fn attribute_rows(policy: &Policy, names: &Names) -> Vec<String> {
         format!("    {{{name}, {kind}, offsetof(struct {}, {member})}},\n", names.thread)
     })
     .collect()
+}
+
+/// The containers of threads that are RUNNING; an array is one part.
+fn running_parts(policy: &Policy, names: &Names) -> Vec<String> {
+    let running = policy
+        .containers
+        .iter()
+        .zip(&names.containers)
+        .filter(|(container, _)| container.class == StateClass::Running && container.holds == Entity::Thread)
+        .filter(|(container, _)| container.element.is_none_or(|element| element.index == 0));
+    let instance = &names.policy;
+    let part = |member: &str| {
+        format!("    {{offsetof(struct {instance}, {member}), sizeof(((struct {instance} *)0)->{member})}},\n")
+    };
+    running.map(|(container, name)| part(container.element.map_or(name, |_| Element::array(name)))).collect()
 }
 
 /// The type of a variable, for the host.

@@ -16,7 +16,7 @@ static void poll_clock(int64_t instant) {
 
 static bool busy(void) { return false; }
 
-int catapults_io_start(const char *choice, bool activations) {
+int catapults_io_start(const char *choice, const char *without_ring) {
     (void)activations;
     static const struct dispatcher_driver driver = {.poll = poll_clock, .busy = busy};
     (void)choice;

@@ -48,8 +48,15 @@ class Thread:
         self.number = int(record["policy"]["number"])
         self.name = self.handle["name"].string(errors="replace")
 
+    def processor(self):
+        """The address of the processor on which it stands, or None."""
+        for processor in processors():
+            if int(processor["current"]) == int(self.record.address):
+                return int(processor.address)
+        return None
+
     def has_the_processor(self):
-        return int(self.record.address) == int(gdb.parse_and_eval("dispatcher_processor.current"))
+        return self.processor() is not None
 
     def state(self):
         state = str(self.record["state"].cast(gdb.lookup_type("enum dispatcher_state")))
@@ -106,6 +113,24 @@ def threads():
         record = record["newer"]
 
 
+def processors():
+    count = int(gdb.parse_and_eval("dispatcher.processors_count"))
+    if count == 0:
+        yield gdb.parse_and_eval("dispatcher_processor")
+    for i in range(count):
+        yield gdb.parse_and_eval("*dispatcher.processors[%d]" % i)
+
+
+def switch_to(processor):
+    """To the kernel thread that is this processor, where there are several."""
+    if int(gdb.parse_and_eval("dispatcher.processors_count")) == 0:
+        return
+    for kernel_thread in gdb.selected_inferior().threads():
+        kernel_thread.switch()
+        if int(gdb.parse_and_eval("dispatcher_here")) == processor:
+            return
+
+
 def find(text):
     if not text.isdigit():
         raise gdb.GdbError("Name a thread by its number; `info catapults-threads` lists them.")
@@ -156,6 +181,8 @@ def select(thread):
     """Frames follow the thread from now on; None: the one that runs. Returns and selects its innermost."""
     impostor.registers = None
     gdb.invalidate_cached_frames()
+    if thread is not None and thread.has_the_processor():
+        switch_to(thread.processor())
     frame = gdb.newest_frame()
     if thread is not None and not thread.has_the_processor():
         impostor.runs = (int(frame.read_register("sp")), int(frame.read_register("pc")))

@@ -1,0 +1,345 @@
+/*
+ * Several processors. They share the policy and all else under one lock of the host's, which is held by whoever is in
+ * the dispatcher, across a switch, and let go by the thread that goes on.
+ *
+ * A decision is taken on the processor that needs a thread, in its frame (frames.c). What the policy dispatches may
+ * have to run on another processor, because it still stands there: it was woken before it had left, or was interrupted
+ * in the middle of code that counts on its kernel thread. Then it is RUNNING all the same, and its turn, with the
+ * frame, waits for that processor, which takes it before it asks the policy; this one asks the policy anew.
+ *
+ * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
+ * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
+ */
+#include "dispatcher/raise_loaded.h"
+#include "dispatcher/state.h"
+
+static struct dispatcher_thread *ask(struct processor *here);
+static struct dispatcher_thread *take_turn(struct processor *here);
+static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next);
+static void set_turn(uint16_t frame, struct dispatcher_thread *turn);
+static uint16_t take_frame(void);
+static void give_frame(uint16_t frame);
+static void move_to(struct processor *here, uint16_t frame);
+static void wake(struct processor *processor);
+static void rest(struct processor *here);
+static void give_up_hope(void);
+static bool wants_another(void);
+
+/* ---- Deciding ---------------------------------------------------------------------------------------------------- */
+
+struct dispatcher_thread *dispatcher_decide(struct processor *here) {
+    here->patience = 1; /* the next decision comes here, too */
+    here->over = false;
+    set_turn(here->frame, NULL);
+    if (here->late || --here->decisions <= 0)
+        dispatcher_glance(here, &here->decisions);
+    struct dispatcher_thread *next;
+    do
+        next = here->turns_first ? take_turn(here) : ask(here);
+    while (!next);
+    if (dispatcher.poller && dispatcher_first_instant() < dispatcher.polls_until) {
+        dispatcher.polls_until = 0;
+        dispatcher.driver->kick();
+    }
+    return next;
+}
+
+/* The policy. NULL: ask again. */
+static struct dispatcher_thread *ask(struct processor *here) {
+    if (dispatcher_ready() == 0 || dispatcher.free_frames == NOBODY)
+        return &here->idle;
+    struct scheduler *root = &dispatcher.root;
+    root->asked_for = false;
+    struct catapults_thread *t = SCHEDULE(root, &here->stop);
+    struct dispatcher_thread *next = dispatcher_descend(here, t);
+    if (next)
+        return begin_turn(here, next);
+    dispatcher.declined = true;
+    return &here->idle;
+}
+
+static struct dispatcher_thread *take_turn(struct processor *here) {
+    struct dispatcher_thread *turn = here->turns_first;
+    here->turns_first = turn->turn_next;
+    turn->turn_waits = false;
+    give_frame(here->frame);
+    move_to(here, turn->turn_frame);
+    if (turn->state == THREAD_MARKED)
+        turn->state = THREAD_RUNNABLE;
+    here->turn = turn;
+    return begin_turn(here, turn);
+}
+
+/* The kernel thread on which it stands; NULL: none. */
+static struct processor *place_of(const struct dispatcher_thread *thread) {
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        if (dispatcher.processors[i]->current == thread)
+            return dispatcher.processors[i];
+    return thread->kept_on;
+}
+
+bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread) {
+    const struct processor *there = place_of(thread);
+    return there && there != processor_here();
+}
+
+/* `turn` is RUNNING in the frame of this processor, and `next` runs on it. NULL: not here. */
+static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next) {
+    struct dispatcher_thread *turn = here->turn;
+    set_turn(here->frame, turn);
+    struct processor *there = place_of(next);
+    if (LIKELY(!there || there == here)) {
+        if (UNLIKELY(here->timed))
+            dispatcher_arm(here);
+        return next;
+    }
+    turn->turn_waits = true;
+    turn->turn_for = there;
+    turn->turn_frame = here->frame;
+    turn->turn_next = NULL;
+    if (there->turns_first)
+        there->turns_last->turn_next = turn;
+    else
+        there->turns_first = turn;
+    there->turns_last = turn;
+    move_to(here, take_frame());
+    if (there->asleep)
+        wake(there);
+    return NULL;
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
+
+static void set_turn(uint16_t frame, struct dispatcher_thread *turn) {
+    struct frame *one = &dispatcher.frames[frame];
+    dispatcher.running += (turn != NULL) - (one->turn != NULL);
+    one->turn = turn;
+}
+
+/* There is one. */
+static uint16_t take_frame(void) {
+    uint16_t frame = dispatcher.free_frames;
+    dispatcher.free_frames = dispatcher.frames[frame].next;
+    return frame;
+}
+
+static void give_frame(uint16_t frame) {
+    dispatcher.frames[frame].next = dispatcher.free_frames;
+    dispatcher.free_frames = frame;
+}
+
+static void move_to(struct processor *here, uint16_t frame) {
+    here->frame = frame;
+    here->sees = frame;
+}
+
+uint16_t dispatcher_frame_of(const struct dispatcher_thread *member) {
+    for (uint16_t frame = NOBODY + 1; frame < FRAMES; frame++) {
+        const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+        if (turn && dispatcher_member(member->scheduler, turn) == member)
+            return frame;
+    }
+    return NOBODY;
+}
+
+uint16_t dispatcher_see(const struct dispatcher_thread *thread) {
+    struct processor *here = processor_here();
+    uint16_t frame = dispatcher.several ? dispatcher_frame_of(thread) : NOBODY;
+    if (frame == NOBODY || frame == here->frame)
+        return NOBODY;
+    here->sees = frame;
+    return frame;
+}
+
+void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame) {
+    dispatcher_step_back(processor_here());
+    if (!dispatcher_is_runnable(thread) || taken_from(thread))
+        dispatcher_end_turn(frame);
+}
+
+void dispatcher_end_turn(uint16_t frame) {
+    struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    set_turn(frame, NULL);
+    if (turn->turn_waits) {
+        struct processor *there = turn->turn_for;
+        struct dispatcher_thread *before = NULL;
+        for (struct dispatcher_thread *other = there->turns_first; other != turn; other = other->turn_next)
+            before = other;
+        *(before ? &before->turn_next : &there->turns_first) = turn->turn_next;
+        if (there->turns_last == turn)
+            there->turns_last = before;
+        turn->turn_waits = false;
+        give_frame(frame);
+        return;
+    }
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *there = dispatcher.processors[i];
+        if (there->frame != frame)
+            continue;
+        there->over = true;
+        if (dispatcher.host->interrupt)
+            dispatcher.host->interrupt(there);
+    }
+}
+
+void dispatcher_end_turns_under(const struct scheduler *scheduler) {
+    const struct processor *here = processor_here();
+    for (uint16_t frame = NOBODY + 1; frame < FRAMES; frame++) {
+        const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+        if (turn && frame != here->frame && dispatcher_member(scheduler, turn))
+            dispatcher_end_turn(frame);
+    }
+}
+
+/* ---- The lock ---------------------------------------------------------------------------------------------------- */
+
+static void enter(void) {
+    dispatcher.host->lock();
+    struct processor *here = processor_here();
+    if (UNLIKELY(here->over)) /* as if the caller had been interrupted before the call */
+        dispatcher_run(here, here->current, dispatcher_decide(here));
+}
+
+/* If there is something for another processor to do, one that is idle is woken. */
+static void leave(void) {
+    struct processor *sleeper = NULL;
+    if (dispatcher.asleep && wants_another()) {
+        for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+            struct processor *one = dispatcher.processors[i];
+            if (one->asleep && (!sleeper || one != dispatcher.poller))
+                sleeper = one;
+        }
+        sleeper->asleep = false;
+        sleeper->woken = true;
+        dispatcher.asleep--;
+        dispatcher.waking++;
+    }
+    bool polls = sleeper && sleeper == dispatcher.poller;
+    dispatcher.host->unlock();
+    if (polls)
+        dispatcher.driver->kick();
+    else if (sleeper)
+        dispatcher.host->wake(sleeper);
+}
+
+static bool wants_another(void) {
+    return (dispatcher_ready() > dispatcher.waking && !dispatcher.declined) ||
+           (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
+}
+
+static void wake(struct processor *processor) {
+    processor->asleep = false;
+    processor->woken = true;
+    dispatcher.asleep--;
+    dispatcher.waking++;
+    if (processor == dispatcher.poller)
+        dispatcher.driver->kick();
+    else
+        dispatcher.host->wake(processor);
+}
+
+/* ---- Idle -------------------------------------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void idle(void) {
+    for (;;) {
+        struct processor *here = processor_here();
+        struct dispatcher_thread *next = dispatcher_decide(here);
+        if (next != &here->idle)
+            dispatcher_run(here, &here->idle, next);
+        else
+            rest(here);
+    }
+}
+
+static void fall_asleep(struct processor *here) {
+    here->asleep = true;
+    dispatcher.asleep++;
+}
+
+static void wake_up(struct processor *here) {
+    dispatcher.asleep -= here->asleep;
+    dispatcher.waking -= here->woken;
+    here->asleep = here->woken = false;
+}
+
+/* Nothing is to be run: sleeps until that may have changed. */
+static void rest(struct processor *here) {
+    here->polling = true;
+    if (dispatcher.driver)
+        dispatcher.driver->poll(-1);
+    bool something = dispatcher_ready() > 0 && !dispatcher.declined && dispatcher.free_frames != NOBODY;
+    bool all_others = dispatcher.asleep + 1 == dispatcher.processors_count;
+    if (something) {
+        /* There is something to be run now. */
+    } else if (!dispatcher.poller && dispatcher_is_under_way()) {
+        fall_asleep(here);
+        dispatcher.poller = here;
+        dispatcher_poll(here);
+        dispatcher.poller = NULL;
+        wake_up(here);
+    } else if (all_others && !dispatcher.poller && dispatcher.running == 0) {
+        give_up_hope();
+    } else {
+        fall_asleep(here);
+        dispatcher.host->sleep(here);
+        wake_up(here);
+    }
+    here->polling = false;
+}
+
+/* Nothing runs, and nothing can ever happen. */
+static void give_up_hope(void) {
+    if (dispatcher_ready() > 0)
+        dispatcher_contain(&dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
+                           NULL);
+    else if (dispatcher.oldest)
+        dispatcher.host->deadlocked();
+    else {
+        dispatcher_leave();
+        dispatcher.host->finished();
+    }
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+static void idle_first(void *argument) {
+    (void)argument;
+    tools_begin();
+    idle();
+}
+
+void dispatcher_several_prepare(struct processor *first) {
+    dispatcher.several = true;
+    for (uint16_t frame = FRAMES - 1; frame > NOBODY; frame--)
+        give_frame(frame);
+    dispatcher.processors[dispatcher.processors_count++] = first;
+    move_to(first, take_frame());
+}
+
+void dispatcher_several(struct stack *stack, void *top) {
+    struct processor *here = processor_here();
+    context_make(&here->idle.context, stack, top, idle_first, NULL);
+    dispatcher_set_guard(enter, leave, true);
+}
+
+void dispatcher_add_processor(struct processor *processor, void *host) {
+    bool timed = processor_here()->timed;
+    *processor = (struct processor){.patience_full = 1,
+                                    .number = dispatcher.processors_count,
+                                    .timed = timed,
+                                    .current = &processor->idle,
+                                    .host = host};
+    dispatcher.processors[dispatcher.processors_count++] = processor;
+    move_to(processor, take_frame());
+}
+
+void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
+    dispatcher_here = processor;
+    processor->error_number = error_number;
+    processor->exceptions = exceptions;
+    context_adopt(&processor->idle.context);
+    dispatcher.host->lock();
+    idle();
+}
+
+void *dispatcher_processor_host(const struct processor *processor) { return processor->host; }

@@ -1,0 +1,401 @@
+/*
+ * Several processors: threads run at the same time, none of them twice, none is lost; whatever policy decides, and
+ * whatever they do.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+enum { MS = 1000000 };
+
+static catapults_t spawn(void *(*start)(void *), void *argument) {
+    catapults_t thread;
+    require(catapults_create(&thread, &(struct catapults_attributes){.object = argument}, start, argument) == 0);
+    return thread;
+}
+
+static void begin(int processors, const char *policy) {
+    alarm(100);
+    require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
+}
+
+/* ---- At the same time -------------------------------------------------------------------------------------------- */
+
+static atomic_int there;
+
+/* None of them lets another run. */
+static void *meet(void *argument) {
+    int expected = (int)(intptr_t)argument;
+    atomic_fetch_add(&there, 1);
+    while (atomic_load(&there) < expected)
+        ;
+    return NULL;
+}
+
+static void threads_run_at_once(void) {
+    begin(3, NULL);
+    catapults_t threads[] = {spawn(meet, (void *)3), spawn(meet, (void *)3)};
+    meet((void *)3);
+    for (int i = 0; i < 2; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+static void *sleep_a_while(void *argument) {
+    catapults_sleep(20 * MS);
+    return argument;
+}
+
+static void who_has_nothing_to_do_sleeps(void) {
+    begin(4, NULL);
+    catapults_t threads[] = {spawn(sleep_a_while, NULL), spawn(sleep_a_while, NULL)};
+    struct timespec before, after;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    int64_t began = catapults_now();
+    catapults_sleep(200 * MS);
+    require(catapults_now() - began >= 200 * MS);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    require((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec < 50 * MS);
+    for (int i = 0; i < 2; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+/* ---- At random --------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 24, ROUNDS = 300, PIPES = 4 };
+
+struct task {
+    catapults_int priority;
+    unsigned seed;
+    int number;
+    atomic_bool runs; /* it is in its own code */
+    catapults_t thread;
+};
+
+static struct task tasks[THREADS];
+static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER, other = CATAPULTS_MUTEX_INITIALIZER;
+static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
+static catapults_sem_t semaphore = CATAPULTS_SEM_INITIALIZER(2);
+static catapults_rwlock_t rwlock = CATAPULTS_RWLOCK_INITIALIZER;
+static catapults_port_t port = CATAPULTS_PORT_INITIALIZER;
+static catapults_key_t key;
+static int pipes[PIPES][2], counted, written, read_twice, finished;
+
+static int any(struct task *task, int below) { return (int)(rand_r(&task->seed) % (unsigned)below); }
+
+__attribute__((noipa)) static int error_here(void) { return errno; }
+__attribute__((noipa)) static void set_error_here(int error) { errno = error; }
+
+/* Around all that may run others. */
+static void leave_own_code(struct task *self) { require(atomic_exchange(&self->runs, false)); }
+static void come_back(struct task *self) {
+    require(!atomic_exchange(&self->runs, true)); /* else it runs twice */
+    require(catapults_self() == self->thread && catapults_getspecific(key) == self);
+}
+
+static void *come_and_go(void *argument) {
+    catapults_yield();
+    return argument;
+}
+
+static void wait_for_a_condition(struct task *self) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    if (any(self, 2))
+        catapults_cond_wait_until(&cond, &mutex, catapults_now() + any(self, 200) * 1000);
+    else if (any(self, 2))
+        catapults_cond_broadcast(&cond);
+    else
+        catapults_cond_signal(&cond);
+    counted++;
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void read_and_write(struct task *self) {
+    char byte = 'b';
+    int *ends = pipes[any(self, PIPES)];
+    require(catapults_write(ends[1], &byte, 1) == 1);
+    require(catapults_read(ends[0], &byte, 1) == 1 && byte == 'b');
+}
+
+static void do_something(struct task *self) {
+    switch (any(self, 13)) {
+    case 0:
+        catapults_sleep(any(self, 20000));
+        break;
+    case 1:
+        catapults_mutex_lock(&other);
+        written++;
+        catapults_yield();
+        require(catapults_mutex_unlock(&other) == 0);
+        break;
+    case 2:
+        wait_for_a_condition(self);
+        break;
+    case 3:
+        require(catapults_sem_wait(&semaphore) == 0);
+        catapults_yield();
+        require(catapults_sem_post(&semaphore) == 0);
+        break;
+    case 4:
+        require(catapults_rwlock_rdlock(&rwlock) == 0);
+        catapults_yield();
+        require(catapults_rwlock_unlock(&rwlock) == 0);
+        break;
+    case 5:
+        require(catapults_rwlock_wrlock(&rwlock) == 0);
+        read_twice++;
+        catapults_yield();
+        require(catapults_rwlock_unlock(&rwlock) == 0);
+        break;
+    case 6: {
+        void *result;
+        catapults_t child = spawn(come_and_go, self);
+        require(catapults_join(child, &result) == 0 && result == self);
+        break;
+    }
+    case 7:
+        read_and_write(self);
+        break;
+    case 8: {
+        struct catapults_message message = {.kind = self->number};
+        require(catapults_port_call(&port, &message) == 0 && message.kind == self->number + 1);
+        break;
+    }
+    case 9:
+        catapults_yield_to(tasks[any(self, THREADS)].thread);
+        break;
+    default:
+        catapults_mutex_lock(&other);
+        written++;
+        require(catapults_mutex_unlock(&other) == 0);
+        set_error_here(self->number);
+        catapults_yield();
+        require(error_here() == self->number);
+    }
+}
+
+static void *work(void *argument) {
+    struct task *self = argument;
+    require(catapults_setspecific(key, self) == 0);
+    require(catapults_mutex_lock(&mutex) == 0); /* until all are there */
+    require(catapults_mutex_unlock(&mutex) == 0);
+    atomic_store(&self->runs, true);
+    for (int i = 0; i < ROUNDS; i++) {
+        __atomic_store_n(&self->priority, any(self, 5), __ATOMIC_RELAXED); /* policies read it at any time */
+        leave_own_code(self);
+        do_something(self);
+        come_back(self);
+    }
+    catapults_mutex_lock(&mutex);
+    finished++;
+    catapults_mutex_unlock(&mutex);
+    return self;
+}
+
+/* Threads are looked at by their numbers while all are there: they are joined last. */
+static atomic_bool stop;
+
+static void *suspend(void *argument) {
+    unsigned seed = 7;
+    (void)argument;
+    while (!atomic_load(&stop)) {
+        catapults_t thread = tasks[(unsigned)rand_r(&seed) % THREADS].thread;
+        catapults_suspend(thread);
+        catapults_sleep(rand_r(&seed) % 50000);
+        catapults_resume(thread);
+    }
+    return NULL;
+}
+
+static void *serve(void *argument) {
+    struct catapults_message *message;
+    while (catapults_port_receive(&port, &message) == 0) {
+        message->kind++;
+        require(catapults_port_reply(message) == 0);
+    }
+    return argument;
+}
+
+static void run(int processors, const char *policy) {
+    begin(processors, policy);
+    catapults_threadvar_register("priority", struct task, priority);
+    require(catapults_key_create(&key, NULL) == 0);
+    for (int i = 0; i < PIPES; i++)
+        require(pipe2(pipes[i], 04000) == 0); /* O_NONBLOCK */
+    catapults_t server = spawn(serve, &tasks[0]);
+    require(catapults_mutex_lock(&mutex) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        tasks[i].number = i;
+        tasks[i].seed = (unsigned)i + 1;
+    }
+    for (int i = 0; i < THREADS; i++)
+        require(catapults_create(&tasks[i].thread, &(struct catapults_attributes){.object = &tasks[i]}, work,
+                                 &tasks[i]) == 0);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    catapults_t suspender = spawn(suspend, &tasks[0]);
+    for (bool all = false; !all;) {
+        catapults_sleep(MS);
+        catapults_mutex_lock(&mutex);
+        all = finished == THREADS;
+        catapults_mutex_unlock(&mutex);
+    }
+    atomic_store(&stop, true);
+    require(catapults_join(suspender, NULL) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *result;
+        require(catapults_join(tasks[i].thread, &result) == 0 && result == &tasks[i]);
+    }
+    catapults_port_close(&port);
+    require(catapults_join(server, NULL) == 0);
+    require(mutex.state == 0 && other.state == 0 && (policy || catapults_threads_total() == 1));
+    require(!policy || strcmp(catapults_policy_name(), "fifo (built-in)") != 0);
+}
+
+static void at_random_on_two(void) { run(2, NULL); }
+static void at_random_on_four(void) { run(4, NULL); }
+static void with_priorities_on_two(void) { run(2, POLICIES "/urgency.so"); }
+static void with_priorities_on_four(void) { run(4, POLICIES "/urgency.so"); }
+static void impatiently_on_two(void) { run(2, POLICIES "/eager.so"); }
+static void impatiently_on_four(void) { run(4, POLICIES "/eager.so"); }
+static void with_turns_on_three(void) { run(3, POLICIES "/turns.so"); }
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void *exit_last(void *argument) {
+    catapults_sleep(2 * MS);
+    return argument;
+}
+
+static void it_ends_with_the_last_thread(void) {
+    begin(2, NULL);
+    for (int i = 0; i < 5; i++)
+        require(catapults_detach(spawn(exit_last, NULL)) == 0);
+    catapults_exit(NULL);
+}
+
+static void *lock_for_ever(void *argument) {
+    catapults_mutex_lock(argument);
+    catapults_port_t nobody = CATAPULTS_PORT_INITIALIZER;
+    struct catapults_message *message;
+    catapults_port_receive(&nobody, &message);
+    return NULL;
+}
+
+static void wait_for_each_other(void) {
+    begin(3, NULL);
+    catapults_t thread = spawn(lock_for_ever, &mutex);
+    catapults_join(thread, NULL);
+}
+
+static void a_deadlock_is_reported(void **state) {
+    (void)state;
+    struct child child = run_child(wait_for_each_other);
+    assert_exit(&child, EXIT_FAILURE);
+    assert_reported(&child, "deadlock");
+}
+
+/* ---- Other ways on ----------------------------------------------------------------------------------------------- */
+
+static void *turn(void *argument) {
+    for (int i = 0; i < 2000; i++)
+        catapults_yield();
+    return argument;
+}
+
+static void a_child_has_one(void) {
+    begin(2, NULL);
+    catapults_t threads[4];
+    for (int i = 0; i < 4; i++)
+        threads[i] = spawn(turn, NULL);
+    for (int i = 0; i < 5; i++) {
+        pid_t pid = catapults_fork();
+        require(pid >= 0);
+        if (pid == 0) {
+            catapults_t child = spawn(turn, NULL);
+            catapults_yield();
+            require(catapults_join(child, NULL) == 0);
+            _exit(7);
+        }
+        int status;
+        require(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    }
+    for (int i = 0; i < 4; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+static catapults_int connections;
+
+static void a_policy_that_breaks_its_guard_is_out(void) {
+    begin(3, POLICIES "/bytes.so");
+    require(catapults_schedvar_register("connections", &connections) == 0);
+    catapults_t threads[8];
+    for (int i = 0; i < 8; i++)
+        threads[i] = spawn(turn, NULL);
+    __atomic_store_n(&connections, 13, __ATOMIC_RELAXED);
+    for (int i = 0; i < 8; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(strcmp(catapults_policy_name(), "fifo (built-in)") == 0);
+}
+
+static void policies_are_replaced(void) {
+    static const char *const policies[] = {POLICIES "/turns.so", POLICIES "/eager.so", NULL};
+    begin(3, NULL);
+    catapults_t threads[8];
+    for (int i = 0; i < 8; i++)
+        threads[i] = spawn(turn, NULL);
+    for (int i = 0; i < 30; i++) {
+        require(catapults_policy_replace(NULL, policies[i % 3]) == 0);
+        catapults_yield();
+    }
+    for (int i = 0; i < 8; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+/* ---- What does not go -------------------------------------------------------------------------------------------- */
+
+static void ask_for_activations(void) {
+    require(catapults_init(&(struct catapults_options){.processors = 2, .activations = true}) == EINVAL);
+    require(catapults_init(&(struct catapults_options){.processors = 2, .trace = "/dev/null"}) == EINVAL);
+    require(catapults_init(&(struct catapults_options){.processors = 2, .policy = POLICIES "/hierarchy.so"}) == EINVAL);
+    require(catapults_init(&(struct catapults_options){.processors = 1000}) == EINVAL);
+    require(catapults_init(&(struct catapults_options){.processors = -2}) == EINVAL);
+    setenv("CATAPULTS_PROCESSORS", "many", 1);
+    require(catapults_init(NULL) == EINVAL);
+    setenv("CATAPULTS_PROCESSORS", "all", 1);
+    require(catapults_init(NULL) == 0);
+}
+
+static void what_does_not_go_is_said(void **state) {
+    (void)state;
+    struct child child = run_child(ask_for_activations);
+    assert_exit(&child, EXIT_SUCCESS);
+    assert_reported(&child, "activations does not go with several processors");
+    assert_reported(&child, "a recording of who ran when does not go with several processors");
+    assert_reported(&child, "a hierarchy does not go with several processors");
+    assert_reported(&child, "the option `processors` is 1000: it must be from 1 to 128");
+    assert_reported(&child, "CATAPULTS_PROCESSORS is \"many\": it must be a number from 1 to 128, or \"all\"");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        child_test(threads_run_at_once),
+        child_test(who_has_nothing_to_do_sleeps),
+        child_test(at_random_on_two),
+        child_test(at_random_on_four),
+        child_test(with_priorities_on_two),
+        child_test(with_priorities_on_four),
+        child_test(impatiently_on_two),
+        child_test(impatiently_on_four),
+        child_test(with_turns_on_three),
+        child_test(it_ends_with_the_last_thread),
+        cmocka_unit_test(a_deadlock_is_reported),
+        child_test(a_child_has_one),
+        child_test(a_policy_that_breaks_its_guard_is_out),
+        child_test(policies_are_replaced),
+        cmocka_unit_test(what_does_not_go_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/*
+ * Several processors: a kernel thread for each, the one lock of the runtime, and how those sleep that have nothing to
+ * do.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "threads/runtime.h"
+#include "threads/scheduler.h"
+
+enum { STACK_SIZE = 64 << 10, SPINS = 100 }; /* looks at the lock, which is held for less than a microsecond mostly */
+
+/* Of C++, in programs that are linked with it. */
+__attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
+
+/* What the runtime keeps of a processor. */
+struct kernel_thread {
+    _Atomic uint32_t awake; /* a futex: 0 while it sleeps */
+    struct processor *processor;
+    struct dispatcher_exceptions no_exceptions;
+};
+
+static struct kernel_thread first;
+
+/* ---- How many ---------------------------------------------------------------------------------------------------- */
+
+static int usable(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+int processors_wanted(const struct catapults_options *options) {
+    const char *text = runtime_environment("CATAPULTS_PROCESSORS");
+    long wanted = options->processors;
+    if (wanted == 0 && text && *text) {
+        char *end;
+        wanted = strcmp(text, "all") == 0 ? CATAPULTS_PROCESSORS_ALL : strtol(text, &end, 10);
+        if (wanted != CATAPULTS_PROCESSORS_ALL && (*end || wanted < 1 || wanted > DISPATCHER_PROCESSORS)) {
+            runtime_report("CATAPULTS_PROCESSORS is \"%s\": it must be a number from 1 to %d, or \"all\"", text,
+                           DISPATCHER_PROCESSORS);
+            return 0;
+        }
+    } else if (wanted < CATAPULTS_PROCESSORS_ALL || wanted > DISPATCHER_PROCESSORS) {
+        runtime_report("the option `processors` is %ld: it must be from 1 to %d, or CATAPULTS_PROCESSORS_ALL", wanted,
+                       DISPATCHER_PROCESSORS);
+        return 0;
+    }
+    if (wanted == CATAPULTS_PROCESSORS_ALL)
+        wanted = usable() < DISPATCHER_PROCESSORS ? usable() : DISPATCHER_PROCESSORS;
+    return wanted == 0 ? 1 : (int)wanted;
+}
+
+int processors_refuse(const struct catapults_options *options, const struct catapults_hierarchy *hierarchy) {
+    const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
+    const char *what = hierarchy                     ? "a hierarchy"
+                       : runtime.activations ? "activations"
+                       : trace && *trace             ? "a recording of who ran when"
+                                                     : NULL;
+    if (!what)
+        return 0;
+    runtime_report("%s does not go with several processors; ask for one (CATAPULTS_PROCESSORS=1)", what);
+    return EINVAL;
+}
+
+/* ---- The lock ---------------------------------------------------------------------------------------------------- */
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value) {
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }
+
+enum { FREE, HELD, WANTED };
+static _Atomic uint32_t word = FREE;
+
+static void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void lock(void) {
+    uint32_t seen = FREE;
+    if (atomic_compare_exchange_strong_explicit(&word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
+        return;
+    for (int i = 0; i < SPINS; i++) {
+        relax();
+        seen = FREE;
+        if (atomic_load_explicit(&word, memory_order_relaxed) == FREE &&
+            atomic_compare_exchange_weak_explicit(&word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
+            return;
+    }
+    int error = errno; /* of the thread that calls */
+    while (atomic_exchange_explicit(&word, WANTED, memory_order_acquire) != FREE)
+        futex_wait(&word, WANTED);
+    errno = error;
+}
+
+static void unlock(void) {
+    if (atomic_exchange_explicit(&word, FREE, memory_order_release) == WANTED)
+        futex_wake(&word);
+}
+
+/* ---- Sleeping ---------------------------------------------------------------------------------------------------- */
+
+static struct kernel_thread *kernel_thread_of(const struct processor *processor) {
+    struct kernel_thread *one = dispatcher_processor_host(processor);
+    return one ? one : &first;
+}
+
+static void sleep_(struct processor *processor) {
+    struct kernel_thread *self = kernel_thread_of(processor);
+    unlock();
+    while (atomic_load_explicit(&self->awake, memory_order_acquire) == 0)
+        futex_wait(&self->awake, 0);
+    atomic_store_explicit(&self->awake, 0, memory_order_relaxed);
+    lock();
+}
+
+static void wake(struct processor *processor) {
+    struct kernel_thread *other = kernel_thread_of(processor);
+    atomic_store_explicit(&other->awake, 1, memory_order_release);
+    futex_wake(&other->awake);
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+void processors_prepare(struct dispatcher_host *host) {
+    host->lock = lock;
+    host->unlock = unlock;
+    host->sleep = sleep_;
+    host->wake = wake;
+}
+
+static void *run(void *argument) {
+    struct kernel_thread *self = argument;
+    dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
+}
+
+static int start_one(void) {
+    struct kernel_thread *one = calloc(1, sizeof *one);
+    if (one)
+        one->processor = aligned_alloc(64, (sizeof *one->processor + 63) & ~(size_t)63);
+    if (!one || !one->processor)
+        return ENOMEM;
+    dispatcher_add_processor(one->processor, one);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE + PTHREAD_STACK_MIN);
+    int error = pthread_create(&thread, &attributes, run, one);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+int processors_start(void) {
+    struct stack *stack = stack_take(STACK_SIZE);
+    if (!stack) {
+        runtime_report("no memory for the first processor");
+        return ENOMEM;
+    }
+    dispatcher_several(stack, (void *)((uintptr_t)stack & ~(uintptr_t)15));
+    dispatcher_enter(); /* until all are there */
+    int error = 0;
+    for (int i = 1; i < runtime.processors && !error; i++)
+        error = start_one();
+    if (error)
+        runtime_report("cannot start %d processors: %s", runtime.processors, strerror(error));
+    return error;
+}
+
+void processors_restart(void) {
+    if (!dispatcher_guard.several)
+        return;
+    dispatcher_set_guard(NULL, NULL, false);
+    atomic_store_explicit(&word, FREE, memory_order_relaxed);
+    runtime.processors = 1;
+}
