@@ -10,6 +10,8 @@
  * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
  * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
  */
+#include <errno.h>
+
 #include "dispatcher/raise_loaded.h"
 #include "dispatcher/state.h"
 
@@ -20,7 +22,10 @@ static void set_turn(uint16_t frame, struct dispatcher_thread *turn);
 static uint16_t take_frame(void);
 static void give_frame(uint16_t frame);
 static void move_to(struct processor *here, uint16_t frame);
+static uint32_t *count_of(const struct processor *processor);
+static void begin_to_wake(struct processor *processor);
 static void wake(struct processor *processor);
+static void wake_any(void);
 static void rest(struct processor *here);
 static void give_up_hope(void);
 static bool wants_another(void);
@@ -35,7 +40,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
         dispatcher_glance(here, &here->decisions);
     struct dispatcher_thread *next;
     do
-        next = here->turns_first ? take_turn(here) : ask(here);
+        next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
     while (!next);
     if (dispatcher.poller && dispatcher_first_instant() < dispatcher.polls_until) {
         dispatcher.polls_until = 0;
@@ -78,6 +83,26 @@ static struct processor *place_of(const struct dispatcher_thread *thread) {
     return thread->kept_on;
 }
 
+static uint64_t bit_of(const struct processor *processor) {
+    return processor->number < 64 ? (uint64_t)1 << processor->number : 0;
+}
+
+/* Where it has to run; NULL: wherever it is. Of those that it is bound to, one that has nothing to do. */
+static struct processor *place_for(const struct dispatcher_thread *thread, struct processor *here) {
+    struct processor *there = place_of(thread);
+    if ((there && there != here) || thread->kept_on || LIKELY(!thread->bound) || (thread->bound & bit_of(here)))
+        return there;
+    there = NULL;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        if (!(thread->bound & bit_of(one)))
+            continue;
+        if (!there || (one->asleep && !there->asleep) || (there->turns_first && !one->turns_first))
+            there = one;
+    }
+    return there;
+}
+
 bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread) {
     const struct processor *there = place_of(thread);
     return there && there != processor_here();
@@ -87,7 +112,7 @@ bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread) {
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next) {
     struct dispatcher_thread *turn = here->turn;
     set_turn(here->frame, turn);
-    struct processor *there = place_of(next);
+    struct processor *there = place_for(next, here);
     if (LIKELY(!there || there == here)) {
         if (UNLIKELY(here->timed))
             dispatcher_arm(here);
@@ -191,6 +216,14 @@ void dispatcher_end_turns_under(const struct scheduler *scheduler) {
     }
 }
 
+void dispatcher_interrupt_others(void) {
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *there = dispatcher.processors[i];
+        if (there != processor_here() && there->current != &there->idle && !there->armed)
+            dispatcher.host->interrupt(there);
+    }
+}
+
 /* ---- The lock ---------------------------------------------------------------------------------------------------- */
 
 static void enter(void) {
@@ -206,13 +239,10 @@ static void leave(void) {
     if (dispatcher.asleep && wants_another()) {
         for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
             struct processor *one = dispatcher.processors[i];
-            if (one->asleep && (!sleeper || one != dispatcher.poller))
+            if (one->asleep && !one->parked && (!sleeper || one != dispatcher.poller))
                 sleeper = one;
         }
-        sleeper->asleep = false;
-        sleeper->woken = true;
-        dispatcher.asleep--;
-        dispatcher.waking++;
+        begin_to_wake(sleeper);
     }
     bool polls = sleeper && sleeper == dispatcher.poller;
     dispatcher.host->unlock();
@@ -227,11 +257,15 @@ static bool wants_another(void) {
            (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
 }
 
-static void wake(struct processor *processor) {
+static void begin_to_wake(struct processor *processor) {
+    *count_of(processor) -= 1;
     processor->asleep = false;
     processor->woken = true;
-    dispatcher.asleep--;
     dispatcher.waking++;
+}
+
+static void wake(struct processor *processor) {
+    begin_to_wake(processor);
     if (processor == dispatcher.poller)
         dispatcher.driver->kick();
     else
@@ -251,13 +285,17 @@ __attribute__((noreturn)) static void idle(void) {
     }
 }
 
+static uint32_t *count_of(const struct processor *processor) {
+    return processor->parked ? &dispatcher.parked_asleep : &dispatcher.asleep;
+}
+
 static void fall_asleep(struct processor *here) {
     here->asleep = true;
-    dispatcher.asleep++;
+    *count_of(here) += 1;
 }
 
 static void wake_up(struct processor *here) {
-    dispatcher.asleep -= here->asleep;
+    *count_of(here) -= here->asleep;
     dispatcher.waking -= here->woken;
     here->asleep = here->woken = false;
 }
@@ -268,8 +306,14 @@ static void rest(struct processor *here) {
     if (dispatcher.driver)
         dispatcher.driver->poll(-1);
     bool something = dispatcher_ready() > 0 && !dispatcher.declined && dispatcher.free_frames != NOBODY;
-    bool all_others = dispatcher.asleep + 1 == dispatcher.processors_count;
-    if (something) {
+    bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
+    if (here->parked) {
+        if (dispatcher.asleep && wants_another())
+            wake_any();
+        fall_asleep(here);
+        dispatcher.host->sleep(here);
+        wake_up(here);
+    } else if (something) {
         /* There is something to be run now. */
     } else if (!dispatcher.poller && dispatcher_is_under_way()) {
         fall_asleep(here);
@@ -284,7 +328,14 @@ static void rest(struct processor *here) {
         dispatcher.host->sleep(here);
         wake_up(here);
     }
-    here->polling = false;
+    dispatcher_stop_polling(here);
+}
+
+static void wake_any(void) {
+    uint32_t i = 0;
+    while (!dispatcher.processors[i]->asleep || dispatcher.processors[i]->parked)
+        i++;
+    wake(dispatcher.processors[i]);
 }
 
 /* Nothing runs, and nothing can ever happen. */
@@ -334,12 +385,41 @@ void dispatcher_add_processor(struct processor *processor, void *host) {
 }
 
 void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
+    dispatcher.host->lock(); /* whoever has made it is done then */
     dispatcher_here = processor;
     processor->error_number = error_number;
     processor->exceptions = exceptions;
     context_adopt(&processor->idle.context);
-    dispatcher.host->lock();
     idle();
+}
+
+uint32_t dispatcher_processors(void) { return dispatcher.processors_count; }
+
+void dispatcher_set_processors(uint32_t count) {
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        if (one->parked == (i >= count))
+            continue;
+        *count_of(one) -= one->asleep;
+        one->parked = i >= count;
+        *count_of(one) += one->asleep;
+        if (one->asleep)
+            wake(one); /* it looks at what it is to do now */
+    }
+}
+
+bool dispatcher_can_bind(uint64_t processors) {
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        all |= bit_of(dispatcher.processors[i]);
+    return processors == 0 || (processors & all);
+}
+
+int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
+    if (!dispatcher_can_bind(processors))
+        return EINVAL;
+    thread->bound = processors;
+    return 0;
 }
 
 void *dispatcher_processor_host(const struct processor *processor) { return processor->host; }

@@ -689,19 +689,25 @@ TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
         here->patience = 0;
         return true;
     }
+    struct dispatcher_thread *self = here->current;
+    self->kept_on = here; /* its code may count on its kernel thread */
     interrupt();
+    self->kept_on = NULL;
     return false;
 }
 
 static void interrupt(void) {
     dispatcher_enter();
     struct processor *here = processor_here();
+    bool was_armed = here->armed != 0;
     here->armed = 0;
     here->late = false;
     tell(here->turn->scheduler, true);
     dispatcher_look(dispatcher.host->now());
     raise_tick(here->turn);
     dispatcher_arm(here);
+    if (UNLIKELY(dispatcher.several) && was_armed && here->armed)
+        dispatcher_interrupt_others();
     preempt();
     dispatcher_leave();
 }
@@ -710,7 +716,8 @@ static void interrupt(void) {
 static void raise_tick(struct dispatcher_thread *turn) {
     struct dispatcher_thread *runs = turn;
     for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
-        if (HAS(scheduler, tick) && scheduler->runnable > 1 && !taken_from(runs)) {
+        bool others = UNLIKELY(dispatcher.several) ? dispatcher_ready() > 0 : scheduler->runnable > 1;
+        if (HAS(scheduler, tick) && others && !taken_from(runs)) {
             const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
             if (UNLIKELY(stop))
                 dispatcher_contain(scheduler, "tick", stop, NULL, turn);

@@ -312,6 +312,15 @@ void dispatcher_add_processor(struct processor *processor, void *host);
 __attribute__((noreturn)) void dispatcher_process(struct processor *processor, int *error_number,
                                                   struct dispatcher_exceptions *exceptions);
 
+/* How many processors there are; how many of them take turns, the first ones. */
+uint32_t dispatcher_processors(void);
+void dispatcher_set_processors(uint32_t count);
+
+/* The thread runs on the processors with these numbers only, 0 to 63; 0: on all. It may stand on another until its next
+ * decision. EINVAL: there is none of them. */
+int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors);
+bool dispatcher_can_bind(uint64_t processors);
+
 /* Whether its stack is run on by another processor. */
 bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread);
 

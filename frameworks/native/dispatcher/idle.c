@@ -14,7 +14,6 @@ enum {
 
 static void look(int64_t now);
 static void attend_to_signals(void);
-static void stop_polling(struct processor *here);
 static void run_out(int64_t now);
 static void expire_all(int64_t now);
 static void expire(struct scheduler *scheduler, int64_t now);
@@ -27,13 +26,11 @@ struct dispatcher_thread *dispatcher_attend(void) {
     struct processor *here = processor_here();
     if (dispatcher.several)
         return dispatcher_decide(here);
-    int32_t patience;
-    dispatcher_glance(here, &patience);
-    here->patience = patience;
+    dispatcher_glance(here, &here->patience);
     return NULL;
 }
 
-void dispatcher_glance(struct processor *here, int32_t *patience) {
+void dispatcher_glance(struct processor *here, volatile int32_t *patience) {
     int64_t now = dispatcher.host->now(), passed = now - here->attended;
     if (passed < SHORT && here->patience_full < MOST)
         here->patience_full *= 2;
@@ -47,7 +44,7 @@ void dispatcher_glance(struct processor *here, int32_t *patience) {
     here->attended = now;
     here->polling = true;
     look(now);
-    stop_polling(here);
+    dispatcher_stop_polling(here);
     if (UNLIKELY(here->late)) { /* no more: it need not come back for this */
         here->late = false;
         here->armed = 0;
@@ -111,12 +108,12 @@ void dispatcher_poll(struct processor *here) {
     run_out(here->attended);
     expire_all(here->attended);
     attend_to_signals();
-    stop_polling(here);
+    dispatcher_stop_polling(here);
     dispatcher_arm(here); /* whoever runs now runs while others still wait */
 }
 
 /* In this order: an interruption in between finds the processor in the runtime, and comes back. */
-static void stop_polling(struct processor *here) {
+void dispatcher_stop_polling(struct processor *here) {
     here->polling = false;
     if (here->came) {
         here->came = false;

@@ -38,6 +38,7 @@ struct processor {
     int32_t decisions;                     /* until the world outside is attended to */
     uint16_t frame;                        /* of its turn */
     uint16_t sees;                         /* the frame in which it raises events: `frame`, but for a moment */
+    bool parked;                           /* it is to take no more turns than those that must be taken here */
     bool over;                             /* another processor's event has ended its turn */
     bool asleep;                           /* idle, and to be woken */
     bool woken;                            /* and was, but does not know it yet */

@@ -5,12 +5,18 @@
  *   - The same, and the policy has a handler of `tick`; or a thread sleeps or waits for a descriptor: within a tick, to
  *     see whether it can go on. The policy decides what that means to the thread that runs.
  *
+ * The timer of one processor stands for all: it raises what is due on the others, too, and has them interrupted.
+ *
  * In no other case. The timer is left as it is while threads come and go, so that a program whose threads give up the
  * processor by themselves pays for one interruption per tick, whatever number of turns they take.
  */
 #include "dispatcher/state.h"
 
 static int64_t first_turn_to_end(bool *contended);
+
+static bool others_wait(const struct scheduler *scheduler) {
+    return UNLIKELY(dispatcher.several) ? dispatcher_ready() > 0 : scheduler->runnable > 1;
+}
 
 void dispatcher_arm(struct processor *here) {
     const struct dispatcher_host *host = dispatcher.host;
@@ -36,7 +42,7 @@ void dispatcher_arm(struct processor *here) {
 static int64_t first_turn_to_end(bool *contended) {
     int64_t instant = DISPATCHER_FOREVER;
     for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
-        if (!scheduler->timed || scheduler->runnable < 2)
+        if (!scheduler->timed || !others_wait(scheduler))
             continue;
         *contended = true;
         const struct catapults_timers *timeouts = scheduler->timeouts;

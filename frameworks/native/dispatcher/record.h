@@ -62,8 +62,9 @@ struct dispatcher_thread {
     uint16_t turn_frame;  /* while it does: the frame in which it is RUNNING; */
     struct dispatcher_thread *turn_next; /* who waits behind it, */
     struct processor *turn_for;          /* and for which processor */
-    struct processor *kept_on;           /* it was interrupted in its own code, and goes on here only; or NULL */
-    bool timed_out;                      /* the instant came before dispatcher_unblock */
+    uint64_t bound;             /* to these processors, by their numbers; 0: to none; set by whoever makes it */
+    struct processor *kept_on;  /* it was interrupted in its own code, and goes on here only; or NULL */
+    bool timed_out;             /* the instant came before dispatcher_unblock */
     const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
     /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. */
     struct dispatcher_thread *stalled_on, *stalled_next, *stalled_previous;

@@ -44,7 +44,8 @@ struct dispatcher {
     bool declined; /* the policy dispatched nothing although something is ready, and nothing has happened since */
     uint16_t free_frames; /* the first; NOBODY: there is none */
     uint32_t processors_count;
-    uint32_t running;         /* frames that have a turn */
+    uint32_t running; /* frames that have a turn */
+    uint32_t parked_asleep;
     uint32_t asleep, waking;  /* processors that are idle; those of which that have been woken */
     struct processor *poller; /* who sleeps in the driver */
     int64_t polls_until;      /* and how long */
@@ -157,7 +158,7 @@ bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct disp
 /* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. Of several processors
  * it decides for them, too: returns who runs; else NULL. */
 struct dispatcher_thread *dispatcher_attend(void);
-void dispatcher_glance(struct processor *here, int32_t *patience);
+void dispatcher_glance(struct processor *here, volatile int32_t *patience);
 
 /* ---- Several processors: decide.c ---------------------------------------------------------------------------------
  */
@@ -186,11 +187,17 @@ void dispatcher_end_turn(uint16_t frame);
 /* The same of all that is RUNNING under the scheduler on other processors. */
 void dispatcher_end_turns_under(const struct scheduler *scheduler);
 
+/* Those that run and that nothing interrupts, although threads wait. */
+void dispatcher_interrupt_others(void);
+
 /* Whether something is under way, or timers are set. */
 bool dispatcher_is_under_way(void);
 
 /* The first instant for which a timer is set. */
 int64_t dispatcher_first_instant(void);
+
+/* The processor is not `polling` any more. */
+void dispatcher_stop_polling(struct processor *here);
 
 /* Sleeps in the driver. */
 void dispatcher_poll(struct processor *here);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "catapults.h"
@@ -262,6 +263,118 @@ static void impatiently_on_two(void) { run(2, POLICIES "/eager.so"); }
 static void impatiently_on_four(void) { run(4, POLICIES "/eager.so"); }
 static void with_turns_on_three(void) { run(3, POLICIES "/turns.so"); }
 
+/* ---- Preemption -------------------------------------------------------------------------------------------------- */
+
+static atomic_int spun[6];
+static atomic_bool spin_on = true;
+
+/* Without any call of the runtime. */
+static void *spin(void *argument) {
+    while (atomic_load_explicit(&spin_on, memory_order_relaxed))
+        atomic_fetch_add_explicit((atomic_int *)argument, 1, memory_order_relaxed);
+    return NULL;
+}
+
+static void threads_are_preempted_on_all(void) {
+    begin(2, POLICIES "/turns.so");
+    catapults_t threads[6];
+    for (int i = 0; i < 6; i++)
+        threads[i] = spawn(spin, &spun[i]);
+    bool all = false;
+    while (!all) {
+        catapults_sleep(5 * MS);
+        all = true;
+        for (int i = 0; i < 6; i++)
+            all = all && atomic_load(&spun[i]) > 0;
+    }
+    atomic_store(&spin_on, false);
+    for (int i = 0; i < 6; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+/* It stops, though it makes no call. */
+static void who_spins_elsewhere_can_be_suspended(void) {
+    begin(2, NULL);
+    catapults_t thread = spawn(spin, &spun[0]);
+    while (atomic_load(&spun[0]) == 0)
+        ;
+    require(catapults_suspend(thread) == 0);
+    int before;
+    do {
+        before = atomic_load(&spun[0]);
+        catapults_sleep(20 * MS);
+    } while (before != atomic_load(&spun[0]));
+    require(catapults_resume(thread) == 0);
+    while (before == atomic_load(&spun[0]))
+        catapults_yield();
+    atomic_store(&spin_on, false);
+    require(catapults_join(thread, NULL) == 0);
+}
+
+/* ---- Affinity, and how many there are -----------------------------------------------------------------------------
+ */
+
+__attribute__((noipa)) static pid_t kernel_thread(void) { return (pid_t)syscall(SYS_gettid); }
+
+static void *stay(void *argument) {
+    pid_t mine = kernel_thread();
+    for (int i = 0; i < 500; i++) {
+        if (i % 10 == 0)
+            catapults_sleep(1000);
+        else
+            catapults_yield();
+        require(kernel_thread() == mine);
+    }
+    *(pid_t *)argument = mine;
+    return NULL;
+}
+
+static void threads_stay_where_they_are_bound_to(void) {
+    begin(3, NULL);
+    catapults_t threads[9];
+    pid_t places[9];
+    for (int i = 0; i < 9; i++)
+        require(catapults_create(&threads[i], &(struct catapults_attributes){.processors = 1u << i % 3}, stay,
+                                 &places[i]) == 0);
+    uint64_t processors;
+    require(catapults_setaffinity(catapults_self(), 6) == 0);
+    require(catapults_getaffinity(catapults_self(), &processors) == 0 && processors == 6);
+    require(catapults_create(NULL, &(struct catapults_attributes){.processors = 8}, stay, NULL) == EINVAL);
+    require(catapults_setaffinity(catapults_self(), 8) == EINVAL);
+    for (int i = 0; i < 9; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 9; j++)
+            require((places[i] == places[j]) == (i % 3 == j % 3));
+    for (int i = 0; i < 20; i++) {
+        require(catapults_setaffinity(catapults_self(), 1u << i % 3) == 0);
+        require(kernel_thread() == places[i % 3]);
+    }
+}
+
+static void *turn(void *argument);
+
+static void processors_come_and_go(void) {
+    begin(2, NULL);
+    for (int round = 0; round < 30; round++) {
+        int processors = round * 7 % 5 + 1;
+        catapults_t threads[8];
+        for (int i = 0; i < 8; i++)
+            threads[i] = spawn(turn, NULL);
+        require(catapults_set_processors(processors) == 0 && catapults_processors() == processors);
+        catapults_sleep(50000);
+        for (int i = 0; i < 8; i++)
+            require(catapults_join(threads[i], NULL) == 0);
+    }
+    require(catapults_set_processors(0) == EINVAL && catapults_set_processors(1000) == EINVAL);
+}
+
+static void one_stays_one(void) {
+    begin(1, NULL);
+    require(catapults_set_processors(1) == 0 && catapults_set_processors(2) == ENOTSUP && catapults_processors() == 1);
+    require(catapults_setaffinity(catapults_self(), 1) == 0 && catapults_setaffinity(catapults_self(), 2) == EINVAL);
+}
+
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static void *exit_last(void *argument) {
@@ -390,6 +503,11 @@ int main(void) {
         child_test(impatiently_on_two),
         child_test(impatiently_on_four),
         child_test(with_turns_on_three),
+        child_test(threads_are_preempted_on_all),
+        child_test(who_spins_elsewhere_can_be_suspended),
+        child_test(threads_stay_where_they_are_bound_to),
+        child_test(processors_come_and_go),
+        child_test(one_stays_one),
         child_test(it_ends_with_the_last_thread),
         cmocka_unit_test(a_deadlock_is_reported),
         child_test(a_child_has_one),

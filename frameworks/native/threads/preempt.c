@@ -44,7 +44,7 @@ void preempt_for_signals(void) {
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
     host->arm = NULL;
     host->tick = options->tick > 0 ? options->tick : TICK;
-    if (options->cooperative || runtime.activations || runtime.processors > 1)
+    if (options->cooperative || runtime.activations)
         return;
     /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
     int error = start();
@@ -57,6 +57,12 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
             "with `catapults build`");
     else if (error != ENOTSUP)
         runtime_report("no thread is preempted by time: %s", strerror(error));
+}
+
+void preempt_attach(void) {
+    int error = started ? preemption_attach() : 0;
+    if (error)
+        runtime_report("no thread is preempted by time on one of the processors: %s", strerror(error));
 }
 
 void preempt_restart(void) {

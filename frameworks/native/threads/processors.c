@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preemption/preemption.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
 
@@ -26,6 +27,7 @@ __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 struct kernel_thread {
     _Atomic uint32_t awake; /* a futex: 0 while it sleeps */
     struct processor *processor;
+    pid_t thread;
     struct dispatcher_exceptions no_exceptions;
 };
 
@@ -61,10 +63,10 @@ int processors_wanted(const struct catapults_options *options) {
 
 int processors_refuse(const struct catapults_options *options, const struct catapults_hierarchy *hierarchy) {
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
-    const char *what = hierarchy                     ? "a hierarchy"
+    const char *what = hierarchy             ? "a hierarchy"
                        : runtime.activations ? "activations"
-                       : trace && *trace             ? "a recording of who ran when"
-                                                     : NULL;
+                       : trace && *trace     ? "a recording of who ran when"
+                                             : NULL;
     if (!what)
         return 0;
     runtime_report("%s does not go with several processors; ask for one (CATAPULTS_PROCESSORS=1)", what);
@@ -136,15 +138,25 @@ static void wake(struct processor *processor) {
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
+static void interrupt(struct processor *processor) {
+    tgkill(getpid(), kernel_thread_of(processor)->thread, PREEMPTION_SIGNAL);
+}
+
 void processors_prepare(struct dispatcher_host *host) {
     host->lock = lock;
     host->unlock = unlock;
     host->sleep = sleep_;
     host->wake = wake;
+    if (host->arm)
+        host->interrupt = interrupt;
+    first.thread = gettid();
 }
 
 static void *run(void *argument) {
     struct kernel_thread *self = argument;
+    self->thread = gettid();
+    preempt_attach();
+    watch_attach();
     dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
 }
 
@@ -152,9 +164,10 @@ static int start_one(void) {
     struct kernel_thread *one = calloc(1, sizeof *one);
     if (one)
         one->processor = aligned_alloc(64, (sizeof *one->processor + 63) & ~(size_t)63);
-    if (!one || !one->processor)
+    if (!one || !one->processor) {
+        free(one);
         return ENOMEM;
-    dispatcher_add_processor(one->processor, one);
+    }
     pthread_attr_t attributes;
     pthread_t thread;
     pthread_attr_init(&attributes);
@@ -162,7 +175,13 @@ static int start_one(void) {
     pthread_attr_setstacksize(&attributes, STACK_SIZE + PTHREAD_STACK_MIN);
     int error = pthread_create(&thread, &attributes, run, one);
     pthread_attr_destroy(&attributes);
-    return error;
+    if (error) {
+        free(one->processor);
+        free(one);
+        return error;
+    }
+    dispatcher_add_processor(one->processor, one); /* it waits for the lock */
+    return 0;
 }
 
 int processors_start(void) {
@@ -178,6 +197,52 @@ int processors_start(void) {
         error = start_one();
     if (error)
         runtime_report("cannot start %d processors: %s", runtime.processors, strerror(error));
+    return error;
+}
+
+/* ---- Later ------------------------------------------------------------------------------------------------------- */
+
+int catapults_set_processors(int count) {
+    if (count == CATAPULTS_PROCESSORS_ALL)
+        count = usable() < DISPATCHER_PROCESSORS ? usable() : DISPATCHER_PROCESSORS;
+    if (count < 1 || count > DISPATCHER_PROCESSORS)
+        return EINVAL;
+    if (!dispatcher_guard.several)
+        return count == 1 ? 0 : ENOTSUP;
+    int error = 0;
+    dispatcher_enter();
+    while (dispatcher_processors() < (uint32_t)count && !error)
+        error = start_one();
+    if (!error) {
+        dispatcher_set_processors((uint32_t)count);
+        runtime.processors = count;
+    }
+    dispatcher_leave();
+    return error;
+}
+
+int catapults_processors(void) {
+    dispatcher_enter();
+    int count = runtime.processors;
+    dispatcher_leave();
+    return count;
+}
+
+int catapults_setaffinity(catapults_t thread, uint64_t processors) {
+    dispatcher_enter();
+    int error = thread->ended ? ESRCH : dispatcher_bind(&thread->dispatched, processors);
+    dispatcher_leave();
+    if (!error && thread == catapults_self())
+        catapults_yield();
+    return error;
+}
+
+int catapults_getaffinity(catapults_t thread, uint64_t *processors) {
+    dispatcher_enter();
+    int error = thread->ended ? ESRCH : 0;
+    if (!error)
+        *processors = thread->dispatched.bound;
+    dispatcher_leave();
     return error;
 }
 

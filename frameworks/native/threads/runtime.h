@@ -55,6 +55,9 @@ void overflow_install(void);
 /* Sets host->arm, unless the program cannot be preempted; the calling kernel thread then can be. */
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host);
 
+/* The calling kernel thread can be interrupted, too. */
+void preempt_attach(void);
+
 /* In a child of fork: its kernel thread can be interrupted, too. */
 void preempt_restart(void);
 
@@ -64,6 +67,9 @@ void preempt_for_signals(void);
 
 /* Watches handlers that may run for ever, on the calling kernel thread. Once is enough. */
 void watch_start(void);
+
+/* The same on the calling kernel thread, if they are watched. */
+void watch_attach(void);
 
 /* In a child of fork, if they were watched. */
 void watch_restart(void);

@@ -36,6 +36,10 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
         dispatcher_leave();
         return EINVAL;
     }
+    if (__builtin_expect(attributes->processors != 0, 0) && !dispatcher_can_bind(attributes->processors)) {
+        dispatcher_leave();
+        return EINVAL;
+    }
     struct catapults_handle *thread = make(attributes);
     if (!thread) {
         dispatcher_leave();
@@ -244,6 +248,7 @@ static struct catapults_handle *make(const struct catapults_attributes *attribut
     thread->has_ceiling = false;
     thread->refusal = NULL;
     thread->detached = attributes->detached;
+    thread->dispatched.bound = attributes->processors;
     thread->ended = false;
     thread->waiting = NULL;
     thread->signals = (struct signal_state){.mask = handle_self()->signals.mask, .place = SIGNAL_PLACE_NEW};

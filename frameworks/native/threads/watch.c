@@ -42,6 +42,8 @@ static TOOLS_UNSEEN void came(int signal, siginfo_t *info, void *context) {
 
 static bool started;
 
+static int watch(void);
+
 void watch_restart(void) {
     bool again = started;
     started = false;
@@ -53,13 +55,28 @@ void watch_start(void) {
     if (started)
         return;
     started = true;
+    int error = preemption_install(WATCH_SIGNAL, came, SA_RESTART | SA_ONSTACK, 0);
+    if (!error)
+        error = watch();
+    if (error)
+        runtime_report("no handler of a policy is stopped that runs for too long: %s", strerror(error));
+}
+
+void watch_attach(void) {
+    int error = started ? watch() : 0;
+    if (error)
+        runtime_report("no handler of a policy is stopped that runs for too long on one of the processors: %s",
+                       strerror(error));
+}
+
+static int watch(void) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WATCH_SIGNAL};
     event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
     struct itimerspec limit = {
         .it_value = {.tv_sec = runtime.handler_limit / 1000000000, .tv_nsec = runtime.handler_limit % 1000000000}};
     limit.it_interval = limit.it_value;
     timer_t timer;
-    if (preemption_install(WATCH_SIGNAL, came, SA_RESTART | SA_ONSTACK, 0) != 0 ||
-        timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0 || timer_settime(timer, 0, &limit, NULL) != 0)
-        runtime_report("no handler of a policy is stopped that runs for too long: %s", strerror(errno));
+    return timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0 && timer_settime(timer, 0, &limit, NULL) == 0
+               ? 0
+               : errno;
 }

@@ -28,13 +28,14 @@ struct catapults_attributes {
                                               the root */
     struct catapults_port *scheduled_by; /* it is under no policy, but scheduled by who receives at that port (ports.h);
                                             `scheduler` and `values` are not used then */
+    uint64_t processors;                 /* that it may run on: see catapults_setaffinity; 0: all */
     const struct catapults_value *values; /* of the policy's per-thread imports: see catapults/imports.h */
     size_t values_count;
 };
 
 /* Creates a thread. It shares the floating-point environment (fenv.h) with all others: whoever sets a rounding mode
  * sets it for the process. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EINVAL: of
- * `values`. EPERM: there was no catapults_init. `attributes` and `thread` may be NULL. */
+ * `values` or `processors`. EPERM: there was no catapults_init. `attributes` and `thread` may be NULL. */
 int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *),
                      void *argument);
 const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
@@ -104,6 +105,29 @@ void catapults_preemption_release(void);
 /* All code of the object (a shared library) that this address is in counts as the application's own. ENOENT: there is
  * no such object. ENOSPC: too many, some 60. */
 int catapults_preemption_register(const void *address);
+
+/* ---- Processors ---------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * How many processors take turns (catapults_options.processors), from 1 to 128 or CATAPULTS_PROCESSORS_ALL. More than
+ * ever are started; those that are too many take no more turns once their threads give up the processor, but of threads
+ * that are bound to them alone. A CPU that goes away from the process, or comes to it, is not noticed: whoever knows
+ * calls this. ENOTSUP: the runtime was started with one. EINVAL, EAGAIN, ENOMEM.
+ */
+int catapults_set_processors(int count);
+int catapults_processors(void);
+
+/*
+ * Bit n of `processors`: the thread may run on processor n, of the first 64; 0: on all. The policy knows nothing of it:
+ * it dispatches the thread on any processor, and if that may not run it, the turn waits for one that may, which takes
+ * it as soon as it needs a thread. So such a thread is RUNNING to its policy while it waits, and its turn can end by a
+ * timer before it has begun; one processor may be asked too much of while others are idle. A caller that may not run
+ * where it is moves at once, another thread when it gives up the processor. EINVAL: there is none of these processors,
+ * which can come later. ESRCH.
+ */
+int catapults_setaffinity(catapults_t thread, uint64_t processors);
+int catapults_getaffinity(catapults_t thread, uint64_t *processors);
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
