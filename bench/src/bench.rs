@@ -5,6 +5,7 @@ mod check;
 mod freertos;
 mod large;
 mod peers;
+mod processors;
 mod switch;
 mod web;
 
@@ -45,6 +46,8 @@ enum Question {
     Switch,
     /// How soon a thread that blocks in the kernel is noticed
     Activations,
+    /// What several processors cost
+    Processors,
     /// How CoW compares with nginx
     Web,
     /// How long a policy takes to be checked and translated
@@ -80,6 +83,10 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             Question::Activations => {
                 let (repeats, goals) = activations::measure(place)?;
                 ("activations", "upcalls of the activations, in nanoseconds", repeats, goals)
+            }
+            Question::Processors => {
+                let (repeats, goals) = processors::measure(place)?;
+                ("processors", "several processors, in nanoseconds", repeats, goals)
             }
             Question::Freertos => {
                 let (table, rows) = freertos::measure(place)?;

@@ -75,7 +75,12 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
 ///
 /// When it fails, or prints anything else.
 pub fn run(program: PathBuf, argument: Option<&PathBuf>, processor: usize) -> Result<Vec<(String, f64)>> {
-    let output = limited(&program, &[processor])
+    run_on(program, argument, &[processor])
+}
+
+/// The same, on several processors.
+pub fn run_on(program: PathBuf, argument: Option<&PathBuf>, processors: &[usize]) -> Result<Vec<(String, f64)>> {
+    let output = limited(&program, processors)
         .args(argument)
         .env_remove("CATAPULTS_POLICY")
         .output()

@@ -377,6 +377,8 @@ static inline __attribute__((always_inline)) void yield(bool traced) {
     struct dispatcher_thread *next = choose(here), *self = here->current;
     if (change(here, self, next, traced))
         context_switch(&self->context, &next->context);
+    else if (UNLIKELY(dispatcher.signalled))
+        dispatcher.host->undisturbed();
 }
 
 /* By a thread that an application's thread schedules: that is told, and may wake up. */

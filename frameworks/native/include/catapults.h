@@ -82,11 +82,12 @@ struct catapults_options {
  *   only. errno and C++ exceptions are the thread's own; but compilers keep the address of errno within a function: one
  *   that uses it before such a call and after it asks for it in a function of its own (noipa).
  * - Variables that a policy imports are read at any time: they are to be changed by atomic stores.
- * - catapults_suspend does not wait until the thread has stopped: it does so in its next call, or when it is interrupted.
+ * - catapults_suspend does not wait until the thread has stopped: it does so in its next call, or when it is
+ * interrupted.
  * - The driver is epoll; asking for io_uring is EINVAL.
  * - A thread that is preempted by time goes on on the same kernel thread.
  * - Until a later version: no donation; EINVAL: hierarchies, activations, recordings. ENOTSUP:
- *   catapults_scheduler_add, catapults_stand_in, the attribute `scheduled_by`.
+ *   catapults_scheduler_add, catapults_stand_in, the attribute `scheduled_by`, signals of threads (signals.h).
  * - A child of catapults_fork has one processor.
  */
 

@@ -34,6 +34,10 @@ int catapults_sigaction(int number, const struct sigaction *action, struct sigac
         errno = EINVAL;
         return -1;
     }
+    if (action && dispatcher_guard.several) {
+        errno = ENOTSUP;
+        return -1;
+    }
     dispatcher_enter();
     if (!(signals.taken & signal_bit(number))) {
         if (!action) {

@@ -45,6 +45,8 @@ static int wait_for_one(const sigset_t *set, siginfo_t *info, int64_t instant, b
     struct signal_waiter waiter = {.thread = self, .set = signals_of(set)};
     if (!waiter.set)
         return EINVAL;
+    if (dispatcher_guard.several)
+        return ENOTSUP;
     for (;;) {
         catapults_testcancel();
         waiter.next = NULL;
@@ -90,6 +92,10 @@ int catapults_sigtimedwait(const sigset_t *set, siginfo_t *info, int64_t instant
 /* ---- sigsuspend -------------------------------------------------------------------------------------------------- */
 
 int catapults_sigsuspend(const sigset_t *mask) {
+    if (dispatcher_guard.several) {
+        errno = ENOTSUP;
+        return -1;
+    }
     struct catapults_handle *self = handle_self();
     sigset_t before;
     catapults_testcancel();

@@ -285,6 +285,8 @@ static const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SI
                                UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGSYS - 1);
 
 int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
+    if (set && dispatcher_guard.several)
+        return ENOTSUP;
     struct catapults_handle *self = handle_self();
     uint64_t mask = self->signals.mask, old = mask;
     if (set) {
@@ -326,6 +328,8 @@ int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
 static int direct(catapults_t thread, int number, int code, union sigval value) {
     if (number < 0 || number >= _NSIG || (number && (signals_reserved() & signal_bit(number))))
         return EINVAL;
+    if (number && dispatcher_guard.several)
+        return ENOTSUP;
     siginfo_t info = {.si_signo = number, .si_code = code};
     info.si_pid = getpid();
     info.si_uid = getuid();
