@@ -34,7 +34,10 @@ static bool wants_another(void);
 
 struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     here->patience = 1; /* the next decision comes here, too */
-    here->over = false;
+    if (UNLIKELY(here->over)) {
+        here->over = false;
+        here->armed = 0; /* it may have been interrupted just now, and not have come to say so */
+    }
     set_turn(here->frame, NULL);
     if (here->late || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
@@ -130,6 +133,8 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     move_to(here, take_frame());
     if (there->asleep)
         wake(there);
+    else if (dispatcher.host->interrupt && there->timed && !there->armed)
+        dispatcher.host->interrupt(there); /* it knows of nobody who waits */
     return NULL;
 }
 

@@ -12,10 +12,10 @@
  */
 #include "dispatcher/state.h"
 
-static int64_t first_turn_to_end(bool *contended);
+static int64_t first_turn_to_end(const struct processor *here, bool *contended);
 
-static bool others_wait(const struct scheduler *scheduler) {
-    return UNLIKELY(dispatcher.several) ? dispatcher_ready() > 0 : scheduler->runnable > 1;
+static bool others_wait(const struct processor *here, const struct scheduler *scheduler) {
+    return UNLIKELY(dispatcher.several) ? dispatcher_ready() > 0 || here->turns_first : scheduler->runnable > 1;
 }
 
 void dispatcher_arm(struct processor *here) {
@@ -23,7 +23,7 @@ void dispatcher_arm(struct processor *here) {
     if (!host->arm)
         return;
     bool contended = false;
-    int64_t end = here->timed ? first_turn_to_end(&contended) : DISPATCHER_FOREVER;
+    int64_t end = here->timed ? first_turn_to_end(here, &contended) : DISPATCHER_FOREVER;
     int64_t instant = here->armed;
     if (!instant) {
         if (!contended && !dispatcher.timers && !(dispatcher.driver && dispatcher.driver->busy()))
@@ -39,10 +39,10 @@ void dispatcher_arm(struct processor *here) {
 }
 
 /* The first timer of a policy under which something else is ready; `contended`: there is such a policy. */
-static int64_t first_turn_to_end(bool *contended) {
+static int64_t first_turn_to_end(const struct processor *here, bool *contended) {
     int64_t instant = DISPATCHER_FOREVER;
     for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
-        if (!scheduler->timed || !others_wait(scheduler))
+        if (!scheduler->timed || !others_wait(here, scheduler))
             continue;
         *contended = true;
         const struct catapults_timers *timeouts = scheduler->timeouts;
