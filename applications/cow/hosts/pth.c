@@ -128,7 +128,10 @@ static pth_time_t time_of(int64_t nanoseconds) {
     return pth_time((long)(nanoseconds / SECOND), (long)(nanoseconds % SECOND / 1000));
 }
 
-void catapults_sleep(int64_t nanoseconds) { pth_nap(time_of(nanoseconds)); }
+int catapults_sleep(int64_t nanoseconds) {
+    pth_nap(time_of(nanoseconds));
+    return 0; /* no signal ends it */
+}
 
 /* An event at an instant of our clock; NULL: never. */
 static pth_event_t alarm_at(int64_t instant) {
