@@ -4,7 +4,7 @@ use super::arrays::Helper;
 use super::handler::Body;
 use super::{Style, verbatim};
 use crate::policy::{
-    AttributeId, BinaryOperator, ContainerKind, ContainerRef, Element, Entity, Expression, Place, Thread, Type,
+    AttributeId, BinaryOperator, ContainerKind, ContainerRef, Element, Entity, Expression, Place, Policy, Thread, Type,
     UnaryOperator, Value,
 };
 use crate::vocabulary::in_unit;
@@ -80,6 +80,9 @@ fn level(value: Value) -> Level {
 }
 
 fn piece(body: &mut Body, value: &Expression) -> Piece {
+    if let Some(Sum { value, beyond: true }) = sum(body.policy, value) {
+        return Piece { text: literal(value), level: level(value) };
+    }
     match value {
         Expression::Literal(value) => Piece { text: literal(*value), level: level(*value) },
         Expression::Constant(id) => Piece::primary(body.names.constants[id.0].clone()),
@@ -150,6 +153,66 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             Piece { text: format!("({})({text})", super::type_name(*ty)), level: Level::Unary }
         }
     }
+}
+
+/// What numbers come to that do not depend on anything.
+struct Sum {
+    value: Value,
+    /// On the way a number did not fit. A C compiler would complain of the sum.
+    beyond: bool,
+}
+
+fn sum(policy: &Policy, expression: &Expression) -> Option<Sum> {
+    let wide = |value: Value| match value {
+        Value::Int(value) => Some((i128::from(value), false)),
+        Value::Time(value) => Some((i128::from(value), true)),
+        Value::Bool(_) | Value::Float(_) => None,
+    };
+    let (exact, is_time, beyond) = match expression {
+        Expression::Literal(value) => return wide(*value).map(|_| Sum { value: *value, beyond: false }),
+        Expression::Constant(id) => {
+            let value = policy.constants[id.0].value;
+            return wide(value).map(|_| Sum { value, beyond: false });
+        }
+        Expression::Unary(UnaryOperator::Negate, operand) => {
+            let operand = sum(policy, operand)?;
+            let (value, is_time) = wide(operand.value)?;
+            (-value, is_time, operand.beyond)
+        }
+        Expression::Binary(operator, left, right) => {
+            let (left, right) = (sum(policy, left)?, sum(policy, right)?);
+            let ((first, time), (second, other_time)) = (wide(left.value)?, wide(right.value)?);
+            let exact = match operator {
+                BinaryOperator::Add => first + second,
+                BinaryOperator::Subtract => first - second,
+                BinaryOperator::Multiply => first * second,
+                BinaryOperator::Divide
+                | BinaryOperator::Remainder
+                | BinaryOperator::Less
+                | BinaryOperator::LessOrEqual
+                | BinaryOperator::Greater
+                | BinaryOperator::GreaterOrEqual
+                | BinaryOperator::Equal
+                | BinaryOperator::NotEqual
+                | BinaryOperator::And
+                | BinaryOperator::Or => return None,
+            };
+            (exact, time || other_time, left.beyond || right.beyond)
+        }
+        Expression::Unary(UnaryOperator::Not, _)
+        | Expression::ConstantElement { .. }
+        | Expression::Read(_)
+        | Expression::Convert(..)
+        | Expression::Now
+        | Expression::Size(_)
+        | Expression::In(..)
+        | Expression::NotZero(_)
+        | Expression::Verbatim { .. } => return None,
+    };
+    let beyond_width = if is_time { 0 } else { 64 - u32::from(policy.int_bits) };
+    let wrapped = (exact as i64) << beyond_width >> beyond_width;
+    let value = if is_time { Value::Time(wrapped) } else { Value::Int(wrapped) };
+    Some(Sum { value, beyond: beyond || i128::from(wrapped) != exact })
 }
 
 fn read(body: &mut Body, place: &Place) -> Piece {
