@@ -162,9 +162,12 @@ static void *lock_and_note(void *name) {
     return NULL;
 }
 
+static int waited;
+
 static void wait_awhile(int number) {
     count(number);
     require(catapults_sleep(3 * MS) == 0);
+    waited++;
 }
 
 static void a_place_in_a_queue_is_kept(void) {
@@ -178,7 +181,10 @@ static void a_place_in_a_queue_is_kept(void) {
     }
     for (int i = 0; i < 3; i++)
         require(catapults_kill(threads[i], SIGUSR1) == 0);
-    catapults_sleep(10 * MS);
+    while (waited < 3)
+        catapults_sleep(MS);
+    for (int i = 0; i < 100; i++)
+        catapults_yield(); /* all wait for the mutex again, also where one turn is too short for it */
     require(handled == 3);
     require(catapults_kill(threads[0], SIGUSR1) == 0);
     catapults_yield(); /* it is in its handler, and the mutex is free meanwhile */
