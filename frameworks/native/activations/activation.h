@@ -7,7 +7,7 @@
  *
  *     SPARE ──► TAKEN ──► CALLED ──► RUNNING ◄──► IDLE         (sa_yield; whoever has news wakes it)
  *       ▲                             │  ▲ │
- *       └──── sa_resume, sa_yield ◄───┘  │ └──► PARKED ──► RUNNING      interrupted; resumed by somebody's sa_resume
+ *       └──── sa_resume, sa_yield ◄───┘  │ └──► PARKED ──► RESUMED ──► RUNNING     interrupted; by somebody's sa_resume
  *                                        │        ▲
  *          was not blocked, or came  ◄── LOST     │ caught when it comes back
  *                      back in time      │        │
@@ -15,7 +15,8 @@
  *
  * LOST: it seems blocked, and a spare has been called to see. It owns the processor still, and says so, by changing the
  * word back, if it gets to the library first. AWAY: it is blocked, and the processor is the spare's. So whoever is in
- * the library never loses a processor, without paying for it.
+ * the library never loses a processor, without paying for it. RESUMED: it has the processor, and is still in the system
+ * call in which it waited for it; that is no reason to take it away again.
  */
 #ifndef CATAPULTS_ACTIVATION_H
 #define CATAPULTS_ACTIVATION_H
@@ -40,6 +41,7 @@ enum lwp_state {
     LWP_LOST,
     LWP_AWAY,
     LWP_PARKED,
+    LWP_RESUMED,
     LWP_QUITS /* its kernel thread ends */
 };
 /* The word: a state, and how often it got a processor, came back in time or began a hold. What somebody saw before that
@@ -64,7 +66,7 @@ struct sa_processor;
 struct lwp {
     /* Read by sa_trap, at these offsets. */
     int32_t pid, tid, signal, unused;
-    uint64_t return_to; /* where it blocked */
+    uint64_t return_to; /* where it blocked, if it was armed there */
 
     _Atomic uint32_t word;
     _Atomic int held;                /* depth of sa_hold */
@@ -72,6 +74,7 @@ struct lwp {
     struct sa_t sa;                  /* its own */
     volatile struct rseq_area *rseq; /* registered with the kernel */
     struct rseq_section section;
+    _Atomic bool arming; /* somebody is about to set return_to and section */
     int file;            /* /proc/self/task/…/syscall */
     int retry, ticks;    /* timers: of the clock, for sections; of its CPU time */
     int tries, steps;    /* of an interruption that found a section */
@@ -146,8 +149,8 @@ static inline bool lwp_change(struct lwp *lwp, uint32_t from, enum lwp_state to)
 /* In assembly. */
 _Noreturn void sa_on_stack(void *top, void (*function)(void *), void *argument);
 void sa_trap(void);
+extern const char sa_trap_saved[], sa_trap_restored[], sa_trap_end[];
 int sa_probe(const struct timespec *moment);
-extern const char sa_trap_end[];
 
 /* ---- lwp.c: lives of activations -----------------------------------------------------------------------------------
  */
@@ -188,8 +191,8 @@ bool watch_blocked(struct lwp *lwp, uint64_t *pc, uint64_t *sp);
 void *watch_standby(void *processor);
 /* The activation has seemed blocked for long, and nobody has come: another spare is called. */
 void watch_call_again(struct sa_processor *processor);
-/* The activation is AWAY, and blocked there: it is caught when it comes back. */
-void watch_catch(struct lwp *lwp, uint64_t pc);
+/* As watch_blocked; if it is, it is caught when it comes back. */
+bool watch_catch(struct lwp *lwp, uint64_t *pc, uint64_t *sp);
 /* The processor's carrier may have something to do from now on. */
 void watch_unpark(struct sa_processor *processor);
 

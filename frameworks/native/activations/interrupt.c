@@ -205,6 +205,30 @@ static uint64_t program_counter(const ucontext_t *context) {
 #endif
 }
 
+/* What sa_trap has done so far is undone (see there): the context is where it came back to. From now on it can be armed
+ * anew. */
+static void leave_trap(const struct lwp *self, ucontext_t *context) {
+#if defined(__x86_64__)
+    greg_t *registers = context->uc_mcontext.gregs;
+    uint64_t pc = program_counter(context);
+    if (pc < (uintptr_t)sa_trap || pc >= (uintptr_t)sa_trap_end)
+        return;
+    if (pc >= (uintptr_t)sa_trap_restored) {
+        registers[REG_RSP] += 136;
+    } else if (pc > (uintptr_t)sa_trap) {
+        const greg_t *saved = (const greg_t *)registers[REG_RSP];
+        if (pc >= (uintptr_t)sa_trap_saved) {
+            static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_R11};
+            for (int i = 0; i < 6; i++)
+                registers[order[i]] = saved[i];
+        }
+        registers[REG_RSP] += 184;
+    }
+    registers[REG_RIP] = (greg_t)self->return_to;
+#endif
+    (void)self, (void)context;
+}
+
 /* The library's own code, or none of ours, made the fault: nobody could handle it. The instruction is executed again.
  */
 static void die(int signal) {
@@ -216,6 +240,7 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     ucontext_t *context = argument;
     struct lwp *self = sa_here;
     int error = errno;
+    leave_trap(self, context);
     uint64_t pc = program_counter(context);
     bool step = stepped(self, signal, info, context);
     bool fault = !step && signal != activations.signal && is_fault(signal, info);
@@ -229,10 +254,6 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
         errno = error;
         return;
     }
-#if defined(__x86_64__)
-    if (pc >= (uintptr_t)sa_trap && pc < (uintptr_t)sa_trap_end)
-        pc = self->return_to;
-#endif
     switch (lwp_state(self)) {
     case LWP_LOST:
     case LWP_RUNNING:
@@ -261,6 +282,7 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     case LWP_CALLED:
     case LWP_IDLE:
     case LWP_PARKED:
+    case LWP_RESUMED:
     case LWP_QUITS:
         if (fault)
             die(signal);

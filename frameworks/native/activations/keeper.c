@@ -176,11 +176,10 @@ static bool catch_some(void) {
         if (lwp_state(lwp) != LWP_AWAY)
             continue;
         looked++;
-        if (!watch_blocked(lwp, &pc, &sp)) {
+        /* It may have got away and blocked somewhere else. */
+        if (!watch_catch(lwp, &pc, &sp)) {
             interrupt_send(lwp);
             any = true;
-        } else if (activations.traps && !lwp->rseq->section) {
-            watch_catch(lwp, pc); /* it had got away, and has blocked somewhere else */
         }
     }
     return any;

@@ -175,7 +175,7 @@ void lwp_resume(struct lwp *lwp, struct sa_processor *processor) {
     atomic_store(&processor->carrier, lwp);
     /* One more epoch: whoever saw it on another processor, or in another stay on this one, must not take this one. */
     uint32_t word = atomic_load(&lwp->word) + LWP_EPOCH; /* PARKED: nobody else changes it */
-    atomic_store(&lwp->word, (word & ~(uint32_t)LWP_STATE) | LWP_RUNNING);
+    atomic_store(&lwp->word, (word & ~(uint32_t)LWP_STATE) | LWP_RESUMED);
     watch_unpark(processor);
     futex_wake(&lwp->word, 1);
 }
@@ -199,4 +199,5 @@ void lwp_park(struct lwp *self, struct lwp *called) {
             }
         }
     }
+    lwp_change(self, atomic_load(&self->word), LWP_RUNNING); /* RESUMED: nobody else changes it */
 }

@@ -222,7 +222,7 @@ int sa_preempt(int id) {
         return fail(ESRCH);
     struct lwp *lwp = &sa_lwps[id - 1];
     enum lwp_state state = lwp_state(lwp);
-    if (state != LWP_RUNNING && state != LWP_IDLE)
+    if (state != LWP_RUNNING && state != LWP_RESUMED && state != LWP_IDLE)
         return fail(ESRCH);
     atomic_store(&lwp->user, true);
     if (!interrupt_wake(lwp))

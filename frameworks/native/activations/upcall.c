@@ -162,8 +162,7 @@ void upcall_make(struct lwp *self) {
         if (!watch_take_over(self, processor, about, self->about_word))
             return;
         upcall = (struct upcall){.type = SA_UPCALL_BLOCKED, .events = 1};
-        add(self, 1, about);
-        self->events[1].sa_context = &self->blocked;
+        self->sas[1] = &self->events[1];
         break;
     case CALL_NEWPROC:
         atomic_store(&processor->carrier, self);

@@ -52,34 +52,52 @@ static void set_place(ucontext_t *place, uint64_t pc, uint64_t sp) {
 #endif
 }
 
-/* It was blocked a moment ago. From here on it is led to sa_trap when it returns to where it was; if it has got away in
- * that moment, the keeper finds it. Somebody else's sequence is left alone. */
-void watch_catch(struct lwp *lwp, uint64_t pc) {
-    if (LIKELY(activations.traps && !lwp->rseq->section)) {
-        lwp->return_to = lwp->section.start = pc;
+/* Set by the linker (preemption/text.ld). */
+extern const char __start_catapults_text[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_catapults_text[] __attribute__((weak, visibility("hidden")));
+
+static bool ours(uint64_t pc) {
+    return pc >= (uintptr_t)__start_catapults_text && pc < (uintptr_t)__stop_catapults_text;
+}
+
+/* If it is blocked, it is led to sa_trap from here on when it returns to where it is; if it gets away in that moment,
+ * the keeper finds it. What it is to return to must stay as it is as long as it is in sa_trap and has not read it. So
+ * one arms at a time, and only what was not armed before it was seen blocked, elsewhere than in sa_trap or in the
+ * handler that interrupts that: then it cannot be on its way there. Somebody else's sequence is left alone, too. */
+bool watch_catch(struct lwp *lwp, uint64_t *pc, uint64_t *sp) {
+    bool alone = LIKELY(activations.traps) && !atomic_exchange(&lwp->arming, true);
+    bool armed = lwp->rseq->section != 0;
+    bool blocked = watch_blocked(lwp, pc, sp);
+    if (LIKELY(blocked && alone && !armed && !ours(*pc))) {
+        lwp->return_to = lwp->section.start = *pc;
         atomic_thread_fence(memory_order_release);
         lwp->rseq->section = (uint64_t)(uintptr_t)&lwp->section;
-        return;
+    } else if (blocked && !(alone && armed)) {
+        struct itimerspec soon = {.it_value = {0, 1}};
+        system_call(SYS_timer_settime, lwp->ticks, 0, (long)&soon, 0, 0);
     }
-    struct itimerspec soon = {.it_value = {0, 1}};
-    system_call(SYS_timer_settime, lwp->ticks, 0, (long)&soon, 0, 0);
+    if (alone)
+        atomic_store(&lwp->arming, false);
+    return blocked;
 }
 
 bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lwp *lwp, uint32_t word) {
     uint64_t pc, sp;
     if (UNLIKELY(atomic_load(&lwp->word) != word))
         return false;
-    bool blocked = watch_blocked(lwp, &pc, &sp);
+    struct sa_t told = lwp->sa; /* it may be on another processor as soon as it is AWAY */
+    bool blocked = watch_catch(lwp, &pc, &sp);
     if (UNLIKELY(!blocked || interrupt_in_section(pc))) {
         atomic_store(&processor->doubt, true);
         if (lwp_change(lwp, word, LWP_RUNNING) && interrupt_news(processor))
             interrupt_send(lwp);
         return false;
     }
-    watch_catch(lwp, pc);
     if (UNLIKELY(!lwp_change(lwp, word, LWP_AWAY)))
         return false;
     set_place(&self->blocked, pc, sp); /* the other's record is its own */
+    self->events[1] = told;
+    self->events[1].sa_context = &self->blocked;
     atomic_store(&processor->carrier, self);
     atomic_store(&processor->doubt, false);
     return true;
@@ -105,6 +123,7 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
     case LWP_LOST:
     case LWP_AWAY:
     case LWP_PARKED:
+    case LWP_RESUMED:
     case LWP_QUITS:
         return LOOK_RUNS; /* it will be somebody else's presently */
     }

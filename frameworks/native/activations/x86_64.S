@@ -4,15 +4,18 @@
  *
  * sa_trap is where the kernel leads an activation that was armed and comes back from the kernel (see activation.h). All registers
  * are those of the context that comes back; below the stack pointer it may have 128 bytes in use. It sends itself the
- * layer's signal, whose handler parks the context, and then goes on where it came back to:
+ * layer's signal. The handler, of this or another signal, undoes what has been done here so far, so that the context is where it
+ * came back to, and parks it. Where signals are masked it goes on there by itself.
  *
  *        ┌──────────────────┐ ◄── the stack pointer of the context
  *        │ red zone         │
  *    136 ├──────────────────┤
  *     48 │ where to go on   │
- *     40 │ rax rcx rdx rsi  │
- *        │ rdi r11          │ ◄── rsp
+ *        │ r11 rdi rsi      │
+ *      0 │ rdx rcx rax      │ ◄── rsp
  *        └──────────────────┘
+ *
+ * From sa_trap on the registers are saved, from sa_trap_saved on used, and from sa_trap_restored on as they were.
  */
 #define SYS_nanosleep 35
 #define SYS_tgkill 234
@@ -39,23 +42,23 @@ sa_on_stack:
         .cfi_endproc
         .size   sa_on_stack, . - sa_on_stack
 
-        .globl  sa_trap, sa_trap_end
+        .globl  sa_trap, sa_trap_saved, sa_trap_restored, sa_trap_end
         .type   sa_trap, @function
         .p2align 4
         .long   0x53053053              /* RSEQ_SIG: the kernel leads nowhere without it */
 sa_trap:
         .cfi_startproc
         .cfi_signal_frame
-        leaq    -136(%rsp), %rsp
-        .cfi_def_cfa %rsp, 136
+        leaq    -184(%rsp), %rsp
+        .cfi_def_cfa %rsp, 184
         .cfi_offset %rip, -136
-        pushq   %rax
-        pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %r11
-        .cfi_def_cfa_offset 184
+        movq    %rax, (%rsp)
+        movq    %rcx, 8(%rsp)
+        movq    %rdx, 16(%rsp)
+        movq    %rsi, 24(%rsp)
+        movq    %rdi, 32(%rsp)
+        movq    %r11, 40(%rsp)
+sa_trap_saved:
         movq    sa_here@gottpoff(%rip), %rax
         movq    %fs:(%rax), %rax
         movq    LWP_RETURN(%rax), %rcx
@@ -65,13 +68,15 @@ sa_trap:
         movl    LWP_SIGNAL(%rax), %edx
         movl    $SYS_tgkill, %eax
         syscall
-        popq    %r11
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
-        popq    %rax
+        movq    40(%rsp), %r11
+        movq    32(%rsp), %rdi
+        movq    24(%rsp), %rsi
+        movq    16(%rsp), %rdx
+        movq    8(%rsp), %rcx
+        movq    (%rsp), %rax
+        leaq    48(%rsp), %rsp
         .cfi_def_cfa_offset 136
+sa_trap_restored:
         ret     $128
 sa_trap_end:
         .cfi_endproc

@@ -30,6 +30,9 @@ static void start(int processors) { require(small_start(processors) == 0); }
 
 static int count(int type) { return small.upcalls[type]; }
 
+/* A thread of the test may block where it does not mean to, say for the kernel's lock of its address space: of BLOCKED
+ * there can be more than it counts on, and for each of them there is an UNBLOCKED. */
+
 /* Until it is so; false: not within twenty seconds, which is for machines that have much else to do. Keeps the
  * processor meanwhile, but for upcalls. */
 #define eventually(condition)                                                                                          \
@@ -202,10 +205,10 @@ static void page_fault_blocks(void) {
         require(ioctl(faults, UFFDIO_REGISTER, &range) == 0);
         small_create(&threads[0], touch, NULL);
         small_yield();
-        require(begun && !done && count(SA_UPCALL_BLOCKED) == i + 1);
+        require(begun && !done && count(SA_UPCALL_BLOCKED) >= i + 1);
         struct uffdio_copy copy = {.dst = (uintptr_t)page, .src = (uintptr_t)content, .len = 4096};
         require(ioctl(faults, UFFDIO_COPY, &copy) == 0);
-        require(eventually(count(SA_UPCALL_UNBLOCKED) == i + 1));
+        require(eventually(count(SA_UPCALL_UNBLOCKED) == count(SA_UPCALL_BLOCKED)));
         small_join(&threads[0]);
         require(done);
     }
@@ -290,7 +293,7 @@ static void held_is_not_blocked(void) {
     require(count(SA_UPCALL_BLOCKED) == 0);
     t.tv_nsec = 100 * MILLISECOND;
     require(nanosleep(&t, NULL) == 0);
-    require(count(SA_UPCALL_BLOCKED) == 1); /* the standby has been waked */
+    require(count(SA_UPCALL_BLOCKED) >= 1); /* the standby has been waked */
 }
 
 /* ---- As many as there are processors ----------------------------------------------------------------------------- */
@@ -341,8 +344,8 @@ static void returns_are_caught_by_ticks(void) {
     require(pipe(ends) == 0);
     small_create(&threads[0], read_and_spin, NULL);
     small_yield();
-    require(count(SA_UPCALL_BLOCKED) == 1 && write(ends[1], "x", 1) == 1);
-    require(eventually(count(SA_UPCALL_UNBLOCKED) == 1));
+    require(count(SA_UPCALL_BLOCKED) >= 1 && write(ends[1], "x", 1) == 1);
+    require(eventually(count(SA_UPCALL_UNBLOCKED) == count(SA_UPCALL_BLOCKED)));
     require(!done);
     stop = true;
     small_join(&threads[0]);
@@ -455,7 +458,7 @@ static void signals_are_told(void) {
     small_create(&threads[0], read_pipe, &(ssize_t){0});
     require(pipe(ends) == 0);
     small_yield();
-    require(count(SA_UPCALL_BLOCKED) == 1);
+    require(count(SA_UPCALL_BLOCKED) >= 1 && begun && !done);
     require(sigqueue(getpid(), SIGUSR1, (union sigval){.sival_int = 1}) == 0);
     require(eventually(told == 21) && value == 1);
     require(write(ends[1], "x", 1) == 1);
