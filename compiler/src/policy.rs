@@ -107,6 +107,12 @@ impl Policy {
         containers.filter(move |(_, container)| container.holds == entity).map(|(index, _)| ContainerId(index))
     }
 
+    /// Whether assigning this arms a timer, or disarms it.
+    pub fn is_timer(&self, place: &Place) -> bool {
+        let mut attributes = place.attributes().filter_map(|attribute| self.attributes.get(attribute));
+        attributes.any(|attribute| attribute.timer.is_some())
+    }
+
     /// The names of the timers that threads have, in the order of the attributes.
     pub fn timers(&self) -> impl Iterator<Item = &str> {
         self.attributes.iter().filter(|attribute| attribute.timer.is_some()).map(|attribute| attribute.name.as_str())

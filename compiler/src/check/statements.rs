@@ -9,7 +9,7 @@ use crate::syntax::ast::{self, Name, Reference};
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type, Value};
 
-use super::expressions::{EMPTY, Lowering, converting};
+use super::expressions::{EMPTY, Lowering, Reach, converting};
 use super::functions::{Answer, Calls};
 use super::scope::Binding;
 use super::symbols::{Symbol, Wanted};
@@ -448,6 +448,13 @@ impl Body<'_, '_, '_> {
             let title = "a property of a node cannot be assigned";
             let property = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
             self.lowering.diagnostics.push(property.note("the host says what holds of a node"));
+            return None;
+        }
+        if self.lowering.reach == Reach::Shared && self.lowering.policy.is_timer(&assigned) {
+            let title = "a timer is armed in the instance of a node, and this handler runs in none";
+            let timer = Diagnostic::error("E0329", title, place.at(), "cannot be assigned here");
+            let timer = timer.note("a thread that goes to a node has no timer armed");
+            self.lowering.diagnostics.push(timer.help("arm it in the event of a thread that comes to its node"));
             return None;
         }
         Some((assigned, ty))

@@ -63,8 +63,8 @@ fn free(handling: &Handling, statement: &Statement, from: ContainerId, to: Conta
     let dispatches = handling.event.is_some_and(Event::dispatches);
     let allowed = match classes {
         (StateClass::Running, StateClass::Running) => dispatches,
-        // The policy preempts: the host finds nothing running and asks again.
-        (StateClass::Running, StateClass::Ready) => true,
+        // The policy preempts: the host finds nothing running and asks again. But what can be given to another node must not run here.
+        (StateClass::Running, StateClass::Ready) => !handling.event.is_some_and(Event::gives_away),
         (from, to) => from == to,
     };
     if !allowed && !ruled {
@@ -106,6 +106,10 @@ fn refuse(
         (_, StateClass::Blocked) => (
             format!("`{event}` cannot block a thread that the host did not block, as {what} does"),
             "keep it in another READY container: nothing would ever wake it",
+        ),
+        (Some(StateClass::Running), StateClass::Ready) => (
+            format!("`{event}` cannot preempt the thread that runs, as {what} does"),
+            "leave it where it is: only threads that did not run before can be given to a node",
         ),
         (_, class) => (
             format!("`{event}` cannot move a thread to a {} container, as {what} does", class.word()),

@@ -63,6 +63,8 @@ impl Reader<'_> {
         match &statement.kind {
             StatementKind::Set { place, .. } => {
                 self.place(place);
+                // The armed timers are an instance's.
+                self.far |= self.handler.global && self.policy.is_timer(place);
                 // The host alone says what holds of a node.
                 self.mixed |= place.thread().is_some_and(|thread| self.entity(thread) == Entity::Node);
             }

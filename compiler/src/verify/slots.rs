@@ -120,10 +120,11 @@ impl Reader<'_, '_> {
                         at,
                         "",
                     );
+                    let leaves = if self.handling.sends() { "goes to a node" } else { "is destroyed" };
                     self.diagnostics.push(
                         self.handling
                             .called(self.statement, diagnostic)
-                            .help(format!("look at {name} before it is destroyed, and within its `foreach`")),
+                            .help(format!("look at {name} before it {leaves}, and within its `foreach`")),
                     );
                 }
             }

@@ -19,7 +19,10 @@ impl Writer<'_, '_> {
         match self.choices.below(24) {
             20 => self.level(scope),
             21 => self.flagged(scope, &inner),
-            22 if scope.cursor.is_none() && !scope.far => self.preemption(scope),
+            // Who gives threads away preempts none: seldom, it tries.
+            22 if scope.cursor.is_none() && !scope.far && (!scope.sends || self.choices.chance(20)) => {
+                self.preemption(scope);
+            }
             23 => self.by_attribute(scope, &inner),
             0 => self.assignment(scope),
             10 | 11 => self.probe(scope),
@@ -203,6 +206,9 @@ impl Writer<'_, '_> {
 
     /// A timer, armed for an instant to come, armed anew or disarmed.
     pub(super) fn arm(&mut self, scope: &Scope) {
+        if scope.far {
+            return self.level(scope);
+        }
         if let Some(thread) = self.thread(scope) {
             let timer = self.choices.one_of(&["e", "g"]);
             let set = self.choices.one_of(&[
@@ -315,7 +321,7 @@ impl Writer<'_, '_> {
 
     /// A transfer that may need guards.
     pub(super) fn free_transfer(&mut self, scope: &Scope) {
-        let mut sources = if scope.far { Vec::new() } else { self.running.clone() };
+        let mut sources = if scope.far || scope.sends { Vec::new() } else { self.running.clone() };
         sources.extend((0..3).map(|_| self.looked_at(scope)));
         let from = self.choices.one_of(&sources);
         let to = if scope.dispatches && self.choices.chance(20) {
