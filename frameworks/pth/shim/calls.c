@@ -88,7 +88,8 @@ int pth_yield(pth_t to) {
     bool signalled = to && shim.signalled == to;
     shim.signalled = NULL;
     const struct record *record = to && shim.policy ? record_of(to) : NULL;
-    if (record && signalled)
+    /* One that has ended is Pth's until it is joined, but no longer the policy's. */
+    if (record && signalled && record->place != IS_DEAD)
         policy_raise(EVENT("signal", signal), (struct record *)record);
     if (record && shim.policy && (record->place == IS_NEW || record->place == IS_READY) &&
         !policy_asks_ready(record, true)) {

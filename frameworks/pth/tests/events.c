@@ -288,6 +288,21 @@ static void signal_for_a_thread(void **state) {
     signal(SIGUSR2, SIG_DFL);
 }
 
+/* To Pth it is there until it is joined; to the policy it is gone. */
+static void signal_for_an_ended_thread(void **state) {
+    (void)state;
+    signal(SIGUSR2, handle);
+    handled = 0;
+    session_begin("hazard");
+    pth_t ended = spawn(nothing, 0);
+    pth_yield(NULL);
+    assert_true(pth_raise(ended, SIGUSR2));
+    assert_int_equal(handled, 0);
+    assert_true(pth_join(ended, NULL));
+    session_end("newthread 1; schedule -> 1; newthread 2; switch_out 1; schedule -> 2; exit 2; schedule -> 1");
+    signal(SIGUSR2, SIG_DFL);
+}
+
 static void *cancellable(void *argument) {
     pth_cancel_state(PTH_CANCEL_ENABLE | PTH_CANCEL_ASYNCHRONOUS, NULL);
     return argument ? sleeps(argument) : yields((void *)100);
@@ -375,6 +390,7 @@ int main(void) {
         cmocka_unit_test(wait_for_function),
         cmocka_unit_test(wait_for_mutex),
         cmocka_unit_test(signal_for_a_thread),
+        cmocka_unit_test(signal_for_an_ended_thread),
         cmocka_unit_test(cancel_at_any_moment),
         cmocka_unit_test(cancel_when_it_can),
         cmocka_unit_test(refused),

@@ -3,7 +3,8 @@
  *
  * A variable is `int:NAME` or, of threads, `thread-int:NAME`; also bool, time and float. Each is registered, and
  * assigned now and then. The program ends after so many steps, whatever its threads are doing. main never waits for
- * long, and nobody suspends or cancels it: something can always go on.
+ * long, and nobody suspends or cancels it: something can always go on. Every call that the policy is told of may let
+ * others run, where it preempts, so what a slot holds is looked at again after each.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -27,6 +28,7 @@ struct slot {
     union cell cells[VARIABLES];        /* of per-thread variables */
     pth_t thread;                       /* NULL: free */
     bool taken, started, at_any_moment; /* taken: somebody spawns its thread just now */
+    unsigned turn;                      /* how many threads have had it */
 };
 
 struct variable {
@@ -96,6 +98,7 @@ static void spawn(void) {
         slot++;
     if (slot == slots + SLOTS)
         return;
+    const unsigned turn = ++slot->turn;
     slot->started = false;
     slot->at_any_moment = random_below(2);
     pth_attr_t attributes = pth_attr_new();
@@ -103,13 +106,15 @@ static void spawn(void) {
     pth_attr_set(attributes, PTH_ATTR_PRIO, (int)random_below(3) - 1);
     pth_attr_set(attributes, PTH_ATTR_CANCEL_STATE,
                  PTH_CANCEL_ENABLE | (slot->at_any_moment ? PTH_CANCEL_ASYNCHRONOUS : PTH_CANCEL_DEFERRED));
-    /* It may run, and even end, before this returns. */
+    /* It may run, and even end, before this returns; and then the slot may be the next one's. */
     slot->taken = true;
     pth_t thread = pth_spawn_object(attributes, body, slot, slot);
+    pth_attr_destroy(attributes);
+    if (slot->turn != turn)
+        return;
     if (!slot->started)
         slot->thread = thread;
     slot->taken = false;
-    pth_attr_destroy(attributes);
 }
 
 static void *child(void *turns) {
@@ -118,19 +123,43 @@ static void *child(void *turns) {
     return NULL;
 }
 
+/* With PTH_ATTR_DEFAULT it could be joined only if its parent can; else it is freed where it ends, perhaps before
+ * pth_spawn returns, and its name is nobody's then. */
 static void spawn_and_join(void) {
-    pth_t thread = pth_spawn(PTH_ATTR_DEFAULT, child, (void *)(intptr_t)random_below(3));
+    pth_attr_t attributes = pth_attr_new();
+    pth_attr_set(attributes, PTH_ATTR_JOINABLE, TRUE);
+    pth_t thread = pth_spawn(attributes, child, (void *)(intptr_t)random_below(3));
+    pth_attr_destroy(attributes);
     if (thread)
         pth_join(thread, NULL);
 }
 
 static pth_event_t timeout(void) { return pth_event(PTH_EVENT_TIME, pth_timeout(0, 200)); }
 
+/* Cancelled at any moment, its owner would keep the mutex for ever. So would whoever cancels one that waits at the
+ * condition: Pth takes the mutex again in his name, and has him wait for it, be he main. */
+static int keep_until_a_cancellation_point(void) {
+    int state;
+    pth_cancel_state(PTH_CANCEL_ENABLE | PTH_CANCEL_DEFERRED, &state);
+    return state;
+}
+
+static void yield_with_mutex(void) {
+    if (!pth_mutex_acquire(&mutex, pth_self() == slots[SLOTS].thread, NULL))
+        return;
+    int state = keep_until_a_cancellation_point();
+    pth_yield(NULL);
+    pth_mutex_release(&mutex);
+    pth_cancel_state(state, NULL);
+}
+
 static void await_condition(void) {
     pth_event_t event = timeout();
     if (pth_mutex_acquire(&mutex, FALSE, event)) {
+        int state = keep_until_a_cancellation_point();
         pth_cond_await(&condition, &mutex, event);
         pth_mutex_release(&mutex);
+        pth_cancel_state(state, NULL);
     }
     pth_event_free(event, PTH_FREE_THIS);
 }
@@ -150,9 +179,12 @@ static void cancel(void) {
     struct slot *slot = anybody();
     if (!slot || random_below(3))
         return;
+    pth_t thread = slot->thread;
     bool never_runs = slot->at_any_moment && !slot->started;
-    if (pth_cancel(slot->thread) && never_runs)
-        slot->thread = NULL;
+    if (never_runs)
+        slot->thread = NULL; /* others may run before pth_cancel returns, and it is gone by then */
+    if (!pth_cancel(thread) && never_runs)
+        slot->thread = thread; /* it is suspended; nobody else has run */
 }
 
 static void ask(void) {
@@ -184,10 +216,7 @@ static void step(void) {
         pth_usleep(100);
         break;
     case 7:
-        if (pth_mutex_acquire(&mutex, pth_self() == slots[SLOTS].thread, NULL)) {
-            pth_yield(NULL);
-            pth_mutex_release(&mutex);
-        }
+        yield_with_mutex();
         break;
     case 8:
         if (pth_self() != slots[SLOTS].thread) /* it takes the mutex again, however long that takes */
