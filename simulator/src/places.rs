@@ -114,7 +114,10 @@ impl<'a> Hosts<'a> {
             let all: Vec<(u32, bool)> = homeless.map(|(thread, travel)| (thread.0, travel.new)).collect();
             let new = (living < self.threads).then(|| (free(places), true));
             for (thread, new) in all.into_iter().chain(new) {
-                for node in places.nodes.keys().filter_map(|node| node.node()) {
+                // Nobody comes before what comes before all others.
+                let begun = |place: &Place| self.types.first(machine).get(place.begun).is_none();
+                let ready = places.nodes.iter().filter(|(_, place)| begun(place));
+                for node in ready.filter_map(|(node, _)| node.node()) {
                     let arriving = self.events(machine).filter(|event| !event.is_global() && arrives(event, new));
                     let steps = arriving.map(|event| vec![Step::Enter(node), raise(event, &[ThreadId(thread)])]);
                     legal.extend(steps);
