@@ -48,6 +48,7 @@ struct scheduler;
 enum { GUARD_ENTERS = 1, GUARD_TRACES = 2 };
 struct dispatcher_guard {
     void (*enter)(void), (*leave)(void); /* NULL: nothing to do */
+    void (*regain)(void);                /* see dispatcher_regain; NULL: nothing to do */
     bool several;                        /* processors: what is used without this needs atomic instructions */
     uint8_t watched;                     /* whether either of: there is `enter`; events are recorded */
 };
@@ -63,6 +64,13 @@ static inline void dispatcher_enter(void) {
 static inline void dispatcher_leave(void) {
     if (__builtin_expect(dispatcher_guard.leave != NULL, 0))
         dispatcher_guard.leave();
+}
+
+/* A thread that comes back from a call of the kernel may have lost its processor there, and does not know before this, or
+ * dispatcher_enter: without either it must not look at what the processor has. */
+static inline void dispatcher_regain(void) {
+    if (__builtin_expect(dispatcher_guard.regain != NULL, 0))
+        dispatcher_guard.regain();
 }
 
 /* The processor goes on on another kernel thread, whose variables these are (see dispatcher_host). */
@@ -87,7 +95,7 @@ struct dispatcher_driver {
 /* Returns the one before. */
 const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver);
 
-/* The caller. Needs no dispatcher_enter. */
+/* The caller. Needs no dispatcher_enter, but dispatcher_regain. */
 struct dispatcher_thread *dispatcher_self(void);
 
 /* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first (the caller

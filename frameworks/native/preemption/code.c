@@ -2,6 +2,7 @@
  * Which code is the application's: the executable's own, by its program headers, without the runtime's (text.ld). All
  * else, libc, the dynamic linker, the tools' own, is not to be left halfway: it may hold a lock of the kernel thread's.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -32,6 +33,9 @@ int preemption_code_start(const void *runtime) {
         return EINVAL;
     int error = 0;
     dl_iterate_phdr(add_executable, &error);
+    /* Not its address in this file, which can be a jump in a table of the executable. */
+    if (!error && preemption_is_application((uintptr_t)dlsym(RTLD_DEFAULT, "malloc")))
+        error = EBUSY;
     return error;
 }
 

@@ -33,8 +33,8 @@ enum preemption_where {
 typedef bool preemption_interrupted(enum preemption_where where);
 
 /* Once, before the rest. Returns 0, or why there is none: EINVAL (`runtime` is an address of the runtime's code, and
- * was not linked with text.ld), ENOTSUP (the program is linked statically: its libc cannot be told from its own code).
- */
+ * was not linked with text.ld), ENOTSUP (the program is linked statically: its libc cannot be told from its own code),
+ * EBUSY (malloc is the executable's own, and would be left halfway, also when the runtime or libc has called it). */
 int preemption_start(preemption_interrupted *interrupted, const void *runtime);
 
 /* The calling kernel thread can be interrupted from now on. Its signal mask is that of all threads that it runs:

@@ -8,8 +8,7 @@
  *     stress [SECONDS [SEED]]       programs with seeds from SEED on, 1 unless it is given; SEED -1: by the clock
  *     stress SECONDS SEED only      that one program, again and again
  *
- * CATAPULTS_ACTIVATIONS=1: all of them on activations, without policies that are loaded meanwhile. That finds what is
- * not mended yet: see the README of the runtime.
+ * CATAPULTS_ACTIVATIONS=1: all of them on activations; 0: none; one in four, unless it is set.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -26,7 +25,7 @@ struct program program;
 
 static const struct scene *const scenes[] = {&locks_scene,       &meetings_scene, &lives_scene, &ports_scene,
                                              &descriptors_scene, &policies_scene, &kernel_scene};
-enum { SCENES = sizeof scenes / sizeof *scenes, POLICIES_SCENE = 1 << 5 };
+enum { SCENES = sizeof scenes / sizeof *scenes };
 
 void not_so(const char *file, int line, const char *condition) {
     int error = errno;
@@ -110,7 +109,7 @@ static void start(struct worker *self) {
     static const char *const drivers[] = {NULL, "epoll", "io_uring"};
     struct catapults_options options = {.policy = NULL, .io = drivers[any(self, 3)]};
     const char *forced = getenv("CATAPULTS_ACTIVATIONS");
-    program.activations = false;
+    program.activations = any(self, 4) == 0;
     int preemption = any(self, 3), every = 1 + any(self, any(self, 2) ? 400 : 20);
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
     preemption %= 2; /* the one puts off signals, and so traps; the other makes many more instructions */
@@ -146,11 +145,6 @@ static void run(uint64_t seed) {
     count = 2 + any(self, program.stepped ? 4 : WORKERS_MOST - 1);
     acts = program.stepped ? 1 + any(self, 5) : 5 + any(self, 60);
     wanted = any(self, 2) ? (1u << SCENES) - 1 : 1u + (unsigned)any(self, (1 << SCENES) - 1);
-    /* Loading a policy takes a lock of ld.so. Who has it, is interrupted and waits for the processor keeps it from the
-     * keeper, which needs it to make spares, and without spares the processor stays with who is blocked at that lock.
-     */
-    if (program.activations)
-        wanted = wanted & ~(unsigned)POLICIES_SCENE ? wanted & ~(unsigned)POLICIES_SCENE : 1;
     for (scene = 0; scene < SCENES; scene++)
         if (wanted & 1u << scene)
             scenes[scene]->begin(self);

@@ -153,6 +153,8 @@ static int give_stacks(void) {
     return sa_stacks(STACKS, given) == STACKS ? 0 : ENOMEM;
 }
 
+static void regain(void) { sa_self(); }
+
 int activations_start(void) {
     static const struct dispatcher_driver between = {.poll = poll_between, .busy = busy};
     const struct sa_section runtime_text = {__start_catapults_text, __stop_catapults_text};
@@ -166,6 +168,7 @@ int activations_start(void) {
     }
     driver = dispatcher_set_driver(&between);
     dispatcher_set_guard(sa_hold, sa_release, false);
+    dispatcher_guard.regain = regain;
     running = true;
     dispatcher_enter(); /* until the first thread runs */
     return 0;

@@ -90,6 +90,9 @@ static inline bool handle_is_named(uintptr_t word) {
 /* Gives a new thread its `word`. */
 void handle_name(struct catapults_handle *thread);
 
-static inline struct catapults_handle *handle_self(void) { return handle_of(processor_here()->current); }
+static inline struct catapults_handle *handle_self(void) {
+    dispatcher_regain();
+    return handle_of(processor_here()->current);
+}
 
 #endif

@@ -13,8 +13,11 @@
 #include <unistd.h>
 
 #include "catapults/loadable.h"
+#include "sa.h"
 #include "threads/runtime.h"
 
+static int load(const char *path, const char *file, const struct catapults_policy **result,
+                const struct catapults_hierarchy **tree);
 static bool is_cut_off(const char *path);
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
 static const char *unusable_policy(const struct catapults_policy *policy, char *text, size_t size) {
@@ -43,8 +46,19 @@ int policy_load(const char *file, const struct catapults_policy **result, const 
         free(path);
         return EINVAL;
     }
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    /* On activations the caller is not to wait for the processor, nor to be taken for blocked, while it has the locks
+     * of ld.so: who makes kernel threads needs them, and without those nobody takes over from whoever blocks at one of
+     * them. */
+    sa_hold();
+    int error = load(path, file, result, tree);
+    sa_release();
     free(path);
+    return error;
+}
+
+static int load(const char *path, const char *file, const struct catapults_policy **result,
+                const struct catapults_hierarchy **tree) {
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object) {
         runtime_report("cannot load the policy %s: %s; build it with `catapults build`", file, dlerror());
         return EINVAL;

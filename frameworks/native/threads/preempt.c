@@ -55,6 +55,10 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
         runtime_report(
             "no thread is preempted by time: the policy was compiled in without preemption/text.ld; build it "
             "with `catapults build`");
+    else if (error == EBUSY)
+        runtime_report(
+            "no thread is preempted by time: malloc is the executable's own, which must not be left halfway; "
+            "link it as a shared library");
     else if (error != ENOTSUP)
         runtime_report("no thread is preempted by time: %s", strerror(error));
 }
