@@ -149,16 +149,18 @@ static bool step(struct lwp *self, ucontext_t *context) {
     return false;
 }
 
-/* No further ones, unless it is decided anew; true: this signal is that one has been made. */
+/* No further ones, unless it is decided anew; true: this signal is that one has been made. It can come when nobody waits
+ * for it any more: a handler of the application's came first, which was interrupted for good. */
 static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, ucontext_t *context) {
 #if defined(__x86_64__)
-    if (self && self->steps) {
+    bool made = activations.steps && signal == SIGTRAP && info->si_code == TRAP_TRACE;
+    if (made || (self && self->steps))
         context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-        return signal == SIGTRAP && info->si_code == TRAP_TRACE;
-    }
-#endif
+    return made;
+#else
     (void)self, (void)signal, (void)info, (void)context;
     return false;
+#endif
 }
 
 /* Outside of sections, or at their end. False: it will be tried again. */
