@@ -149,8 +149,8 @@ static bool step(struct lwp *self, ucontext_t *context) {
     return false;
 }
 
-/* No further ones, unless it is decided anew; true: this signal is that one has been made. It can come when nobody waits
- * for it any more: a handler of the application's came first, which was interrupted for good. */
+/* No further ones, unless it is decided anew; true: this signal is that one has been made. It can come when nobody
+ * waits for it any more: a handler of the application's came first, which was interrupted for good. */
 static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, ucontext_t *context) {
 #if defined(__x86_64__)
     bool made = activations.steps && signal == SIGTRAP && info->si_code == TRAP_TRACE;
