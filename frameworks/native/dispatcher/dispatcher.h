@@ -66,8 +66,8 @@ static inline void dispatcher_leave(void) {
         dispatcher_guard.leave();
 }
 
-/* A thread that comes back from a call of the kernel may have lost its processor there, and does not know before this, or
- * dispatcher_enter: without either it must not look at what the processor has. */
+/* A thread that comes back from a call of the kernel may have lost its processor there, and does not know before this,
+ * or dispatcher_enter: without either it must not look at what the processor has. */
 static inline void dispatcher_regain(void) {
     if (__builtin_expect(dispatcher_guard.regain != NULL, 0))
         dispatcher_guard.regain();
