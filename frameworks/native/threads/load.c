@@ -3,14 +3,11 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "catapults/loadable.h"
 #include "sa.h"
@@ -18,7 +15,6 @@
 
 static int load(const char *path, const char *file, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree);
-static bool is_cut_off(const char *path);
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
 static const char *unusable_policy(const struct catapults_policy *policy, char *text, size_t size) {
     return catapults_unusable(policy, "this runtime", "native", CATAPULTS_NATIVE_ABI, text, size);
@@ -41,7 +37,7 @@ int policy_load(const char *file, const struct catapults_policy **result, const 
         free(path);
         return EINVAL;
     }
-    if (is_cut_off(path)) {
+    if (catapults_cut_off(path)) {
         runtime_report("cannot load the policy %s: its end is missing; build it again with `catapults build`", file);
         free(path);
         return EINVAL;
@@ -80,29 +76,6 @@ static int load(const char *path, const char *file, const struct catapults_polic
     if (tree)
         *tree = hierarchy;
     return 0;
-}
-
-/* Whether a shared object is shorter than its header says: dlopen maps what is not there, and the program gets SIGBUS.
- * All that is else wrong with a file is left to dlopen. */
-static bool is_cut_off(const char *path) {
-    ElfW(Ehdr) header;
-    struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool cut = false;
-    if (pread(file, &header, sizeof header, 0) == sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-        header.e_phentsize == sizeof(ElfW(Phdr)) && fstat(file, &status) == 0) {
-        uint64_t size = (uint64_t)status.st_size;
-        ElfW(Phdr) part;
-        for (unsigned i = 0; i < header.e_phnum && !cut; i++) {
-            off_t at = (off_t)(header.e_phoff + i * sizeof part);
-            cut = pread(file, &part, sizeof part, at) != sizeof part ||
-                  (part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset));
-        }
-    }
-    close(file);
-    return cut;
 }
 
 void *policy_instance(const struct catapults_policy *policy) {

@@ -57,8 +57,7 @@ static const struct catapults_import *find(const struct registered *one) {
         errno = EINVAL;
         return NULL;
     }
-    const char *strict = environment("PTH_SCHED_STRICT");
-    if (strict && strcmp(strict, "1") == 0) {
+    if (shim.strict) {
         report("the policy %s has no import `%s`, which the application registers; declare it in %s, or unset "
                "PTH_SCHED_STRICT",
                policy->name, one->name, policy->source);

@@ -14,6 +14,13 @@
 
 const char *environment(const char *name) { return getauxval(AT_SECURE) ? NULL : getenv(name); }
 
+bool environment_switch(const char *name) {
+    const char *text = environment(name);
+    if (text && *text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+        report("%s is \"%s\": it must be 0 or 1", name, text);
+    return text && strcmp(text, "1") == 0;
+}
+
 void report(const char *format, ...) {
     char line[1024] = "catapults: ";
     const size_t start = strlen(line), room = sizeof line - start;
@@ -28,12 +35,18 @@ void report(const char *format, ...) {
 }
 
 /* As it is named if that ends in `.so`, else with `.so` behind. Where it is searched is dlopen's business: a name with
- * a slash is a path, any other is looked up in LD_LIBRARY_PATH and in the system's folders. */
+ * a slash is a path, any other is looked up in LD_LIBRARY_PATH and in the system's folders. Only a path can be looked
+ * at before it is mapped. */
 const struct catapults_policy *load(const char *name) {
     char file[4096], text[256];
     size_t length = strlen(name);
     bool complete = length > 3 && strcmp(name + length - 3, ".so") == 0;
     int written = snprintf(file, sizeof file, "%s%s", name, complete ? "" : ".so");
+    if (written < (int)sizeof file && strchr(file, '/') && catapults_cut_off(file)) {
+        report("cannot load the policy %s: its end is missing; build it again with `catapults build --framework pth`",
+               file);
+        exit(EXIT_FAILURE);
+    }
     void *object = written < (int)sizeof file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!object) {
         const char *why = written < (int)sizeof file ? dlerror() : "its name is too long";

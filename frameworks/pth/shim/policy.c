@@ -155,6 +155,7 @@ void policy_start(void) {
     memset(shim.instance, 0, size);
     shim.policy = policy;
     shim.handlers = policy->handlers;
+    shim.strict = environment_switch("PTH_SCHED_STRICT");
     for (uint32_t i = 0; i < policy->thread_imports_count; i++)
         if (policy->thread_imports[i].type == CATAPULTS_IMPORT_TIME &&
             strcmp(policy->thread_imports[i].name, "consumed") == 0)

@@ -48,6 +48,7 @@ struct shim {
     void *object;                         /* of the thread that is being spawned */
     pth_t cancelled, signalled;           /* the thread that is being cancelled, or raised a signal for */
     uint32_t numbers;                     /* of threads, the last given */
+    bool strict;                          /* PTH_SCHED_STRICT */
     bool dropping;                        /* Pth frees threads, and takes them from its queues for that */
 };
 extern struct shim shim;
@@ -78,6 +79,8 @@ static inline int policy_class(const struct record *record) { return shim.policy
 
 /* NULL in a set-user-id program. */
 const char *environment(const char *name);
+/* Of a variable that is 0 or 1; anything else is reported, and 0. */
+bool environment_switch(const char *name);
 const struct catapults_policy *load(const char *name);
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

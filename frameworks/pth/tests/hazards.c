@@ -176,11 +176,21 @@ static void strict(void) {
     _exit(10);
 }
 
+static void strict_in_other_words(void) {
+    setenv("PTH_SCHED", POLICIES "/fifo", 1);
+    setenv("PTH_SCHED_STRICT", "yes", 1);
+    pth_init();
+    pth_schedvar_register("connections", &(catapults_int){0});
+    _exit(10);
+}
+
 static void strict_imports(void **state) {
     (void)state;
     char said[1024];
     assert_int_equal(session_child(strict, said, sizeof said), EXIT_FAILURE);
     assert_non_null(strstr(said, "catapults: the policy fifo has no import `"));
+    assert_int_equal(session_child(strict_in_other_words, said, sizeof said), 10);
+    assert_non_null(strstr(said, "catapults: PTH_SCHED_STRICT is \"yes\": it must be 0 or 1"));
 }
 
 static const char *to_load;
@@ -191,6 +201,19 @@ static void load_one(void) {
     _exit(pth_sched_name() ? 10 : 11);
 }
 
+/* As by a copy that was interrupted. */
+static const char *cut_off(void) {
+    static char name[] = "/tmp/catapults-pth-cut-XXXXXX.so", object[8192];
+    FILE *whole = fopen(POLICIES "/fifo.so", "r");
+    int descriptor = mkstemps(name, 3);
+    assert_true(whole && descriptor >= 0);
+    assert_int_equal(fread(object, 1, sizeof object, whole), sizeof object);
+    assert_int_equal(write(descriptor, object, sizeof object), sizeof object);
+    fclose(whole);
+    close(descriptor);
+    return name;
+}
+
 static void loading(void **state) {
     (void)state;
     char said[1024];
@@ -198,6 +221,10 @@ static void loading(void **state) {
     assert_int_equal(session_child(load_one, said, sizeof said), 10);
     to_load = "";
     assert_int_equal(session_child(load_one, said, sizeof said), 11);
+    to_load = cut_off();
+    assert_int_equal(session_child(load_one, said, sizeof said), EXIT_FAILURE);
+    assert_non_null(strstr(said, "its end is missing"));
+    unlink(to_load);
     to_load = "no_such_policy";
     assert_int_equal(session_child(load_one, said, sizeof said), EXIT_FAILURE);
     assert_non_null(strstr(said, "no_such_policy.so"));

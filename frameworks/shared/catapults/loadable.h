@@ -4,9 +4,14 @@
 #ifndef CATAPULTS_LOADABLE_H
 #define CATAPULTS_LOADABLE_H
 
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "catapults/policy.h"
 
@@ -32,6 +37,29 @@ static inline const char *catapults_unusable(const struct catapults_policy *poli
     else
         return NULL;
     return text;
+}
+
+/* Whether a shared object is shorter than its header says: dlopen maps what is not there, and the program gets SIGBUS.
+ * All that is else wrong with a file is left to dlopen. */
+static inline bool catapults_cut_off(const char *path) {
+    ElfW(Ehdr) header;
+    struct stat status;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool cut = false;
+    if (pread(file, &header, sizeof header, 0) == sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+        header.e_phentsize == sizeof(ElfW(Phdr)) && fstat(file, &status) == 0) {
+        uint64_t size = (uint64_t)status.st_size;
+        ElfW(Phdr) part;
+        for (unsigned i = 0; i < header.e_phnum && !cut; i++) {
+            off_t at = (off_t)(header.e_phoff + i * sizeof part);
+            cut = pread(file, &part, sizeof part, at) != sizeof part ||
+                  (part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset));
+        }
+    }
+    close(file);
+    return cut;
 }
 
 #endif
