@@ -23,6 +23,12 @@ enum { STANDARD_SENSOR_CLASS = 1, SLOW_SENSOR_CLASS, DISPLAY_CLASS, CALCULATION_
  * 2 on. */
 enum { FEWEST_THREADS = 5, MOST_THREADS = 24 };
 
+/* Where they are chosen when the program is compiled. */
+#ifdef THREADS
+_Static_assert(THREADS >= FEWEST_THREADS && THREADS <= MOST_THREADS, "THREADS is a number from 5 to 24");
+_Static_assert(CALCULATIONS >= 1 && CALCULATIONS <= 65535, "CALCULATIONS is a number from 1 to 65535");
+#endif
+
 /* Called by the first thread, which is not needed after that: starts so many threads, which end when they have made so
  * many calculations. The last one says what they did. */
 void station_start(uint8_t threads, uint16_t calculations);
