@@ -99,6 +99,11 @@ fn wrong(event: &Event, step: &Move) -> Option<Diagnostic> {
             let title = format!("`{name}` sends a thread to a node, and is for policies without nodes, too");
             refuse(title, "write `node event`")
         }
+        (Extent::Node, Entity::Thread, _) if event.gives_away() && to != Stage::Placed => {
+            let title =
+                format!("`{name}` gives threads to a node, and moves others from {} to {}", from.word(), to.word());
+            refuse(title, "leave this part of the type out, or make another event of it")
+        }
         (Extent::Any | Extent::Node, Entity::Thread, _) => None,
     }
 }
