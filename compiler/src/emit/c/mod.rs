@@ -34,6 +34,10 @@ use crate::verify::Verified;
 use names::Names;
 use std::fmt::Write;
 
+/// `CATAPULTS_CONTRACT` of `catapults/policy.h`, whose tables are written here. That header is the host's: without a look at
+/// its version a table that lacks what a newer one has would be taken for a whole one.
+const CONTRACT: u32 = 6;
+
 /// How generated code and its host find one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
@@ -164,8 +168,15 @@ impl Unit<'_> {
         if policy.has_nodes() {
             self.put("#include \"catapults/nodes.h\"\n");
         }
+        self.put("\n");
+        // A small host is built with its policy in it, from one source.
+        if self.names.style == Style::Loaded {
+            self.put(&format!(
+                "_Static_assert(CATAPULTS_CONTRACT == {CONTRACT}, \"translated for another version of catapults/policy.h\");\n"
+            ));
+        }
         self.put(&format!(
-            "\n_Static_assert(sizeof(catapults_int) * 8 == {}, \"`int` has another width in this host\");\n",
+            "_Static_assert(sizeof(catapults_int) * 8 == {}, \"`int` has another width in this host\");\n",
             policy.int_bits
         ));
         for preamble in &policy.preamble {
@@ -244,4 +255,15 @@ fn string(text: &str) -> String {
 /// Text that cannot end a comment.
 fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace("/*", "/ *").replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CONTRACT;
+
+    #[test]
+    fn the_contract_is_that_of_the_header() {
+        let header = include_str!("../../../../frameworks/shared/catapults/policy.h");
+        assert!(header.contains(&format!("#define CATAPULTS_CONTRACT {CONTRACT}u\n")));
+    }
 }
