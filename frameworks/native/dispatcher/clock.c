@@ -100,6 +100,6 @@ int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
         if (dispatcher.frames[frame].turn)
             tell_all_above(dispatcher.frames[frame].turn);
     }
-    dispatcher_step_back(here);
+    here->sees = here->frame;
     return member->consumed;
 }

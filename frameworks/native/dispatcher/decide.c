@@ -27,6 +27,7 @@ static void begin_to_wake(struct processor *processor);
 static void wake(struct processor *processor);
 static void wake_any(void);
 static void rest(struct processor *here);
+static void hand_over(void);
 static void give_up_hope(void);
 static bool wants_another(void);
 
@@ -54,7 +55,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
 
 /* The policy. NULL: ask again. */
 static struct dispatcher_thread *ask(struct processor *here) {
-    if (dispatcher_ready() == 0 || dispatcher.free_frames == NOBODY)
+    if (dispatcher_ready() == 0 || dispatcher.waiting == TURNS_WAITING)
         return &here->idle;
     struct scheduler *root = &dispatcher.root;
     root->asked_for = false;
@@ -70,6 +71,7 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     struct dispatcher_thread *turn = here->turns_first;
     here->turns_first = turn->turn_next;
     turn->turn_waits = false;
+    dispatcher.waiting--;
     give_frame(here->frame);
     move_to(here, turn->turn_frame);
     if (turn->state == THREAD_MARKED)
@@ -111,17 +113,23 @@ bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread) {
     return there && there != processor_here();
 }
 
+/* Whether nobody else would find out what happens outside while a thread runs here. */
+static bool looks_outside(const struct processor *here) {
+    return !here->armed && !dispatcher.poller && dispatcher_is_under_way();
+}
+
 /* `turn` is RUNNING in the frame of this processor, and `next` runs on it. NULL: not here. */
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next) {
     struct dispatcher_thread *turn = here->turn;
     set_turn(here->frame, turn);
     struct processor *there = place_for(next, here);
     if (LIKELY(!there || there == here)) {
-        if (UNLIKELY(here->timed))
+        if (UNLIKELY(here->timed) || looks_outside(here))
             dispatcher_arm(here);
         return next;
     }
     turn->turn_waits = true;
+    dispatcher.waiting++;
     turn->turn_for = there;
     turn->turn_frame = here->frame;
     turn->turn_next = NULL;
@@ -182,8 +190,26 @@ uint16_t dispatcher_see(const struct dispatcher_thread *thread) {
 }
 
 void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame) {
-    dispatcher_step_back(processor_here());
+    struct processor *here = processor_here();
+    here->sees = here->frame;
     if (!dispatcher_is_runnable(thread) || taken_from(thread))
+        dispatcher_end_turn(frame);
+}
+
+uint16_t dispatcher_frame_to_take(void) {
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        if (!one->parked && dispatcher.frames[one->frame].turn)
+            return one->frame;
+    }
+    return NOBODY;
+}
+
+void dispatcher_come_back(struct processor *here) {
+    uint16_t frame = here->sees;
+    const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    here->sees = here->frame;
+    if (turn && taken_from(turn))
         dispatcher_end_turn(frame);
 }
 
@@ -199,6 +225,7 @@ void dispatcher_end_turn(uint16_t frame) {
         if (there->turns_last == turn)
             there->turns_last = before;
         turn->turn_waits = false;
+        dispatcher.waiting--;
         give_frame(frame);
         return;
     }
@@ -257,9 +284,12 @@ static void leave(void) {
         dispatcher.host->wake(sleeper);
 }
 
+static bool has_work(int64_t for_others) {
+    return dispatcher_ready() > for_others && !dispatcher.declined && dispatcher.waiting < TURNS_WAITING;
+}
+
 static bool wants_another(void) {
-    return (dispatcher_ready() > dispatcher.waking && !dispatcher.declined) ||
-           (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
+    return has_work(dispatcher.waking) || (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
 }
 
 static void begin_to_wake(struct processor *processor) {
@@ -310,15 +340,13 @@ static void rest(struct processor *here) {
     here->polling = true;
     if (dispatcher.driver)
         dispatcher.driver->poll(-1);
-    bool something = dispatcher_ready() > 0 && !dispatcher.declined && dispatcher.free_frames != NOBODY;
     bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
     if (here->parked) {
-        if (dispatcher.asleep && wants_another())
-            wake_any();
+        hand_over();
         fall_asleep(here);
         dispatcher.host->sleep(here);
         wake_up(here);
-    } else if (something) {
+    } else if (has_work(0)) {
         /* There is something to be run now. */
     } else if (!dispatcher.poller && dispatcher_is_under_way()) {
         fall_asleep(here);
@@ -334,6 +362,17 @@ static void rest(struct processor *here) {
         wake_up(here);
     }
     dispatcher_stop_polling(here);
+}
+
+/* What a processor would do that is parked is for the others: for one that is idle, or for those that run, each of
+ * which may not know that something waits. */
+static void hand_over(void) {
+    if (!wants_another())
+        return;
+    if (dispatcher.asleep)
+        wake_any();
+    else if (dispatcher.host->interrupt)
+        dispatcher_interrupt_others();
 }
 
 static void wake_any(void) {
@@ -399,6 +438,8 @@ void dispatcher_process(struct processor *processor, int *error_number, struct d
 }
 
 uint32_t dispatcher_processors(void) { return dispatcher.processors_count; }
+
+const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }
 
 void dispatcher_set_processors(uint32_t count) {
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {

@@ -320,8 +320,9 @@ void dispatcher_add_processor(struct processor *processor, void *host);
 __attribute__((noreturn)) void dispatcher_process(struct processor *processor, int *error_number,
                                                   struct dispatcher_exceptions *exceptions);
 
-/* How many processors there are; how many of them take turns, the first ones. */
+/* How many processors there are, and each of them; how many of them take turns, the first ones. */
 uint32_t dispatcher_processors(void);
+const struct processor *dispatcher_processor_at(uint32_t number);
 void dispatcher_set_processors(uint32_t count);
 
 /* The thread runs on the processors with these numbers only, 0 to 63; 0: on all. It may stand on another until its next

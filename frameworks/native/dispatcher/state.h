@@ -21,7 +21,7 @@ struct frame {
 };
 
 /* NOBODY: in which nothing is ever RUNNING. The others are of a processor, or of a turn that waits for one. */
-enum { NOBODY, FRAMES = 1 + DISPATCHER_PROCESSORS + 63 };
+enum { NOBODY, TURNS_WAITING = 63, FRAMES = 1 + DISPATCHER_PROCESSORS + TURNS_WAITING };
 
 struct dispatcher {
     bool accounting;       /* the host asks how long threads run, whatever the policies do */
@@ -42,7 +42,8 @@ struct dispatcher {
     /* Where there are several processors. */
     bool several;
     bool declined; /* the policy dispatched nothing although something is ready, and nothing has happened since */
-    uint16_t free_frames; /* the first; NOBODY: there is none */
+    uint16_t free_frames; /* the first */
+    uint32_t waiting;     /* turns that wait for their processor; when there are TURNS_WAITING nobody decides */
     uint32_t processors_count;
     uint32_t running; /* frames that have a turn */
     uint32_t parked_asleep;
@@ -180,6 +181,11 @@ uint16_t dispatcher_frame_of(const struct dispatcher_thread *member);
 uint16_t dispatcher_see(const struct dispatcher_thread *thread);
 void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame);
 
+/* The frame of a processor that is not parked and runs something; NOBODY: there is none. And back from there, or from
+ * NOBODY's. */
+uint16_t dispatcher_frame_to_take(void);
+void dispatcher_come_back(struct processor *here);
+
 /* What is RUNNING in the frame is so no more, by an event: if that is a processor's, it finds that out when it comes
  * here next. */
 void dispatcher_end_turn(uint16_t frame);
@@ -205,13 +211,16 @@ void dispatcher_poll(struct processor *here);
 /* Goes on with `next`: see run in dispatcher.c. */
 void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next);
 
-/* An event about others, which need not find what is RUNNING on this processor if another has nothing to do: it is
- * raised between these two. */
+/* An event about others, which need not find what is RUNNING on this processor if another has nothing to do, and is to
+ * find what another runs if this one takes no more turns: it is raised between these two. */
 static inline void dispatcher_step_aside(struct processor *here) {
-    if (UNLIKELY(dispatcher.several) && dispatcher.asleep)
-        here->sees = NOBODY;
+    if (UNLIKELY(dispatcher.several))
+        here->sees = dispatcher.asleep ? NOBODY : LIKELY(!here->parked) ? here->frame : dispatcher_frame_to_take();
 }
-static inline void dispatcher_step_back(struct processor *here) { here->sees = here->frame; }
+static inline void dispatcher_step_back(struct processor *here) {
+    if (UNLIKELY(here->sees != here->frame))
+        dispatcher_come_back(here);
+}
 
 /* The same, at an instant, while a thread is RUNNING: it may be READY afterwards. */
 void dispatcher_look(int64_t now);

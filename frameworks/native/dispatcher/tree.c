@@ -153,8 +153,9 @@ bool dispatcher_preempted(struct dispatcher_thread *turn) {
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn) {
     if (thread == turn || !dispatcher_is_runnable(thread))
         return false;
-    if (UNLIKELY(dispatcher.several) && thread->scheduler->asked_for)
-        return false; /* of another processor: a decision comes before the next such request */
+    /* It is RUNNING on another processor; or somebody is asked for there: a decision comes before the next request. */
+    if (UNLIKELY(dispatcher.several) && (!taken_from(thread) || thread->scheduler->asked_for))
+        return false;
     struct dispatcher_thread *member;
     for (member = thread; member && member != dispatcher_member(member->scheduler, turn); member = above(member))
         if (!HAS(member->scheduler, set_next_thread) || !RAISE(member->scheduler, can_switch_to, &member->policy))

@@ -369,6 +369,99 @@ static void processors_come_and_go(void) {
     require(catapults_set_processors(0) == EINVAL && catapults_set_processors(1000) == EINVAL);
 }
 
+/* In its own code: it makes no call of the runtime. */
+static void compute_until(atomic_bool *flag, int64_t most) {
+    for (int64_t end = catapults_now() + most; !atomic_load(flag) && catapults_now() < end;)
+        for (int i = 0; i < 1000 && !atomic_load_explicit(flag, memory_order_relaxed); i++)
+            ;
+}
+
+static void compute(int64_t duration) {
+    atomic_bool never = false;
+    compute_until(&never, duration);
+}
+
+static atomic_bool woke, go_on;
+
+static void *sleep_and_say_so(void *argument) {
+    atomic_store(&there, 1);
+    catapults_sleep(20 * MS);
+    atomic_store(&woke, true);
+    return argument;
+}
+
+/* The second processor sleeps in the driver for all until it is given up. */
+static void who_is_left_looks_outside(void) {
+    begin(2, POLICIES "/eager.so");
+    catapults_t thread = spawn(sleep_and_say_so, NULL);
+    while (atomic_load(&there) == 0)
+        ;
+    compute(5 * MS);
+    require(catapults_set_processors(1) == 0);
+    compute_until(&woke, 20000 * (int64_t)MS);
+    require(atomic_load(&woke));
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static void *compute_and_yield(void *argument) {
+    atomic_store(&there, 1);
+    while (!atomic_load(&go_on))
+        ;
+    catapults_yield();
+    atomic_store(&woke, true);
+    return argument;
+}
+
+/* Whose turn had no end, because nobody waited. */
+static void who_is_left_takes_turns_with_those_that_come(void) {
+    begin(2, POLICIES "/turns.so");
+    catapults_t thread = spawn(compute_and_yield, NULL);
+    while (atomic_load(&there) == 0)
+        ;
+    require(catapults_set_processors(1) == 0);
+    atomic_store(&go_on, true);
+    compute_until(&woke, 20000 * (int64_t)MS);
+    require(atomic_load(&woke));
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static void *say_so(void *argument) {
+    atomic_fetch_add(&there, 1);
+    return argument;
+}
+
+static void *compute_for_long(void *argument) {
+    atomic_store(&there, 1);
+    while (!atomic_load(&go_on))
+        ;
+    return argument;
+}
+
+static void turns_that_wait_leave_room_for_processors(void) {
+    enum { MANY = 250 };
+    begin(3, NULL);
+    struct catapults_attributes last = {.processors = 4};
+    catapults_t one, threads[MANY];
+    require(catapults_create(&one, &last, compute_for_long, NULL) == 0);
+    while (atomic_load(&there) == 0)
+        ;
+    for (int i = 0; i < MANY; i++)
+        require(catapults_create(&threads[i], &last, say_so, NULL) == 0);
+    compute(20 * MS); /* the second processor, which is idle, decides that they run on the third */
+    require(catapults_set_processors(30) == 0);
+    compute(20 * MS);
+    atomic_store(&go_on, true);
+    require(catapults_join(one, NULL) == 0);
+    for (int i = 0; i < MANY; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(atomic_load(&there) == MANY + 1);
+    for (int i = 0; i < 40; i++)
+        threads[i] = spawn(turn, NULL);
+    for (int i = 0; i < 40; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(catapults_threads_total() == 1);
+}
+
 static void one_stays_one(void) {
     begin(1, NULL);
     require(catapults_set_processors(1) == 0 && catapults_set_processors(2) == ENOTSUP && catapults_processors() == 1);
@@ -467,6 +560,77 @@ static void policies_are_replaced(void) {
         require(catapults_join(threads[i], NULL) == 0);
 }
 
+/* There were several, and there may be again. */
+static void policies_are_replaced_while_there_is_one(void) {
+    begin(3, POLICIES "/eager.so");
+    require(catapults_set_processors(1) == 0);
+    require(catapults_policy_replace(NULL, POLICIES "/turns.so") == 0);
+    require(catapults_set_processors(4) == 0);
+    catapults_t threads[8];
+    for (int i = 0; i < 8; i++)
+        threads[i] = spawn(turn, NULL);
+    for (int i = 0; i < 8; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(strcmp(catapults_policy_name(), "turns") == 0);
+}
+
+static catapults_int endless;
+
+static void *yield_on(void *argument) {
+    while (!atomic_load(&go_on))
+        catapults_yield();
+    return argument;
+}
+
+/* The processor that has put it in force decides nothing meanwhile. */
+static void handlers_are_watched_on_all(void) {
+    alarm(100);
+    require(catapults_init(&(struct catapults_options){.processors = 3, .handler_limit = 20 * MS}) == 0);
+    catapults_t threads[4];
+    for (int i = 0; i < 4; i++)
+        threads[i] = spawn(turn, NULL);
+    require(catapults_policy_replace(NULL, POLICIES "/endless.so") == 0);
+    require(catapults_schedvar_register("endless", &endless) == 0);
+    for (int i = 0; i < 4; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    for (int i = 0; i < 4; i++)
+        threads[i] = spawn(yield_on, NULL);
+    __atomic_store_n(&endless, 2, __ATOMIC_RELAXED); /* `switch_out` */
+    for (int64_t end = catapults_now() + 20000 * (int64_t)MS; catapults_now() < end;) {
+        compute(10 * MS);
+        if (strcmp(catapults_policy_name(), "fifo (built-in)") == 0)
+            break;
+    }
+    require(strcmp(catapults_policy_name(), "fifo (built-in)") == 0);
+    atomic_store(&go_on, true);
+    for (int i = 0; i < 4; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+__attribute__((noipa)) static int recurse(int depth) {
+    volatile char space[2000];
+    space[0] = (char)depth;
+    return depth == 1 << 20 ? space[0] : recurse(depth + 1) + space[0];
+}
+
+static void *overflow(void *argument) { return (char *)argument + recurse(0); }
+
+static void overflow_on_another(void) {
+    begin(2, NULL);
+    require(catapults_setaffinity(catapults_self(), 1) == 0);
+    catapults_t thread;
+    struct catapults_attributes attributes = {.name = "deep", .processors = 2};
+    require(catapults_create(&thread, &attributes, overflow, NULL) == 0);
+    catapults_join(thread, NULL);
+}
+
+static void an_overflow_is_reported_on_all(void **state) {
+    (void)state;
+    struct child child = run_child(overflow_on_another);
+    assert_true(WIFSIGNALED(child.status) && WTERMSIG(child.status) == SIGSEGV);
+    assert_reported(&child, "(deep) overflowed its stack of 64 KiB");
+}
+
 /* ---- What does not go -------------------------------------------------------------------------------------------- */
 
 static void ask_for_activations(void) {
@@ -507,12 +671,18 @@ int main(void) {
         child_test(who_spins_elsewhere_can_be_suspended),
         child_test(threads_stay_where_they_are_bound_to),
         child_test(processors_come_and_go),
+        child_test(who_is_left_looks_outside),
+        child_test(who_is_left_takes_turns_with_those_that_come),
+        child_test(turns_that_wait_leave_room_for_processors),
         child_test(one_stays_one),
         child_test(it_ends_with_the_last_thread),
         cmocka_unit_test(a_deadlock_is_reported),
         child_test(a_child_has_one),
         child_test(a_policy_that_breaks_its_guard_is_out),
         child_test(policies_are_replaced),
+        child_test(policies_are_replaced_while_there_is_one),
+        child_test(handlers_are_watched_on_all),
+        cmocka_unit_test(an_overflow_is_reported_on_all),
         cmocka_unit_test(what_does_not_go_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,9 +49,11 @@ static void restart(void) {
         struct catapults_handle *handle = handle_of(thread);
         if (handle == self)
             continue;
+        /* What ran on another processor was in the middle of something, and the tools believe that it still is. */
+        if (dispatcher_is_elsewhere(thread))
+            continue;
         keys_forget(handle);
-        if (!dispatcher_is_elsewhere(thread))
-            stack_give(handle->stack); /* else the tools believe that it is still run on */
+        stack_give(handle->stack);
     }
     self->joiner = NULL;
     signals_restart(self);

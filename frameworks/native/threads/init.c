@@ -109,6 +109,7 @@ int catapults_init(const struct catapults_options *options) {
     runtime.processors = processors_wanted(options);
     if (runtime.processors == 0)
         return EINVAL;
+    runtime.several = runtime.processors > 1;
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
     if (runtime.stack_size < STACK_LEAST)
         runtime.stack_size = STACK_LEAST;
@@ -125,7 +126,7 @@ int catapults_init(const struct catapults_options *options) {
         strncat(scheduler_root.name, hierarchy->nodes[0].name, CATAPULTS_NAME_SIZE - 1);
     }
     scheduler_default = &scheduler_root;
-    if (runtime.processors > 1) {
+    if (runtime.several) {
         policy = in_force; /* the instance that is compiled in is for one */
         error = processors_refuse(options, hierarchy);
     }
@@ -149,9 +150,9 @@ int catapults_init(const struct catapults_options *options) {
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
     if (trace && *trace && (error = trace_open(trace)))
         return error;
-    error = catapults_io_start(options->io, runtime.activations      ? "activations"
-                                            : runtime.processors > 1 ? "several processors"
-                                                                     : NULL);
+    error = catapults_io_start(options->io, runtime.activations ? "activations"
+                                            : runtime.several   ? "several processors"
+                                                                : NULL);
     if (error)
         return error;
     if (runtime.activations && (error = activations_start())) {
@@ -163,7 +164,7 @@ int catapults_init(const struct catapults_options *options) {
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
     overflow_install(); /* before the kernel thread's stack for signals is looked at */
     preempt_start(options, &host);
-    if (runtime.processors > 1)
+    if (runtime.several)
         processors_prepare(&host);
     dispatcher_prepare(&host, policy, instance);
     error = hierarchy ? schedulers_add(hierarchy) : 0;
@@ -179,7 +180,7 @@ int catapults_init(const struct catapults_options *options) {
         catapults_io_stop();
         return EINVAL;
     }
-    if (runtime.processors > 1 && (error = processors_start())) {
+    if (runtime.several && (error = processors_start())) {
         catapults_io_stop();
         return error;
     }
@@ -201,7 +202,7 @@ bool runtime_switch(const char *name) {
 }
 
 void runtime_report(const char *format, ...) {
-    static char line[1024] = "catapults: ";
+    static _Thread_local char line[1024] = "catapults: "; /* several processors may have something to say */
     const size_t start = strlen("catapults: "), room = sizeof line - start;
     va_list arguments;
     va_start(arguments, format);

@@ -79,7 +79,7 @@ static int load(const char *path, const char *file, const struct catapults_polic
 }
 
 void *policy_instance(const struct catapults_policy *policy) {
-    size_t size = dispatcher_instance_size(policy, runtime.processors > 1);
+    size_t size = dispatcher_instance_size(policy, runtime.several);
     void *instance = aligned_alloc(16, size ? size : 16);
     if (instance)
         memset(instance, 0, size);

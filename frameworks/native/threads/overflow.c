@@ -11,19 +11,29 @@
 
 static void handle(int signal, siginfo_t *info, void *context);
 
+static bool installed;
+
+/* False: the kernel thread can have no stack for signals. */
+static bool has_stack(void *memory, size_t size) {
+    stack_t stack = {.ss_sp = memory, .ss_size = size}, before;
+    if (sigaltstack(NULL, &before) == 0 && !(before.ss_flags & SS_DISABLE))
+        return true;
+    return sigaltstack(&stack, NULL) == 0;
+}
+
 void overflow_install(void) {
-    static _Alignas(16) char memory[16 << 10];
+    static _Alignas(16) char memory[OVERFLOW_STACK];
     struct sigaction now;
     if (sigaction(SIGSEGV, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
         return;
-    stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
-    stack_t before;
-    if (sigaltstack(NULL, &before) == 0 && !(before.ss_flags & SS_DISABLE))
-        stack = before;
     struct sigaction ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
     sigemptyset(&ours.sa_mask);
-    if (sigaltstack(&stack, NULL) == 0)
-        sigaction(SIGSEGV, &ours, NULL);
+    installed = has_stack(memory, sizeof memory) && sigaction(SIGSEGV, &ours, NULL) == 0;
+}
+
+void overflow_attach(void *memory, size_t size) {
+    if (installed)
+        has_stack(memory, size);
 }
 
 /* Returning repeats the access, which now has the default effect. */

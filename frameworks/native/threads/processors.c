@@ -27,7 +27,8 @@ __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 struct kernel_thread {
     _Atomic uint32_t awake; /* a futex: 0 while it sleeps */
     struct processor *processor;
-    pid_t thread;
+    pid_t thread; /* 0: it has not begun */
+    _Alignas(16) char signals[OVERFLOW_STACK];
     struct dispatcher_exceptions no_exceptions;
 };
 
@@ -139,7 +140,9 @@ static void wake(struct processor *processor) {
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 static void interrupt(struct processor *processor) {
-    tgkill(getpid(), kernel_thread_of(processor)->thread, PREEMPTION_SIGNAL);
+    pid_t thread = kernel_thread_of(processor)->thread;
+    if (thread)
+        tgkill(getpid(), thread, PREEMPTION_SIGNAL);
 }
 
 void processors_prepare(struct dispatcher_host *host) {
@@ -154,9 +157,12 @@ void processors_prepare(struct dispatcher_host *host) {
 
 static void *run(void *argument) {
     struct kernel_thread *self = argument;
-    self->thread = gettid();
+    overflow_attach(self->signals, sizeof self->signals); /* before preempt_attach, which looks at it */
     preempt_attach();
-    watch_attach();
+    lock();
+    self->thread = gettid();
+    watch_attach(self->thread);
+    unlock();
     dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
 }
 
@@ -213,12 +219,19 @@ int catapults_set_processors(int count) {
     dispatcher_enter();
     while (dispatcher_processors() < (uint32_t)count && !error)
         error = start_one();
-    if (!error) {
-        dispatcher_set_processors((uint32_t)count);
+    if (!error)
         runtime.processors = count;
-    }
+    dispatcher_set_processors((uint32_t)runtime.processors); /* fewer than there are, if not all could be started */
     dispatcher_leave();
     return error;
+}
+
+void processors_each(void (*function)(pid_t thread)) {
+    for (uint32_t i = 0; i < dispatcher_processors(); i++) {
+        pid_t thread = kernel_thread_of(dispatcher_processor_at(i))->thread;
+        if (thread)
+            function(thread);
+    }
 }
 
 int catapults_processors(void) {
@@ -252,4 +265,5 @@ void processors_restart(void) {
     dispatcher_set_guard(NULL, NULL, false);
     atomic_store_explicit(&word, FREE, memory_order_relaxed);
     runtime.processors = 1;
+    runtime.several = false;
 }

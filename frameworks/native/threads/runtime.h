@@ -11,7 +11,8 @@ struct runtime {
     bool started;
     size_t stack_size;  /* of a thread, unless it asks for another */
     size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
-    int processors;     /* that it began with */
+    int processors;     /* that it is to have now */
+    bool several;       /* it began with more than one, and is no child of fork */
     bool strict_imports;
     bool activations;         /* threads are to leave the processor when they block in the kernel */
     int64_t handler_limit;    /* nanoseconds */
@@ -49,8 +50,11 @@ void imports_link_ceiling(struct catapults_handle *thread);
 int trace_open(const char *file);
 void trace_name(struct dispatcher_thread *thread);
 
-/* The SIGSEGV of a thread that has overflowed its stack says so. */
+/* The SIGSEGV of a thread that has overflowed its stack says so. The second: on the calling kernel thread, too, where
+ * the handler has `memory`, of at least OVERFLOW_STACK bytes, for a stack. */
+enum { OVERFLOW_STACK = 16 << 10 };
 void overflow_install(void);
+void overflow_attach(void *memory, size_t size);
 
 /* Sets host->arm, unless the program cannot be preempted; the calling kernel thread then can be. */
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host);
@@ -65,11 +69,11 @@ void preempt_restart(void);
  * code is is known, whether or not threads are preempted. */
 void preempt_for_signals(void);
 
-/* Watches handlers that may run for ever, on the calling kernel thread. Once is enough. */
+/* Watches handlers that may run for ever, on all processors that there are. Once is enough. */
 void watch_start(void);
 
-/* The same on the calling kernel thread, if they are watched. */
-void watch_attach(void);
+/* The same on one more kernel thread, if they are watched. Within dispatcher_enter. */
+void watch_attach(pid_t thread);
 
 /* In a child of fork, if they were watched. */
 void watch_restart(void);
@@ -95,6 +99,9 @@ int processors_start(void);
 
 /* In a child of fork: there is one. */
 void processors_restart(void);
+
+/* Calls it for each kernel thread that is a processor. Within dispatcher_enter; there are several. */
+void processors_each(void (*function)(pid_t thread));
 
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);

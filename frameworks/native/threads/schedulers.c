@@ -53,7 +53,10 @@ catapults_scheduler_t catapults_scheduler_parent(catapults_scheduler_t scheduler
 const char *catapults_scheduler_name(catapults_scheduler_t scheduler) { return scheduler->name; }
 
 const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler) {
-    return scheduler->dispatched->policy->name;
+    dispatcher_enter();
+    const char *name = scheduler->dispatched->policy->name;
+    dispatcher_leave();
+    return name;
 }
 
 /* ---- Coming and going -------------------------------------------------------------------------------------------- */

@@ -1,0 +1,514 @@
+/*
+ * Random programs on several processors: threads that do everything, under policies that change, on processors that
+ * come and go, preempted by time at short intervals. Each is a child, for which a seed chooses everything but the
+ * instants. What must be so: no thread runs twice, locks exclude each other, every thread ends, and every count agrees.
+ * A wake-up that is lost is a deadlock, which the runtime reports, or a program that does not end.
+ *
+ *     processors_stress [SECONDS [SEED]]
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "catapults.h"
+
+enum { US = 1000, MS = 1000000, WORKERS = 20, ROUNDS = 120, PIPES = 3, PATIENCE = 60 /* seconds for a program */ };
+
+static const char *file_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void not_so(int line, const char *condition) {
+    int error = errno;
+    fprintf(stderr, "%s:%d: not so: %s (errno %d)\n", file_of(__FILE__), line, condition, error);
+    _exit(EXIT_FAILURE);
+}
+#define require(condition)                                                                                             \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            not_so(__LINE__, #condition);                                                                              \
+    } while (0)
+
+struct worker {
+    /* For policies: whatever they import of this. */
+    catapults_int priority, tickets, weight, nice, share, bytesleft;
+    uint64_t random;
+    int number;
+    atomic_bool runs; /* it is in its own code */
+    atomic_bool ended;
+    catapults_t thread;
+};
+
+static struct worker workers[WORKERS];
+static _Thread_local int here; /* of the kernel thread */
+static catapults_key_t key;
+static int pipes[PIPES][2];
+
+static int any(struct worker *self, int below) {
+    self->random ^= self->random << 13;
+    self->random ^= self->random >> 7;
+    self->random ^= self->random << 17;
+    return (int)((self->random >> 20) % (unsigned)below);
+}
+
+__attribute__((noipa)) static int error_here(void) { return errno; }
+__attribute__((noipa)) static void set_error_here(int error) { errno = error; }
+
+/* Around all that may run others. */
+static void leave_own_code(struct worker *self) { require(atomic_exchange(&self->runs, false)); }
+static void come_back(struct worker *self) {
+    require(!atomic_exchange(&self->runs, true)); /* else it runs twice */
+    require(catapults_self() == self->thread && catapults_getspecific(key) == self);
+}
+
+/* ---- Policies ---------------------------------------------------------------------------------------------------- */
+
+enum { POLICIES_MOST = 64 };
+static char *policies[POLICIES_MOST];
+static int policies_count = 1; /* the first is the built-in one */
+
+static void find_policies(const char *folder) {
+    DIR *directory = opendir(folder);
+    require(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name);
+        if (length < 4 || strcmp(entry->d_name + length - 3, ".so") != 0)
+            continue;
+        require(policies_count < POLICIES_MOST);
+        char *path = malloc(strlen(folder) + length + 2);
+        require(path);
+        sprintf(path, "%s/%s", folder, entry->d_name);
+        policies[policies_count++] = path;
+    }
+    closedir(directory);
+}
+
+static int compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static void register_variables(void) {
+    catapults_threadvar_register("priority", struct worker, priority);
+    catapults_threadvar_register("tickets", struct worker, tickets);
+    catapults_threadvar_register("weight", struct worker, weight);
+    catapults_threadvar_register("nice", struct worker, nice);
+    catapults_threadvar_register("share", struct worker, share);
+    catapults_threadvar_register("bytesleft", struct worker, bytesleft);
+}
+
+static void become_another(struct worker *self) {
+    __atomic_store_n(&self->priority, any(self, 5), __ATOMIC_RELAXED);
+    __atomic_store_n(&self->tickets, any(self, 50), __ATOMIC_RELAXED);
+    __atomic_store_n(&self->nice, any(self, 40) - 20, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->share, any(self, 30), __ATOMIC_RELAXED);
+    __atomic_store_n(&self->bytesleft, any(self, 1000), __ATOMIC_RELAXED);
+}
+
+/* ---- What is shared ---------------------------------------------------------------------------------------------- */
+
+enum { MUTEXES = 3 };
+static struct {
+    catapults_mutex_t mutex;
+    long counted;
+    struct worker *owner;
+} locks[MUTEXES];
+static atomic_long locked[MUTEXES];
+
+static catapults_mutex_t gate = CATAPULTS_MUTEX_INITIALIZER;
+static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
+static int tokens;
+static catapults_sem_t semaphore = CATAPULTS_SEM_INITIALIZER(3);
+static atomic_int inside_semaphore, readers, writers;
+static catapults_rwlock_t rwlock = CATAPULTS_RWLOCK_INITIALIZER;
+static catapults_port_t port = CATAPULTS_PORT_INITIALIZER;
+static catapults_barrier_t barrier;
+static atomic_int children, children_ended;
+
+static void compute(struct worker *self) {
+    for (volatile int i = any(self, 30000); i > 0; i--)
+        ;
+}
+
+static void use_mutex(struct worker *self) {
+    int which = any(self, MUTEXES);
+    catapults_mutex_t *mutex = &locks[which].mutex;
+    int way = any(self, 4), error = 0;
+    if (way == 0)
+        error = catapults_mutex_trylock(mutex);
+    else if (way == 1)
+        error = catapults_mutex_lock_until(mutex, catapults_now() + any(self, 300) * US);
+    else
+        require(catapults_mutex_lock(mutex) == 0);
+    require(error == 0 || error == EBUSY || error == ETIMEDOUT);
+    if (error)
+        return;
+    require(!locks[which].owner);
+    locks[which].owner = self;
+    if (any(self, 2))
+        catapults_yield();
+    else
+        compute(self);
+    require(locks[which].owner == self);
+    locks[which].owner = NULL;
+    locks[which].counted++;
+    atomic_fetch_add(&locked[which], 1);
+    require(catapults_mutex_unlock(mutex) == 0);
+}
+
+/* Whoever takes a token brings one, sooner or later: nobody waits for ever. */
+static void use_condition(struct worker *self) {
+    require(catapults_mutex_lock(&gate) == 0);
+    if (any(self, 2)) {
+        tokens++;
+        require((any(self, 3) ? catapults_cond_signal : catapults_cond_broadcast)(&cond) == 0);
+    } else {
+        int64_t until = catapults_now() + any(self, 400) * US;
+        int error = 0;
+        while (!tokens && !error)
+            error = catapults_cond_wait_until(&cond, &gate, until);
+        require(error == 0 || error == ETIMEDOUT);
+        tokens -= tokens > 0;
+    }
+    require(catapults_mutex_unlock(&gate) == 0);
+}
+
+static void use_semaphore(struct worker *self) {
+    int error = any(self, 2) ? catapults_sem_wait(&semaphore)
+                             : catapults_sem_wait_until(&semaphore, catapults_now() + any(self, 200) * US);
+    require(error == 0 || error == ETIMEDOUT);
+    if (error)
+        return;
+    require(atomic_fetch_add(&inside_semaphore, 1) < 3);
+    catapults_yield();
+    atomic_fetch_sub(&inside_semaphore, 1);
+    require(catapults_sem_post(&semaphore) == 0);
+}
+
+static void use_rwlock(struct worker *self) {
+    if (any(self, 3)) {
+        require(catapults_rwlock_rdlock(&rwlock) == 0);
+        atomic_fetch_add(&readers, 1);
+        require(atomic_load(&writers) == 0);
+        catapults_yield();
+        atomic_fetch_sub(&readers, 1);
+    } else {
+        require(catapults_rwlock_wrlock(&rwlock) == 0);
+        require(atomic_fetch_add(&writers, 1) == 0 && atomic_load(&readers) == 0);
+        catapults_yield();
+        atomic_fetch_sub(&writers, 1);
+    }
+    require(catapults_rwlock_unlock(&rwlock) == 0);
+}
+
+static void *come_and_go(void *argument) {
+    struct worker own = {.random = (uintptr_t)argument | 1};
+    for (int i = any(&own, 3); i > 0; i--)
+        catapults_yield();
+    if (any(&own, 2))
+        catapults_sleep(any(&own, 100) * US);
+    atomic_fetch_add(&children_ended, 1);
+    return argument;
+}
+
+static void *wait_to_be_cancelled(void *argument) {
+    for (;;)
+        catapults_sleep(MS);
+    return argument;
+}
+
+static void use_child(struct worker *self) {
+    bool detached = any(self, 3) == 0, cancelled = !detached && any(self, 3) == 0;
+    void *argument = (void *)(uintptr_t)(self->random | 1), *result;
+    catapults_t thread;
+    struct catapults_attributes attributes = {.detached = detached, .object = self};
+    if (any(self, 4) == 0)
+        attributes.processors = 1u << any(self, 2); /* these there are */
+    int error = catapults_create(&thread, &attributes, cancelled ? wait_to_be_cancelled : come_and_go, argument);
+    require(error == 0 || error == EAGAIN); /* the policy may refuse it */
+    if (error)
+        return;
+    if (!cancelled)
+        atomic_fetch_add(&children, 1);
+    if (cancelled) {
+        if (any(self, 2))
+            catapults_yield();
+        require(catapults_cancel(thread) == 0);
+    }
+    if (detached)
+        return;
+    if (any(self, 2)) {
+        error = catapults_join_until(thread, &result, catapults_now() + any(self, 100) * US);
+        require(error == 0 || error == ETIMEDOUT);
+    } else {
+        error = ETIMEDOUT;
+    }
+    if (error)
+        require(catapults_join(thread, &result) == 0);
+    require(result == (cancelled ? CATAPULTS_CANCELED : argument));
+}
+
+static void use_pipe(struct worker *self) {
+    char byte = 'b';
+    int *ends = pipes[any(self, PIPES)];
+    require(catapults_write(ends[1], &byte, 1) == 1);
+    require(catapults_read(ends[0], &byte, 1) == 1 && byte == 'b');
+}
+
+static void call(struct worker *self) {
+    struct catapults_message message = {.kind = self->number};
+    require(catapults_port_call(&port, &message) == 0 && message.kind == self->number + 1);
+}
+
+static void *serve(void *argument) {
+    struct catapults_message *message;
+    while (catapults_port_receive(&port, &message) == 0) {
+        message->kind++;
+        require(catapults_port_reply(message) == 0);
+    }
+    return argument;
+}
+
+static void move(struct worker *self) {
+    uint64_t masks[] = {0, 1, 2, 3}; /* these there are: two at least */
+    require(catapults_setaffinity(catapults_self(), masks[any(self, 4)]) == 0);
+}
+
+static void stay_put(struct worker *self) {
+    catapults_preemption_hold();
+    here = self->number; /* nobody else on this kernel thread meanwhile */
+    compute(self);
+    require(here == self->number);
+    catapults_preemption_release();
+}
+
+static void fork_child(void) {
+    pid_t pid = catapults_fork();
+    require(pid >= 0);
+    if (pid == 0) {
+        catapults_t thread;
+        int error = catapults_create(&thread, NULL, come_and_go, (void *)1);
+        if (error == 0)
+            require(catapults_join(thread, NULL) == 0);
+        _exit(7);
+    }
+    int status;
+    require(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+static void do_something(struct worker *self) {
+    switch (any(self, 16)) {
+    case 0:
+        catapults_sleep(any(self, 100) * US);
+        break;
+    case 1:
+    case 2:
+        use_mutex(self);
+        break;
+    case 3:
+    case 4:
+        use_condition(self);
+        break;
+    case 5:
+        use_semaphore(self);
+        break;
+    case 6:
+        use_rwlock(self);
+        break;
+    case 7:
+        use_child(self);
+        break;
+    case 8:
+        use_pipe(self);
+        break;
+    case 9:
+        call(self);
+        break;
+    case 10:
+        catapults_yield_to(workers[any(self, WORKERS)].thread);
+        break;
+    case 11:
+        compute(self);
+        break;
+    case 12:
+        move(self);
+        break;
+    case 13:
+        stay_put(self);
+        break;
+    default:
+        set_error_here(self->number + 1);
+        catapults_yield();
+        require(error_here() == self->number + 1);
+    }
+}
+
+/* ---- One program ------------------------------------------------------------------------------------------------- */
+
+static void *work(void *argument) {
+    struct worker *self = argument;
+    require(catapults_setspecific(key, self) == 0);
+    require(catapults_mutex_lock(&gate) == 0); /* until all are there */
+    require(catapults_mutex_unlock(&gate) == 0);
+    atomic_store(&self->runs, true);
+    for (int i = 0; i < ROUNDS; i++) {
+        become_another(self);
+        leave_own_code(self);
+        do_something(self);
+        come_back(self);
+    }
+    leave_own_code(self);
+    catapults_barrier_wait(&barrier);
+    atomic_store(&self->ended, true);
+    return self;
+}
+
+/* Its records last until all are joined. */
+static void disturb(struct worker *self, bool replaces, bool forks) {
+    switch (any(self, forks ? 9 : 8)) {
+    case 0:
+    case 1:
+        require(catapults_set_processors(2 + any(self, 4)) == 0);
+        break;
+    case 2: {
+        if (!replaces)
+            break;
+        int error = catapults_policy_replace(NULL, policies[any(self, policies_count)]);
+        require(error == 0 || error == EAGAIN || error == ENOSPC);
+        break;
+    }
+    case 3:
+    case 4:
+    case 5: {
+        catapults_t thread = workers[any(self, WORKERS)].thread;
+        require(catapults_suspend(thread) == 0 || errno != 0);
+        catapults_sleep(any(self, 60) * US);
+        catapults_resume(thread);
+        break;
+    }
+    case 6:
+        require(catapults_setaffinity(workers[any(self, WORKERS)].thread, (uint64_t)any(self, 4)) != EINVAL);
+        break;
+    case 8:
+        fork_child();
+        break;
+    default:
+        catapults_sleep(any(self, 500) * US);
+    }
+}
+
+static bool all_ended(void) {
+    for (int i = 0; i < WORKERS; i++)
+        if (!atomic_load(&workers[i].ended))
+            return false;
+    return true;
+}
+
+static void run(uint64_t seed) {
+    struct worker self = {.random = seed * 2654435761u + 88172645463325252u};
+    alarm(PATIENCE);
+    const char *policy = policies[any(&self, policies_count)];
+    struct catapults_options options = {.processors = 2 + any(&self, 4),
+                                        .policy = policy,
+                                        .tick = (20 + any(&self, 400)) * US,
+                                        .cooperative = any(&self, 6) == 0};
+    bool replaces = any(&self, 2), forks = any(&self, 4) == 0;
+    fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us%s\n", (unsigned long long)seed, options.processors,
+            policy ? file_of(policy) : "built in", (long long)options.tick / US,
+            options.cooperative ? ", cooperative" : "");
+    require(catapults_init(&options) == 0);
+    register_variables();
+    require(catapults_key_create(&key, NULL) == 0);
+    require(catapults_barrier_init(&barrier, WORKERS) == 0);
+    for (int i = 0; i < PIPES; i++)
+        require(pipe2(pipes[i], O_NONBLOCK | O_CLOEXEC) == 0);
+    for (int i = 0; i < MUTEXES; i++) {
+        struct catapults_mutex_attributes attributes = {.type = (enum catapults_mutex_type)i,
+                                                        .protocol = (enum catapults_mutex_protocol)any(&self, 2)};
+        require(catapults_mutex_init(&locks[i].mutex, &attributes) == 0);
+    }
+    catapults_t server;
+    require(catapults_create(&server, NULL, serve, NULL) == 0);
+    require(catapults_mutex_lock(&gate) == 0);
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i].number = i;
+        workers[i].random = seed * 31 + (unsigned)i + 1;
+        become_another(&workers[i]);
+        require(catapults_create(&workers[i].thread, &(struct catapults_attributes){.object = &workers[i]}, work,
+                                 &workers[i]) == 0);
+    }
+    require(catapults_mutex_unlock(&gate) == 0);
+    while (!all_ended()) {
+        disturb(&self, replaces, forks);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        void *result;
+        require(catapults_join(workers[i].thread, &result) == 0 && result == &workers[i]);
+    }
+    catapults_port_close(&port);
+    require(catapults_join(server, NULL) == 0);
+    while (atomic_load(&children_ended) < atomic_load(&children))
+        catapults_sleep(50 * US);
+    for (int i = 0; i < MUTEXES; i++)
+        require(locks[i].mutex.state == 0 && locks[i].counted == atomic_load(&locked[i]));
+    require(strcmp(catapults_policy_name(), "fifo (built-in)") != 0 || !policy || replaces);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+static bool succeeds(uint64_t seed) {
+    char path[] = "/tmp/processors_stress-XXXXXX";
+    int said = mkstemp(path);
+    require(said >= 0);
+    unlink(path);
+    pid_t child = fork();
+    require(child >= 0);
+    if (child == 0) {
+        dup2(said, STDERR_FILENO);
+        run(seed);
+        _exit(EXIT_SUCCESS);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    bool success = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+    char text[4096];
+    lseek(said, 0, SEEK_SET);
+    for (ssize_t length; !success && (length = read(said, text, sizeof text)) > 0;)
+        fwrite(text, 1, (size_t)length, stderr);
+    close(said);
+    if (!success)
+        fprintf(stderr, "processors_stress: status %x%s; the same program again: processors_stress 0 %llu\n", status,
+                WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? " (it did not end: a thread is lost)" : "",
+                (unsigned long long)seed);
+    return success;
+}
+
+int main(int count, char **arguments) {
+    time_t end = time(NULL) + (count > 1 ? atoi(arguments[1]) : 3);
+    long long seed = count > 2 ? atoll(arguments[2]) : 1;
+    if (seed < 0)
+        seed = (long long)time(NULL) * 1000000;
+    unsetenv("CATAPULTS_POLICY");
+    find_policies(POLICIES "/of_the_library");
+    for (int i = 0; i < 3; i++) {
+        static const char *const ours[] = {POLICIES "/urgency.so", POLICIES "/eager.so", POLICIES "/turns.so"};
+        require(policies_count < POLICIES_MOST);
+        policies[policies_count++] = strdup(ours[i]);
+    }
+    qsort(policies + 1, (size_t)policies_count - 1, sizeof *policies, compare);
+    long programs = 0;
+    do {
+        if (!succeeds((uint64_t)seed++))
+            return EXIT_FAILURE;
+        programs++;
+    } while (time(NULL) < end);
+    printf("processors_stress: %ld programs\n", programs);
+    return EXIT_SUCCESS;
+}
