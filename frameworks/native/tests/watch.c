@@ -1,5 +1,5 @@
 /*
- * Handlers that do not end: policies/endless.c.
+ * Handlers that do not end: policies/endless.c, forever.sched.
  */
 #include "catapults.h"
 #include "support/child.h"
@@ -75,6 +75,23 @@ static void handlers_that_do_not_end_are_left(void **state) {
     }
 }
 
+static void give_up_for_ever(void) {
+    require(catapults_init(
+                &(struct catapults_options){.policy = POLICIES "/forever.so", .handler_limit = 20 * MILLISECOND}) == 0);
+    require(catapults_schedvar_register("endless", &endless) == 0);
+    endless = 1;
+    catapults_yield();
+    require(strcmp(catapults_policy_name(), "fifo (built-in)") == 0);
+}
+
+static void the_line_of_the_handler_is_named(void **state) {
+    (void)state;
+    struct child child = run_child(give_up_for_ever);
+    assert_exit(&child, EXIT_SUCCESS);
+    assert_reported(&child,
+                    "policy forever: the handler of `switch_out` in forever.sched:13 ran for longer than 20 ms");
+}
+
 static void spin(int64_t duration) {
     for (int64_t end = catapults_now() + duration; catapults_now() < end;)
         ;
@@ -97,6 +114,7 @@ static void long_turns_are_no_overrun(void) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handlers_that_do_not_end_are_left),
+        cmocka_unit_test(the_line_of_the_handler_is_named),
         child_test(long_turns_are_no_overrun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,38 +5,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "threads/mutex.h"
+#include "catapults/loadable.h"
 #include "dispatcher/scheduler.h"
+#include "threads/mutex.h"
 #include "threads/runtime.h"
-
-static const char *file_name(const char *path) {
-    const char *name = path;
-    for (; *path; path++)
-        if (*path == '/')
-            name = path + 1;
-    return name;
-}
 
 void report_contained(const struct dispatcher_failure *failure) {
     const struct catapults_policy *policy = failure->policy;
     const struct catapults_stop *stop = failure->stop;
-    static char what[512];
+    static char what[512], text[128];
+    const char *place = catapults_place_of(policy, failure->event, text, sizeof text);
     if (failure->starved)
         snprintf(what, sizeof what,
                  "in %s thread %" PRIu32 " (%s) was ready for longer than %" PRId64 " ms, "
                  "and only others were dispatched",
-                 file_name(policy->source), failure->starved->policy.number,
-                 handle_of((struct dispatcher_thread *)failure->starved)->name, runtime.starvation_limit / 1000000);
+                 place, failure->starved->policy.number, handle_of((struct dispatcher_thread *)failure->starved)->name,
+                 runtime.starvation_limit / 1000000);
     else if (failure->overran)
         snprintf(what, sizeof what, "the handler of `%s` in %s ran for longer than %" PRId64 " ms, and was left",
-                 failure->event, file_name(policy->source), runtime.handler_limit / 1000000);
+                 failure->event, place, runtime.handler_limit / 1000000);
     else if (!stop)
-        snprintf(what, sizeof what, "rule of %s broken in `%s`: %s", policy->framework, failure->event, failure->text);
+        snprintf(what, sizeof what, "rule of %s broken in `%s` at %s: %s", policy->framework, failure->event, place,
+                 failure->text);
     else if (stop->why == CATAPULTS_STOP_FAIL)
         snprintf(what, sizeof what, "`fail` at %s:%" PRIu32 " in `%s`, which may not fail: %s",
-                 file_name(policy->source), stop->line, failure->event, stop->text);
+                 catapults_file_name(policy), stop->line, failure->event, stop->text);
     else
-        snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", file_name(policy->source), stop->line,
+        snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", catapults_file_name(policy), stop->line,
                  stop->text);
     const char *name = failure->scheduler->name;
     runtime_report("policy %s%s%s: %s; %" PRId64 " thread%s under the built-in FIFO", policy->name,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "catapults/loadable.h"
 #include "catapults_pth.h"
 #include "shim/shim.h"
 
@@ -107,24 +108,20 @@ struct record *policy_choose(void) {
     return NULL;
 }
 
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 void policy_contain(const char *event, const struct catapults_stop *stop, const char *text) {
     const struct catapults_policy *policy = shim.policy;
     unsigned count = 0;
     for (const struct record *record = record_oldest(); record; record = record->newer)
         count += record->place != NOWHERE && record->place != IS_DEAD;
-    char what[512];
+    char what[512], place[128];
     if (!stop)
-        snprintf(what, sizeof what, "rule of %s broken in `%s`: %s", policy->framework, event, text);
+        snprintf(what, sizeof what, "rule of %s broken in `%s` at %s: %s", policy->framework, event,
+                 catapults_place_of(policy, event, place, sizeof place), text);
     else if (stop->why == CATAPULTS_STOP_FAIL)
         snprintf(what, sizeof what, "`fail` at %s:%" PRIu32 " in `%s`, which may not fail: %s",
-                 file_name(policy->source), stop->line, event, stop->text);
+                 catapults_file_name(policy), stop->line, event, stop->text);
     else
-        snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", file_name(policy->source), stop->line,
+        snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", catapults_file_name(policy), stop->line,
                  stop->text);
     report("policy %s: %s; %u thread%s under Pth's own scheduler", policy->name, what, count,
            count == 1 ? " continues" : "s continue");

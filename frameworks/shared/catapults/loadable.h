@@ -1,5 +1,6 @@
 /*
- * Whether a policy that was found in a shared object can be used, for hosts that load policies. Needs libc.
+ * Whether a policy that was found in a shared object can be used, and where its handlers are, for hosts that load
+ * policies. Needs libc.
  */
 #ifndef CATAPULTS_LOADABLE_H
 #define CATAPULTS_LOADABLE_H
@@ -60,6 +61,24 @@ static inline bool catapults_cut_off(const char *path) {
     }
     close(file);
     return cut;
+}
+
+/* The policy's file without its folders, for messages. */
+static inline const char *catapults_file_name(const struct catapults_policy *policy) {
+    const char *slash = strrchr(policy->source, '/');
+    return slash ? slash + 1 : policy->source;
+}
+
+/* Where the policy handles the event: "cow.sched:31"; "cow.sched" if it leaves that to the framework. `text` has the
+ * words in it. */
+static inline const char *catapults_place_of(const struct catapults_policy *policy, const char *event, char *text,
+                                             size_t size) {
+    for (uint32_t i = 0; i < policy->places_count; i++)
+        if (strcmp(policy->places[i].event, event) == 0) {
+            snprintf(text, size, "%s:%u", catapults_file_name(policy), (unsigned)policy->places[i].line);
+            return text;
+        }
+    return catapults_file_name(policy);
 }
 
 #endif

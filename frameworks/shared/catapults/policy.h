@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 6u
+#define CATAPULTS_CONTRACT 7u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -74,6 +74,12 @@ struct catapults_import {
     uint32_t pointer, fallback;
 };
 
+/* Where a handler begins. */
+struct catapults_place {
+    const char *event; /* or query, as the framework description names it: "block.io.read" */
+    uint32_t line;     /* in the policy's `source`, from 1 */
+};
+
 /* What the host tells of a node: a line `node NAME : TYPE;` of the framework description. */
 struct catapults_property {
     const char *name;
@@ -131,6 +137,9 @@ struct catapults_policy {
     uint32_t timers;
     uint32_t timeouts_count;
     const struct catapults_timeout *timeouts;
+    /* Where the policy's own handlers are, for messages; those that it leaves to the framework are not among them. */
+    uint32_t places_count;
+    const struct catapults_place *places;
     /*
      * The containers of class RUNNING. On a host with several processors and one instance for all of them, each
      * processor has these for its own: before it raises an event the host puts there what was there when the same

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::policy::{ContainerId, Element, Entity, Import, Policy, StateClass, Type};
+use crate::policy::{ContainerId, Element, Entity, Import, Owner, Policy, StateClass, Type};
 
 use super::names::Names;
 use super::{Unit, arrays, class, string};
@@ -27,6 +27,7 @@ impl Unit<'_> {
         let attribute_table = self.names.file.take(&of("attributes"));
         let timeout_table = self.names.file.take(&of("timeouts"));
         let running_table = self.names.file.take(&of("running"));
+        let place_table = self.names.file.take(&of("places"));
         let (policy, names) = (self.policy, &self.names);
 
         let mut text = format!("\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
@@ -61,6 +62,11 @@ impl Unit<'_> {
             let rows = parts.concat();
             let _ = writeln!(text, "\nstatic const struct catapults_part {running_table}[] = {{\n{rows}}};");
         }
+        let places = place_rows(policy);
+        if !places.is_empty() {
+            let rows = places.concat();
+            let _ = writeln!(text, "\nstatic const struct catapults_place {place_table}[] = {{\n{rows}}};");
+        }
         let table_or_null =
             |name: &str, list: &[Import]| if list.is_empty() { "NULL".to_owned() } else { name.to_owned() };
         let _ = write!(
@@ -80,7 +86,7 @@ impl Unit<'_> {
              \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
-             {attributes}{now}{timers}{running}{unbounded}\
+             {attributes}{now}{timers}{places}{running}{unbounded}\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\
@@ -117,6 +123,11 @@ impl Unit<'_> {
                 String::new()
             } else {
                 format!("    .attributes_count = {},\n    .attributes = {attribute_table},\n", attributes.len())
+            },
+            places = if places.is_empty() {
+                String::new()
+            } else {
+                format!("    .places_count = {},\n    .places = {place_table},\n", places.len())
             },
             running = if parts.is_empty() {
                 String::new()
@@ -262,6 +273,13 @@ fn running_parts(policy: &Policy, names: &Names) -> Vec<String> {
         format!("    {{offsetof(struct {instance}, {member}), sizeof(((struct {instance} *)0)->{member})}},\n")
     };
     running.map(|(container, name)| part(container.element.map_or(name, |_| Element::array(name)))).collect()
+}
+
+/// Where the policy's own handlers begin.
+fn place_rows(policy: &Policy) -> Vec<String> {
+    let handlers = policy.events.iter().chain(&policy.queries);
+    let own = handlers.filter(|handler| handler.owner == Owner::Policy);
+    own.map(|handler| format!("    {{{}, {}}},\n", string(&handler.name), handler.at.line)).collect()
 }
 
 /// The type of a variable, for the host.
