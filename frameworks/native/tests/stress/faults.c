@@ -1,6 +1,8 @@
 /*
  * Faults: the Makefile has the linker send these calls of the runtime here, which fail now and then; and a signal comes
  * at random that is not restarted.
+ *
+ * All of this is linked as code of the runtime: as functions of libc, for which these stand, it is not left halfway.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -19,7 +21,7 @@ static _Atomic int held = 1;
 void count_fault(enum fault fault) { totals->faults[fault]++; }
 
 /* Several kernel threads may come here: a race costs a repetition of the random numbers, no more. */
-__attribute__((section("catapults_text"), noinline)) static bool fails(enum fault fault) {
+static bool fails(enum fault fault) {
     if (held || !rates[fault])
         return false;
     uint64_t now = __atomic_load_n(&state, __ATOMIC_RELAXED), random = now;
@@ -34,10 +36,9 @@ __attribute__((section("catapults_text"), noinline)) static bool fails(enum faul
 void faults_hold(void) { held++; }
 void faults_release(void) { held--; }
 
-/* These stand for functions of libc, which are not left halfway: they are where the code of the runtime is. */
 #define REFUSED(type, name, parameters, arguments, fault, error, failed)                                               \
     type __real_##name parameters;                                                                                     \
-    __attribute__((section("catapults_text"))) type __wrap_##name parameters;                                          \
+    type __wrap_##name parameters;                                                                                     \
     type __wrap_##name parameters {                                                                                    \
         if (fails(fault)) {                                                                                            \
             errno = error;                                                                                             \
