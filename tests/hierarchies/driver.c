@@ -203,7 +203,7 @@ static struct dispatcher_thread *new_record(void) {
 
 static void create(uint32_t under) {
     struct stack *stack = stack_take(64 << 10);
-    struct dispatcher_thread *thread = new_record();
+    struct dispatcher_thread *thread = new_record(); /* clear */
     uintptr_t top = (uintptr_t)stack & ~(uintptr_t)15;
     if (dispatcher_create(schedulers[under], thread, stack, (void *)top, live, NULL))
         threads[thread->policy.number] = NULL;

@@ -1,7 +1,8 @@
 /*
- * void context_swap(void **save, void *load);        x0, x1
- * void context_call(void **save, void *load);        the same
+ * int context_swap(void **save, void *load);         x0, x1; 0
+ * int context_call(void **save, void *load);         the same
  * void context_resume(void *load);                   x0
+ * int context_return_by_jump(int result);            w0
  * void context_begin(void);
  * void context_interposed(void);
  *
@@ -75,6 +76,7 @@ context_swap:
         ldp     d14, d15, [sp, #144]
         add     sp, sp, #160
         .cfi_def_cfa_offset 0
+        mov     w0, #0
         ret
         .cfi_endproc
         .size   context_swap, . - context_swap
@@ -92,6 +94,15 @@ context_resume:
         b       .Lload
         .cfi_endproc
         .size   context_resume, . - context_resume
+
+        .globl  context_return_by_jump
+        .type   context_return_by_jump, %function
+        .p2align 4
+context_return_by_jump:
+        .cfi_startproc
+        br      x30
+        .cfi_endproc
+        .size   context_return_by_jump, . - context_return_by_jump
 
         .globl  context_begin
         .type   context_begin, %function
@@ -137,6 +148,7 @@ context_interposed:
         nop                             // never run: see context_begin
         mov     x20, sp                 // CONTEXT_FILLER bytes on
         .cfi_def_cfa_register x20
+        mov     x29, #0                 // for those who follow frames: what it was is not known yet
         blr     x19
         mov     x0, x20
         b       context_resume

@@ -8,6 +8,7 @@
 #ifndef CATAPULTS_CONTEXT_H
 #define CATAPULTS_CONTEXT_H
 
+#include "contexts/frame.h"
 #include "contexts/stack.h"
 #include "contexts/tools.h"
 
@@ -21,35 +22,54 @@ struct context {
  * when it is first switched to. `entry` must not return. The stack is the caller's, and must stay while the context is
  * in use.
  */
-void context_make(struct context *context, struct stack *stack, void *top, void (*entry)(void *), void *argument);
+static inline void context_make(struct context *context, struct stack *stack, void *top, void (*entry)(void *),
+                                void *argument) {
+    struct context_frame *frame = (struct context_frame *)((char *)top - CONTEXT_ROOM) - 1;
+    frame->entry = entry;
+    frame->argument = argument;
+    frame->resume = (void (*)(void))((char *)context_begin + CONTEXT_FILLER); /* which reads nothing else */
+    context->stack_pointer = frame;
+    tools_make(&context->tools, stack);
+}
 
 /* Makes `context` that of the caller, on whatever stack the system gave it. */
 static inline void context_adopt(struct context *context) { tools_adopt(&context->tools); }
 
 /* When `context`, which does not run, is switched to next, `function` is called first, in the middle of whatever
  * switched from it. It begins with context_enter and ends with context_return. */
-void context_interpose(struct context *context, void (*function)(void));
+static inline void context_interpose(struct context *context, void (*function)(void)) {
+    struct context_frame *frame = (struct context_frame *)context->stack_pointer - 1;
+    frame->entry = (void (*)(void *))function;
+    frame->resume = (void (*)(void))((char *)context_interposed + CONTEXT_FILLER);
+    context->stack_pointer = frame;
+}
 static inline void context_enter(struct context *self) { tools_arrive(&self->tools); }
 static inline void context_return(struct context *self) { tools_leave(&self->tools, &self->tools); }
 
 /* In assembly: keeps the caller's registers on its stack, and that stack's end in *save; goes on where `load` was left.
- */
-void context_swap(void **save, void *load);
+ * Returns 0, so that a function can end in it that returns 0. */
+int context_swap(void **save, void *load);
 
 /* The same, for a caller that has something to do when it goes on, be it to return (see x86_64.S). */
-void context_call(void **save, void *load);
+int context_call(void **save, void *load);
 
-/* Leaves `from`, the running context, and goes on with `to`. Returns when somebody switches back to `from`. */
-static inline void context_switch(struct context *from, struct context *to) {
+/* In assembly: returns its argument. For a function to end in, in which other threads have run that were left
+ * elsewhere: where it returns to cannot be foreseen as with others (see x86_64.S). */
+int context_return_by_jump(int result);
+
+/* Leaves `from`, the running context, and goes on with `to`. Returns 0 when somebody switches back to `from`. */
+static inline int context_switch(struct context *from, struct context *to) {
     tools_leave(&from->tools, &to->tools);
-    context_swap(&from->stack_pointer, to->stack_pointer);
+    int result = context_swap(&from->stack_pointer, to->stack_pointer);
     tools_arrive(&from->tools);
+    return result;
 }
 
-static inline void context_switch_by_call(struct context *from, struct context *to) {
+static inline int context_switch_by_call(struct context *from, struct context *to) {
     tools_leave(&from->tools, &to->tools);
-    context_call(&from->stack_pointer, to->stack_pointer);
+    int result = context_call(&from->stack_pointer, to->stack_pointer);
     tools_arrive(&from->tools);
+    return result;
 }
 
 /* In assembly: goes on where `load` was left. Does not return; not to say so lets the compiler jump there. */

@@ -20,7 +20,7 @@ struct context_frame {
     void *argument;        /* r13 */
     void (*entry)(void *); /* r12 */
     void *rbx;
-    void *rbp;            /* 0: no frame above */
+    void *rbp;
     void (*resume)(void); /* the return address */
 };
 /* Above the first frame: a zero return address, and what keeps the stack aligned to 16 when context_begin runs. */
@@ -35,7 +35,7 @@ struct context_frame {
     void (*entry)(void *); /* x19 */
     void *argument;        /* x20 */
     void *x21_x28[8];
-    void *x29;            /* 0: no frame above */
+    void *x29;
     void (*resume)(void); /* x30, the return address */
     uint64_t d8_d15[8];
 };

@@ -19,32 +19,18 @@ enum {
     LARGEST = 40,
     SLAB = 4 << 20,     /* bytes of a mapping, unless a single stack is larger */
     AT_HAND = 64 << 20, /* bytes of idle stacks that keep their pages, however few are in use */
-    BATCH = 64,         /* stacks that one system call is for */
     COLOURS = 16,
     COLOUR_STEP = 128 /* bytes: two lines of a cache, which are fetched in pairs */
 };
 
-/* The stacks of one size. */
-struct pool {
-    struct stack *idle; /* that keep their pages */
-    size_t in_use, idle_count;
-    char **cold; /* where idle stacks without pages are */
-    size_t cold_count, cold_room;
-    char *fresh, *end; /* what has not been cut yet of the last slab */
-    bool guarded;      /* all stacks of that have their guards */
-};
-
-static struct pool pools[LARGEST + 1];
+static struct stack_pool pools[LARGEST + 1];
 
 /* Of guards that this kernel has. */
 static enum { UNKNOWN, LIGHT, HEAVY } guards;
 
-/* Rare, and too much to be kept registers for. */
-static __attribute__((noinline)) struct stack *warm(struct pool *pool, size_t size);
-static __attribute__((noinline)) void cool(struct pool *pool, size_t size);
-static struct stack *cut(struct pool *pool, size_t size);
+static struct stack *cut(struct stack_pool *pool, size_t size);
 static struct stack *lay_out(char *base, size_t size);
-static bool map_slab(struct pool *pool, size_t size);
+static bool map_slab(struct stack_pool *pool, size_t size);
 static bool advise_all(struct iovec *ranges, size_t count, int advice);
 static bool install_guard(char *page);
 static bool kernel_can_read(char *page);
@@ -54,44 +40,28 @@ static size_t page_size(void) {
     return size ? size : (size = (size_t)sysconf(_SC_PAGESIZE));
 }
 
-struct stack *stack_take(size_t size) {
+struct stack_pool *stack_pool(size_t size) {
     int order = size <= (size_t)1 << SMALLEST ? SMALLEST : 64 - __builtin_clzl(size - 1);
-    if (order > LARGEST)
-        return NULL;
-    struct pool *pool = &pools[order];
-    struct stack *stack = pool->idle;
-    if (__builtin_expect(stack != NULL, 1)) {
-        pool->idle = stack->next;
-        pool->idle_count--;
-    } else {
-        stack = warm(pool, (size_t)1 << order);
-        if (!stack)
-            return NULL;
-    }
-    pool->in_use++;
+    return order <= LARGEST ? &pools[order] : NULL;
+}
+
+static size_t size_of(const struct stack_pool *pool) { return (size_t)1 << (pool - pools); }
+
+struct stack *stack_warm(struct stack_pool *pool) {
+    size_t size = size_of(pool);
+    struct stack *stack = pool->cold_count > 0 ? lay_out(pool->cold[--pool->cold_count], size) : cut(pool, size);
+    if (stack)
+        pool->in_use++;
     return stack;
-}
-
-void stack_give(struct stack *stack) {
-    struct pool *pool = &pools[__builtin_ctzl(stack->size)];
-    stack->next = pool->idle;
-    pool->idle = stack;
-    pool->in_use--;
-    if (__builtin_expect(++pool->idle_count >= pool->in_use + BATCH, 0))
-        cool(pool, stack->size);
-}
-
-/* A stack none of whose pages is in use. */
-static struct stack *warm(struct pool *pool, size_t size) {
-    return pool->cold_count > 0 ? lay_out(pool->cold[--pool->cold_count], size) : cut(pool, size);
 }
 
 /* Lets go of the pages of a batch of idle stacks, if more are idle than are in use, and than are to be at hand. The
  * one given back last is not among them: its owner may be running on it. */
-static void cool(struct pool *pool, size_t size) {
-    if (pool->idle_count < AT_HAND / size + BATCH)
+void stack_cool(struct stack_pool *pool) {
+    size_t size = size_of(pool);
+    if (pool->idle_count < AT_HAND / size + STACK_BATCH)
         return;
-    if (pool->cold_room - pool->cold_count < BATCH) {
+    if (pool->cold_room - pool->cold_count < STACK_BATCH) {
         size_t room = pool->cold_room > 0 ? 2 * pool->cold_room : page_size() / sizeof(char *);
         void *more =
             pool->cold_room > 0
@@ -103,21 +73,21 @@ static void cool(struct pool *pool, size_t size) {
         pool->cold_room = room;
     }
     struct stack *keep = pool->idle;
-    struct iovec ranges[BATCH];
-    for (int i = 0; i < BATCH; i++) {
+    struct iovec ranges[STACK_BATCH];
+    for (int i = 0; i < STACK_BATCH; i++) {
         struct stack *stack = keep->next;
         keep->next = stack->next;
         tools_end_stack(stack);
         pool->cold[pool->cold_count + (size_t)i] = stack->base;
         ranges[i] = (struct iovec){stack->lowest, (size_t)(stack->base + size - stack->lowest)};
     }
-    pool->cold_count += BATCH;
-    pool->idle_count -= BATCH;
-    advise_all(ranges, BATCH, MADV_DONTNEED);
+    pool->cold_count += STACK_BATCH;
+    pool->idle_count -= STACK_BATCH;
+    advise_all(ranges, STACK_BATCH, MADV_DONTNEED);
 }
 
 /* A stack that nobody has used. */
-static struct stack *cut(struct pool *pool, size_t size) {
+static struct stack *cut(struct stack_pool *pool, size_t size) {
     if (pool->fresh == pool->end && !map_slab(pool, size))
         return NULL;
     char *base = pool->fresh;
@@ -134,11 +104,11 @@ static struct stack *lay_out(char *base, size_t size) {
     size_t colour = (uintptr_t)base / size % COLOURS * COLOUR_STEP;
     struct stack *stack = (struct stack *)(base + size - colour % (size / 16)) - 1;
     stack = (struct stack *)((uintptr_t)stack & ~(uintptr_t)63);
-    *stack = (struct stack){.base = base, .lowest = base + page_size(), .size = size};
+    *stack = (struct stack){.pool = stack_pool(size), .base = base, .lowest = base + page_size(), .size = size};
     return stack;
 }
 
-static bool map_slab(struct pool *pool, size_t size) {
+static bool map_slab(struct stack_pool *pool, size_t size) {
     size_t bytes = size > SLAB ? size : SLAB;
     char *slab =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

@@ -17,22 +17,64 @@
 #ifndef CATAPULTS_STACK_H
 #define CATAPULTS_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct stack {
     struct stack *next; /* while it is not in use: the one that was given back before */
-    char *base;         /* of its memory: the guard page */
-    char *lowest;       /* above the guard page */
-    size_t size;        /* of its memory, a power of two */
-    void *fiber;        /* ThreadSanitizer's */
+    struct stack_pool *pool;
+    char *base;   /* of its memory: the guard page */
+    char *lowest; /* above the guard page */
+    size_t size;  /* of its memory, a power of two */
+    void *fiber;  /* ThreadSanitizer's */
 };
 
-/* A stack of at least `size` bytes, guard page included; NULL: no memory. Its owner may use everything below the
- * result. */
-struct stack *stack_take(size_t size);
+/* The stacks of one size. */
+struct stack_pool {
+    struct stack *idle; /* that keep their pages */
+    size_t in_use, idle_count;
+    char **cold; /* where idle stacks without pages are */
+    size_t cold_count, cold_room;
+    char *fresh, *end; /* what has not been cut yet of the last slab */
+    bool guarded;      /* all stacks of that have their guards */
+};
+
+/* That of stacks of at least `size` bytes, guard page included; NULL: there are none so large. */
+struct stack_pool *stack_pool(size_t size);
+
+/* A stack that has no pages, and so is not at hand; NULL: no memory. */
+struct stack *stack_warm(struct stack_pool *pool);
+
+/* More are idle than may be so at once. */
+void stack_cool(struct stack_pool *pool);
+
+/* A stack; NULL: no memory. Its owner may use everything below the result. */
+static inline struct stack *stack_take_from(struct stack_pool *pool) {
+    struct stack *stack = pool->idle;
+    if (__builtin_expect(!stack, 0))
+        return stack_warm(pool);
+    pool->idle = stack->next;
+    pool->idle_count--;
+    pool->in_use++;
+    return stack;
+}
+
+static inline struct stack *stack_take(size_t size) {
+    struct stack_pool *pool = stack_pool(size);
+    return pool ? stack_take_from(pool) : NULL;
+}
+
+enum { STACK_BATCH = 64 }; /* stacks that one system call is for */
 
 /* Gives it back. The caller may be running on it still, so long as it takes no stack before it has left. */
-void stack_give(struct stack *stack);
+static inline void stack_give(struct stack *stack) {
+    struct stack_pool *pool = stack->pool;
+    stack->next = pool->idle;
+    pool->idle = stack;
+    pool->in_use--;
+    if (__builtin_expect(++pool->idle_count >= pool->in_use + STACK_BATCH, 0))
+        stack_cool(pool);
+}
 
 /* Bytes between the guard page and `stack`. */
 static inline size_t stack_room(const struct stack *stack) { return (size_t)((const char *)stack - stack->lowest); }

@@ -1,7 +1,8 @@
 /*
- * void context_swap(void **save, void *load);        rdi, rsi
- * void context_call(void **save, void *load);        rdi, rsi
+ * int context_swap(void **save, void *load);         rdi, rsi; 0
+ * int context_call(void **save, void *load);         rdi, rsi; 0
  * void context_resume(void *load);                   rdi
+ * int context_return_by_jump(int result);            edi
  * void context_begin(void);
  * void context_interposed(void);
  *
@@ -31,6 +32,8 @@
  *   context_resume   returns: a thread that ends, and has not been switched from since it began, has made as many
  *                    returns as calls, for it is begun and left by jumps. So the last call is that of context_call by the
  *                    thread that waits for the end.
+ *   context_return_by_jump jumps, in the place of a return: for a function in which other threads have run, that were
+ *                    left elsewhere.
  */
         .text
 
@@ -75,6 +78,7 @@
         popq    %rbp
         .cfi_adjust_cfa_offset -8
         .cfi_restore %rbp
+        xorl    %eax, %eax
         .endm
 
         .macro  return_by_jump
@@ -106,8 +110,8 @@ context_call:
         save
         movq    %rsi, %rsp              /* the same picture, on the other stack */
         load
-        leaq    4+context_begin(%rip), %rax
-        cmpq    %rax, (%rsp)
+        leaq    4+context_begin(%rip), %rdx
+        cmpq    %rdx, (%rsp)
         je      1f
         ret
 1:      return_by_jump                  /* a new context has not called */
@@ -132,6 +136,17 @@ context_resume:
         ret
         .cfi_endproc
         .size   context_resume, . - context_resume
+
+        .globl  context_return_by_jump
+        .type   context_return_by_jump, @function
+        .p2align 4
+context_return_by_jump:
+        .cfi_startproc
+        endbr64
+        movl    %edi, %eax
+        return_by_jump
+        .cfi_endproc
+        .size   context_return_by_jump, . - context_return_by_jump
 
         .globl  context_begin
         .type   context_begin, @function
@@ -165,6 +180,7 @@ context_interposed:
         movq    %rsp, %rbx              /* CONTEXT_FILLER bytes on */
         .cfi_def_cfa_register %rbx
         andq    $-16, %rsp
+        xorl    %ebp, %ebp              /* for those who follow frames: what it was is not known yet */
         call    *%r12
         movq    %rbx, %rsp
         .cfi_def_cfa_register %rsp

@@ -34,9 +34,8 @@ void dispatcher_clock_start(struct scheduler *scheduler) {
     scheduler->told = dispatcher.host->now();
     scheduler->tells_time = scheduler->now || scheduler->consumed || scheduler->supplied || dispatcher.accounting;
     scheduler->clocked = scheduler->tells_time || dispatcher.several;
-    if (dispatcher.accounting || scheduler->supplied)
-        scheduler->inlined = false; /* handlers that are inlined read the clock for themselves only */
     scheduler->timed = scheduler->timeouts || scheduler->handlers->tick;
+    dispatcher_find_flat();
     if (!scheduler->timed || !dispatcher.host->arm)
         return;
     processor_here()->timed = true;
@@ -48,10 +47,7 @@ static catapults_time *consumed_by(struct dispatcher_thread *thread) {
     return (catapults_time *)((char *)&thread->policy + thread->scheduler->consumed->fallback);
 }
 
-void dispatcher_clock_adopt(struct dispatcher_thread *thread) {
-    if (thread->scheduler->consumed)
-        *consumed_by(thread) = 0;
-}
+void dispatcher_clock_adopt(struct dispatcher_thread *thread) { *consumed_by(thread) = 0; }
 
 void dispatcher_tell(struct scheduler *scheduler, bool running) {
     const struct processor *here = processor_here();
@@ -83,8 +79,8 @@ void dispatcher_account(void) {
     for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
         dispatcher_tell(scheduler, true);
         scheduler->clocked = scheduler->tells_time = true;
-        scheduler->inlined = false;
     }
+    dispatcher_find_flat();
 }
 
 static void tell_all_above(const struct dispatcher_thread *turn) {

@@ -23,6 +23,28 @@ struct processor dispatcher_processor;
 _Thread_local struct processor *dispatcher_here = &dispatcher_processor;
 struct dispatcher_guard dispatcher_guard;
 
+/* Of several processors it is false from the beginning, and not written: it is read without their lock. */
+void dispatcher_find_flat(void) {
+    const struct scheduler *root = &dispatcher.root;
+    bool flat = CAN_BE_FLAT(root) && !root->next && !dispatcher.clients && !dispatcher_trace &&
+                !dispatcher_guard.enter && !dispatcher.several;
+    if (dispatcher.flat != flat)
+        dispatcher.flat = flat;
+}
+
+/* What was dispatched is a thread that can. */
+static inline bool can_go_on(struct catapults_thread *t) {
+    return LIKELY(t != NULL) && LIKELY(dispatcher_thread_of(t)->state == THREAD_RUNNABLE);
+}
+
+/* The root has dispatched `t`, or nothing. */
+static __attribute__((noinline)) struct dispatcher_thread *descend(struct processor *here, struct catapults_thread *t) {
+    struct dispatcher_thread *thread = dispatcher_descend(here, t);
+    if (UNLIKELY(here->timed))
+        dispatcher_arm(here);
+    return thread;
+}
+
 /* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
     if (UNLIKELY(--here->patience <= 0)) {
@@ -31,19 +53,12 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *choose(st
             return decided;
     }
     struct catapults_thread *t = SCHEDULE(&dispatcher.root, &here->stop);
-    if (LIKELY(t)) {
-        struct dispatcher_thread *thread = dispatcher_thread_of(t);
-        if (LIKELY(thread->state == THREAD_RUNNABLE)) {
-            here->turn = thread;
-            if (UNLIKELY(here->timed))
-                dispatcher_arm(here);
-            return thread;
-        }
-    }
-    struct dispatcher_thread *thread = dispatcher_descend(here, t);
+    if (UNLIKELY(!can_go_on(t)))
+        return descend(here, t);
+    here->turn = dispatcher_thread_of(t);
     if (UNLIKELY(here->timed))
         dispatcher_arm(here);
-    return thread;
+    return here->turn;
 }
 
 /* The same when it may be that none is RUNNABLE. */
@@ -53,53 +68,95 @@ static inline struct dispatcher_thread *await(struct processor *here) {
     return choose(here);
 }
 
-/* `next` runs: what C and C++ keep for the kernel thread is its own now. */
-static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next,
-                                                         bool traced) {
-    if (traced)
-        TRACE(TRACE_DISPATCHED, next, 0);
+/* What C++ keeps for the kernel thread becomes that of `next`. `self` NULL: it has ended. */
+static __attribute__((noinline)) void change_exceptions(struct processor *here, struct dispatcher_thread *self,
+                                                        struct dispatcher_thread *next) {
+    const struct dispatcher_exceptions none = {0};
+    if (self) {
+        self->exceptions = *here->exceptions;
+        self->excepted = self->exceptions.caught || self->exceptions.uncaught;
+    }
+    *here->exceptions = next->excepted ? next->exceptions : none;
+    next->excepted = false;
+}
+
+/* Whether there are any. */
+static inline bool are_exceptions(const struct processor *here, const struct dispatcher_thread *next) {
+    return UNLIKELY(here->exceptions->caught != NULL) || UNLIKELY(here->exceptions->uncaught != 0) ||
+           UNLIKELY(next->excepted);
+}
+
+/* `next` runs: what C keeps for the kernel thread is its own now. */
+static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next) {
     *here->error_number = next->error_number;
-    *here->exceptions = next->exceptions;
     here->current = next;
 }
 
-/* Whether `self` has to switch to `next`; all else is done then. */
-static inline __attribute__((always_inline)) bool change(struct processor *here, struct dispatcher_thread *self,
-                                                         struct dispatcher_thread *next, bool traced) {
-    if (next == self) {
-        if (traced)
-            TRACE(TRACE_DISPATCHED, next, 0);
-        return false;
-    }
+static inline __attribute__((always_inline)) int change_context(struct processor *here, struct dispatcher_thread *self,
+                                                                struct dispatcher_thread *next, bool by_call) {
     self->error_number = *here->error_number;
-    self->exceptions = *here->exceptions;
-    arrive(here, next, traced);
-    return true;
+    arrive(here, next);
+    return by_call ? context_switch_by_call(&self->context, &next->context)
+                   : context_switch(&self->context, &next->context);
 }
 
-/* Goes on with `next`; returns when somebody goes on with `self`. Nothing is left to be done then, so that a yield ends
- * in the switch itself and goes on straight in its caller: a processor cannot foresee a return to another thread. */
+static __attribute__((noinline)) int change_all(struct dispatcher_thread *next, bool by_call) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    change_exceptions(here, self, next);
+    return change_context(here, self, next, by_call);
+}
+
+/*
+ * Goes on with `next`; returns 0 when somebody goes on with `self`. `by_call`: something is left to be done then, be it
+ * to return to a function that called. Without that a yield ends in the switch itself and goes on straight in its
+ * caller: a processor cannot foresee a return to another thread.
+ */
+static inline __attribute__((always_inline)) int change(struct processor *here, struct dispatcher_thread *self,
+                                                        struct dispatcher_thread *next, bool by_call) {
+    if (next == self)
+        return 0;
+    if (are_exceptions(here, next))
+        return change_all(next, by_call);
+    return change_context(here, self, next, by_call);
+}
+
+/* The same by one that has ended. */
+static inline __attribute__((always_inline)) void
+change_for_good(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
+    if (are_exceptions(here, next))
+        change_exceptions(here, NULL, next);
+    arrive(here, next);
+    context_leave(&self->context, &next->context);
+}
+
+static inline __attribute__((always_inline)) void run_as(struct processor *here, struct dispatcher_thread *self,
+                                                         struct dispatcher_thread *next, bool by_call) {
+    TRACE(TRACE_DISPATCHED, next, 0);
+    if (!by_call && next == self && UNLIKELY(dispatcher.signalled))
+        dispatcher.host->undisturbed();
+    else
+        change(here, self, next, by_call);
+}
+
 static inline __attribute__((always_inline)) void run(struct processor *here, struct dispatcher_thread *self,
                                                       struct dispatcher_thread *next) {
-    if (change(here, self, next, true))
-        context_switch(&self->context, &next->context);
-    else if (UNLIKELY(dispatcher.signalled))
-        dispatcher.host->undisturbed();
+    run_as(here, self, next, false);
 }
 
-/* The same where something is left to be done, be it to return to a function that called. */
 static inline __attribute__((always_inline)) void run_by_call(struct processor *here, struct dispatcher_thread *self,
                                                               struct dispatcher_thread *next) {
-    if (change(here, self, next, true))
-        context_switch_by_call(&self->context, &next->context);
+    run_as(here, self, next, true);
+}
+
+static inline void leave_for(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
+    TRACE(TRACE_DISPATCHED, next, 0);
+    change_for_good(here, self, next);
 }
 
 void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several) {
-    dispatcher_guard.enter = enter;
-    dispatcher_guard.leave = leave;
-    dispatcher_guard.several = several;
-    dispatcher_guard.watched &= (uint8_t)~GUARD_ENTERS;
-    dispatcher_guard.watched |= enter ? GUARD_ENTERS : 0;
+    dispatcher_guard = (struct dispatcher_guard){.enter = enter, .leave = leave, .several = several};
+    dispatcher_find_flat();
 }
 
 void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
@@ -128,7 +185,7 @@ static __attribute__((noinline)) void regain(struct processor *here) {
 /* An event was raised on behalf of others while `turn` is RUNNING: it may have lost the processor. */
 static inline void preempt(void) {
     struct processor *here = processor_here();
-    if (here->polling || here->looking)
+    if (here->attends)
         return;
     if (UNLIKELY(preempted(here->turn)))
         run(here, here->current, choose(here));
@@ -190,39 +247,21 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
 
 /* ---- Starting and ending ----------------------------------------------------------------------------------------- */
 
-static void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler) {
+/* But for what the policy keeps of it. */
+static inline __attribute__((always_inline)) void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler) {
     thread->scheduler = scheduler;
-    thread->consumed = 0;
-    timer_init(&thread->timer);
-    thread->state = THREAD_RUNNABLE;
-    thread->to_be_suspended = false;
-    thread->set_aside = thread->own_turn = thread->lends = thread->relays = false;
-    thread->waits_for = NULL;
-    thread->stalled_on = thread->stalled = NULL;
-    thread->held = 0;
-    thread->turn_waits = false;
-    thread->kept_on = NULL;
-    thread->is_scheduler = false;
-    thread->error_number = 0;
-    thread->exceptions = (struct dispatcher_exceptions){0};
-    thread->policy.container = 0;
     thread->policy.number = ++dispatcher.numbers;
     thread->newer = NULL;
     thread->older = dispatcher.newest;
-    if (dispatcher.newest)
+    if (LIKELY(dispatcher.newest != NULL))
         dispatcher.newest->newer = thread;
     else
         dispatcher.oldest = thread;
     dispatcher.newest = thread;
     scheduler->runnable++;
-    scheduler->members++;
-    ADOPT(scheduler, &thread->policy);
-    if (UNLIKELY(scheduler->consumed != NULL))
-        dispatcher_clock_adopt(thread);
-    dispatcher.host->adopted(thread);
 }
 
-static void strike(struct dispatcher_thread *thread) {
+static inline __attribute__((always_inline)) void strike(struct dispatcher_thread *thread) {
     if (thread->older)
         thread->older->newer = thread->newer;
     else
@@ -231,18 +270,25 @@ static void strike(struct dispatcher_thread *thread) {
         thread->newer->older = thread->older;
     else
         dispatcher.newest = thread->older;
-    thread->scheduler->runnable--;
-    thread->scheduler->members--;
 }
 
 /* Raises newthread. Returns what it was refused with. */
 static const struct catapults_stop *admit(struct scheduler *scheduler, struct dispatcher_thread *thread,
                                           const struct dispatcher_thread *runs) {
     enrol(thread, scheduler);
+    ADOPT(scheduler, &thread->policy);
+    if (scheduler->consumed)
+        dispatcher_clock_adopt(thread);
+    dispatcher.host->adopted(thread);
+    if (UNLIKELY(scheduler->lent_only)) {
+        dispatcher.clients = true;
+        dispatcher_find_flat();
+    }
     const struct catapults_stop *stop = RAISE(scheduler, newthread, &thread->policy);
     if (UNLIKELY(stop)) {
         if (stop->why == CATAPULTS_STOP_FAIL) {
             strike(thread);
+            scheduler->runnable--;
             return stop;
         }
         dispatcher_contain(scheduler, "newthread", stop, NULL, runs);
@@ -280,7 +326,6 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
         instance = compiled_in ? compiled_in_instance : root->builtin;
     }
     dispatcher_put_in_force(root, policy, instance);
-    root->inlined = policy == compiled_in && instance == compiled_in_instance && !policy->unbounded;
     policy->start(instance);
     dispatcher_frames_start(root);
     dispatcher_clock_start(root);
@@ -293,6 +338,10 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
 
 const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first) {
     struct processor *here = processor_here();
+    uint16_t generation = first->generation;
+    record_clear(first);
+    first->generation = generation;
+    first->policy.container = 0;
     context_adopt(&first->context);
     here->current = first;
     here->turn = first;
@@ -302,21 +351,15 @@ const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler,
     return stop;
 }
 
-const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
-                                               struct stack *stack, void *top, void (*entry)(void *), void *argument) {
+static __attribute__((noinline)) const struct catapults_stop *create_in_general(struct scheduler *scheduler,
+                                                                                struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    context_make(&thread->context, stack, top, entry, argument);
     dispatcher_step_aside(here);
     const struct catapults_stop *stop = admit(scheduler, thread, here->turn);
     dispatcher_step_back(here);
     if (LIKELY(!stop))
         preempt();
     return stop;
-}
-
-void dispatcher_begin(void) {
-    tools_begin();
-    dispatcher_leave();
 }
 
 /* For an event of the running thread: who lends to it is stalled, and roused by the caller. */
@@ -338,12 +381,9 @@ void dispatcher_own_turn(void) {
         await_own_turn(here);
 }
 
-void dispatcher_exit(struct dispatcher_thread *heir) {
-    struct processor *here = processor_here();
-    struct dispatcher_thread *self = here->current;
-    self->state = THREAD_ENDED;
-    strike(self);
-    const struct catapults_stop *stop = RAISE(self->scheduler, exit, &self->policy);
+/* It has ended, and the policy has been told, or has stopped. */
+static __attribute__((noinline)) void end(struct processor *here, struct dispatcher_thread *self,
+                                          struct dispatcher_thread *heir, const struct catapults_stop *stop) {
     if (UNLIKELY(stop))
         dispatcher_contain(self->scheduler, "exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, self, 0);
@@ -354,31 +394,31 @@ void dispatcher_exit(struct dispatcher_thread *heir) {
     if (UNLIKELY(self->scheduler->parent != NULL))
         dispatcher_give_up(self->scheduler);
     struct dispatcher_thread *next = here->turn == self ? NULL : dispatcher_borrow(here->turn);
-    if (!next)
-        next = await(here);
-    arrive(here, next, true);
-    context_leave(&self->context, &next->context);
+    leave_for(here, self, next ? next : await(here));
+}
+
+static __attribute__((noinline)) void exit_in_general(struct processor *here, struct dispatcher_thread *self,
+                                                      struct dispatcher_thread *heir) {
+    self->state = THREAD_ENDED;
+    strike(self);
+    self->scheduler->runnable--;
+    end(here, self, heir, RAISE(self->scheduler, exit, &self->policy));
 }
 
 /* ---- While it lives ---------------------------------------------------------------------------------------------- */
 
-/* `traced`, here and above: whether that is looked at at all. */
-static inline __attribute__((always_inline)) void yield(bool traced) {
+static inline __attribute__((always_inline)) void yield(void) {
     struct processor *here = processor_here();
     struct dispatcher_thread *turn = here->turn;
     struct scheduler *scheduler = turn->scheduler;
     const struct catapults_stop *stop = RAISE(scheduler, switch_out, &turn->policy);
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
-    if (traced)
-        TRACE(TRACE_SWITCHED_OUT, turn, 0);
+    TRACE(TRACE_SWITCHED_OUT, turn, 0);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_give_up(scheduler);
-    struct dispatcher_thread *next = choose(here), *self = here->current;
-    if (change(here, self, next, traced))
-        context_switch(&self->context, &next->context);
-    else if (UNLIKELY(dispatcher.signalled))
-        dispatcher.host->undisturbed();
+    struct dispatcher_thread *next = choose(here);
+    run(here, here->current, next);
 }
 
 /* By a thread that an application's thread schedules: that is told, and may wake up. */
@@ -395,19 +435,19 @@ static __attribute__((noinline)) bool yields_to_its_scheduler(struct processor *
     return true;
 }
 
-static inline __attribute__((always_inline)) void yield_by_itself(bool traced) {
+static inline __attribute__((always_inline)) void yield_by_itself(void) {
     struct processor *here = processor_here();
     if (LIKELY(here->turn == here->current) || !yields_to_its_scheduler(here))
-        yield(traced);
+        yield();
 }
 
-void dispatcher_yield(void) {
-    if (LIKELY(!dispatcher_guard.watched)) {
-        yield_by_itself(false); /* the switch is the last thing that it does: see `run` */
+static __attribute__((noinline)) void yield_in_general(void) {
+    if (LIKELY(!dispatcher_guard.enter)) {
+        yield_by_itself(); /* the switch is the last thing that it does: see `change` */
         return;
     }
     dispatcher_enter();
-    yield_by_itself(true);
+    yield_by_itself();
     dispatcher_leave();
 }
 
@@ -417,7 +457,7 @@ int dispatcher_yield_to(struct dispatcher_thread *thread) {
     if (UNLIKELY(preempted(here->turn))) /* switch_out is for a thread that is RUNNING */
         run(here, here->current, choose(here));
     else
-        yield(true);
+        yield();
     return possible ? 0 : EAGAIN;
 }
 
@@ -425,7 +465,7 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     if (scheduler == self->scheduler) {
-        yield(true);
+        yield();
         return NULL;
     }
     if (UNLIKELY(here->turn != self))
@@ -445,37 +485,20 @@ static const char *const block_events[] = {"block.io.read", "block.io.write", "b
                                            "block.sleep",   "block.kernel",   "block.scheduler", "block.port",
                                            "block.signal"};
 
-static const struct catapults_stop *raise_block(struct scheduler *scheduler, enum dispatcher_reason reason,
-                                                struct catapults_thread *t) {
-    switch (reason) {
-    case BLOCK_IO_READ:
-        return RAISE(scheduler, block_io_read, t);
-    case BLOCK_IO_WRITE:
-        return RAISE(scheduler, block_io_write, t);
-    case BLOCK_IO_ACCEPT:
-        return RAISE(scheduler, block_io_accept, t);
-    case BLOCK_IO_CONNECT:
-        return RAISE(scheduler, block_io_connect, t);
-    case BLOCK_IO_FILE:
-        return RAISE(scheduler, block_io_file, t);
-    case BLOCK_LOCK:
-        return RAISE(scheduler, block_lock, t);
-    case BLOCK_CONDITION:
-        return RAISE(scheduler, block_condition, t);
-    case BLOCK_JOIN:
-        return RAISE(scheduler, block_join, t);
-    case BLOCK_SLEEP:
-        return RAISE(scheduler, block_sleep, t);
-    case BLOCK_KERNEL:
-        return RAISE(scheduler, block_kernel, t);
-    case BLOCK_SCHEDULER:
-        return RAISE(scheduler, block_scheduler, t);
-    case BLOCK_PORT:
-        return RAISE(scheduler, block_port, t);
-    case BLOCK_SIGNAL:
-        return RAISE(scheduler, block_signal, t);
-    }
-    __builtin_unreachable();
+/* The table has them in the order of the reasons. */
+static inline __attribute__((always_inline)) native_thread_event *block_handler(const struct native_handlers *handlers,
+                                                                                enum dispatcher_reason reason) {
+    const char *first = (const char *)handlers + offsetof(struct native_handlers, block_io_read);
+    return ((native_thread_event *const *)first)[reason];
+}
+_Static_assert(offsetof(struct native_handlers, block_signal) - offsetof(struct native_handlers, block_io_read) ==
+                   BLOCK_SIGNAL * sizeof(native_thread_event *),
+               "block_handler");
+
+static inline const struct catapults_stop *raise_block(struct scheduler *scheduler, enum dispatcher_reason reason,
+                                                       struct catapults_thread *t) {
+    tell(scheduler, true);
+    return block_handler(scheduler->handlers, reason)(scheduler->self, t);
 }
 
 /* The thread is RUNNING, and cannot go on for its `reason`. */
@@ -517,7 +540,7 @@ static inline void begin_to_wait(struct processor *here, struct dispatcher_threa
         here->patience = 0;
 }
 
-int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
+static __attribute__((noinline)) int block_in_general(enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     begin_to_wait(here, self, reason, instant);
@@ -534,25 +557,15 @@ int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
-/* LENDING now, the thread `self` stops: who runs instead. */
-static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_thread *self, bool at_once) {
-    struct scheduler *scheduler = self->scheduler;
-    /* The chain has become longer, or ends in vain. */
-    if (at_once || here->turn != self || !dispatcher_can_lend(self)) {
-        struct dispatcher_thread *next = dispatcher_borrow(here->turn);
-        TRACE(TRACE_SWITCHED_OUT, self, 0);
-        return next ? next : await(here);
-    }
-    const struct catapults_stop *stop = RAISE(scheduler, switch_out, &self->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
+/* LENDING now, the thread `self` stops: who runs instead. Its turn goes on with another. */
+static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_thread *self) {
+    struct dispatcher_thread *next = dispatcher_borrow(here->turn);
     TRACE(TRACE_SWITCHED_OUT, self, 0);
-    if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_give_up(scheduler);
-    return choose(here);
+    return next ? next : await(here);
 }
 
-static int wait_for(const uintptr_t *to, bool lends, bool at_once, enum dispatcher_reason reason, int64_t instant) {
+static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason,
+                                              int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     lends = lends && LIKELY(!dispatcher.several);
@@ -561,12 +574,12 @@ static int wait_for(const uintptr_t *to, bool lends, bool at_once, enum dispatch
     if (lends) {
         begin_to_wait(here, self, reason, instant);
         self->state = THREAD_LENDING;
-        struct dispatcher_thread *next = lend(here, self, at_once);
+        struct dispatcher_thread *next = lend(here, self);
         if (UNLIKELY(!here->armed) && instant != DISPATCHER_FOREVER)
             dispatcher_arm(here);
         run_by_call(here, self, next);
     } else {
-        dispatcher_block(reason, instant);
+        block_in_general(reason, instant);
     }
     self->waits_for = NULL;
     self->lends = false;
@@ -577,14 +590,6 @@ static int wait_for(const uintptr_t *to, bool lends, bool at_once, enum dispatch
         dispatcher_suspend(self);
     }
     return self->timed_out ? ETIMEDOUT : 0;
-}
-
-int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant) {
-    return wait_for(to, lends, false, reason, instant);
-}
-
-int dispatcher_lend(const uintptr_t *to, enum dispatcher_reason reason, int64_t instant) {
-    return wait_for(to, true, true, reason, instant);
 }
 
 void dispatcher_released(void) {
@@ -599,16 +604,16 @@ void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispa
     raise_event(thread, runs);
 }
 
-void dispatcher_unblock(struct dispatcher_thread *thread) {
-    dispatcher_unblock_only(thread);
-    preempt();
-}
-
-void dispatcher_unblock_only(struct dispatcher_thread *thread) {
+static __attribute__((noinline)) void unblock_only_in_general(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
     dispatcher_step_aside(here);
     raise_unblock(thread, dispatcher_running());
     dispatcher_step_back(here);
+}
+
+static __attribute__((noinline)) void unblock_in_general(struct dispatcher_thread *thread) {
+    unblock_only_in_general(thread);
+    preempt();
 }
 
 void dispatcher_unblocked(void) { preempt(); }
@@ -673,6 +678,91 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
         dispatcher_rouse(thread, dispatcher_running());
     preempt();
     return 0;
+}
+
+/* ---- The same, in the flat case ---------------------------------------------------------------------------------- */
+
+#include "dispatcher/flat.h"
+
+void dispatcher_yield(void) {
+    if (LIKELY(dispatcher.flat))
+        yield_flat();
+    else
+        yield_in_general();
+}
+
+int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    if (UNLIKELY(!may_block_flat(here, self, reason, instant)))
+        return block_in_general(reason, instant);
+    block_flat(here, self, reason);
+    return 0;
+}
+
+int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    if (UNLIKELY(!may_block_flat(here, self, reason, instant)))
+        return wait_for(to, lends, reason, instant);
+    if (lends)
+        return lend_flat(here, self, to, reason);
+    self->waits_for = to;
+    block_flat(here, self, reason);
+    return 0;
+}
+
+int dispatcher_give_back(struct dispatcher_thread *thread) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    thread->state = THREAD_RUNNABLE;
+    thread->waits_for = NULL;
+    thread->lends = false;
+    TRACE(TRACE_SWITCHED_OUT, self, 0);
+    TRACE(TRACE_DISPATCHED, thread, 0);
+    return change(here, self, thread, false);
+}
+
+__attribute__((flatten)) void dispatcher_unblock(struct dispatcher_thread *thread) {
+    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(!is_usual(thread))) {
+        unblock_in_general(thread);
+        return;
+    }
+    dispatcher.root.runnable++;
+    const struct catapults_stop *stop = raise_event_flat(thread);
+    if (UNLIKELY(stop))
+        contain_and_preempt("event_raised", stop);
+    else
+        preempt_flat(processor_here());
+}
+
+void dispatcher_unblock_only(struct dispatcher_thread *thread) {
+    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(!is_usual(thread))) {
+        unblock_only_in_general(thread);
+        return;
+    }
+    dispatcher.root.runnable++;
+    const struct catapults_stop *stop = raise_event_flat(thread);
+    if (UNLIKELY(stop))
+        dispatcher_contain(&dispatcher.root, "event_raised", stop, NULL, dispatcher_running());
+}
+
+const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
+                                               struct stack *stack, void *top, void (*entry)(void *), void *argument) {
+    context_make(&thread->context, stack, top, entry, argument);
+    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(scheduler != &dispatcher.root))
+        return create_in_general(scheduler, thread);
+    return create_flat(thread);
+}
+
+__attribute__((flatten)) void dispatcher_exit(struct dispatcher_thread *heir) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(here->turn != self) || UNLIKELY(self->stalled != NULL) ||
+        (heir && UNLIKELY(!is_usual(heir))))
+        exit_in_general(here, self, heir);
+    else
+        exit_flat(here, self, heir);
 }
 
 /* ---- Preemption by time ------------------------------------------------------------------------------------------ */
@@ -754,10 +844,6 @@ void dispatcher_carry(int *error_number, struct dispatcher_exceptions *exception
 /* ---- For those who look ------------------------------------------------------------------------------------------ */
 
 struct dispatcher_thread *dispatcher_self(void) { return processor_here()->current; }
-
-bool dispatcher_is_blocked(const struct dispatcher_thread *thread) {
-    return thread->state == THREAD_BLOCKED || thread->state == THREAD_LENDING;
-}
 
 const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver) {
     const struct dispatcher_driver *before = dispatcher.driver;

@@ -12,9 +12,8 @@
 #ifndef CATAPULTS_DISPATCHER_H
 #define CATAPULTS_DISPATCHER_H
 
+#include "contexts/tools.h"
 #include "native_policy.h"
-
-struct stack;
 
 /* Why a thread blocks: one for each block.* event of native.framework, in its order. */
 enum dispatcher_reason {
@@ -45,12 +44,10 @@ struct scheduler;
 /* Around all that touches what threads share, here and in the layers above; they do not nest. What is held goes with
  * the processor: a thread that gets it back within a call holds it as when it gave it up, and a new thread holds it
  * until dispatcher_begin. One processor that is never interrupted: nothing to do. */
-enum { GUARD_ENTERS = 1, GUARD_TRACES = 2 };
 struct dispatcher_guard {
     void (*enter)(void), (*leave)(void); /* NULL: nothing to do */
     void (*regain)(void);                /* see dispatcher_regain; NULL: nothing to do */
     bool several;                        /* processors: what is used without this needs atomic instructions */
-    uint8_t watched;                     /* whether either of: there is `enter`; events are recorded */
 };
 extern struct dispatcher_guard dispatcher_guard;
 
@@ -110,9 +107,6 @@ void dispatcher_unblock(struct dispatcher_thread *thread);
 void dispatcher_unblock_only(struct dispatcher_thread *thread);
 void dispatcher_unblocked(void);
 
-/* Whether it is in dispatcher_block or dispatcher_wait_for, and so may be unblocked. */
-bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
-
 /* ---- For those who wait for a thread: donation (CPU inheritance scheduling, 1996, §3.4) ----------------------------
  */
 
@@ -120,19 +114,19 @@ bool dispatcher_is_blocked(const struct dispatcher_thread *thread);
  * Waits like dispatcher_block for something that another thread is to do, and that *to names: its record, as the host
  * knows it, but for the lowest bit. 0, or the caller itself: it need not wait any longer.
  *
- * If it `lends`, it stays READY to its policy, which is told switch_out, and on its turns runs whom it waits for; or,
- * if that waits for another in its turn, the end of the chain, which must not come back to the caller. Only while that
- * cannot run is the caller blocked. It may return before *to has changed: look, and wait again. `to` stays valid until
- * then.
+ * If it `lends`, its policy is told nothing: on its turns, from this one on, runs whom it waits for; or, if that waits
+ * for another in its turn, the end of the chain, which must not come back to the caller. Only while that cannot run is
+ * the caller blocked (1996, §3.4 and §3.5). It may return before *to has changed: look, and wait again. `to` stays
+ * valid until then.
  *
  * Whoever changes *to calls dispatcher_released afterwards, if the thread that it named is the caller; and else
  * dispatcher_redirected for the threads that wait by it.
  */
 int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant);
 
-/* The same, and it always lends: the caller's turn goes on at once with the thread, and its policy hears of it only if
- * that cannot run (1996, §3.5). */
-int dispatcher_lend(const uintptr_t *to, enum dispatcher_reason reason, int64_t instant);
+/* What the caller did has ended the wait of `thread`, on whose turn it runs, and which is_lending_only: that goes on.
+ * Returns 0 when the caller does. */
+int dispatcher_give_back(struct dispatcher_thread *thread);
 
 /* What the caller did may have ended the wait on whose turn it runs. May run other threads. */
 void dispatcher_released(void);
@@ -183,7 +177,8 @@ struct dispatcher_host {
     /* Variables of the kernel thread that each thread has for its own: kept across switches, zero in a new thread. */
     int *error_number;
     struct dispatcher_exceptions *exceptions;
-    /* The policy has been made acquainted with a thread, and knows it by no event yet. */
+    /* The policy has been made acquainted with a thread, and knows it by no event yet. It can be left out if the policy
+     * imports nothing of its threads. */
     void (*adopted)(struct dispatcher_thread *thread);
     /* The same of a scheduler, to its parent. Its own policy has been started, and nothing is under it yet. NULL:
      * nothing is to be done. */
@@ -237,12 +232,15 @@ unsigned long dispatcher_instance_size(const struct catapults_policy *policy, bo
 void dispatcher_prepare(const struct dispatcher_host *host, const struct catapults_policy *policy, void *instance);
 const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first);
 
-/* Raises newthread, at `scheduler`, for a thread that will call entry(argument), on `stack` below `top` (aligned to
- * 16). Returns what the policy refused it with, and then there is no such thread; or NULL. `entry` calls
- * dispatcher_begin first, which leaves, and dispatcher_exit last. */
+/* Raises newthread, at `scheduler`, for a thread whose record is clear (record.h) and that will call entry(argument),
+ * on `stack` below `top` (aligned to 16). Returns what the policy refused it with, and then there is no such thread; or
+ * NULL. `entry` calls dispatcher_begin first, which leaves, and dispatcher_exit last. */
 const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
                                                struct stack *stack, void *top, void (*entry)(void *), void *argument);
-void dispatcher_begin(void);
+static inline void dispatcher_begin(void) {
+    tools_begin();
+    dispatcher_leave();
+}
 
 /* Before dispatcher_exit, which is for a thread that runs on a turn of its own. May run other threads. */
 void dispatcher_own_turn(void);

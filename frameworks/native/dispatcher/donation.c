@@ -5,8 +5,8 @@
  *      RUNNING             READY                   READY          what their policies see
  *
  * No thread knows who lends to it, so a lock that changes hands costs the same however many wait for it: they follow
- * the word that names its owner. The chain is looked at when a policy dispatches a thread that is LENDING, and then a
- * turn is charged to whose it is (§4.4.2).
+ * the word that names its owner. The chain is looked at when a thread begins to wait, whose turn then goes on with its
+ * end, and when a policy dispatches a thread that is LENDING; a turn is charged to whose it is (§4.4.2).
  *
  * If the end cannot run, the thread whose turn it is is blocked, and is in a list of the end's, with which it is
  * unblocked: it is "stalled". Those of its donors that are never dispatched meanwhile hear nothing of that: no

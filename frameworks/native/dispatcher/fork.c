@@ -27,7 +27,6 @@ const struct catapults_stop *dispatcher_restart(void) {
     dispatcher.last = root;
     root->next = NULL;
     root->runnable = 0;
-    root->members = 0;
     root->idle = false;
     clear(root);
     root->policy->start(root->instance);

@@ -11,15 +11,20 @@
 struct processor {
     struct dispatcher_thread *current; /* whose context runs, or ran last while none does */
     struct dispatcher_thread *turn;    /* whom the policies have RUNNING: `current`, as long as it runs for itself */
-    volatile bool polling;             /* the driver is at work, and no thread is RUNNING */
-    volatile int32_t patience;         /* decisions until the world outside is attended to; of several: see decide.c */
-    int32_t patience_full;             /* what `patience` starts from */
-    int64_t attended;                  /* when the world outside was attended to last */
-    int64_t armed;                     /* the instant at which it is to be interrupted; 0: it is not */
-    bool looking;                      /* the same while one is, which loses the processor only afterwards */
-    bool timed;                        /* some policy has timers or a handler of `tick` */
-    volatile bool came;                /* it was interrupted while it was `polling` */
-    volatile bool late;                /* it was interrupted in the runtime: the next decision attends to it */
+    union {
+        struct {
+            volatile bool polling; /* the driver is at work, and no thread is RUNNING */
+            volatile bool looking; /* the same while one is, which loses the processor only afterwards */
+        };
+        volatile uint16_t attends; /* not 0: either */
+    };
+    int32_t patience;      /* decisions until the world outside is attended to; of several: see decide.c */
+    int32_t patience_full; /* what `patience` starts from */
+    int64_t attended;      /* when the world outside was attended to last */
+    int64_t armed;         /* the instant at which it is to be interrupted; 0: it is not */
+    bool timed;            /* some policy has timers or a handler of `tick` */
+    volatile bool came;    /* it was interrupted while it was `polling` */
+    volatile bool late;    /* it was interrupted in the runtime: the next decision attends to it */
 
     /* Of policies whose handlers may run for ever: see watch.c. */
     struct scheduler *volatile handler_of; /* a handler of which runs; NULL: none */

@@ -1,36 +1,40 @@
 /*
- * How events are raised when a policy is compiled in: its table is a constant here, so its handlers are called directly
- * and inlined. The policy can still be another one: one that was loaded instead, or the built-in FIFO after it had to
- * go.
+ * How events are raised when a policy is compiled in and in force at the root, which is the only scheduler: its table
+ * is a constant here, so its handlers are called directly and inlined. In all other cases, as the policy can be another
+ * one, by way of a table as ever.
  */
-#ifndef CATAPULTS_RAISE_H
-#define CATAPULTS_RAISE_H
+#ifndef CATAPULTS_RAISE_COMPILED_IN_H
+#define CATAPULTS_RAISE_COMPILED_IN_H
 
-#include "dispatcher/state.h"
+#include "dispatcher/raise_loaded.h"
 
 static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(16)));
 
-#define CHOOSE(scheduler, here, there) (LIKELY((scheduler)->inlined) ? (here) : (there))
-
-#define HAS(scheduler, event)                                                                                          \
-    CHOOSE(scheduler, CATAPULTS_COMPILED_IN_HANDLERS.event != NULL, (scheduler)->handlers->event != NULL)
-/* A policy that does not look at the clock pays nothing for it: it reads neither `now` nor the import `consumed`. */
+/* A policy that does not look at the clock pays nothing for it: it reads neither `now` nor an import `consumed`. */
 #if defined(CATAPULTS_COMPILED_IN_NOW) || defined(CATAPULTS_COMPILED_IN_THREADIMPORT_consumed)
-#define TELL(scheduler, running) tell(scheduler, running)
+#define TELL_FLAT(running) tell(&dispatcher.root, running)
+#define CAN_BE_FLAT(root) ((root)->self == &compiled_in_memory)
 #else
-#define TELL(scheduler, running) (void)0
+#define TELL_FLAT(running) (void)0
+#define CAN_BE_FLAT(root) ((root)->self == &compiled_in_memory && !(root)->clocked)
 #endif
 
-#define RAISE(scheduler, event, ...)                                                                                   \
-    CHOOSE(scheduler, (TELL(scheduler, true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__)), \
-           (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->self, __VA_ARGS__)))
-#define SCHEDULE(scheduler, stop)                                                                                      \
-    CHOOSE(scheduler, (TELL(scheduler, false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop)),    \
-           (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->self, stop)))
-#define ADOPT(scheduler, t)                                                                                            \
-    CHOOSE(scheduler, catapults_policy.adopt(&compiled_in_memory, t),                                                  \
-           (scheduler)->policy->adopt((scheduler)->instance, t))
-#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->self))
-#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->self))
+#define RAISE_FLAT(event, ...) (TELL_FLAT(true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__))
+#define SCHEDULE_FLAT(stop) (TELL_FLAT(false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop))
+#define POLICY_FLAT (&catapults_policy)
+#define ADOPT_FLAT(t) catapults_policy.adopt(&compiled_in_memory, t)
+
+#ifdef CATAPULTS_COMPILED_IN_THREADIMPORT_consumed
+#define ASKED_FOR_CONSUMED_FLAT (dispatcher.root.consumed != NULL)
+#else
+#define ASKED_FOR_CONSUMED_FLAT false
+#endif
+
+/* Mostly one handler is that of all reasons to block. */
+#define SAME(event) (CATAPULTS_COMPILED_IN_HANDLERS.event == CATAPULTS_COMPILED_IN_HANDLERS.block_lock)
+#define BLOCKS_ALIKE                                                                                                   \
+    (SAME(block_io_read) && SAME(block_io_write) && SAME(block_io_accept) && SAME(block_io_connect) &&                 \
+     SAME(block_io_file) && SAME(block_condition) && SAME(block_join) && SAME(block_sleep) && SAME(block_kernel) &&    \
+     SAME(block_scheduler) && SAME(block_port) && SAME(block_signal))
 
 #endif

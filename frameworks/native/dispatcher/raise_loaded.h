@@ -18,4 +18,15 @@
 #define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->self))
 #define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->self))
 
+#ifndef CATAPULTS_COMPILED_IN
+/* The same while `flat` (see flat.h). */
+#define CAN_BE_FLAT(root) (!(root)->clocked)
+#define RAISE_FLAT(event, ...) dispatcher.root.handlers->event(dispatcher.root.self, __VA_ARGS__)
+#define SCHEDULE_FLAT(stop) dispatcher.root.handlers->schedule(dispatcher.root.self, stop)
+#define POLICY_FLAT dispatcher.root.policy
+#define ADOPT_FLAT(t) dispatcher.root.policy->adopt(dispatcher.root.instance, t)
+#define ASKED_FOR_CONSUMED_FLAT (dispatcher.root.consumed != NULL)
+#define BLOCKS_ALIKE false
+#endif
+
 #endif

@@ -38,42 +38,75 @@ struct scheduler;
 #define DISPATCHER_NAME_BITS 48
 #define DISPATCHER_NAME_ADDRESS ((((uintptr_t)1 << DISPATCHER_NAME_BITS) - 1) & ~(uintptr_t)1)
 
+/* What a switch touches lies together at the end, what a wait does before it. */
 struct dispatcher_thread {
-    struct scheduler *scheduler; /* that it is under */
-    struct timer timer;
-    int64_t consumed;                        /* nanoseconds that it has been RUNNING, if anybody asks: see clock.c */
+    struct scheduler *scheduler;             /* that it is under */
     struct dispatcher_thread *older, *newer; /* all threads, in order of their numbers */
-    struct context context;
-    int error_number; /* while it does not run: its errno, and its C++ exceptions */
-    struct dispatcher_exceptions exceptions;
-    uint8_t state;        /* enum dispatcher_state */
-    uint8_t reason;       /* while THREAD_BLOCKED: enum dispatcher_reason */
-    bool to_be_suspended; /* while it waits: as soon as it no longer does */
-    bool set_aside;       /* it blocked on the turn of another, or another policy has come: this
-                             one was told suspend_thread, and is to be told resume_thread */
-    bool own_turn;        /* it is to run on a turn of its own only, for an event of the running thread */
-    bool lends;           /* it waits for a thread that is to run on its turns */
-    bool relays;          /* a thread that is stalled may be so behind this one */
-    bool is_scheduler;    /* it is the record of a scheduler */
-    uint32_t room;        /* bytes of `policy`, with the attributes that it has room for; set by whoever makes it */
-    uint32_t held;        /* see dispatcher_hold */
-    uint16_t generation;  /* set by whoever makes it: see above */
-    bool turn_waits;      /* it is RUNNING, and waits for its processor: see decide.c */
-    uint16_t turn_frame;  /* while it does: the frame in which it is RUNNING; */
+    struct dispatcher_exceptions exceptions; /* while it does not run, if it is `excepted`; else there are none */
+    struct dispatcher_thread *stalled_next, *stalled_previous; /* in the list of `stalled_on` */
+    uint32_t room;                       /* bytes of `policy`, with the attributes that it has room for */
+    uint16_t turn_frame;                 /* while `turn_waits`: the frame in which it is RUNNING; */
     struct dispatcher_thread *turn_next; /* who waits behind it, */
     struct processor *turn_for;          /* and for which processor */
-    uint64_t bound;             /* to these processors, by their numbers; 0: to none; set by whoever makes it */
+
+    struct timer timer;
+    uint64_t bound;             /* to these processors, by their numbers; 0: to none */
     struct processor *kept_on;  /* it was interrupted in its own code, and goes on here only; or NULL */
+    bool turn_waits;            /* it is RUNNING, and waits for its processor: see decide.c */
+    uint8_t reason;             /* while it waits: enum dispatcher_reason */
     bool timed_out;             /* the instant came before dispatcher_unblock */
+    uint16_t generation;        /* set by whoever makes it: see above */
+    int64_t consumed;           /* nanoseconds that it has been RUNNING, if anybody asks: see clock.c */
     const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
     /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. */
-    struct dispatcher_thread *stalled_on, *stalled_next, *stalled_previous;
-    struct dispatcher_thread *stalled;           /* behind this one: the last that came */
+    struct dispatcher_thread *stalled_on;
+    struct dispatcher_thread *stalled; /* behind this one: the last that came */
+
+    uint8_t state;     /* enum dispatcher_state */
+    bool own_turn;     /* it is to run on a turn of its own only, for an event of the running thread */
+    bool is_scheduler; /* it is the record of a scheduler */
+    bool excepted;     /* it handles C++ exceptions, or some are on their way; while it runs: not known */
+    int error_number;  /* while it does not run */
+    uint32_t held;     /* see dispatcher_hold */
+    union {
+        struct {
+            bool to_be_suspended; /* while it waits: as soon as it no longer does */
+            bool set_aside;       /* it blocked on the turn of another, or another policy has come: this
+                                     one was told suspend_thread, and is to be told resume_thread */
+            bool lends;           /* it waits for a thread that is to run on its turns */
+            bool relays;          /* a thread that is stalled may be so behind this one */
+        };
+        uint32_t unusual; /* not 0: any of these. Not beside `state`, so that one load is not of both: it would have to
+                             wait until what was stored there is in the cache */
+    };
+    struct context context;
     _Alignas(16) struct catapults_thread policy; /* last: the policy's attributes follow */
 };
 
+/* Of whoever makes a thread, before it says `room`, `generation` and `bound`: all else is 0 then that dispatcher_create
+ * does not set. */
+static inline void record_clear(struct dispatcher_thread *thread) {
+    enum {
+        START = offsetof(struct dispatcher_thread, timer.node.previous),
+        END = offsetof(struct dispatcher_thread, context)
+    };
+    __builtin_memset((char *)thread + START, 0, END - START);
+}
+_Static_assert(THREAD_RUNNABLE == 0, "record_clear");
+
 static inline struct dispatcher_thread *dispatcher_thread_of(struct catapults_thread *t) {
     return (struct dispatcher_thread *)((char *)t - offsetof(struct dispatcher_thread, policy));
+}
+
+/* Whether it is in dispatcher_block or dispatcher_wait_for, and so may be unblocked. */
+static inline bool dispatcher_is_blocked(const struct dispatcher_thread *thread) {
+    return thread->state == THREAD_BLOCKED || thread->state == THREAD_LENDING;
+}
+
+/* Whether it lends its turns, and has nothing else to do than to go on when it need not any longer. */
+static inline bool is_lending_only(const struct dispatcher_thread *thread) {
+    return thread->state == THREAD_LENDING && !thread->to_be_suspended && !thread->relays &&
+           !timer_is_set(&thread->timer);
 }
 
 /* Whether it is READY or RUNNING to its policy. */

@@ -48,7 +48,6 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
         stop = take_all(scheduler, &before, parts);
     if (stop) {
         dispatcher_put_in_force(scheduler, before.policy, before.instance);
-        scheduler->inlined = before.inlined;
         scheduler->frames = before.frames;
         scheduler->frame_size = before.frame_size;
         scheduler->frame = before.frame;
@@ -84,7 +83,8 @@ static const struct catapults_stop *take(struct scheduler *scheduler, const stru
                                          struct dispatcher_thread *member, const char *part, const char *new) {
     member->policy.container = 0;
     scheduler->policy->adopt(scheduler->instance, &member->policy);
-    dispatcher_clock_adopt(member);
+    if (scheduler->consumed)
+        dispatcher_clock_adopt(member);
     if (member->is_scheduler) {
         if (dispatcher.host->scheduler_adopted)
             dispatcher.host->scheduler_adopted(scheduler_of(member));

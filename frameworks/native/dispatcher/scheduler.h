@@ -13,7 +13,6 @@ struct scheduler {
     const struct native_handlers *handlers;
     void *self; /* what its handlers are given: the instance, or the scheduler itself if they are watched */
     void *instance;
-    bool inlined;    /* its policy is the one that is compiled in */
     bool clocked;    /* its policy looks at the clock: see clock.c */
     bool tells_time; /* and that is what `clocked` is for; else only frames are */
     bool asked_for;  /* set_next_thread was raised, and `schedule` not since */
@@ -26,7 +25,6 @@ struct scheduler {
     bool idle;                /* it dispatched nothing although something under it is RUNNABLE, and waits */
     bool served;              /* it was dispatched since starvation.c has looked */
     bool leaving;             /* it ends when its parent dispatches it next */
-    uint32_t members;         /* threads and schedulers under it */
     bool lent_only;           /* it never dispatches: threads under it run on turns of others only */
 
     struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */

@@ -23,9 +23,9 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
         .scheduler = parent, .state = SCHEDULER_RUNNABLE, .is_scheduler = true, .room = room};
     record->policy.number = ++dispatcher.numbers;
     parent->runnable++;
-    parent->members++;
     parent->policy->adopt(parent->instance, &record->policy);
-    dispatcher_clock_adopt(record);
+    if (parent->consumed)
+        dispatcher_clock_adopt(record);
     if (dispatcher.host->scheduler_adopted)
         dispatcher.host->scheduler_adopted(scheduler);
     const struct dispatcher_thread *runs = dispatcher_running();
@@ -33,7 +33,6 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     if (UNLIKELY(stop)) {
         if (stop->why == CATAPULTS_STOP_FAIL) {
             parent->runnable--;
-            parent->members--;
             return stop;
         }
         dispatcher_contain(parent, "newthread", stop, NULL, runs);
@@ -68,10 +67,20 @@ static void name(const struct scheduler *scheduler) {
     }
 }
 
+static bool has_members(const struct scheduler *scheduler) {
+    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        if (thread->scheduler == scheduler)
+            return true;
+    for (const struct scheduler *child = scheduler->next; child; child = child->next)
+        if (child->parent == scheduler)
+            return true;
+    return false;
+}
+
 int dispatcher_remove(struct scheduler *scheduler) {
     if (!scheduler->parent || scheduler->leaving)
         return EINVAL;
-    if (scheduler->members)
+    if (has_members(scheduler))
         return EBUSY;
     scheduler->leaving = true;
     dispatcher_gained(scheduler, dispatcher_running());
@@ -82,12 +91,12 @@ void dispatcher_end(struct scheduler *scheduler) {
     struct scheduler *parent = scheduler->parent, *previous = &dispatcher.root;
     scheduler->record.state = THREAD_ENDED;
     parent->runnable--;
-    parent->members--;
     while (previous->next != scheduler)
         previous = previous->next;
     previous->next = scheduler->next;
     if (dispatcher.last == scheduler)
         dispatcher.last = previous;
+    dispatcher_find_flat();
     const struct catapults_stop *stop = RAISE(parent, exit, &scheduler->record.policy);
     if (UNLIKELY(stop))
         dispatcher_contain(parent, "exit", stop, NULL, NULL);
@@ -123,7 +132,8 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
     thread->scheduler = to;
     thread->policy.container = 0;
     to->policy->adopt(to->instance, &thread->policy);
-    dispatcher_clock_adopt(thread);
+    if (to->consumed)
+        dispatcher_clock_adopt(thread);
     dispatcher.host->adopted(thread);
     const struct catapults_stop *stop = RAISE(to, newthread, &thread->policy);
     if (stop && stop->why == CATAPULTS_STOP_FAIL) {
@@ -132,7 +142,6 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
         return stop;
     }
     to->runnable++;
-    to->members++;
     if (UNLIKELY(stop))
         dispatcher_contain(to, "newthread", stop, NULL, from->parent ? &from->record : NULL);
 
@@ -140,7 +149,6 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
     thread->scheduler = from;
     thread->state = THREAD_ENDED;
     from->runnable--;
-    from->members--;
     stop = RAISE(from, exit, &thread->policy);
     if (UNLIKELY(stop))
         dispatcher_contain(from, "exit", stop, NULL, NULL);

@@ -24,6 +24,8 @@ struct frame {
 enum { NOBODY, TURNS_WAITING = 63, FRAMES = 1 + DISPATCHER_PROCESSORS + TURNS_WAITING };
 
 struct dispatcher {
+    bool flat;             /* nothing is to be asked at an event but the policy of the root: see flat.h */
+    bool clients;          /* there is a scheduler outside of the tree, which never dispatches */
     bool accounting;       /* the host asks how long threads run, whatever the policies do */
     struct scheduler root; /* and, behind it, all others */
     struct scheduler *last;
@@ -58,6 +60,7 @@ extern struct dispatcher dispatcher __attribute__((visibility("hidden")));
 
 /* A policy has come into force; a thread has come under it. */
 void dispatcher_clock_start(struct scheduler *scheduler);
+/* ... whose policy asks how long its threads run. */
 void dispatcher_clock_adopt(struct dispatcher_thread *thread);
 
 /* Tells a scheduler that is `clocked` what time it is; `running`: what is RUNNING under it is charged for the time
@@ -76,6 +79,9 @@ static inline void tell(struct scheduler *scheduler, bool running) {
     if (UNLIKELY(scheduler->clocked))
         dispatcher_tell(scheduler, running);
 }
+
+/* Something has changed that `flat` depends on. */
+void dispatcher_find_flat(void);
 
 /* The scheduler has this policy; its instance is there, and has not been started. */
 void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance);

@@ -6,8 +6,7 @@ struct trace_file *dispatcher_trace;
 
 void dispatcher_trace_to(struct trace_file *file) {
     dispatcher_trace = file;
-    dispatcher_guard.watched &= (uint8_t)~GUARD_TRACES;
-    dispatcher_guard.watched |= file ? GUARD_TRACES : 0;
+    dispatcher_find_flat();
 }
 
 struct trace_record *dispatcher_record(enum trace_kind kind, uint32_t thread, uint16_t detail) {

@@ -179,7 +179,6 @@ static const struct native_handlers watched = {
 void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {
     scheduler->policy = policy;
     scheduler->instance = instance;
-    scheduler->inlined = false;
     scheduler->frames = NULL;
     scheduler->handlers = policy->handlers;
     scheduler->self = instance;

@@ -269,6 +269,7 @@ static const struct catapults_stop *refused;
 static struct dispatcher_thread *spawn(void (*entry)(void *), void *argument) {
     struct stack *stack = stack_take(64 << 10);
     struct dispatcher_thread *thread = (struct dispatcher_thread *)((char *)stack - 512);
+    record_clear(thread);
     refused = dispatcher_create(dispatcher_root(), thread, stack, thread, entry, argument);
     return thread;
 }

@@ -225,7 +225,8 @@ static void what_the_others_waited_for(void) {
                                        receive, lock_it};
     for (int i = 0; i < 8; i++)
         spawn(NULL, starts[i], NULL);
-    catapults_yield();
+    for (int i = 0; i < 8; i++)
+        catapults_yield(); /* who waits for the mutex lends the turn that it has to this thread */
     require(catapults_port_receive(&requests, &request) == 0 && catapults_port_count(&requests) == 1);
     in_a_child(nobody_waits);
 }

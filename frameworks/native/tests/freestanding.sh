@@ -4,7 +4,7 @@
 set -euo pipefail
 out=$1
 
-objects=("$out"/dispatcher/*.o "$out"/contexts/context.c.o)
+objects=("$out"/dispatcher/*.o)
 [[ ${#objects[@]} -ge 6 ]] || { echo "freestanding: only ${#objects[@]} objects in $out/dispatcher"; exit 1; }
 
 undefined=$(nm --undefined-only --format=just-symbols "${objects[@]}" | grep -v ':$' | sed '/^$/d' | sort -u)

@@ -57,8 +57,10 @@ static void *hog(void *argument) {
     for (int i = 0; i < 1000; i++) {
         require(catapults_mutex_lock(&mutex) == 0);
         locked++;
-        if (i % 10 == 0)
-            catapults_yield();
+        if (i % 10 == 0) {
+            catapults_yield(); /* who waits now lends the turn that it has */
+            catapults_yield(); /* that ends */
+        }
         require(catapults_mutex_unlock(&mutex) == 0);
     }
     return argument;

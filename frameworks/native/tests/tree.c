@@ -239,6 +239,7 @@ static const struct catapults_stop *refused;
 static struct dispatcher_thread *spawn(int under, void (*entry)(void *), void *argument) {
     struct stack *stack = stack_take(64 << 10);
     struct dispatcher_thread *thread = (struct dispatcher_thread *)((char *)stack - 512);
+    record_clear(thread);
     refused = dispatcher_create(schedulers[under], thread, stack, thread, entry, argument);
     return thread;
 }

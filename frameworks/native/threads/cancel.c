@@ -4,41 +4,6 @@
 
 #include "threads/signals.h"
 
-static inline int wait_only(struct catapults_handle *self, const uintptr_t *to, bool lends,
-                            enum dispatcher_reason reason, int64_t instant) {
-    self->cancellable = true;
-    int result = to ? dispatcher_wait_for(to, lends, reason, instant) : dispatcher_block(reason, instant);
-    self->cancellable = false;
-    if (self->cancelled) {
-        self->cancelled = false;
-        return ECANCELED;
-    }
-    return result;
-}
-
-int cancel_block(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
-    return cancel_wait_for(self, NULL, false, reason, instant);
-}
-
-int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool lends, enum dispatcher_reason reason,
-                    int64_t instant) {
-    if (cancel_state(self) == CANCEL_REQUESTED)
-        return ECANCELED;
-    if (__builtin_expect(self->signals.due, 0))
-        return ERESTART;
-    self->signals.place = SIGNAL_PLACE_WAIT;
-    int result = wait_only(self, to, lends, reason, instant);
-    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
-    if (__builtin_expect(!self->signals.interrupted, 1))
-        return result;
-    self->signals.interrupted = false;
-    return result ? result : ERESTART;
-}
-
-int cancel_block_only(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
-    return cancel_state(self) == CANCEL_REQUESTED ? ECANCELED : wait_only(self, NULL, false, reason, instant);
-}
-
 int catapults_cancel(catapults_t thread) {
     dispatcher_enter();
     int error = thread->ended ? ESRCH : 0;
@@ -52,12 +17,9 @@ int catapults_cancel(catapults_t thread) {
     return error;
 }
 
-void catapults_testcancel(void) {
-    struct catapults_handle *self = handle_self();
-    if (__builtin_expect(cancel_state(self) == CANCEL_REQUESTED, 0))
-        catapults_exit(CATAPULTS_CANCELED);
-    signals_check(self);
-}
+void cancel_now(void) { catapults_exit(CATAPULTS_CANCELED); }
+
+void catapults_testcancel(void) { cancel_test(handle_self()); }
 
 int catapults_setcancelstate(int state, int *before) {
     struct catapults_handle *self = handle_self();

@@ -193,7 +193,7 @@ static int schedule(struct catapults_handle *target, catapults_port_t *port, enu
         port->scheduler = self;
         self->asleep = true;
         self->signals.place = SIGNAL_PLACE_WAIT;
-        result = dispatcher_lend(&self->target, BLOCK_PORT, instant);
+        result = dispatcher_wait_for(&self->target, true, BLOCK_PORT, instant);
         self->signals.place = SIGNAL_PLACE_ELSEWHERE;
         self->asleep = false;
         port->scheduler = NULL;

@@ -23,10 +23,10 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
     struct catapults_handle *self = handle_self();
     if (mutex_owner(mutex) != self)
         return EPERM;
-    catapults_testcancel();
+    cancel_test(self);
     dispatcher_enter();
     waiters_append(&cond->waiters, self);
-    uint32_t depth = mutex_release(mutex, self);
+    uint32_t depth = mutex_give_up(mutex, self);
     int result = 0;
     while (self->waiting && !result) { /* else the unlock let another thread run, which has signalled */
         result = sleep_or_lend(cond, self, instant);
@@ -36,10 +36,10 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
         }
     }
     result = waiters_outcome(&cond->waiters, self, result);
-    int relocked = mutex_relock(mutex, self, depth);
+    int relocked = mutex_get_back(mutex, self, depth);
     dispatcher_leave();
-    if (result == ECANCELED)
-        catapults_testcancel();
+    if (__builtin_expect(result == ECANCELED, 0))
+        cancel_test(self);
     signals_check(self);
     return relocked ? relocked : result;
 }

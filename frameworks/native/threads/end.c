@@ -41,16 +41,27 @@ void catapults_exit(void *result) {
     __builtin_unreachable();
 }
 
-void end(struct catapults_handle *self, void *result) {
-    cancel_add(self, CANCEL_ENDING);
+/* What it has left: handlers of its own, destructors, robust mutexes, stand-ins. */
+static __attribute__((noinline)) void clean_up(struct catapults_handle *self) {
     clean_up_below(self, UINTPTR_MAX);
     if (self->values)
         keys_destroy(self);
-    dispatcher_enter();
+}
+
+static __attribute__((noinline)) void abandon(struct catapults_handle *self) {
     if (self->held)
         mutex_abandon_all(self);
-    if (__builtin_expect(self->stand_ins != NULL, 0))
+    if (self->stand_ins)
         stand_ins_end(self);
+}
+
+void end(struct catapults_handle *self, void *result) {
+    cancel_add(self, CANCEL_ENDING);
+    if (__builtin_expect(self->cleanup || self->values, 0))
+        clean_up(self);
+    dispatcher_enter();
+    if (__builtin_expect(self->held || self->stand_ins, 0))
+        abandon(self);
     if (__builtin_expect(processor_here()->turn != &self->dispatched, 0))
         dispatcher_own_turn(); /* others run until then: it needs its stack */
     self->signals.mask = ~UINT64_C(0);

@@ -21,12 +21,12 @@ enum signal_place { SIGNAL_PLACE_ELSEWHERE, SIGNAL_PLACE_NEW, SIGNAL_PLACE_WAIT 
 
 /* Of a thread: see signals.h. */
 struct signal_state {
-    uint64_t mask, pending;    /* what pends for the thread itself */
-    struct signal_queue queue; /* the same, with what is told of it, in the order in which it came */
     uint8_t place;             /* enum signal_place */
     bool due;                  /* it is to look for what pends, and run handlers */
     bool interrupted;          /* and was unblocked for that */
     bool interposed;           /* and has a frame on its stack that does it */
+    uint64_t mask, pending;    /* what pends for the thread itself */
+    struct signal_queue queue; /* the same, with what is told of it, in the order in which it came */
 };
 
 struct catapults_handle {
@@ -34,48 +34,48 @@ struct catapults_handle {
     void *(*start)(void *);
     void *argument;
     void *result;
+
+    /* Nothing of this in a new thread, as far as `passed_over`: see thread.c. */
     const struct catapults_attributes *attributes; /* while it is being created; else NULL */
     void *object;                                  /* of the application, where per-thread imports are read; or NULL */
     struct catapults_handle *joiner;               /* who waits for the end */
-    uintptr_t joins;                               /* whose end it waits for, while it does: the handle */
-    const catapults_mutex_t *wants;                /* while it is blocked for that */
     const char *refusal;                           /* of the last refused request, or NULL */
+    catapults_mutex_t *held;                       /* the robust and PROTECT mutexes that it has */
+    struct stand_in *stand_ins;                    /* see stand_in.c */
+    struct client *client;                         /* it is under no policy; else NULL: see client.h */
+    struct catapults_cleanup *cleanup;             /* the handler pushed last: see cancel.h */
+    struct key_values *values;                     /* of keys; NULL: none, see keys.c */
+    struct selection *selects;                     /* in catapults_select: see io/select.c; else NULL */
+    struct catapults_message *message;             /* while it is blocked at a port: that it sends, or asks for a reply
+                                                      to; NULL: it receives, or has been given */
     bool detached, ended;
-    bool has_ceiling;        /* of a PROTECT mutex that it has: */
-    int64_t ceiling;         /* where the policy reads it */
-    catapults_mutex_t *held; /* the robust and PROTECT mutexes that it has */
+    uint8_t cancel;   /* enum cancel_state */
+    bool cancellable; /* it is in cancel_block */
+    bool cancelled;   /* which is to return ECANCELED */
+    bool has_ceiling; /* of a PROTECT mutex that it has: `ceiling` */
 
     /* While it waits for a lock or a condition: see waiters.h. */
+    const catapults_mutex_t *wants;    /* while it is blocked for that */
+    struct catapults_waiters *waiting; /* the list that it is in; NULL: none */
     struct catapults_handle *wait_next, *wait_previous;
-    struct catapults_waiters *waiting; /* the list; NULL: none */
-    bool asleep;                       /* it is in one and blocked, so that whoever wakes it has to unblock it */
-    bool woken;                        /* a mutex has become free for it */
-    bool passed_over;                  /* but another came first */
+    bool asleep;         /* it is in one and blocked, so that whoever wakes it has to unblock it */
+    bool woken;          /* a mutex has become free for it */
+    bool passed_over;    /* but another came first */
+    uint8_t sensitivity; /* in catapults_schedule: enum catapults_sensitivity */
 
-    struct stand_in *stand_ins;        /* see stand_in.c */
-    struct client *client;             /* it is under no policy; else NULL: see client.h */
-    uintptr_t target;                  /* in catapults_schedule: the client */
-    uint8_t sensitivity;               /* and enum catapults_sensitivity */
-    struct selection *selects;         /* in catapults_select: see io/select.c; else NULL */
-    const catapults_port_t *port;      /* while it is blocked at a port; NULL: its message has been received */
-    struct catapults_message *message; /* that it sends, or asks for a reply to; NULL: it receives, or has been given */
-
-    /* Cancellation: see cancel.h. */
-    uint8_t cancel;                    /* enum cancel_state */
-    bool cancellable;                  /* it is in cancel_block */
-    bool cancelled;                    /* which is to return ECANCELED */
-    struct catapults_cleanup *cleanup; /* the handler pushed last */
-    struct key_values *values;         /* of keys; NULL: none, see keys.c */
-
+    uintptr_t word; /* names it, and no other thread whose record lay or lies here (dispatcher/record.h); 0: it has
+                       ended */
     struct signal_state signals;
+    uintptr_t joins;              /* whose end it waits for, while it does: the handle */
+    int64_t ceiling;              /* where the policy reads it */
+    uintptr_t target;             /* in catapults_schedule: the client */
+    const catapults_port_t *port; /* while it is blocked at a port; NULL: its message has been received */
+
     char name[CATAPULTS_NAME_SIZE];
     struct {
         _Alignas(16) uint64_t words[4];
-    } unwinding; /* the exception that unwinds its stack at its end: see end.c */
-    uintptr_t
-        word; /* names it, and no other thread whose record lay or lies here (dispatcher/record.h); 0: it has ended
-               */
-    struct dispatcher_thread dispatched; /* last: the policy's part follows */
+    } unwinding;                                      /* the exception that unwinds its stack at its end: see end.c */
+    _Alignas(64) struct dispatcher_thread dispatched; /* last: the policy's part follows */
 };
 
 static inline struct catapults_handle *handle_of(struct dispatcher_thread *thread) {

@@ -199,7 +199,7 @@ void imports_link(struct catapults_handle *thread) {
         return;
     for (const struct linked *one = scheduler->linked; one; one = one->next)
         link_one(thread, one);
-    if (attributes)
+    if (attributes && attributes->values_count > 0)
         set_values(&thread->dispatched, attributes->values, attributes->values_count);
     if (thread->has_ceiling)
         imports_link_ceiling(thread);

@@ -113,12 +113,9 @@ int catapults_init(const struct catapults_options *options) {
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
     if (runtime.stack_size < STACK_LEAST)
         runtime.stack_size = STACK_LEAST;
-    runtime.record_size = scheduler_record_size(in_force);
-    for (uint32_t i = 1; hierarchy && i < hierarchy->nodes_count; i++) {
-        size_t size = scheduler_record_size(hierarchy->nodes[i].policy);
-        if (size > runtime.record_size)
-            runtime.record_size = size;
-    }
+    runtime_make_room(in_force);
+    for (uint32_t i = 1; hierarchy && i < hierarchy->nodes_count; i++)
+        runtime_make_room(hierarchy->nodes[i].policy);
     scheduler_root = (struct catapults_scheduler){.dispatched = dispatcher_root(), .policy = in_force};
     if (hierarchy) {
         scheduler_root.parameters = hierarchy->nodes[0].parameters;
@@ -190,6 +187,19 @@ int catapults_init(const struct catapults_options *options) {
         strncpy(dispatcher_trace->policy, hierarchy ? hierarchy->name : in_force->name,
                 sizeof dispatcher_trace->policy - 1);
     return 0;
+}
+
+void runtime_make_room(const struct catapults_policy *policy) {
+    size_t size = scheduler_record_size(policy);
+    if (size > runtime.record_size)
+        runtime.record_size = size;
+    runtime.stacks = runtime_stacks(runtime.stack_size);
+}
+
+struct stack_pool *runtime_stacks(size_t size) {
+    if (runtime.record_size > size / 8)
+        size += runtime.record_size;
+    return stack_pool(size);
 }
 
 const char *runtime_environment(const char *name) { return getauxval(AT_SECURE) ? NULL : getenv(name); }

@@ -19,11 +19,17 @@ struct catapults_handle mutex_nobody = {.word = (uintptr_t)&mutex_nobody + ((uin
 /* What a robust mutex protects. */
 enum health { SOUND, OWNER_DIED, LOST };
 
-static __attribute__((noinline)) int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self,
-                                                 int64_t instant);
+static __attribute__((noinline)) int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
 static int lock(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
 static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant);
+static __attribute__((noinline)) int lock_generally(catapults_mutex_t *mutex, struct catapults_handle *self,
+                                                    int64_t instant);
+static void begin_to_wait(catapults_mutex_t *mutex, struct catapults_handle *self);
 static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses);
+static __attribute__((noinline)) int wait_on(struct catapults_handle *self);
+static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses,
+                      bool for_itself, bool expired);
+static bool is_mine(const catapults_mutex_t *mutex, const struct catapults_handle *self, bool for_itself);
 static int take(catapults_mutex_t *mutex, struct catapults_handle *self);
 static __attribute__((noinline)) int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
 static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self);
@@ -100,14 +106,14 @@ int catapults_mutex_lock(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
     if (__builtin_expect(change(mutex, 0, self->word, __ATOMIC_ACQUIRE), 1))
         return 0;
-    return lock_slowly(mutex, self, CATAPULTS_FOREVER);
+    return lock_slowly(mutex, self);
 }
 
 int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant) {
     struct catapults_handle *self = handle_self();
     if (change(mutex, 0, self->word, __ATOMIC_ACQUIRE))
         return 0;
-    return lock_slowly(mutex, self, instant);
+    return lock_generally(mutex, self, instant);
 }
 
 int catapults_mutex_trylock(catapults_mutex_t *mutex) {
@@ -127,7 +133,30 @@ int catapults_mutex_unlock(catapults_mutex_t *mutex) {
     return unlock_slowly(mutex, self);
 }
 
-static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
+/* What lends needs no guard, and of this mutex nothing is to be known but who has it and who waits. */
+static bool is_plain(const catapults_mutex_t *mutex) {
+    return !dispatcher_guard.enter && !mutex->protocol && !mutex->robust && !mutex->depth;
+}
+
+/* Another thread has it, which does not wait, and gives it back while it runs on the turn of `self`: nothing is left
+ * to be done then. */
+static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    if (__builtin_expect(!is_plain(mutex), 0))
+        return lock_generally(mutex, self, CATAPULTS_FOREVER);
+    const struct catapults_handle *owner = mutex_owner(mutex);
+    if (__builtin_expect(!owner || owner == self || owner == &mutex_nobody || owner->dispatched.waits_for, 0))
+        return lock_generally(mutex, self, CATAPULTS_FOREVER);
+    begin_to_wait(mutex, self);
+    mutex->state |= MUTEX_MORE;
+    waiters_sleep_for(self, &mutex->state, true, BLOCK_LOCK, CATAPULTS_FOREVER);
+    self = handle_self();
+    if (__builtin_expect(self->waiting != NULL, 0))
+        return wait_on(self);
+    self->wants = NULL;
+    return context_return_by_jump(0);
+}
+
+static int lock_generally(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
     dispatcher_enter();
     mutex_claim(mutex);
     int result = lock(mutex, self, instant);
@@ -160,17 +189,34 @@ static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, i
     __builtin_unreachable();
 }
 
-/* Who waits lends its turns to the owner, unless that waits for it in its turn: then it is refused, or reported. */
-static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses) {
-    bool for_itself = mutex_owner(mutex) == self;
-    bool mine = false, expired = false, reported = false;
+static inline void begin_to_wait(catapults_mutex_t *mutex, struct catapults_handle *self) {
     self->wants = mutex;
     self->woken = false;
     self->passed_over = false;
     waiters_append(&mutex->waiters, self);
+}
+
+/* Who waits lends its turns to the owner, unless that waits for it in its turn: then it is refused, or reported. */
+static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses) {
+    bool for_itself = mutex_owner(mutex) == self;
+    begin_to_wait(mutex, self);
     set_owner(mutex, mutex_owner(mutex));
-    while (!mine && !expired && mutex->health != LOST) {
-        enum dispatcher_cycle cycle = dispatcher_cycle(&mutex->state);
+    return wait_until(mutex, self, instant, refuses, for_itself, false);
+}
+
+/* It has waited, and is still in the list. */
+static int wait_on(struct catapults_handle *self) {
+    catapults_mutex_t *mutex = (catapults_mutex_t *)self->wants;
+    self->passed_over = true;
+    return wait_until(mutex, self, CATAPULTS_FOREVER, mutex->type != CATAPULTS_MUTEX_NORMAL, false, false);
+}
+
+static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses,
+                      bool for_itself, bool expired) {
+    bool reported = false;
+    while (!is_mine(mutex, self, for_itself) && !expired && mutex->health != LOST) {
+        bool waits = for_itself || mutex_owner(mutex)->dispatched.waits_for;
+        enum dispatcher_cycle cycle = waits ? dispatcher_cycle(&mutex->state) : CYCLE_NONE;
         if (cycle == CYCLE_CLOSED && instant == CATAPULTS_FOREVER && !reported) {
             if (refuses)
                 break;
@@ -180,16 +226,22 @@ static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t
         bool lends =
             mutex->protocol == CATAPULTS_PROTOCOL_INHERIT && cycle == CYCLE_NONE && mutex_owner(mutex) != &mutex_nobody;
         expired = waiters_sleep_for(self, &mutex->state, lends, BLOCK_LOCK, instant) != 0;
-        struct catapults_handle *owner = mutex_owner(mutex);
-        mine = !for_itself && (!owner || owner == self);
         self->passed_over = true;
     }
-    waiters_remove(&mutex->waiters, self);
     self->wants = NULL;
-    if (mine)
+    if (!self->waiting)
+        return 0; /* see give_back */
+    waiters_remove(&mutex->waiters, self);
+    if (is_mine(mutex, self, for_itself))
         return take(mutex, self);
     set_owner(mutex, mutex_owner(mutex));
     return mutex->health == LOST ? ENOTRECOVERABLE : expired ? ETIMEDOUT : EDEADLK;
+}
+
+/* Or it may be taken. */
+static bool is_mine(const catapults_mutex_t *mutex, const struct catapults_handle *self, bool for_itself) {
+    const struct catapults_handle *owner = mutex_owner(mutex);
+    return !for_itself && (!owner || owner == self);
 }
 
 /* Of a mutex that is free, or was handed to `self`. */
@@ -206,7 +258,23 @@ static int take(catapults_mutex_t *mutex, struct catapults_handle *self) {
 
 /* ---- Unlocking --------------------------------------------------------------------------------------------------- */
 
+/* The turn is that of the thread that has waited longest, which gets the mutex and goes on. */
+static int give_back(catapults_mutex_t *mutex, struct catapults_handle *first) {
+    waiters_take(&mutex->waiters);
+    mutex->state = first->word | (mutex->waiters.first ? MUTEX_MORE : 0);
+    return dispatcher_give_back(&first->dispatched);
+}
+
+static bool can_give_back(const catapults_mutex_t *mutex, const struct catapults_handle *self) {
+    if (!is_plain(mutex) || mutex->state != (self->word | MUTEX_MORE))
+        return false;
+    const struct catapults_handle *first = mutex->waiters.first;
+    return first && processor_here()->turn == &first->dispatched && is_lending_only(&first->dispatched);
+}
+
 static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    if (__builtin_expect(can_give_back(mutex, self), 1))
+        return give_back(mutex, mutex->waiters.first);
     dispatcher_enter();
     mutex_claim(mutex);
     int result = mutex_owner(mutex) == self ? 0 : EPERM;

@@ -29,10 +29,24 @@ static inline void mutex_claim(catapults_mutex_t *mutex) {
         __atomic_fetch_or(&mutex->state, MUTEX_MORE, __ATOMIC_ACQUIRE);
 }
 
-/* Both between dispatcher_enter and dispatcher_leave. Unlocks a mutex that `self`, who runs, has, however often it has
- * locked it. Returns the depth for mutex_relock. */
 uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self);
 int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth);
+
+/* Both between dispatcher_enter and dispatcher_leave. Unlocks a mutex that `self`, who runs, has, however often it has
+ * locked it. Returns the depth for mutex_get_back. */
+static inline uint32_t mutex_give_up(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    if (__builtin_expect(dispatcher_guard.several || mutex->state != self->word, 0))
+        return mutex_release(mutex, self);
+    mutex->state = 0;
+    return 0;
+}
+
+static inline int mutex_get_back(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth) {
+    if (__builtin_expect(dispatcher_guard.several || mutex->state != 0 || depth, 0))
+        return mutex_relock(mutex, self, depth);
+    mutex->state = self->word;
+    return 0;
+}
 
 /* `self` ends: whoever comes next to its robust mutexes is told. May run other threads. Between dispatcher_enter and
  * dispatcher_leave. */

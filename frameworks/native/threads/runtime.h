@@ -9,7 +9,8 @@
 
 struct runtime {
     bool started;
-    size_t stack_size;  /* of a thread, unless it asks for another */
+    size_t stack_size;         /* of a thread, unless it asks for another */
+    struct stack_pool *stacks; /* which has such with room for the record; NULL: there are none so large */
     size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
     int processors;     /* that it is to have now */
     bool several;       /* it began with more than one, and is no child of fork */
@@ -20,6 +21,12 @@ struct runtime {
 };
 
 extern struct runtime runtime;
+
+/* From now on every thread has room for what the policy keeps of it. */
+void runtime_make_room(const struct catapults_policy *policy);
+
+/* Those of which a thread can have one of `size` bytes beside its record; NULL: there are none so large. */
+struct stack_pool *runtime_stacks(size_t size);
 
 /* An environment variable; NULL also in a set-user-id program. */
 const char *runtime_environment(const char *name);

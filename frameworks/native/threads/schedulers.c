@@ -18,7 +18,6 @@ enum { ROOM = 256 };
 static struct catapults_scheduler *find(const char *name);
 static int add(struct catapults_scheduler **result, const struct catapults_scheduler_attributes *attributes,
                const struct catapults_policy *policy, const char **refusal);
-static void make_room(const struct catapults_policy *policy);
 static void free_scheduler(struct catapults_scheduler *scheduler);
 
 size_t scheduler_record_size(const struct catapults_policy *policy) {
@@ -116,7 +115,7 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
         free_scheduler(scheduler);
         return error;
     }
-    make_room(scheduler->policy);
+    runtime_make_room(scheduler->policy);
     const struct catapults_stop *stop =
         dispatcher_add(dispatched, parent, scheduler->name, scheduler->policy, instance);
     if (stop) {
@@ -127,13 +126,6 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
     if (result)
         *result = scheduler;
     return 0;
-}
-
-/* In threads that come later. */
-static void make_room(const struct catapults_policy *policy) {
-    size_t size = scheduler_record_size(policy);
-    if (size > runtime.record_size)
-        runtime.record_size = size;
 }
 
 static void free_scheduler(struct catapults_scheduler *scheduler) {
@@ -218,7 +210,7 @@ static int replace(struct catapults_scheduler *scheduler, const struct catapults
         return error;
     }
     free(before.instance);
-    make_room(policy);
+    runtime_make_room(policy);
     return 0;
 }
 

@@ -11,66 +11,177 @@
 #include "threads/scheduler.h"
 #include "threads/signals.h"
 
-static struct catapults_handle *make(const struct catapults_attributes *attributes);
 static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
 static int join(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
 static void entry(void *argument);
 
-int catapults_create(catapults_t *result, const struct catapults_attributes *attributes, void *(*start)(void *),
-                     void *argument) {
-    static const struct catapults_attributes none;
-    if (!runtime.started)
-        return EPERM;
-    struct catapults_handle *self = handle_self();
-    self->refusal = NULL;
-    if (!attributes)
-        attributes = &none;
-    if (__builtin_expect(attributes->scheduled_by != NULL, 0) && dispatcher_guard.several)
-        return ENOTSUP;
-    dispatcher_enter();
-    const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;
-    if (__builtin_expect(attributes->scheduled_by != NULL, 0))
-        under = &client_scheduler;
-    if (__builtin_expect(attributes->values_count > 0, 0) &&
-        imports_check_values(under, attributes->values, attributes->values_count) != 0) {
-        dispatcher_leave();
-        return EINVAL;
-    }
-    if (__builtin_expect(attributes->processors != 0, 0) && !dispatcher_can_bind(attributes->processors)) {
-        dispatcher_leave();
-        return EINVAL;
-    }
-    struct catapults_handle *thread = make(attributes);
-    if (!thread) {
-        dispatcher_leave();
-        return EAGAIN;
-    }
-    if (__builtin_expect(attributes->scheduled_by != NULL, 0) && client_make(thread, attributes->scheduled_by) != 0) {
-        stack_give(thread->stack);
-        dispatcher_leave();
-        return EAGAIN;
-    }
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+
+void handle_name(struct catapults_handle *thread) {
+    static uint16_t generations;
+    if (++generations == 0)
+        generations = 1;
+    thread->dispatched.generation = generations;
+    thread->word = (uintptr_t)thread | (uintptr_t)generations << DISPATCHER_NAME_BITS;
+}
+
+/* A record on a stack; NULL: no memory. */
+static inline struct catapults_handle *make(struct stack_pool *pool) {
+    struct stack *stack = pool ? stack_take_from(pool) : NULL;
+    if (__builtin_expect(!stack, 0))
+        return NULL;
+    struct catapults_handle *thread = (struct catapults_handle *)((char *)stack - runtime.record_size);
+    thread->stack = stack;
+    thread->attributes = NULL;
+    thread->object = NULL;
+    thread->joiner = NULL;
+    thread->refusal = NULL;
+    thread->held = NULL;
+    thread->stand_ins = NULL;
+    thread->client = NULL;
+    thread->cleanup = NULL;
+    thread->values = NULL;
+    thread->selects = NULL;
+    thread->message = NULL;
+    thread->detached = thread->ended = false;
+    thread->cancel = CANCEL_ENABLED;
+    thread->cancellable = thread->cancelled = false;
+    thread->has_ceiling = false;
+    thread->wants = NULL;
+    thread->waiting = NULL;
+    thread->asleep = thread->woken = thread->passed_over = false;
+    thread->signals = (struct signal_state){.mask = handle_self()->signals.mask, .place = SIGNAL_PLACE_NEW};
+    thread->name[0] = '\0';
+    record_clear(&thread->dispatched);
+    thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
+    handle_name(thread);
+    return thread;
+}
+
+/* Lets it begin. It may run before this returns, and if it is detached, it may be gone. */
+static inline int begin(struct catapults_handle *thread, struct scheduler *scheduler, catapults_t *result,
+                        void *(*start)(void *), void *argument) {
     thread->start = start;
     thread->argument = argument;
     if (result)
         *result = thread; /* before it can run */
     const struct catapults_stop *stop =
-        dispatcher_create(under->dispatched, &thread->dispatched, thread->stack, thread, entry, thread);
-    if (stop) {
-        if (result)
-            *result = NULL;
-        self->refusal = stop->text;
+        dispatcher_create(scheduler, &thread->dispatched, thread->stack, thread, entry, thread);
+    if (__builtin_expect(!stop, 1))
+        return 0;
+    if (result)
+        *result = NULL;
+    handle_self()->refusal = stop->text;
+    stack_give(thread->stack);
+    return EAGAIN;
+}
+
+/* As the attributes ask for it. */
+static struct catapults_handle *make_with(const struct catapults_attributes *attributes) {
+    struct catapults_handle *thread =
+        make(attributes->stack_size ? runtime_stacks(attributes->stack_size) : runtime.stacks);
+    if (!thread)
+        return NULL;
+    if (attributes->scheduled_by && client_make(thread, attributes->scheduled_by) != 0) {
         stack_give(thread->stack);
+        return NULL;
     }
+    thread->object = attributes->object;
+    thread->detached = attributes->detached;
+    thread->dispatched.bound = attributes->processors;
+    if (attributes->name)
+        strncat(thread->name, attributes->name, CATAPULTS_NAME_SIZE - 1);
+    return thread;
+}
+
+static __attribute__((noinline)) int create_with(catapults_t *result, const struct catapults_attributes *attributes,
+                                                 void *(*start)(void *), void *argument) {
+    if (attributes->scheduled_by && dispatcher_guard.several)
+        return ENOTSUP;
+    if (attributes->processors != 0 && !dispatcher_can_bind(attributes->processors))
+        return EINVAL;
+    const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;
+    if (attributes->scheduled_by)
+        under = &client_scheduler;
+    if (attributes->values_count > 0 && imports_check_values(under, attributes->values, attributes->values_count) != 0)
+        return EINVAL;
+    struct catapults_handle *thread = make_with(attributes);
+    if (thread && under->dispatched->policy->thread_imports_count > 0)
+        thread->attributes = attributes;
+    return thread ? begin(thread, under->dispatched, result, start, argument) : EAGAIN;
+}
+
+int catapults_create(catapults_t *result, const struct catapults_attributes *attributes, void *(*start)(void *),
+                     void *argument) {
+    if (!runtime.started)
+        return EPERM;
+    handle_self()->refusal = NULL;
+    dispatcher_enter();
+    int error;
+    struct catapults_handle *thread;
+    if (attributes)
+        error = create_with(result, attributes, start, argument);
+    else if (__builtin_expect((thread = make(runtime.stacks)) != NULL, 1))
+        error = begin(thread, scheduler_default->dispatched, result, start, argument);
+    else
+        error = EAGAIN;
     dispatcher_leave();
-    /* The policy may have let the thread run: if it is detached, it may be gone. */
-    return stop ? EAGAIN : 0;
+    return error;
+}
+
+static void entry(void *argument) {
+    struct catapults_handle *self = argument;
+    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+    dispatcher_begin();
+    signals_check(self);
+    end(self, self->start(self->argument));
 }
 
 const char *catapults_refusal(void) { return handle_self()->refusal; }
 
+/* ---- Joining ----------------------------------------------------------------------------------------------------- */
+
+/* What is unusual about a join that has begun, or about how its wait has ended, with the number `early`. Leaves. */
+static __attribute__((noinline)) int join_unusually(struct catapults_handle *thread, void **result) {
+    int error = join(thread, result, CATAPULTS_FOREVER, false);
+    dispatcher_leave();
+    if (error == ECANCELED)
+        catapults_testcancel();
+    signals_check(handle_self());
+    return error;
+}
+
+static __attribute__((noinline)) int join_early(struct catapults_handle *thread, void **result, int early) {
+    thread->joiner = NULL;
+    if (!thread->ended && early == ERESTART)
+        signals_run_in_wait(handle_self());
+    if (thread->ended || !early || early == ERESTART)
+        return join_unusually(thread, result);
+    dispatcher_leave();
+    if (early == ECANCELED)
+        catapults_testcancel();
+    return early;
+}
+
+/* As `join`, for what is usual: the thread runs still, and waits for nobody. */
 int catapults_join(catapults_t thread, void **result) {
-    return catapults_join_until(thread, result, CATAPULTS_FOREVER);
+    struct catapults_handle *self = handle_self();
+    cancel_test(self);
+    dispatcher_enter();
+    if (__builtin_expect(
+            thread->detached || thread->ended || thread->joiner || thread->dispatched.waits_for || thread == self, 0))
+        return join_unusually(thread, result);
+    self->joins = (uintptr_t)thread;
+    thread->joiner = self;
+    int early = cancel_wait_for(self, &self->joins, false, BLOCK_JOIN, CATAPULTS_FOREVER);
+    if (__builtin_expect(early || !thread->ended, 0))
+        return join_early(thread, result, early);
+    if (result)
+        *result = thread->result;
+    stack_give(thread->stack);
+    dispatcher_leave();
+    signals_check(self);
+    return 0;
 }
 
 int catapults_join_until(catapults_t thread, void **result, int64_t instant) {
@@ -90,11 +201,11 @@ int catapults_tryjoin(catapults_t thread, void **result) {
 }
 
 static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends) {
-    catapults_testcancel();
+    cancel_test(handle_self());
     dispatcher_enter();
     int error = join(thread, result, instant, lends);
     dispatcher_leave();
-    if (error == ECANCELED)
+    if (__builtin_expect(error == ECANCELED, 0))
         catapults_testcancel();
     signals_check(handle_self());
     return error;
@@ -137,6 +248,8 @@ int catapults_detach(catapults_t thread) {
     dispatcher_leave();
     return error;
 }
+
+/* ---- While it lives ---------------------------------------------------------------------------------------------- */
 
 catapults_t catapults_self(void) { return handle_self(); }
 
@@ -201,60 +314,3 @@ int64_t catapults_threads_suspended(void) { return ask(dispatcher_threads_suspen
 int64_t catapults_threads_total(void) { return ask(dispatcher_threads_total); }
 
 const char *catapults_policy_name(void) { return catapults_scheduler_policy_name(catapults_scheduler_self()); }
-
-void handle_name(struct catapults_handle *thread) {
-    static uint16_t generations;
-    if (++generations == 0)
-        generations = 1;
-    thread->dispatched.generation = generations;
-    thread->word = (uintptr_t)thread | (uintptr_t)generations << DISPATCHER_NAME_BITS;
-}
-
-static void entry(void *argument) {
-    struct catapults_handle *self = argument;
-    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
-    dispatcher_begin();
-    signals_check(self);
-    end(self, self->start(self->argument));
-}
-
-/* A record on a stack; NULL: no memory. */
-static struct catapults_handle *make(const struct catapults_attributes *attributes) {
-    size_t size = attributes->stack_size ? attributes->stack_size : runtime.stack_size;
-    if (runtime.record_size > size / 8)
-        size += runtime.record_size;
-    struct stack *stack = stack_take(size);
-    if (!stack)
-        return NULL;
-    struct catapults_handle *thread = (struct catapults_handle *)((char *)stack - runtime.record_size);
-    thread->stack = stack;
-    handle_name(thread);
-    thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
-    thread->attributes = attributes->values_count > 0 ? attributes : NULL;
-    thread->object = attributes->object;
-    thread->client = NULL;
-    thread->selects = NULL;
-    thread->message = NULL;
-    thread->stand_ins = NULL;
-    thread->joiner = NULL;
-    thread->joins = 0;
-    thread->wants = NULL;
-    thread->cancel = CANCEL_ENABLED;
-    thread->cancellable = false;
-    thread->cancelled = false;
-    thread->cleanup = NULL;
-    thread->values = NULL;
-    thread->held = NULL;
-    thread->has_ceiling = false;
-    thread->refusal = NULL;
-    thread->detached = attributes->detached;
-    thread->dispatched.bound = attributes->processors;
-    thread->ended = false;
-    thread->waiting = NULL;
-    thread->signals = (struct signal_state){.mask = handle_self()->signals.mask, .place = SIGNAL_PLACE_NEW};
-    thread->asleep = false;
-    thread->name[0] = '\0';
-    if (attributes->name)
-        strncat(thread->name, attributes->name, CATAPULTS_NAME_SIZE - 1);
-    return thread;
-}

@@ -91,13 +91,13 @@ static inline bool waiters_may_wake(const struct catapults_handle *thread) {
 
 /* May run other threads. */
 static inline void waiters_wake(struct catapults_handle *thread) {
-    if (waiters_may_wake(thread))
+    if (__builtin_expect(waiters_may_wake(thread), 1))
         dispatcher_unblock(&thread->dispatched);
 }
 
 /* What became of a wait that returned `result`. */
 static inline int waiters_outcome(struct catapults_waiters *waiters, struct catapults_handle *self, int result) {
-    if (!self->waiting)
+    if (__builtin_expect(!self->waiting, 1))
         return 0; /* served, if late */
     waiters_remove(waiters, self);
     return result;
@@ -117,12 +117,20 @@ static inline int waiters_wait_or_cancel(struct catapults_waiters *waiters, stru
     return waiters_outcome(waiters, self, waiters_sleep_or_cancel(self, reason, instant));
 }
 
-/* Serves the first, which there is. May run other threads. */
-static inline void waiters_serve(struct catapults_waiters *waiters) {
+/* Takes out the first, which there is. */
+static inline struct catapults_handle *waiters_take(struct catapults_waiters *waiters) {
     struct catapults_handle *first = waiters->first;
-    waiters_remove(waiters, first);
-    waiters_wake(first);
+    waiters->first = first->wait_next;
+    if (first->wait_next)
+        first->wait_next->wait_previous = NULL;
+    else
+        waiters->last = NULL;
+    first->waiting = NULL;
+    return first;
 }
+
+/* Serves the first, which there is. May run other threads. */
+static inline void waiters_serve(struct catapults_waiters *waiters) { waiters_wake(waiters_take(waiters)); }
 
 /* Serves all. None of them runs before: what they do then, be it to wait again or to destroy what they waited for,
  * comes after. May run other threads. */

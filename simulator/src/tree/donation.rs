@@ -100,17 +100,9 @@ impl Tree<'_> {
         self.change(current, |waits| (waits.by, waits.lends) = (Some(word), true));
         self.later.insert(current, Later::Waited);
         self.set_state(current, State::Lending);
-        // The chain has become longer, or ends in vain.
-        if self.turn != Some(current) || !self.can_run(self.end_of(current), current) {
-            let next = self.borrow_turn()?;
-            self.note(Kind::SwitchedOut, current);
-            return self.go_on_with(next);
-        }
-        self.switch_out(current)?;
-        if let Some(under) = self.under(current) {
-            self.give_up(under)?;
-        }
-        self.choose()
+        let next = self.borrow_turn()?;
+        self.note(Kind::SwitchedOut, current);
+        self.go_on_with(next)
     }
 
     /// It waited, and runs again.
