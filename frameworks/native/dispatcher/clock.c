@@ -26,11 +26,12 @@ static const struct catapults_import *find_consumed(const struct catapults_impor
 void dispatcher_clock_start(struct scheduler *scheduler) {
     const struct catapults_policy *policy = scheduler->policy;
     char *instance = scheduler->instance;
-    scheduler->now = policy->now ? (catapults_time *)(instance + policy->now) : NULL;
+    char *once = scheduler->shared ? scheduler->shared : instance;
+    scheduler->now = policy->now ? (catapults_time *)(once + policy->now) : NULL;
     scheduler->timeouts = policy->timers ? (struct catapults_timers *)(instance + policy->timers) : NULL;
     scheduler->consumed = find_consumed(policy->thread_imports, policy->thread_imports_count);
     const struct catapults_import *supplied = find_consumed(policy->imports, policy->imports_count);
-    scheduler->supplied = supplied ? (catapults_time *)(instance + supplied->fallback) : NULL;
+    scheduler->supplied = supplied ? (catapults_time *)(once + supplied->fallback) : NULL;
     scheduler->told = dispatcher.host->now();
     scheduler->tells_time = scheduler->now || scheduler->consumed || scheduler->supplied || dispatcher.accounting;
     scheduler->clocked = scheduler->tells_time || dispatcher.several;
@@ -53,10 +54,14 @@ void dispatcher_tell(struct scheduler *scheduler, bool running) {
     const struct processor *here = processor_here();
     const struct dispatcher_thread *turn = here->polling ? NULL : here->turn;
     if (UNLIKELY(dispatcher.several)) {
-        dispatcher_show(scheduler, here->sees);
-        turn = dispatcher.frames[here->sees].turn;
+        uint16_t frame = here->sees;
+        if (scheduler->node)
+            frame = scheduler->node->frame; /* its own is never put aside */
+        else
+            dispatcher_show(scheduler, frame);
+        turn = dispatcher.frames[frame].turn;
         if (running)
-            dispatcher.declined = false;
+            scheduler->declined = false;
         if (!scheduler->tells_time)
             return;
     }

@@ -30,6 +30,10 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
     }
     if (scheduler->policy == &dispatcher_builtin)
         __builtin_trap(); /* it never stops: a fault of this runtime */
+    if (UNLIKELY(scheduler->node != NULL)) {
+        dispatcher_nodes_end();
+        scheduler = &dispatcher.root;
+    }
     dispatcher_put_in_force(scheduler, &dispatcher_builtin, scheduler->builtin);
     dispatcher_clock_start(scheduler);
     dispatcher_builtin.start(scheduler->instance);

@@ -7,6 +7,10 @@
  * in the middle of code that counts on its kernel thread. Then it is RUNNING all the same, and its turn, with the
  * frame, waits for that processor, which takes it before it asks the policy; this one asks the policy anew.
  *
+ * Of a policy with an instance for each processor (nodes.c) a decision is taken in the one of the processor, whose
+ * frame is always the same. While its turn waits for another processor, or is run there, it takes no decision: it has
+ * no frame.
+ *
  * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
  * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
  */
@@ -16,6 +20,8 @@
 #include "dispatcher/state.h"
 
 static struct dispatcher_thread *ask(struct processor *here);
+static bool has_something(struct processor *here);
+static void end_own_turn(struct processor *here);
 static struct dispatcher_thread *take_turn(struct processor *here);
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next);
 static void set_turn(uint16_t frame, struct dispatcher_thread *turn);
@@ -24,12 +30,13 @@ static void give_frame(uint16_t frame);
 static void move_to(struct processor *here, uint16_t frame);
 static uint32_t *count_of(const struct processor *processor);
 static void begin_to_wake(struct processor *processor);
-static void wake(struct processor *processor);
 static void wake_any(void);
 static void rest(struct processor *here);
 static void hand_over(void);
 static void give_up_hope(void);
+static struct processor *some_sleeper(void);
 static bool wants_another(void);
+static bool can_go_on(const struct processor *here);
 
 /* ---- Deciding ---------------------------------------------------------------------------------------------------- */
 
@@ -39,7 +46,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
         here->over = false;
         here->armed = 0; /* it may have been interrupted just now, and not have come to say so */
     }
-    set_turn(here->frame, NULL);
+    end_own_turn(here);
     if (here->late || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
     struct dispatcher_thread *next;
@@ -53,18 +60,47 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     return next;
 }
 
+static void end_own_turn(struct processor *here) {
+    uint16_t frame = here->frame;
+    set_turn(frame, NULL);
+    if (LIKELY(!dispatcher.root.node))
+        return;
+    move_to(here, NOBODY);
+    if (frame != NOBODY && dispatcher.processors[frame - 1] != here)
+        dispatcher_noticed(dispatcher.processors[frame - 1]->scheduler);
+}
+
 /* The policy. NULL: ask again. */
 static struct dispatcher_thread *ask(struct processor *here) {
-    if (dispatcher_ready() == 0 || dispatcher.waiting == TURNS_WAITING)
+    if (!has_something(here))
         return &here->idle;
-    struct scheduler *root = &dispatcher.root;
-    root->asked_for = false;
-    struct catapults_thread *t = SCHEDULE(root, &here->stop);
+    struct scheduler *scheduler = here->scheduler;
+    if (scheduler->node) {
+        move_to(here, scheduler->node->frame);
+        scheduler->node->decisions++;
+    }
+    scheduler->asked_for = false;
+    struct catapults_thread *t = SCHEDULE(scheduler, &here->stop);
     struct dispatcher_thread *next = dispatcher_descend(here, t);
     if (next)
         return begin_turn(here, next);
-    dispatcher.declined = true;
+    here->scheduler->declined = true;
+    if (dispatcher.root.node)
+        move_to(here, NOBODY);
     return &here->idle;
+}
+
+/* That is to be decided about here. */
+static bool has_something(struct processor *here) {
+    if (UNLIKELY(here->scheduler->node != NULL)) {
+        if (dispatcher.frames[here->scheduler->node->frame].turn)
+            return false;
+        if (here->scheduler->runnable > 0 || dispatcher_steal(here->scheduler))
+            return true;
+        if (here->scheduler->node)
+            return false;
+    }
+    return dispatcher_ready() > 0 && dispatcher.waiting < TURNS_WAITING;
 }
 
 static struct dispatcher_thread *take_turn(struct processor *here) {
@@ -72,7 +108,8 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     here->turns_first = turn->turn_next;
     turn->turn_waits = false;
     dispatcher.waiting--;
-    give_frame(here->frame);
+    if (here->frame != NOBODY)
+        give_frame(here->frame);
     move_to(here, turn->turn_frame);
     if (turn->state == THREAD_MARKED)
         turn->state = THREAD_RUNNABLE;
@@ -138,9 +175,9 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     else
         there->turns_first = turn;
     there->turns_last = turn;
-    move_to(here, take_frame());
+    move_to(here, dispatcher.root.node ? NOBODY : take_frame());
     if (there->asleep)
-        wake(there);
+        dispatcher_wake(there);
     else if (dispatcher.host->interrupt && there->timed && !there->armed)
         dispatcher.host->interrupt(there); /* it knows of nobody who waits */
     return NULL;
@@ -226,7 +263,10 @@ void dispatcher_end_turn(uint16_t frame) {
             there->turns_last = before;
         turn->turn_waits = false;
         dispatcher.waiting--;
-        give_frame(frame);
+        if (LIKELY(!dispatcher.root.node))
+            give_frame(frame);
+        else
+            dispatcher_noticed(dispatcher.processors[frame - 1]->scheduler);
         return;
     }
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
@@ -234,9 +274,13 @@ void dispatcher_end_turn(uint16_t frame) {
         if (there->frame != frame)
             continue;
         there->over = true;
-        if (dispatcher.host->interrupt)
+        if (dispatcher.root.node)
+            move_to(there, NOBODY); /* its own may be another's by the time that it comes */
+        if (dispatcher.host->interrupt && there != processor_here())
             dispatcher.host->interrupt(there);
     }
+    if (dispatcher.root.node)
+        dispatcher_noticed(dispatcher.processors[frame - 1]->scheduler);
 }
 
 void dispatcher_end_turns_under(const struct scheduler *scheduler) {
@@ -245,6 +289,24 @@ void dispatcher_end_turns_under(const struct scheduler *scheduler) {
         const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
         if (turn && frame != here->frame && dispatcher_member(scheduler, turn))
             dispatcher_end_turn(frame);
+    }
+}
+
+void dispatcher_give_out_frames(void) {
+    bool used[FRAMES] = {false};
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        used[one->frame] = true;
+        for (const struct dispatcher_thread *turn = one->turns_first; turn; turn = turn->turn_next)
+            used[turn->turn_frame] = true;
+    }
+    dispatcher.free_frames = NOBODY;
+    for (uint16_t frame = FRAMES - 1; frame > NOBODY; frame--)
+        if (!used[frame])
+            give_frame(frame);
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        move_to(one, one->frame == NOBODY ? take_frame() : one->frame);
     }
 }
 
@@ -265,17 +327,12 @@ static void enter(void) {
         dispatcher_run(here, here->current, dispatcher_decide(here));
 }
 
-/* If there is something for another processor to do, one that is idle is woken. */
+/* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
+ * comes there, at once (dispatcher_notice). */
 static void leave(void) {
-    struct processor *sleeper = NULL;
-    if (dispatcher.asleep && wants_another()) {
-        for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-            struct processor *one = dispatcher.processors[i];
-            if (one->asleep && !one->parked && (!sleeper || one != dispatcher.poller))
-                sleeper = one;
-        }
+    struct processor *sleeper = dispatcher.asleep && wants_another() ? some_sleeper() : NULL;
+    if (sleeper)
         begin_to_wake(sleeper);
-    }
     bool polls = sleeper && sleeper == dispatcher.poller;
     dispatcher.host->unlock();
     if (polls)
@@ -284,12 +341,29 @@ static void leave(void) {
         dispatcher.host->wake(sleeper);
 }
 
+/* That could take a turn, if there is one; not that which polls, if there is another. */
+static struct processor *some_sleeper(void) {
+    struct processor *sleeper = NULL;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        const struct node *node = one->scheduler->node;
+        bool busy = UNLIKELY(node != NULL) && dispatcher.frames[node->frame].turn && dispatcher.poller;
+        if (one->asleep && !one->parked && !busy && (!sleeper || one != dispatcher.poller))
+            sleeper = one;
+    }
+    return sleeper;
+}
+
+/* Of those that share the root. */
 static bool has_work(int64_t for_others) {
-    return dispatcher_ready() > for_others && !dispatcher.declined && dispatcher.waiting < TURNS_WAITING;
+    return dispatcher_ready() > for_others && !dispatcher.root.declined && dispatcher.waiting < TURNS_WAITING;
 }
 
 static bool wants_another(void) {
-    return has_work(dispatcher.waking) || (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
+    bool something = UNLIKELY(dispatcher.root.node != NULL)
+                         ? dispatcher.waking == 0 && dispatcher_is_something_to_steal()
+                         : has_work(dispatcher.waking);
+    return something || (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
 }
 
 static void begin_to_wake(struct processor *processor) {
@@ -299,7 +373,7 @@ static void begin_to_wake(struct processor *processor) {
     dispatcher.waking++;
 }
 
-static void wake(struct processor *processor) {
+void dispatcher_wake(struct processor *processor) {
     begin_to_wake(processor);
     if (processor == dispatcher.poller)
         dispatcher.driver->kick();
@@ -346,7 +420,7 @@ static void rest(struct processor *here) {
         fall_asleep(here);
         dispatcher.host->sleep(here);
         wake_up(here);
-    } else if (has_work(0)) {
+    } else if (can_go_on(here)) {
         /* There is something to be run now. */
     } else if (!dispatcher.poller && dispatcher_is_under_way()) {
         fall_asleep(here);
@@ -375,11 +449,18 @@ static void hand_over(void) {
         dispatcher_interrupt_others();
 }
 
+static bool can_go_on(const struct processor *here) {
+    const struct scheduler *scheduler = here->scheduler;
+    if (LIKELY(!dispatcher.root.node))
+        return has_work(0);
+    return !dispatcher.frames[scheduler->node->frame].turn &&
+           (scheduler->runnable > 0 ? !scheduler->declined : dispatcher_is_something_to_steal());
+}
+
 static void wake_any(void) {
-    uint32_t i = 0;
-    while (!dispatcher.processors[i]->asleep || dispatcher.processors[i]->parked)
-        i++;
-    wake(dispatcher.processors[i]);
+    struct processor *sleeper = some_sleeper();
+    if (sleeper)
+        dispatcher_wake(sleeper);
 }
 
 /* Nothing runs, and nothing can ever happen. */
@@ -405,10 +486,8 @@ static void idle_first(void *argument) {
 
 void dispatcher_several_prepare(struct processor *first) {
     dispatcher.several = true;
-    for (uint16_t frame = FRAMES - 1; frame > NOBODY; frame--)
-        give_frame(frame);
     dispatcher.processors[dispatcher.processors_count++] = first;
-    move_to(first, take_frame());
+    dispatcher_give_out_frames();
 }
 
 void dispatcher_several(struct stack *stack, void *top) {
@@ -417,15 +496,19 @@ void dispatcher_several(struct stack *stack, void *top) {
     dispatcher_set_guard(enter, leave, true);
 }
 
-void dispatcher_add_processor(struct processor *processor, void *host) {
+void dispatcher_add_processor(struct processor *processor, void *host, void *node) {
     bool timed = processor_here()->timed;
     *processor = (struct processor){.patience_full = 1,
                                     .number = dispatcher.processors_count,
                                     .timed = timed,
                                     .current = &processor->idle,
+                                    .scheduler = &dispatcher.root,
                                     .host = host};
     dispatcher.processors[dispatcher.processors_count++] = processor;
-    move_to(processor, take_frame());
+    if (dispatcher.root.node)
+        dispatcher_node_arrives(processor, node);
+    else
+        move_to(processor, take_frame());
 }
 
 void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
@@ -450,8 +533,16 @@ void dispatcher_set_processors(uint32_t count) {
         one->parked = i >= count;
         *count_of(one) += one->asleep;
         if (one->asleep)
-            wake(one); /* it looks at what it is to do now */
+            dispatcher_wake(one); /* it looks at what it is to do now */
+        if (dispatcher.root.node && one->parked)
+            dispatcher_node_departs(one);
+        else if (dispatcher.root.node)
+            dispatcher_node_arrives(one, one->scheduler);
     }
+    dispatcher_place_homeless();
+    struct processor *here = processor_here();
+    if (here->over) /* the caller was one of those */
+        dispatcher_run(here, here->current, dispatcher_decide(here));
 }
 
 bool dispatcher_can_bind(uint64_t processors) {

@@ -26,7 +26,7 @@ struct dispatcher_guard dispatcher_guard;
 /* Of several processors it is false from the beginning, and not written: it is read without their lock. */
 void dispatcher_find_flat(void) {
     const struct scheduler *root = &dispatcher.root;
-    bool flat = CAN_BE_FLAT(root) && !root->next && !dispatcher.clients && !dispatcher_trace &&
+    bool flat = CAN_BE_FLAT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher_trace &&
                 !dispatcher_guard.enter && !dispatcher.several;
     if (dispatcher.flat != flat)
         dispatcher.flat = flat;
@@ -203,6 +203,7 @@ static void raise_suspend(struct dispatcher_thread *thread, const struct dispatc
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "suspend_thread", stop, NULL, runs);
     TRACE(TRACE_SUSPENDED, thread, 0);
+    dispatcher_noticed(scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_lost(scheduler, runs);
 }
@@ -210,6 +211,10 @@ static void raise_suspend(struct dispatcher_thread *thread, const struct dispatc
 /* The thread, which was BLOCKED to its policy, is READY. */
 static inline __attribute__((always_inline)) void raise_event(struct dispatcher_thread *thread,
                                                               const struct dispatcher_thread *runs) {
+    if (UNLIKELY(thread->homeless)) {
+        dispatcher_place_anew(thread, runs);
+        return;
+    }
     struct scheduler *scheduler = thread->scheduler;
     scheduler->runnable++;
     const struct catapults_stop *stop;
@@ -223,6 +228,7 @@ static inline __attribute__((always_inline)) void raise_event(struct dispatcher_
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "event_raised", stop, NULL, runs);
     TRACE(TRACE_RAISED, thread, 0);
+    dispatcher_noticed(scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, runs);
 }
@@ -284,6 +290,8 @@ static const struct catapults_stop *admit(struct scheduler *scheduler, struct di
         dispatcher.clients = true;
         dispatcher_find_flat();
     }
+    if (UNLIKELY(scheduler->node != NULL) && !(scheduler = dispatcher_place(thread, scheduler, runs)))
+        return NULL;
     const struct catapults_stop *stop = RAISE(scheduler, newthread, &thread->policy);
     if (UNLIKELY(stop)) {
         if (stop->why == CATAPULTS_STOP_FAIL) {
@@ -297,6 +305,7 @@ static const struct catapults_stop *admit(struct scheduler *scheduler, struct di
         TRACE(TRACE_NEW, thread, 0);
         dispatcher.host->recorded(thread);
     }
+    dispatcher_noticed(scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, runs);
     return NULL;
@@ -318,12 +327,17 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
     struct processor *here = processor_here();
     struct scheduler *root = &dispatcher.root;
     dispatcher = (struct dispatcher){.host = host, .driver = dispatcher.driver, .last = root};
-    *here = (struct processor){.error_number = host->error_number, .exceptions = host->exceptions, .patience_full = 1};
+    *here = (struct processor){
+        .error_number = host->error_number, .exceptions = host->exceptions, .patience_full = 1, .scheduler = root};
     if (host->lock)
         dispatcher_several_prepare(here);
     if (!policy) {
         policy = compiled_in ? compiled_in : &dispatcher_builtin;
         instance = compiled_in ? compiled_in_instance : root->builtin;
+    }
+    if (UNLIKELY(policy->shared_size)) {
+        dispatcher_nodes_start(here, policy, instance);
+        return;
     }
     dispatcher_put_in_force(root, policy, instance);
     policy->start(instance);
@@ -464,7 +478,7 @@ int dispatcher_yield_to(struct dispatcher_thread *thread) {
 const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void *room) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    if (scheduler == self->scheduler) {
+    if (scheduler == self->scheduler || (scheduler->node && self->scheduler->node)) { /* that of the root is any */
         yield();
         return NULL;
     }
@@ -664,6 +678,11 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
         return EINVAL;
     struct scheduler *scheduler = thread->scheduler;
     thread->state = THREAD_RUNNABLE;
+    if (UNLIKELY(thread->homeless)) {
+        dispatcher_place_anew(thread, dispatcher_running());
+        preempt();
+        return 0;
+    }
     scheduler->runnable++;
     struct processor *here = processor_here();
     dispatcher_step_aside(here);
@@ -672,6 +691,7 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());
     TRACE(TRACE_RESUMED, thread, 0);
+    dispatcher_noticed(scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, dispatcher_running());
     if (UNLIKELY(thread->stalled != NULL))
@@ -808,7 +828,7 @@ static void interrupt(void) {
 static void raise_tick(struct dispatcher_thread *turn) {
     struct dispatcher_thread *runs = turn;
     for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
-        bool others = UNLIKELY(dispatcher.several) ? dispatcher_ready() > 0 : scheduler->runnable > 1;
+        bool others = UNLIKELY(dispatcher.several) ? dispatcher_ready_at(scheduler) > 0 : scheduler->runnable > 1;
         if (HAS(scheduler, tick) && others && !taken_from(runs)) {
             const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
             if (UNLIKELY(stop))
@@ -859,11 +879,31 @@ struct dispatcher_thread *dispatcher_first_thread(void) { return dispatcher.olde
 
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread) { return thread->newer; }
 
-int64_t dispatcher_threads_ready(void) { return QUERY(processor_here()->current->scheduler, threads_ready); }
+/* What all instances of the policy answer together, where there are some. */
+#define TOTAL(query)                                                                                                   \
+    const struct scheduler *asked = processor_here()->current->scheduler;                                              \
+    if (LIKELY(!dispatcher.root.node || asked->parent))                                                                \
+        return QUERY((struct scheduler *)asked, query);                                                                \
+    int64_t total = 0;                                                                                                 \
+    for (struct scheduler *node = &dispatcher.root; node && dispatcher.root.node; node = node->next)                   \
+        total += QUERY(node, query);
 
-int64_t dispatcher_threads_suspended(void) { return QUERY(processor_here()->current->scheduler, threads_suspended); }
+int64_t dispatcher_threads_ready(void) {
+    TOTAL(threads_ready)
+    return total;
+}
+
+int64_t dispatcher_threads_suspended(void) {
+    TOTAL(threads_suspended)
+    return total + dispatcher.homeless;
+}
+
+static int64_t threads_total(void) {
+    TOTAL(threads_total)
+    return total + dispatcher.homeless;
+}
 
 int64_t dispatcher_threads_total(void) {
-    int64_t elsewhere = dispatcher.several ? dispatcher.running - 1 : 0;
-    return QUERY(processor_here()->current->scheduler, threads_total) + elsewhere;
+    int64_t elsewhere = dispatcher.several && !dispatcher.root.node ? dispatcher.running - 1 : 0;
+    return threads_total() + elsewhere;
 }

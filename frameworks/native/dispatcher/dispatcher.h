@@ -313,12 +313,16 @@ enum { DISPATCHER_PROCESSORS = 128 };
  * on dispatcher_enter locks. */
 void dispatcher_several(struct stack *stack, void *top);
 
-/* One more. The kernel thread that is to be it calls dispatcher_process, which does not return. */
-void dispatcher_add_processor(struct processor *processor, void *host);
+/* One more. The kernel thread that is to be it calls dispatcher_process, which does not return. `node`: zeroed memory
+ * of dispatcher_node_size bytes, aligned to 16, if the policy in force at the root has nodes, else NULL; 0: it has
+ * none. */
+void dispatcher_add_processor(struct processor *processor, void *host, void *node);
+unsigned long dispatcher_node_size(const struct catapults_policy *policy);
 __attribute__((noreturn)) void dispatcher_process(struct processor *processor, int *error_number,
                                                   struct dispatcher_exceptions *exceptions);
 
-/* How many processors there are, and each of them; how many of them take turns, the first ones. */
+/* How many processors there are, and each of them; how many of them take turns, the first ones. The last may run other
+ * threads. */
 uint32_t dispatcher_processors(void);
 const struct processor *dispatcher_processor_at(uint32_t number);
 void dispatcher_set_processors(uint32_t count);

@@ -5,17 +5,19 @@
 #include "dispatcher/raise_loaded.h"
 #include "dispatcher/state.h"
 
+static void begin(struct scheduler *root);
 static void clear(struct scheduler *scheduler);
 
 const struct catapults_stop *dispatcher_restart(void) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    struct scheduler *root = &dispatcher.root, *next = root->next;
+    struct scheduler *root = &dispatcher.root, *next = root->node ? NULL : root->next;
     uint32_t held = self->held;
     *here = (struct processor){.error_number = here->error_number,
                                .exceptions = here->exceptions,
                                .current = self,
                                .turn = self,
+                               .scheduler = root,
                                .patience_full = 1,
                                .polling = true}; /* nothing is RUNNING until the end */
     dispatcher.several = false;
@@ -28,16 +30,11 @@ const struct catapults_stop *dispatcher_restart(void) {
     root->next = NULL;
     root->runnable = 0;
     root->idle = false;
-    clear(root);
-    root->policy->start(root->instance);
-    dispatcher_frames_start(root);
-    dispatcher_clock_start(root);
-    if (dispatcher.host->scheduler_started)
-        dispatcher.host->scheduler_started(root);
-    const struct catapults_stop *stop = root->handlers->init ? RAISE_INIT(root) : NULL;
-    if (UNLIKELY(stop))
-        dispatcher_contain(root, "init", stop, NULL, NULL);
-    stop = NULL;
+    if (root->node)
+        dispatcher_nodes_start(here, root->policy, root->shared);
+    else
+        begin(root);
+    const struct catapults_stop *stop = NULL;
     while (next && !stop) {
         struct scheduler *scheduler = next;
         next = scheduler->next;
@@ -49,9 +46,21 @@ const struct catapults_stop *dispatcher_restart(void) {
     }
     here->polling = false;
     if (!stop)
-        stop = dispatcher_start_under(self->scheduler, self);
+        stop = dispatcher_start_under(self->scheduler->shared ? root : self->scheduler, self);
     self->held = held;
     return stop;
+}
+
+static void begin(struct scheduler *root) {
+    clear(root);
+    root->policy->start(root->instance);
+    dispatcher_frames_start(root);
+    dispatcher_clock_start(root);
+    if (dispatcher.host->scheduler_started)
+        dispatcher.host->scheduler_started(root);
+    const struct catapults_stop *stop = root->handlers->init ? RAISE_INIT(root) : NULL;
+    if (UNLIKELY(stop))
+        dispatcher_contain(root, "init", stop, NULL, NULL);
 }
 
 /* The instance, as its policy found it at first. */

@@ -27,6 +27,8 @@ static uint32_t frame_size(const struct catapults_policy *policy) {
 }
 
 unsigned long dispatcher_instance_size(const struct catapults_policy *policy, bool several) {
+    if (policy->shared_size)
+        return rounded(policy->shared_size) + dispatcher_node_size(policy);
     return rounded(policy->instance_size) + (several ? rounded(frame_size(policy) * FRAMES) : 0);
 }
 
@@ -65,7 +67,7 @@ void dispatcher_frames_start(struct scheduler *scheduler) {
     scheduler->frame = NOBODY;
     scheduler->frames = NULL;
     scheduler->frame_size = frame_size(scheduler->policy);
-    if (!dispatcher.several || scheduler->frame_size == 0)
+    if (!dispatcher.several || scheduler->frame_size == 0 || scheduler->shared)
         return;
     scheduler->frames = (char *)scheduler->instance + rounded(scheduler->policy->instance_size);
     for (uint32_t i = 0; i < FRAMES; i++)

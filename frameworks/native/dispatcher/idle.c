@@ -9,6 +9,7 @@
 enum {
     SHORT = 20000, /* nanoseconds */
     LONG = 60000,
+    STEAL_AGAIN = 1000000,
     MOST = 1024 /* decisions without a look, whatever the clock said last */
 };
 
@@ -61,6 +62,8 @@ void dispatcher_look(int64_t now) {
 }
 
 static void look(int64_t now) {
+    if (UNLIKELY(dispatcher.nothing_to_steal) && now - dispatcher.stolen_in_vain > STEAL_AGAIN)
+        dispatcher.nothing_to_steal = false;
     run_out(now);
     expire_all(now);
     if (dispatcher.driver && dispatcher.driver->busy())
@@ -137,7 +140,7 @@ static void expire(struct scheduler *scheduler, int64_t now) {
         struct dispatcher_thread *thread = dispatcher_thread_of(first->thread);
         const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
         uint16_t frame = dispatcher_see(thread);
-        tell(scheduler, !here->polling);
+        tell(scheduler, !here->polling || scheduler->node); /* what is RUNNING there may be so on another */
         const struct catapults_stop *stop = dispatcher_raise_timeout(scheduler, timeout, first->thread);
         if (UNLIKELY(stop))
             dispatcher_contain(scheduler, timeout->name, stop, NULL, runs);
@@ -145,6 +148,7 @@ static void expire(struct scheduler *scheduler, int64_t now) {
             dispatcher_gained(scheduler, runs);
         if (UNLIKELY(frame != NOBODY))
             dispatcher_seen(thread, frame);
+        dispatcher_noticed(scheduler);
     }
 }
 

@@ -15,7 +15,10 @@
 static int64_t first_turn_to_end(const struct processor *here, bool *contended);
 
 static bool others_wait(const struct processor *here, const struct scheduler *scheduler) {
-    return UNLIKELY(dispatcher.several) ? dispatcher_ready() > 0 || here->turns_first : scheduler->runnable > 1;
+    if (LIKELY(!dispatcher.several))
+        return scheduler->runnable > 1;
+    const struct processor *asks = scheduler->node ? scheduler->node->processor : here;
+    return dispatcher_ready_at(scheduler) > 0 || asks->turns_first || here->turns_first;
 }
 
 void dispatcher_arm(struct processor *here) {

@@ -53,6 +53,7 @@ struct dispatcher_thread {
     uint64_t bound;             /* to these processors, by their numbers; 0: to none */
     struct processor *kept_on;  /* it was interrupted in its own code, and goes on here only; or NULL */
     bool turn_waits;            /* it is RUNNING, and waits for its processor: see decide.c */
+    bool homeless;              /* its processor has departed, and it is to be placed once it can run: see nodes.c */
     uint8_t reason;             /* while it waits: enum dispatcher_reason */
     bool timed_out;             /* the instant came before dispatcher_unblock */
     uint16_t generation;        /* set by whoever makes it: see above */

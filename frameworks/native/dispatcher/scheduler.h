@@ -9,6 +9,16 @@
 #include "dispatcher/builtin.h"
 #include "dispatcher/record.h"
 
+/* What a processor is to a policy that has an instance for each: see nodes.c. */
+struct node {
+    struct scheduler *scheduler;                 /* the instance */
+    struct processor *processor;                 /* which asks it */
+    uint16_t frame;                              /* in which its thread is RUNNING, wherever that runs */
+    int64_t load;                                /* that the policy knows */
+    uint64_t decisions, enough;                  /* as in struct dispatcher, of this one */
+    _Alignas(16) struct catapults_thread policy; /* last: its properties and attributes follow */
+};
+
 struct scheduler {
     const struct native_handlers *handlers;
     void *self; /* what its handlers are given: the instance, or the scheduler itself if they are watched */
@@ -16,6 +26,7 @@ struct scheduler {
     bool clocked;    /* its policy looks at the clock: see clock.c */
     bool tells_time; /* and that is what `clocked` is for; else only frames are */
     bool asked_for;  /* set_next_thread was raised, and `schedule` not since */
+    bool declined;   /* it dispatched nothing although something is ready, and nothing has happened since */
     uint16_t frame;  /* what is RUNNING in the instance now is that of this frame: see frames.c */
     uint32_t frame_size;
     char *frames;             /* what is RUNNING in the others; NULL: one processor */
@@ -32,6 +43,9 @@ struct scheduler {
     const struct catapults_import *consumed; /* NULL: the policy does not ask how long threads run */
     catapults_time *supplied;                /* where it reads how long it has been RUNNING; NULL: it does not ask */
     int64_t told;                            /* when the clock was read last for the policy */
+
+    struct node *node; /* NULL: its policy has one instance only, or the processor has departed */
+    void *shared;      /* what the instances of its policy share; NULL: it has one */
 
     const struct catapults_policy *policy;
     const char *name;       /* for messages and traces; NULL: the root of a tree that has none */

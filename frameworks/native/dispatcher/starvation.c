@@ -7,10 +7,17 @@
 #include "dispatcher/state.h"
 
 static void contain(const struct dispatcher_thread *thread);
+static void begin_anew(struct scheduler *scheduler);
 
 /* On another processor, or is about to. */
 static bool runs(const struct dispatcher_thread *thread) {
     return dispatcher.several && dispatcher_frame_of(thread) != NOBODY;
+}
+
+/* Where it is there have been decisions enough. */
+static bool was_left_out(const struct dispatcher_thread *thread) {
+    const struct node *node = thread->scheduler->node;
+    return !node || !dispatcher.several || node->decisions >= node->enough;
 }
 
 void dispatcher_look_for_starving(int64_t now) {
@@ -18,20 +25,28 @@ void dispatcher_look_for_starving(int64_t now) {
         return;
     struct dispatcher_thread *thread;
     for (thread = dispatcher.oldest; thread; thread = thread->newer)
-        if (thread->state == THREAD_MARKED && !runs(thread))
+        if (thread->state == THREAD_MARKED && !runs(thread) && was_left_out(thread))
             contain(thread);
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
+        begin_anew(scheduler);
     uint64_t marked = 0;
     for (thread = dispatcher.oldest; thread; thread = thread->newer) {
         if ((thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED) || runs(thread))
             continue;
         thread->state = THREAD_MARKED;
         marked++;
+        if (thread->scheduler->node)
+            thread->scheduler->node->enough += 2;
     }
-    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
-        scheduler->served = false;
     dispatcher.marked = now;
     dispatcher.decisions = 0;
     dispatcher.enough = 2 * marked;
+}
+
+static void begin_anew(struct scheduler *scheduler) {
+    scheduler->served = false;
+    if (scheduler->node)
+        scheduler->node->decisions = scheduler->node->enough = 0;
 }
 
 /* Its scheduler's policy is out; or that of the highest one above it that let a scheduler wait as long. */

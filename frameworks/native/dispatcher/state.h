@@ -43,7 +43,9 @@ struct dispatcher {
 
     /* Where there are several processors. */
     bool several;
-    bool declined; /* the policy dispatched nothing although something is ready, and nothing has happened since */
+    bool nothing_to_steal; /* no node gave anything away, and nothing has happened since */
+    int64_t stolen_in_vain;
+    uint32_t homeless;    /* threads */
     uint16_t free_frames; /* the first */
     uint32_t waiting;     /* turns that wait for their processor; when there are TURNS_WAITING nobody decides */
     uint32_t processors_count;
@@ -176,8 +178,20 @@ void dispatcher_several_prepare(struct processor *first);
 /* Whose turn it is on this one, whose last turn is over: `turn`. Returns who runs on it, or `idle`. */
 struct dispatcher_thread *dispatcher_decide(struct processor *here);
 
-/* How many are READY under the root. */
-static inline int64_t dispatcher_ready(void) { return dispatcher.root.runnable - dispatcher.running; }
+/* How many are READY in the instance. */
+static inline int64_t dispatcher_ready_at(const struct scheduler *scheduler) {
+    if (UNLIKELY(scheduler->node != NULL))
+        return scheduler->runnable - (dispatcher.frames[scheduler->node->frame].turn != NULL);
+    return scheduler->runnable - dispatcher.running;
+}
+
+/* The same of all instances, of the policy that the root has. */
+static inline int64_t dispatcher_ready(void) {
+    int64_t runnable = 0;
+    for (const struct scheduler *node = dispatcher.root.node ? &dispatcher.root : NULL; node; node = node->next)
+        runnable += node->runnable;
+    return (dispatcher.root.node ? runnable : dispatcher.root.runnable) - dispatcher.running;
+}
 
 /* The frame in which it is RUNNING; NOBODY: it is not. */
 uint16_t dispatcher_frame_of(const struct dispatcher_thread *member);
@@ -198,6 +212,49 @@ void dispatcher_end_turn(uint16_t frame);
 
 /* The same of all that is RUNNING under the scheduler on other processors. */
 void dispatcher_end_turns_under(const struct scheduler *scheduler);
+
+/* ---- A policy with an instance for each processor: nodes.c --------------------------------------------------------
+ */
+
+/* The policy of the root has nodes: `memory` is that of dispatcher_instance_size. Starts it, with the first one. */
+void dispatcher_nodes_start(struct processor *first, const struct catapults_policy *policy, char *memory);
+
+/* A processor comes, whose node lies there; one goes. */
+void dispatcher_node_arrives(struct processor *processor, void *memory);
+void dispatcher_node_departs(struct processor *processor);
+
+/* All that is homeless and can run is placed. */
+void dispatcher_place_homeless(void);
+
+/* It has another policy now: there is one instance for all. */
+void dispatcher_nodes_end(void);
+
+/* Of a thread that is new and enrolled under `scheduler`: the instance that it is to be in; NULL: the policy is out,
+ * and has been seen to. */
+struct scheduler *dispatcher_place(struct dispatcher_thread *thread, struct scheduler *scheduler,
+                                   const struct dispatcher_thread *runs);
+
+/* The thread, which is homeless and RUNNABLE, goes on somewhere. */
+void dispatcher_place_anew(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
+
+/* The instance has nothing to run: asks the others. False: they gave nothing, or the policy is out. */
+bool dispatcher_steal(struct scheduler *scheduler);
+
+/* Whether some instance may have something to give away. */
+bool dispatcher_is_something_to_steal(void);
+
+/* Threads have become READY there, or its turn is over, or may have been taken: its processor sees to that. */
+void dispatcher_notice(struct scheduler *scheduler);
+static inline void dispatcher_noticed(struct scheduler *scheduler) {
+    if (UNLIKELY(dispatcher.several) && scheduler->node)
+        dispatcher_notice(scheduler);
+}
+
+/* It sleeps, and is to come back. */
+void dispatcher_wake(struct processor *processor);
+
+/* Frames are given out to processors as they come, as long as no policy has nodes. */
+void dispatcher_give_out_frames(void);
 
 /* Those that run and that nothing interrupts, although threads wait. */
 void dispatcher_interrupt_others(void);
@@ -220,7 +277,7 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
 /* An event about others, which need not find what is RUNNING on this processor if another has nothing to do, and is to
  * find what another runs if this one takes no more turns: it is raised between these two. */
 static inline void dispatcher_step_aside(struct processor *here) {
-    if (UNLIKELY(dispatcher.several))
+    if (UNLIKELY(dispatcher.several) && !dispatcher.root.node)
         here->sees = dispatcher.asleep ? NOBODY : LIKELY(!here->parked) ? here->frame : dispatcher_frame_to_take();
 }
 static inline void dispatcher_step_back(struct processor *here) {

@@ -33,7 +33,7 @@ struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, c
 /* ---- Down -------------------------------------------------------------------------------------------------------- */
 
 struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *t) {
-    struct scheduler *scheduler = &dispatcher.root;
+    struct scheduler *scheduler = here->scheduler;
     struct dispatcher_thread *end;
     const struct catapults_stop *stop = here->stop;
     here->stop = NULL;
@@ -72,7 +72,8 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
             dispatcher_contain(scheduler, "schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
         }
         if (UNLIKELY(dispatcher.several)) {
-            if (dispatcher_ready() == 0)
+            scheduler = here->scheduler; /* the root, if the policy has just lost its nodes */
+            if (dispatcher_ready_at(scheduler) == 0)
                 return NULL;
         } else if (scheduler->runnable == 0) {
             dispatcher_await();
@@ -153,6 +154,8 @@ bool dispatcher_preempted(struct dispatcher_thread *turn) {
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn) {
     if (thread == turn || !dispatcher_is_runnable(thread))
         return false;
+    if (UNLIKELY(dispatcher.root.node != NULL) && thread->scheduler != turn->scheduler)
+        return false; /* it is the next of another processor */
     /* It is RUNNING on another processor; or somebody is asked for there: a decision comes before the next request. */
     if (UNLIKELY(dispatcher.several) && (!taken_from(thread) || thread->scheduler->asked_for))
         return false;

@@ -37,10 +37,10 @@ TOOLS_UNSEEN void dispatcher_leave_handler(void) { __builtin_longjmp(processor_h
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static __attribute__((noinline)) const struct catapults_stop *
-call(struct scheduler *scheduler, native_thread_event *handler, struct catapults_thread *t) {
+call(struct scheduler *scheduler, native_thread_event *handler, void *instance, struct catapults_thread *t) {
     const struct catapults_stop *stop = &dispatcher_overran;
     if (!LEFT(scheduler))
-        stop = handler(scheduler->instance, t);
+        stop = handler(instance, t);
     left_handler();
     return stop;
 }
@@ -48,7 +48,8 @@ call(struct scheduler *scheduler, native_thread_event *handler, struct catapults
 const struct catapults_stop *dispatcher_raise_timeout(struct scheduler *scheduler,
                                                       const struct catapults_timeout *timeout,
                                                       struct catapults_thread *t) {
-    return scheduler->self == scheduler ? call(scheduler, timeout->raise, t) : timeout->raise(scheduler->instance, t);
+    return scheduler->self == scheduler ? call(scheduler, timeout->raise, scheduler->instance, t)
+                                        : timeout->raise(scheduler->instance, t);
 }
 
 static const struct native_handlers *real(const struct scheduler *scheduler) { return scheduler->policy->handlers; }
@@ -75,7 +76,13 @@ static __attribute__((noinline)) struct catapults_thread *schedule(void *self, c
 
 #define EVENT(name)                                                                                                    \
     static const struct catapults_stop *name(void *self, struct catapults_thread *t) {                                 \
-        return call(self, real(self)->name, t);                                                                        \
+        return call(self, real(self)->name, ((struct scheduler *)self)->instance, t);                                  \
+    }
+
+/* Of what the instances share. */
+#define GLOBAL(name)                                                                                                   \
+    static const struct catapults_stop *name(void *self, struct catapults_thread *t) {                                 \
+        return call(self, real(self)->name, ((struct scheduler *)self)->shared, t);                                    \
     }
 
 EVENT(newthread)
@@ -99,6 +106,11 @@ EVENT(resume_thread)
 EVENT(set_next_thread)
 EVENT(tick)
 EVENT(exit)
+GLOBAL(arrival)
+GLOBAL(departure)
+GLOBAL(dispatch)
+EVENT(migrate)
+EVENT(steal)
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
@@ -168,12 +180,11 @@ static const struct native_handlers watched = {
     threads_total,
     is_ready,
     can_switch_to,
-    /* Of policies with nodes, which this runtime does not load. */
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    arrival,
+    departure,
+    dispatch,
+    migrate,
+    steal,
 };
 
 void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {

@@ -76,6 +76,9 @@ struct catapults_options {
  * With several `processors` threads run at the same time: what they share needs locks, whatever the policy. All
  * processors have one instance of the policy, which sees the threads that run on the one whose event it is told of, and
  * no others that run; catapults_threads_total counts all. The kernel threads begin with the signal mask of the caller.
+ * A policy with nodes has an instance for each processor instead, which says where threads are to be, and who gives
+ * some away; catapults_threads_ready and its like answer for all of them, and catapults_yield_to a thread of another
+ * processor is EAGAIN.
  *
  * - thread_local variables, pthread_self and what pthreads keeps for it are the kernel thread's: a thread may go on on
  *   another one after each call of this header that can block or yield, so they are to be used between two such calls
@@ -95,8 +98,8 @@ struct catapults_options {
  * error, and the result is EINVAL (the policy cannot be used), ENOMEM, EALREADY, or what the system said. */
 int catapults_init(const struct catapults_options *options);
 
-/* ---- What the policy that the caller is under answers
- * ------------------------------------------------------------------------------------- */
+/* ---- What the policy that the caller is under answers, all its instances together --------------------------------
+ */
 
 int64_t catapults_threads_ready(void), catapults_threads_suspended(void), catapults_threads_total(void);
 const char *catapults_policy_name(void); /* the policy in force; "fifo (built-in)" after a policy had to go */

@@ -262,6 +262,9 @@ static void with_priorities_on_four(void) { run(4, POLICIES "/urgency.so"); }
 static void impatiently_on_two(void) { run(2, POLICIES "/eager.so"); }
 static void impatiently_on_four(void) { run(4, POLICIES "/eager.so"); }
 static void with_turns_on_three(void) { run(3, POLICIES "/turns.so"); }
+static void with_nodes_on_two(void) { run(2, POLICIES "/least_loaded.so"); }
+static void with_nodes_on_four(void) { run(4, POLICIES "/per_processor_fifo.so"); }
+static void with_nodes_and_turns_on_three(void) { run(3, POLICIES "/places.so"); }
 
 /* ---- Preemption -------------------------------------------------------------------------------------------------- */
 
@@ -667,6 +670,9 @@ int main(void) {
         child_test(impatiently_on_two),
         child_test(impatiently_on_four),
         child_test(with_turns_on_three),
+        child_test(with_nodes_on_two),
+        child_test(with_nodes_on_four),
+        child_test(with_nodes_and_turns_on_three),
         child_test(threads_are_preempted_on_all),
         child_test(who_spins_elsewhere_can_be_suspended),
         child_test(threads_stay_where_they_are_bound_to),

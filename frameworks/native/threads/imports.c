@@ -113,7 +113,8 @@ static int remember(const struct variable *variable, struct variable **kept) {
 
 static void report_unknown(const char *name) {
     const struct catapults_policy *policy = scheduler_root.policy;
-    bool alone = !dispatcher_next_scheduler(dispatcher_root());
+    const struct scheduler *next = dispatcher_next_scheduler(dispatcher_root());
+    bool alone = !next || next->host == &scheduler_root;
     runtime_report("%s%s has no import `%s`, which the application registers; declare it in %s, or turn strict imports "
                    "off (CATAPULTS_STRICT_IMPORTS)",
                    alone ? "the policy " : "the hierarchy, that of the policy ", policy->name, name,
@@ -171,13 +172,18 @@ static bool in_force(const struct catapults_scheduler *scheduler) {
     return scheduler->dispatched->policy == scheduler->policy;
 }
 
+/* Where the policy has them. */
+static char *imports_of(const struct scheduler *scheduler) {
+    return scheduler->shared ? scheduler->shared : scheduler->instance;
+}
+
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable) {
     const struct catapults_import *import = find(scheduler->policy, variable->member, variable->name);
     if (!import)
         return 0;
     if (!variable->member) {
         if (in_force(scheduler))
-            *(void **)((char *)scheduler->dispatched->instance + import->pointer) = variable->address;
+            *(void **)(imports_of(scheduler->dispatched) + import->pointer) = variable->address;
         return 0;
     }
     for (const struct linked *one = scheduler->linked; one; one = one->next)
@@ -212,7 +218,7 @@ static void link_one(struct catapults_handle *thread, const struct linked *one) 
 }
 
 bool imports_has_ceiling(void) {
-    const struct catapults_scheduler *scheduler = scheduler_handle(handle_self()->dispatched.scheduler);
+    const struct catapults_scheduler *scheduler = catapults_scheduler_self();
     return in_force(scheduler) && scheduler->ceiling;
 }
 
@@ -378,7 +384,7 @@ static void set_parameters(const struct catapults_scheduler *scheduler, const st
 }
 
 void imports_started(struct catapults_scheduler *scheduler) {
-    set_parameters(scheduler, scheduler->policy, false, scheduler->dispatched->instance);
+    set_parameters(scheduler, scheduler->policy, false, imports_of(scheduler->dispatched));
     for (const struct variable *one = variables; one; one = one->next)
         if (!one->member)
             link_scheduler(scheduler, one);

@@ -123,6 +123,8 @@ int catapults_init(const struct catapults_options *options) {
         strncat(scheduler_root.name, hierarchy->nodes[0].name, CATAPULTS_NAME_SIZE - 1);
     }
     scheduler_default = &scheduler_root;
+    if (in_force->shared_size)
+        policy = in_force; /* the same of what its instances share */
     if (runtime.several) {
         policy = in_force; /* the instance that is compiled in is for one */
         error = processors_refuse(options, hierarchy);

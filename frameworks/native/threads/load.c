@@ -16,8 +16,9 @@
 static int load(const char *path, const char *file, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree);
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
-static const char *unusable_policy(const struct catapults_policy *policy, char *text, size_t size) {
-    return catapults_unusable(policy, "this runtime", "native", CATAPULTS_NATIVE_ABI, text, size);
+static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size) {
+    return catapults_unusable(policy, nodes ? "this runtime" : "a scheduler beside others", "native",
+                              CATAPULTS_NATIVE_ABI, nodes, text, size);
 }
 
 int policy_load(const char *file, const struct catapults_policy **result, const struct catapults_hierarchy **tree) {
@@ -64,13 +65,19 @@ static int load(const char *path, const char *file, const struct catapults_polic
     char text[256];
     const char *wrong = hierarchy && !tree ? "it is a hierarchy, and only a policy can be used here"
                         : hierarchy        ? unusable(hierarchy, text, sizeof text)
-                        : policy           ? unusable_policy(policy, text, sizeof text)
+                        : policy           ? unusable_policy(policy, true, text, sizeof text)
                                  : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
     if (wrong) {
         runtime_report("cannot use the policy %s: %s; rebuild it with `catapults build --framework native`", file,
                        wrong);
         dlclose(object);
         return EINVAL;
+    }
+    if (!tree && policy->shared_size) {
+        runtime_report(
+            "the policy %s has an instance for each node: it can only be the one that the program starts with", file);
+        dlclose(object);
+        return ENOTSUP;
     }
     *result = hierarchy ? hierarchy->nodes[0].policy : policy;
     if (tree)
@@ -102,7 +109,7 @@ static const char *unusable(const struct catapults_hierarchy *hierarchy, char *t
         const struct catapults_hierarchy_node *node = &hierarchy->nodes[i];
         if (!node->policy || !node->name || (i == 0 ? node->parent != 0 : node->parent >= i))
             return "its description is damaged";
-        const char *wrong = unusable_policy(node->policy, text, size);
+        const char *wrong = unusable_policy(node->policy, false, text, size);
         if (wrong)
             return wrong;
     }

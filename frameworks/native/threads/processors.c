@@ -168,10 +168,17 @@ static void *run(void *argument) {
 
 static int start_one(void) {
     struct kernel_thread *one = calloc(1, sizeof *one);
+    size_t size = (dispatcher_node_size(dispatcher_policy()) + 63) & ~(size_t)63;
+    void *node = size ? aligned_alloc(64, size) : NULL;
+    if (node)
+        memset(node, 0, size);
     if (one)
         one->processor = aligned_alloc(64, (sizeof *one->processor + 63) & ~(size_t)63);
-    if (!one || !one->processor) {
+    if (!one || !one->processor || (size && !node)) {
+        if (one)
+            free(one->processor);
         free(one);
+        free(node);
         return ENOMEM;
     }
     pthread_attr_t attributes;
@@ -184,9 +191,10 @@ static int start_one(void) {
     if (error) {
         free(one->processor);
         free(one);
+        free(node);
         return error;
     }
-    dispatcher_add_processor(one->processor, one); /* it waits for the lock */
+    dispatcher_add_processor(one->processor, one, node); /* it waits for the lock */
     return 0;
 }
 
@@ -217,11 +225,15 @@ int catapults_set_processors(int count) {
         return count == 1 ? 0 : ENOTSUP;
     int error = 0;
     dispatcher_enter();
-    while (dispatcher_processors() < (uint32_t)count && !error)
+    int before = runtime.processors;
+    runtime.processors = count;
+    dispatcher_set_processors((uint32_t)count); /* those that are there: numbers are given out from below */
+    while (runtime.processors == count && dispatcher_processors() < (uint32_t)count && !error)
         error = start_one();
-    if (!error)
-        runtime.processors = count;
-    dispatcher_set_processors((uint32_t)runtime.processors); /* fewer than there are, if not all could be started */
+    if (error) {
+        runtime.processors = before;
+        dispatcher_set_processors((uint32_t)before);
+    }
     dispatcher_leave();
     return error;
 }

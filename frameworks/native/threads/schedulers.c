@@ -43,7 +43,12 @@ static struct catapults_scheduler *find(const char *name) {
 
 catapults_scheduler_t catapults_scheduler_root(void) { return &scheduler_root; }
 
-catapults_scheduler_t catapults_scheduler_self(void) { return scheduler_handle(handle_self()->dispatched.scheduler); }
+catapults_scheduler_t catapults_scheduler_self(void) {
+    dispatcher_enter(); /* another processor may give the caller another instance */
+    struct catapults_scheduler *scheduler = scheduler_handle(handle_self()->dispatched.scheduler);
+    dispatcher_leave();
+    return scheduler;
+}
 
 catapults_scheduler_t catapults_scheduler_parent(catapults_scheduler_t scheduler) {
     return scheduler_handle(scheduler->dispatched->parent);
@@ -63,7 +68,7 @@ const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler) {
 int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapults_scheduler_attributes *attributes) {
     if (!runtime.started)
         return EPERM;
-    if (dispatcher_guard.several)
+    if (dispatcher_guard.several || dispatcher_policy()->shared_size)
         return ENOTSUP;
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
@@ -190,6 +195,8 @@ int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
 static int replace(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
                    const char **refusal) {
     unsigned long size;
+    if (dispatcher_policy()->shared_size)
+        return ENOTSUP;
     if (!dispatcher_has_room(scheduler->dispatched, policy, &size))
         return ENOSPC;
     struct catapults_scheduler before = *scheduler;

@@ -17,9 +17,9 @@
 #include "catapults/policy.h"
 
 /* Why a host cannot use a policy: a constant, or `text` with the words in it; NULL if it can. `host` is what calls
- * itself so in messages. */
+ * itself so in messages; `nodes`: it gives each node an instance of a policy that wants that. */
 static inline const char *catapults_unusable(const struct catapults_policy *policy, const char *host,
-                                             const char *framework, uint32_t abi, char *text, size_t size) {
+                                             const char *framework, uint32_t abi, bool nodes, char *text, size_t size) {
     if (policy->magic != CATAPULTS_MAGIC)
         return "its `catapults_policy` does not describe a policy";
     if (policy->contract != CATAPULTS_CONTRACT)
@@ -30,10 +30,10 @@ static inline const char *catapults_unusable(const struct catapults_policy *poli
     else if (policy->framework_abi != abi)
         snprintf(text, size, "it was built for version %u of the framework `%s`, %s has version %u",
                  policy->framework_abi, framework, host, abi);
-    else if (policy->shared_size)
+    else if (policy->shared_size && !nodes)
         snprintf(text, size, "it has an instance for each node, and %s has one for all", host);
     else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->classes ||
-             !policy->start || !policy->adopt)
+             !policy->start || !policy->adopt || (policy->shared_size && (!policy->share || !policy->adopt_node)))
         return "its description is damaged";
     else
         return NULL;

@@ -113,18 +113,20 @@ int catapults_preemption_register(const void *address);
  * How many processors take turns (catapults_options.processors), from 1 to 128 or CATAPULTS_PROCESSORS_ALL. More than
  * ever are started; those that are too many take no more turns once their threads give up the processor, but of threads
  * that are bound to them alone. A CPU that goes away from the process, or comes to it, is not noticed: whoever knows
- * calls this. ENOTSUP: the runtime was started with one. EINVAL, EAGAIN, ENOMEM.
+ * calls this. A policy with nodes is told of it by `arrival` and `departure`, and threads are placed anew whose
+ * processor goes. ENOTSUP: the runtime was started with one. EINVAL, EAGAIN, ENOMEM. May run other threads.
  */
 int catapults_set_processors(int count);
 int catapults_processors(void);
 
 /*
- * Bit n of `processors`: the thread may run on processor n, of the first 64; 0: on all. The policy knows nothing of it:
- * it dispatches the thread on any processor, and if that may not run it, the turn waits for one that may, which takes
- * it as soon as it needs a thread. So such a thread is RUNNING to its policy while it waits, and its turn can end by a
- * timer before it has begun; one processor may be asked too much of while others are idle. A caller that may not run
- * where it is moves at once, another thread when it gives up the processor. EINVAL: there is none of these processors,
- * which can come later. ESRCH.
+ * Bit n of `processors`: the thread may run on processor n, of the first 64; 0: on all. The policy knows nothing of it
+ * (one with nodes is not asked where such a thread is to be, which is at a processor where it may run): it dispatches
+ * the thread on any processor, and if that may not run it, the turn waits for one that may, which takes it as soon as
+ * it needs a thread. So such a thread is RUNNING to its policy while it waits, and its turn can end by a timer before
+ * it has begun; one processor may be asked too much of while others are idle. A caller that may not run where it is
+ * moves at once, another thread when it gives up the processor. EINVAL: there is none of these processors, which can
+ * come later. ESRCH.
  */
 int catapults_setaffinity(catapults_t thread, uint64_t processors);
 int catapults_getaffinity(catapults_t thread, uint64_t *processors);

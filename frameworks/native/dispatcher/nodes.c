@@ -1,0 +1,353 @@
+/*
+ * A policy with nodes: each processor has an instance of its own, and asks that one only (Bossa 2005; CPU inheritance
+ * scheduling 1996, §4.3.1).
+ *
+ *     what is shared ──► node 0 │ node 1 │ node 2 │ …        arrival, departure, dispatch
+ *                        root   │        │        │          one struct scheduler each, in the list of all schedulers
+ *                        steal ─┴► migrate                   newthread, migrate, steal and all else
+ *
+ * Events of a thread are raised in the instance that it is in, whichever processor raises them. What is RUNNING there
+ * stays in its container, so nothing is exchanged: a frame only says whose turn it is. If the event takes the processor
+ * from it, the turn is over wherever it runs; if there is something to be run now, the processor of the node is woken.
+ *
+ * A thread whose processor has departed is in no instance. It is placed at once if it can run, and else when what it
+ * waits for has happened: it is "homeless" until then.
+ */
+#include "catapults/list.h"
+#include "dispatcher/raise_loaded.h"
+#include "dispatcher/state.h"
+
+static uint32_t rounded(uint32_t size) { return (size + 15) & ~(uint32_t)15; }
+
+/* Of a node: scheduler │ instance │ record, whose properties and attributes follow. */
+unsigned long dispatcher_node_size(const struct catapults_policy *policy) {
+    if (!policy->shared_size)
+        return 0;
+    return sizeof(struct scheduler) + rounded(policy->instance_size) +
+           rounded((uint32_t)offsetof(struct node, policy) + policy->node_size);
+}
+
+static void clear(char *memory, unsigned long size) {
+    for (unsigned long i = 0; i < size; i++)
+        memory[i] = 0;
+}
+
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
+
+/* A handler of what is shared; any of the instances tells it what time it is. */
+static const struct catapults_stop *raise(native_thread_event *handler, struct catapults_thread *t) {
+    struct scheduler *root = &dispatcher.root;
+    tell(root, true);
+    return handler(root->self == root ? root : root->shared, t);
+}
+
+static void set_property(struct node *node, const char *name, int64_t value) {
+    const struct catapults_policy *policy = dispatcher.root.policy;
+    for (uint32_t i = 0; i < policy->properties_count; i++) {
+        const struct catapults_property *property = &policy->properties[i];
+        const char *a = property->name, *b = name;
+        while (*a && *a == *b)
+            a++, b++;
+        if (*a == *b && property->type == CATAPULTS_IMPORT_INT)
+            property->set(dispatcher.root.shared, &node->policy, &value);
+    }
+}
+
+/* The policy is told how much is to be done where, before it decides about that. */
+static void tell_loads(void) {
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+        if (scheduler->node->load == scheduler->runnable)
+            continue;
+        scheduler->node->load = scheduler->runnable;
+        set_property(scheduler->node, "load", scheduler->runnable);
+    }
+}
+
+/* `memory`: that of the node, as above, of which node 0 does not use the first part. */
+static void begin(struct scheduler *scheduler, struct processor *processor, char *memory,
+                  const struct catapults_policy *policy, void *shared) {
+    char *instance = memory + sizeof(struct scheduler);
+    struct node *node = (struct node *)(instance + rounded(policy->instance_size));
+    clear(instance, dispatcher_node_size(policy) - sizeof(struct scheduler));
+    *(void **)instance = shared;
+    node->scheduler = scheduler;
+    node->processor = processor;
+    node->frame = (uint16_t)(processor->number + 1);
+    scheduler->shared = shared;
+    dispatcher_put_in_force(scheduler, policy, instance);
+    policy->start(instance);
+    dispatcher_frames_start(scheduler);
+    dispatcher_clock_start(scheduler);
+    processor->scheduler = scheduler;
+    scheduler->node = node;
+    dispatcher_find_flat();
+}
+
+static void arrive(struct scheduler *scheduler) {
+    struct node *node = scheduler->node;
+    node->policy.number = node->processor->number;
+    scheduler->policy->adopt_node(scheduler->shared, &node->policy);
+    set_property(node, "number", node->policy.number);
+    set_property(node, "load", 0);
+    tell_loads();
+    const struct catapults_stop *stop = raise(dispatcher.root.handlers->arrival, &node->policy);
+    const char *event = "arrival";
+    if (!stop && scheduler->handlers->init) {
+        event = "init";
+        stop = RAISE_INIT(scheduler);
+    }
+    if (UNLIKELY(stop))
+        dispatcher_contain(scheduler, event, stop, NULL, dispatcher_running());
+}
+
+void dispatcher_nodes_start(struct processor *first, const struct catapults_policy *policy, char *memory) {
+    struct scheduler *root = &dispatcher.root;
+    clear(memory, rounded(policy->shared_size));
+    policy->share(memory);
+    dispatcher.homeless = 0;
+    dispatcher.nothing_to_steal = false;
+    begin(root, first, memory + rounded(policy->shared_size), policy, memory);
+    if (dispatcher.host->scheduler_started)
+        dispatcher.host->scheduler_started(root);
+    arrive(root);
+}
+
+void dispatcher_node_arrives(struct processor *processor, void *memory) {
+    struct scheduler *scheduler = memory, *root = &dispatcher.root;
+    *scheduler = (struct scheduler){.name = root->name, .host = root->host};
+    begin(scheduler, processor, memory, root->policy, root->shared);
+    dispatcher.last->next = scheduler;
+    dispatcher.last = scheduler;
+    arrive(scheduler);
+}
+
+static struct dispatcher_thread *runs_here(void) { return processor_here()->over ? NULL : dispatcher_running(); }
+
+void dispatcher_node_departs(struct processor *processor) {
+    struct scheduler *scheduler = processor->scheduler, *previous = &dispatcher.root;
+    struct node *node = scheduler->node;
+    tell_loads();
+    tell(scheduler, true); /* what has passed until now is still charged */
+    const struct catapults_stop *stop = raise(dispatcher.root.handlers->departure, &node->policy);
+    if (UNLIKELY(stop)) {
+        dispatcher_contain(scheduler, "departure", stop, NULL, runs_here());
+        return;
+    }
+    struct catapults_timers *timers = scheduler->timeouts;
+    while (timers && timers->first)
+        catapults_timers_set(timers, timers->first, 0);
+    scheduler->timeouts = NULL;
+    while (previous->next != scheduler)
+        previous = previous->next;
+    previous->next = scheduler->next;
+    if (dispatcher.last == scheduler)
+        dispatcher.last = previous;
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        if (thread->scheduler != scheduler || thread->homeless)
+            continue;
+        thread->policy.container = 0;
+        thread->homeless = true;
+        dispatcher.homeless++;
+    }
+    scheduler->runnable = 0;
+    scheduler->node = NULL;
+    if (dispatcher.frames[node->frame].turn)
+        dispatcher_end_turn(node->frame);
+}
+
+void dispatcher_nodes_end(void) {
+    struct scheduler *root = &dispatcher.root, *next = root->next;
+    for (struct scheduler *node = root; node; node = node->next) {
+        node->node = NULL;
+        node->shared = NULL;
+        node->timeouts = NULL;
+        node->timed = false;
+    }
+    for (struct scheduler *node = next; node; node = node->next)
+        node->policy = &dispatcher_builtin; /* nobody is in a container of the old one */
+    root->next = NULL;
+    root->runnable = 0;
+    dispatcher.last = root;
+    dispatcher.homeless = 0;
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        thread->scheduler = root;
+        thread->homeless = false;
+        root->runnable += dispatcher_is_runnable(thread);
+    }
+    processor_here()->scheduler = root;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        dispatcher.processors[i]->scheduler = root;
+    if (dispatcher.several)
+        dispatcher_give_out_frames();
+}
+
+/* ---- Where ------------------------------------------------------------------------------------------------------- */
+
+static struct scheduler *node_of(struct catapults_thread *t) {
+    return ((struct node *)((char *)t - offsetof(struct node, policy)))->scheduler;
+}
+
+static struct catapults_list *sent(void) {
+    return (struct catapults_list *)((char *)dispatcher.root.shared + dispatcher.root.policy->sent);
+}
+
+/* Where the least is to be done, of the processors that the thread is bound to if one of them is there, or of all. */
+static struct scheduler *least(uint64_t bound) {
+    struct scheduler *one = NULL;
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+        uint32_t number = scheduler->node->policy.number;
+        bool fits = !bound || (number < 64 && (bound >> number & 1));
+        if (fits && (!one || scheduler->runnable < one->runnable))
+            one = scheduler;
+    }
+    return one ? one : least(0);
+}
+
+/* The thread is in hand, and nowhere. `usual`: where it is to be if the policy does not say; NULL: anywhere. */
+static struct scheduler *where(struct dispatcher_thread *thread, struct scheduler *usual,
+                               const struct dispatcher_thread *runs) {
+    native_thread_event *dispatch = dispatcher.root.handlers->dispatch;
+    if (UNLIKELY(thread->bound != 0))
+        return least(thread->bound);
+    if (!dispatch)
+        return usual ? usual : least(0);
+    tell_loads();
+    const struct catapults_stop *stop = raise(dispatch, &thread->policy);
+    if (UNLIKELY(stop)) {
+        dispatcher_contain(&dispatcher.root, "dispatch", stop, NULL, runs);
+        return NULL;
+    }
+    return node_of(catapults_list_pop(sent())->parent);
+}
+
+static void enter(struct dispatcher_thread *thread, struct scheduler *scheduler) {
+    thread->scheduler = scheduler;
+    scheduler->runnable++;
+}
+
+static void leave(struct dispatcher_thread *thread) { thread->scheduler->runnable--; }
+
+struct scheduler *dispatcher_place(struct dispatcher_thread *thread, struct scheduler *scheduler,
+                                   const struct dispatcher_thread *runs) {
+    leave(thread); /* it is none of the load yet */
+    struct scheduler *to = where(thread, runs && runs->scheduler->node ? runs->scheduler : scheduler, runs);
+    if (to)
+        enter(thread, to);
+    return to;
+}
+
+static void migrate(struct dispatcher_thread *thread, struct scheduler *to, const struct dispatcher_thread *runs) {
+    enter(thread, to);
+    const struct catapults_stop *stop = RAISE(to, migrate, &thread->policy);
+    if (UNLIKELY(stop))
+        dispatcher_contain(to, "migrate", stop, NULL, runs);
+    dispatcher_noticed(to);
+}
+
+void dispatcher_place_anew(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    thread->homeless = false;
+    dispatcher.homeless--;
+    thread->set_aside = false;
+    struct scheduler *to = where(thread, NULL, runs);
+    if (to)
+        migrate(thread, to, runs);
+}
+
+void dispatcher_place_homeless(void) {
+    if (!dispatcher.homeless)
+        return;
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        if (thread->homeless && dispatcher_is_runnable(thread))
+            dispatcher_place_anew(thread, runs_here());
+}
+
+/* ---- Stealing ---------------------------------------------------------------------------------------------------- */
+
+/* The one with the highest load after `before`; equals in the order in which they came. NULL: no more. */
+static struct scheduler *next_by_load(const struct scheduler *before) {
+    struct scheduler *most = NULL;
+    bool passed = !before;
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+        bool behind =
+            !before || scheduler->runnable < before->runnable || (scheduler->runnable == before->runnable && passed);
+        passed = passed || scheduler == before;
+        if (behind && (!most || scheduler->runnable > most->runnable))
+            most = scheduler;
+    }
+    return most;
+}
+
+bool dispatcher_steal(struct scheduler *thief) {
+    struct scheduler *root = &dispatcher.root, *victim = NULL;
+    if (!root->handlers->steal || dispatcher.nothing_to_steal)
+        return false;
+    tell_loads();
+    while ((victim = next_by_load(victim))) {
+        if (victim == thief || dispatcher_ready_at(victim) == 0)
+            continue;
+        tell(victim, true);
+        const struct catapults_stop *stop = victim->handlers->steal(victim->self, &thief->node->policy);
+        if (UNLIKELY(stop)) {
+            dispatcher_contain(victim, "steal", stop, NULL, NULL);
+            return false;
+        }
+        if (!sent()->first)
+            continue;
+        struct catapults_list list = *sent();
+        catapults_list_init(sent());
+        while (list.first && thief->node) {
+            struct dispatcher_thread *thread = dispatcher_thread_of(catapults_list_pop(&list));
+            leave(thread);
+            migrate(thread, thief, NULL);
+        }
+        return thief->node != NULL;
+    }
+    dispatcher.nothing_to_steal = true;
+    dispatcher.stolen_in_vain = dispatcher.host->now();
+    return false;
+}
+
+bool dispatcher_is_something_to_steal(void) {
+    if (!dispatcher.root.handlers->steal || dispatcher.nothing_to_steal)
+        return false;
+    for (const struct scheduler *victim = &dispatcher.root; victim; victim = victim->next) {
+        const struct processor *processor = victim->node->processor;
+        bool soon = (processor->asleep || processor->woken) && !dispatcher.frames[victim->node->frame].turn;
+        if (dispatcher_ready_at(victim) > soon)
+            return true;
+    }
+    return false;
+}
+
+/* ---- What other processors see to -------------------------------------------------------------------------------- */
+
+/* The processor on which the turn of the node runs; NULL: it waits for one. */
+static struct processor *runner_of(const struct node *node) {
+    if (LIKELY(node->processor->frame == node->frame))
+        return node->processor;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        if (dispatcher.processors[i]->frame == node->frame)
+            return dispatcher.processors[i];
+    return NULL;
+}
+
+void dispatcher_notice(struct scheduler *scheduler) {
+    struct processor *here = processor_here(), *there = scheduler->node->processor;
+    uint16_t frame = scheduler->node->frame;
+    dispatcher.nothing_to_steal = false;
+    const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    if (turn && here->frame != frame && taken_from(turn)) {
+        dispatcher_end_turn(frame); /* which comes here again */
+        return;
+    }
+    if (dispatcher_ready_at(scheduler) <= 0)
+        return;
+    if (!turn) {
+        if (there != here && there->asleep)
+            dispatcher_wake(there);
+        return;
+    }
+    struct processor *runner = runner_of(scheduler->node);
+    if (runner && runner != here && runner->timed && !runner->armed && dispatcher.host->interrupt)
+        dispatcher.host->interrupt(runner); /* it knows of nobody who waits */
+}
