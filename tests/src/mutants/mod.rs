@@ -30,7 +30,7 @@ pub enum Fate {
     Rejected,
     /// Accepted, with a guard that the original has not, or a guard that failed.
     Guarded,
-    /// Accepted, and the explorer finds a guard that fails, or starvation where the original has none.
+    /// Accepted, and the explorer finds a guard that fails, a loop that the compiler warned of, or starvation where the original has none.
     Explored,
     /// Safe; it decides otherwise than the original in some order of events.
     Otherwise,
@@ -195,8 +195,11 @@ fn fate(original: &Original, tree: &Scheduler, framework: &Framework) -> Fate {
         Ok(report) => report,
         Err(wrong) => return Fate::Escaped(wrong),
     };
+    // Of loops that may not end the compiler warns, and nothing more is promised.
+    let warned = diagnostics.iter().any(|diagnostic| diagnostic.code == "E0413");
+    let said = |kind: Kind| kind == Kind::Guard || kind == Kind::Overrun && warned;
     match &report.counterexample {
-        Some(found) if found.kind != Kind::Guard => {
+        Some(found) if !said(found.kind) => {
             return Fate::Escaped(format!("{}: {}\n{}", found.kind, found.what, found.scenario));
         }
         Some(_) | None => {}
