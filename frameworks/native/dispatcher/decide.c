@@ -18,6 +18,7 @@
 
 #include "dispatcher/raise_loaded.h"
 #include "dispatcher/state.h"
+#include "dispatcher/trace.h"
 
 static struct dispatcher_thread *ask(struct processor *here);
 static bool has_something(struct processor *here);
@@ -252,6 +253,8 @@ void dispatcher_come_back(struct processor *here) {
 
 void dispatcher_end_turn(uint16_t frame) {
     struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    if (dispatcher_is_runnable(turn) && !turn->turn_waits) /* else no record says that it runs */
+        TRACE(TRACE_SWITCHED_OUT, turn, 0);
     set_turn(frame, NULL);
     if (turn->turn_waits) {
         struct processor *there = turn->turn_for;

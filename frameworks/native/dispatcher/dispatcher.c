@@ -132,7 +132,8 @@ change_for_good(struct processor *here, struct dispatcher_thread *self, struct d
 
 static inline __attribute__((always_inline)) void run_as(struct processor *here, struct dispatcher_thread *self,
                                                          struct dispatcher_thread *next, bool by_call) {
-    TRACE(TRACE_DISPATCHED, next, 0);
+    if (UNLIKELY(dispatcher_trace != NULL))
+        dispatcher_record_dispatch(next);
     if (!by_call && next == self && UNLIKELY(dispatcher.signalled))
         dispatcher.host->undisturbed();
     else
@@ -150,7 +151,8 @@ static inline __attribute__((always_inline)) void run_by_call(struct processor *
 }
 
 static inline void leave_for(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
-    TRACE(TRACE_DISPATCHED, next, 0);
+    if (UNLIKELY(dispatcher_trace != NULL))
+        dispatcher_record_dispatch(next);
     change_for_good(here, self, next);
 }
 

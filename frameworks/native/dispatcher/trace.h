@@ -1,6 +1,7 @@
 /*
  * The recorder of who ran when: a ring of records in memory that the host maps to a file. The format is read by
- * `catapults trace export`; all numbers are little endian. One branch while it is off.
+ * `catapults trace export`; all numbers are little endian. One branch while it is off. Several processors record in the
+ * order in which they have their lock.
  */
 #ifndef CATAPULTS_TRACE_H
 #define CATAPULTS_TRACE_H
@@ -13,7 +14,8 @@
 struct trace_record {
     uint64_t time; /* nanoseconds of CLOCK_MONOTONIC */
     uint32_t thread;
-    uint16_t kind; /* enum trace_kind */
+    uint8_t kind;      /* enum trace_kind */
+    uint8_t processor; /* on which it happened, or which made it happen; 0 if there is one */
     uint16_t detail;
     char payload[16];
 };
@@ -52,6 +54,9 @@ void dispatcher_trace_to(struct trace_file *file);
 
 /* Appends a record. `thread` 0: none. Recording is on. */
 struct trace_record *dispatcher_record(enum trace_kind kind, uint32_t thread, uint16_t detail);
+
+/* This processor goes on with `next`, be it nobody. */
+void dispatcher_record_dispatch(const struct dispatcher_thread *next);
 
 #define TRACE(kind, thread, detail)                                                                                    \
     do {                                                                                                               \

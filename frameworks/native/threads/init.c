@@ -127,7 +127,7 @@ int catapults_init(const struct catapults_options *options) {
         policy = in_force; /* the same of what its instances share */
     if (runtime.several) {
         policy = in_force; /* the instance that is compiled in is for one */
-        error = processors_refuse(options, hierarchy);
+        error = processors_refuse(hierarchy);
     }
     void *instance = policy && error == 0 ? policy_instance(policy) : NULL;
     if (error == 0 && policy && !instance)

@@ -62,12 +62,8 @@ int processors_wanted(const struct catapults_options *options) {
     return wanted == 0 ? 1 : (int)wanted;
 }
 
-int processors_refuse(const struct catapults_options *options, const struct catapults_hierarchy *hierarchy) {
-    const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
-    const char *what = hierarchy             ? "a hierarchy"
-                       : runtime.activations ? "activations"
-                       : trace && *trace     ? "a recording of who ran when"
-                                             : NULL;
+int processors_refuse(const struct catapults_hierarchy *hierarchy) {
+    const char *what = hierarchy ? "a hierarchy" : runtime.activations ? "activations" : NULL;
     if (!what)
         return 0;
     runtime_report("%s does not go with several processors; ask for one (CATAPULTS_PROCESSORS=1)", what);

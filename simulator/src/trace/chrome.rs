@@ -1,17 +1,17 @@
 //! A trace as Chrome trace JSON, which <https://ui.perfetto.dev> and `chrome://tracing` open.
 //!
-//! Two groups of tracks: the processor, with a slice for each turn of a thread; and the threads, each with a slice for each
+//! Two groups of tracks: the processors, with a slice for each turn of a thread; and the threads, each with a slice for each
 //! stay in a state (running, ready, blocked, suspended). What concerns the policy is an instant across all tracks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Reason, Trace, What, text};
+use super::{Reason, Record, Trace, What, text};
 
-/// Writes `trace` as one JSON object. The memory it takes depends on the number of threads alone.
+/// Writes `trace` as one JSON object. The memory it takes depends on the numbers of threads and processors alone.
 ///
 /// A stay that began before the first record begins with it; one that outlasts the last record ends with it.
 ///
@@ -21,10 +21,11 @@ use super::{Reason, Trace, What, text};
 pub fn export_chrome<W: Write>(trace: &Trace, out: W) -> io::Result<()> {
     let begin = trace.records.first().map_or(trace.start_ns, |first| first.time_ns);
     let end = trace.records.last().map_or(begin, |last| last.time_ns);
+    let doing = if trace.lost > 0 { Doing::Unknown } else { Doing::Choosing };
     let mut export = Export {
         events: Events { out, begin, first: true },
         names: names(trace),
-        processor: (if trace.lost > 0 { Doing::Unknown } else { Doing::Choosing }, begin),
+        processors: processors(trace).into_iter().map(|number| (number, (doing, begin))).collect(),
         threads: BTreeMap::new(),
         begin,
         begun_before: trace.lost > 0,
@@ -33,7 +34,7 @@ pub fn export_chrome<W: Write>(trace: &Trace, out: W) -> io::Result<()> {
     export.events.open()?;
     export.name_tracks(&trace.policy)?;
     for record in &trace.records {
-        export.record(record.time_ns, record.thread, record.what)?;
+        export.record(record)?;
     }
     export.end(end)?;
     export.events.close(trace)
@@ -48,7 +49,7 @@ enum State {
     Suspended,
 }
 
-/// What the processor is at.
+/// What a processor is at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Unknown,
@@ -61,7 +62,8 @@ enum Doing {
 struct Export<W> {
     events: Events<W>,
     names: BTreeMap<u32, String>,
-    processor: (Doing, u64),
+    /// What each processor is at, and since when.
+    processors: BTreeMap<u8, (Doing, u64)>,
     /// What each thread is in, and since when; `None`: it has ended.
     threads: BTreeMap<u32, (Option<State>, u64)>,
     begin: u64,
@@ -71,8 +73,13 @@ struct Export<W> {
 
 impl<W: Write> Export<W> {
     fn name_tracks(&mut self, policy: &str) -> io::Result<()> {
-        self.events.name("process_name", PROCESSOR, 0, &format!("processor, under {policy}"))?;
-        self.events.name("thread_name", PROCESSOR, 0, "runs")?;
+        let several = self.processors.len() > 1;
+        let group = if several { "processors" } else { "processor" };
+        self.events.name("process_name", PROCESSOR, 0, &format!("{group}, under {policy}"))?;
+        for &number in self.processors.keys() {
+            let name = if several { format!("processor {number}") } else { "runs".to_owned() };
+            self.events.name("thread_name", PROCESSOR, u64::from(number), &name)?;
+        }
         self.events.name("process_name", THREADS, 0, "threads")?;
         for (&thread, name) in &self.names {
             self.events.name("thread_name", THREADS, u64::from(thread), name)?;
@@ -80,48 +87,58 @@ impl<W: Write> Export<W> {
         Ok(())
     }
 
-    fn record(&mut self, now: u64, thread: u32, what: What) -> io::Result<()> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        let Record { time_ns: now, thread, processor, what } = *record;
         match what {
             What::New => self.enter(now, thread, Some(State::Ready), None),
             What::Named { .. } => Ok(()),
             What::Dispatched => {
-                self.turn(now, Doing::Running(thread))?;
+                self.turn(now, processor, Doing::Running(thread))?;
                 self.enter(now, thread, Some(State::Running), Some(State::Ready))
             }
-            What::SwitchedOut => self.leave(now, thread, Some(State::Ready)),
-            What::Blocked(reason) => self.leave(now, thread, Some(State::Blocked(Some(reason)))),
-            What::Exited => self.leave(now, thread, None),
+            What::SwitchedOut => self.leave(record, Some(State::Ready)),
+            What::Blocked(reason) => self.leave(record, Some(State::Blocked(Some(reason)))),
+            What::Exited => self.leave(record, None),
             What::Raised => self.enter(now, thread, Some(State::Ready), Some(State::Blocked(None))),
             What::Suspended => {
-                if self.processor.0 == Doing::Running(thread) {
-                    self.turn(now, Doing::Choosing)?;
+                if let Some(there) = self.runs_on(thread) {
+                    self.turn(now, there, Doing::Choosing)?;
                 }
                 self.enter(now, thread, Some(State::Suspended), None)
             }
             What::Resumed => self.enter(now, thread, Some(State::Ready), Some(State::Suspended)),
             What::PolicyOut { line } => self.events.policy_out(now, line),
-            What::Idle => self.turn(now, Doing::Idling),
+            What::Idle => self.turn(now, processor, Doing::Idling),
         }
     }
 
-    /// The running thread leaves the processor for `state`, or for good.
-    fn leave(&mut self, now: u64, thread: u32, state: Option<State>) -> io::Result<()> {
-        if self.processor.0 == Doing::Unknown {
-            self.processor.0 = Doing::Running(thread);
+    /// A running thread leaves its processor for `state`, or for good. What makes it leave can happen on another one; and
+    /// where there is one processor, another thread can have run on its turn.
+    fn leave(&mut self, record: &Record, state: Option<State>) -> io::Result<()> {
+        let Record { time_ns: now, thread, processor, .. } = *record;
+        if let Some((doing @ Doing::Unknown, _)) = self.processors.get_mut(&processor) {
+            *doing = Doing::Running(thread);
         }
-        self.turn(now, Doing::Choosing)?;
+        if let Some(there) = self.runs_on(thread).or((self.processors.len() == 1).then_some(processor)) {
+            self.turn(now, there, Doing::Choosing)?;
+        }
         self.enter(now, thread, state, Some(State::Running))
     }
 
+    fn runs_on(&self, thread: u32) -> Option<u8> {
+        let runs = |(_, (doing, _)): &(&u8, &(Doing, u64))| *doing == Doing::Running(thread);
+        self.processors.iter().find(runs).map(|(&number, _)| number)
+    }
+
     /// The processor does something else from now on.
-    fn turn(&mut self, now: u64, next: Doing) -> io::Result<()> {
-        let (doing, since) = std::mem::replace(&mut self.processor, (next, now));
+    fn turn(&mut self, now: u64, processor: u8, next: Doing) -> io::Result<()> {
+        let (doing, since) = self.processors.insert(processor, (next, now)).unwrap_or((Doing::Choosing, now));
         let name = match doing {
             Doing::Running(thread) => name_of(&self.names, thread),
             Doing::Idling => "idle".to_owned(),
             Doing::Unknown | Doing::Choosing => return Ok(()),
         };
-        self.events.slice(PROCESSOR, 0, &name, since, now)
+        self.events.slice(PROCESSOR, u64::from(processor), &name, since, now)
     }
 
     /// `thread` is in `state` from now on; `None`: it is no more. `before` is what it must have been in if nothing is known.
@@ -136,7 +153,9 @@ impl<W: Write> Export<W> {
     }
 
     fn end(&mut self, now: u64) -> io::Result<()> {
-        self.turn(now, Doing::Choosing)?;
+        for number in self.processors.keys().copied().collect::<Vec<_>>() {
+            self.turn(now, number, Doing::Choosing)?;
+        }
         for (thread, (state, since)) in std::mem::take(&mut self.threads) {
             if let Some(state) = state {
                 self.events.slice(THREADS, u64::from(thread), state.name(), since, now)?;
@@ -170,6 +189,11 @@ impl State {
             },
         }
     }
+}
+
+/// The processors that the trace mentions, the first one in any case.
+fn processors(trace: &Trace) -> BTreeSet<u8> {
+    trace.records.iter().map(|record| record.processor).chain([0]).collect()
 }
 
 /// The names of all threads that the trace mentions: those that it tells, and numbers for the others. A number that was used

@@ -7,7 +7,8 @@
 //!  0  "CATTRACE"   8  u32 version = 1   12  u32 record_bytes = 32   16  u64 capacity, in records
 //! 24  u64 written, ever                 32  u64 start_ns            40  char policy[24]
 //! 64  record × capacity; the record that was written as the n-th is at n modulo capacity:
-//!      0  u64 time_ns (CLOCK_MONOTONIC)   8  u32 thread   12  u16 kind   14  u16 detail   16  payload[16]
+//!      0  u64 time_ns (CLOCK_MONOTONIC)   8  u32 thread   12  u8 kind   13  u8 processor   14  u16 detail
+//!     16  payload[16]
 //! ```
 
 mod chrome;
@@ -36,6 +37,8 @@ pub struct Record {
     pub time_ns: u64,
     /// The host's number for the thread that it happened to; without meaning for what concerns no thread.
     pub thread: u32,
+    /// The number of the processor that made it happen: where a thread is dispatched it runs. 0, if there is one only.
+    pub processor: u8,
     /// What it was.
     pub what: What,
 }
@@ -227,7 +230,7 @@ impl Reason {
 fn record_at(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     // In range: the caller has compared the capacity with the length.
     let at = offset as usize;
-    let (kind, detail) = (u16_at(bytes, at + 12), u16_at(bytes, at + 14));
+    let (kind, processor, detail) = (bytes[at + 12], bytes[at + 13], u16_at(bytes, at + 14));
     let what = match kind {
         1 => What::New,
         2 => {
@@ -249,7 +252,7 @@ fn record_at(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
         11 => What::Idle,
         _ => return Err(error(offset + 12, format!("a record of kind {kind}, which there is not"))),
     };
-    Ok(Record { time_ns: u64_at(bytes, at), thread: u32_at(bytes, at + 8), what })
+    Ok(Record { time_ns: u64_at(bytes, at), thread: u32_at(bytes, at + 8), processor, what })
 }
 
 /// The bytes before the first zero; what is not UTF-8 among them is replaced.

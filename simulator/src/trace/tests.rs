@@ -36,7 +36,12 @@ fn slices(json: &Value) -> Vec<String> {
     let events = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
     let slice = |event: &Value| {
         let (since, length) = (nanoseconds(&event["ts"]), nanoseconds(&event["dur"]));
-        let track = if event["pid"] == PROCESSOR_TRACK { "p".to_owned() } else { event["tid"].to_string() };
+        let processor = event["pid"] == PROCESSOR_TRACK;
+        let track = match event["tid"].as_u64().unwrap() {
+            0 if processor => "p".to_owned(),
+            number if processor => format!("p{number}"),
+            number => number.to_string(),
+        };
         format!("{track} {} {since}..{}", event["name"].as_str().unwrap(), since + length)
     };
     events.map(slice).collect()
@@ -50,8 +55,8 @@ fn a_ring_that_has_not_come_round() {
     let trace = read(&bytes).unwrap();
     assert_eq!((trace.policy.as_str(), trace.start_ns, trace.lost), ("fifo", 100, 0));
     let expected = [
-        Record { time_ns: 110, thread: 1, what: What::New },
-        Record { time_ns: 120, thread: 1, what: What::Blocked(Reason::Sleep) },
+        Record { time_ns: 110, thread: 1, processor: 0, what: What::New },
+        Record { time_ns: 120, thread: 1, processor: 0, what: What::Blocked(Reason::Sleep) },
     ];
     assert_eq!(trace.records, expected);
 }
@@ -132,6 +137,50 @@ fn a_short_history_as_slices() {
     let instant = json["traceEvents"].as_array().unwrap().iter().find(|event| event["ph"] == "i").unwrap();
     assert_eq!((&instant["args"]["line"], &instant["ts"]), (&Value::from(17), &Value::from(0.05)));
     assert_eq!(json["otherData"]["policy"], "fifo");
+}
+
+#[test]
+fn a_thread_shows_on_the_processor_where_it_runs() {
+    const P1: u16 = 1 << 8;
+    let bytes = file(
+        11,
+        11,
+        &[
+            (1000, 1, 1, 0, b""),
+            (1000, 2, 1, 0, b""),
+            (1010, 1, 3, 0, b""),
+            (1020, 2, 3 | P1, 0, b""),
+            // What ends the turns is done on the other processor.
+            (1030, 2, 4, 0, b""),
+            (1040, 0, 11 | P1, 0, b""),
+            (1050, 1, 9 | P1, 0, b""),
+            (1060, 2, 3, 0, b""),
+            (1070, 2, 5, 5, b""),
+            (1080, 0, 11, 0, b""),
+            (1090, 1, 10 | P1, 0, b""),
+        ],
+    );
+    let json = export(&read(&bytes).unwrap());
+    let expected = [
+        "1 ready 0..10",
+        "2 ready 0..20",
+        "p1 thread 2 20..30",
+        "2 running 20..30",
+        "p thread 1 10..50",
+        "1 running 10..50",
+        "2 ready 30..60",
+        "p thread 2 60..70",
+        "2 running 60..70",
+        "1 suspended 50..90",
+        "p idle 80..90",
+        "p1 idle 40..90",
+        "1 ready 90..90",
+        "2 blocked: lock 70..90",
+    ];
+    assert_eq!(slices(&json), expected);
+    let names: Vec<_> = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "M").collect();
+    assert_eq!(names[0]["args"]["name"], "processors, under fifo");
+    assert_eq!(names[2]["args"]["name"], "processor 1");
 }
 
 #[test]
