@@ -16,10 +16,7 @@
 static int load(const char *path, const char *file, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree);
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
-static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size) {
-    return catapults_unusable(policy, nodes ? "this runtime" : "a scheduler beside others", "native",
-                              CATAPULTS_NATIVE_ABI, nodes, text, size);
-}
+static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size);
 
 int policy_load(const char *file, const struct catapults_policy **result, const struct catapults_hierarchy **tree) {
     *result = NULL;
@@ -95,19 +92,56 @@ void *policy_instance(const struct catapults_policy *policy) {
     return instance;
 }
 
+/* Those that native.framework does not call optional are called unasked. */
+static bool has_all(const struct native_handlers *handlers, bool nodes) {
+    static const size_t optional[] = {
+        offsetof(struct native_handlers, init), offsetof(struct native_handlers, set_next_thread),
+        offsetof(struct native_handlers, tick), offsetof(struct native_handlers, dispatch),
+        offsetof(struct native_handlers, steal)};
+    size_t end = nodes ? sizeof *handlers : offsetof(struct native_handlers, arrival);
+    for (size_t at = 0; at < end; at += sizeof(void *)) {
+        bool needed = !*(void *const *)((const char *)handlers + at);
+        for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
+            needed = needed && at != optional[i];
+        if (needed)
+            return false;
+    }
+    return true;
+}
+
+static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size) {
+    const char *wrong = catapults_unusable(policy, nodes ? "this runtime" : "a scheduler beside others", "native",
+                                           CATAPULTS_NATIVE_ABI, nodes, sizeof(struct native_handlers), text, size);
+    return wrong || has_all(policy->handlers, policy->shared_size) ? wrong : "it lacks a handler that it must have";
+}
+
+static bool has_parameters(const struct catapults_object *object, const struct catapults_hierarchy_node *node) {
+    if (!catapults_has_table(object, node->parameters, node->parameters_count, sizeof *node->parameters))
+        return false;
+    for (uint32_t i = 0; i < node->parameters_count; i++)
+        if (!catapults_has_text(object, node->parameters[i].name))
+            return false;
+    return true;
+}
+
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size) {
-    if (hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC)
+    struct catapults_object object;
+    if (!catapults_object_find(&object, hierarchy) || !catapults_has_table(&object, hierarchy, 1, sizeof *hierarchy) ||
+        hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC)
         return "its `catapults_hierarchy` does not describe a hierarchy";
     if (hierarchy->contract != CATAPULTS_CONTRACT) {
         snprintf(text, size, "it was built for version %u of the contract with policies, this runtime has version %u",
                  hierarchy->contract, CATAPULTS_CONTRACT);
         return text;
     }
-    if (hierarchy->nodes_count == 0 || hierarchy->default_node >= hierarchy->nodes_count)
+    if (hierarchy->nodes_count == 0 || hierarchy->default_node >= hierarchy->nodes_count ||
+        !catapults_has_text(&object, hierarchy->name) || !catapults_has_text(&object, hierarchy->source) ||
+        !catapults_has_table(&object, hierarchy->nodes, hierarchy->nodes_count, sizeof *hierarchy->nodes))
         return "its description is damaged";
     for (uint32_t i = 0; i < hierarchy->nodes_count; i++) {
         const struct catapults_hierarchy_node *node = &hierarchy->nodes[i];
-        if (!node->policy || !node->name || (i == 0 ? node->parent != 0 : node->parent >= i))
+        if (!catapults_has_text(&object, node->name) || !has_parameters(&object, node) ||
+            (i == 0 ? node->parent != 0 : node->parent >= i))
             return "its description is damaged";
         const char *wrong = unusable_policy(node->policy, false, text, size);
         if (wrong)

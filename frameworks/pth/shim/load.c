@@ -55,9 +55,9 @@ const struct catapults_policy *load(const char *name) {
         exit(EXIT_FAILURE);
     }
     const struct catapults_policy *policy = dlsym(object, "catapults_policy");
-    const char *wrong =
-        policy ? catapults_unusable(policy, "libcatapults_pth", "pth", CATAPULTS_PTH_ABI, false, text, sizeof text)
-               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
+    const char *wrong = policy ? catapults_unusable(policy, "libcatapults_pth", "pth", CATAPULTS_PTH_ABI, false,
+                                                    sizeof(struct pth_handlers), text, sizeof text)
+                               : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
     if (wrong) {
         report("cannot use the policy %s: %s; rebuild it with `catapults build --framework pth`", file, wrong);
         exit(EXIT_FAILURE);

@@ -15,16 +15,24 @@
 #include <unistd.h>
 
 #include "catapults/policy.h"
+#include "catapults/sound.h"
 
 /* Why a host cannot use a policy: a constant, or `text` with the words in it; NULL if it can. `host` is what calls
- * itself so in messages; `nodes`: it gives each node an instance of a policy that wants that. */
+ * itself so in messages; `nodes`: it gives each node an instance of a policy that wants that; `handlers`: bytes of the
+ * framework's table. */
 static inline const char *catapults_unusable(const struct catapults_policy *policy, const char *host,
-                                             const char *framework, uint32_t abi, bool nodes, char *text, size_t size) {
-    if (policy->magic != CATAPULTS_MAGIC)
+                                             const char *framework, uint32_t abi, bool nodes, size_t handlers,
+                                             char *text, size_t size) {
+    struct catapults_object object;
+    const char *damaged;
+    if (!catapults_object_find(&object, policy) || !catapults_has_table(&object, policy, 1, sizeof *policy) ||
+        policy->magic != CATAPULTS_MAGIC)
         return "its `catapults_policy` does not describe a policy";
     if (policy->contract != CATAPULTS_CONTRACT)
         snprintf(text, size, "it was built for version %u of the contract with policies, %s has version %u",
                  policy->contract, host, CATAPULTS_CONTRACT);
+    else if (!catapults_has_text(&object, policy->framework))
+        return "its description is damaged";
     else if (strcmp(policy->framework, framework) != 0)
         snprintf(text, size, "it was built for the framework `%.64s`, %s is `%s`", policy->framework, host, framework);
     else if (policy->framework_abi != abi)
@@ -32,9 +40,8 @@ static inline const char *catapults_unusable(const struct catapults_policy *poli
                  policy->framework_abi, framework, host, abi);
     else if (policy->shared_size && !nodes)
         snprintf(text, size, "it has an instance for each node, and %s has one for all", host);
-    else if (policy->thread_size < sizeof(struct catapults_thread) || !policy->handlers || !policy->classes ||
-             !policy->start || !policy->adopt || (policy->shared_size && (!policy->share || !policy->adopt_node)))
-        return "its description is damaged";
+    else if ((damaged = catapults_damaged(&object, policy, handlers)))
+        snprintf(text, size, "its description is damaged: %s", damaged);
     else
         return NULL;
     return text;
