@@ -3,8 +3,12 @@
  * threads), and how long all of them together, which is the scheduler's virtual time (1996, §4.4.1: its import
  * `consumed`); and where its timers are, for idle.c. If nobody looks at any of it, the clock is not read.
  *
- * A thread is charged from the moment at which it goes on until the event by which it stops. What lies between two
- * threads, the policy's decision and the time in which nothing is ready, nobody is charged for.
+ * By time stamps a thread is charged from the moment at which it goes on until the event by which it stops. What lies
+ * between two threads, the policy's decision and the time in which nothing is ready, nobody is charged for.
+ *
+ * By samples (the host asks for that) who runs when the processor has run for another tick is charged for all of it,
+ * and no event costs more than without. The tick comes at any instruction, so it is only counted there; the next
+ * decision, which is the first at which somebody else could run, charges whose turn it was.
  */
 #include "dispatcher/state.h"
 
@@ -33,7 +37,12 @@ void dispatcher_clock_start(struct scheduler *scheduler) {
     const struct catapults_import *supplied = find_consumed(policy->imports, policy->imports_count);
     scheduler->supplied = supplied ? (catapults_time *)(once + supplied->fallback) : NULL;
     scheduler->told = dispatcher.host->now();
-    scheduler->tells_time = scheduler->now || scheduler->consumed || scheduler->supplied || dispatcher.accounting;
+    bool accounts = scheduler->consumed || scheduler->supplied || dispatcher.accounting;
+    if (accounts && dispatcher.host->sample) {
+        dispatcher.host->sample();
+        accounts = false;
+    }
+    scheduler->tells_time = scheduler->now || accounts;
     scheduler->clocked = scheduler->tells_time || dispatcher.several;
     scheduler->timed = scheduler->timeouts || scheduler->handlers->tick;
     dispatcher_find_flat();
@@ -49,6 +58,15 @@ static catapults_time *consumed_by(struct dispatcher_thread *thread) {
 }
 
 void dispatcher_clock_adopt(struct dispatcher_thread *thread) { *consumed_by(thread) = 0; }
+
+static void charge(struct dispatcher_thread *member, int64_t time) {
+    const struct scheduler *scheduler = member->scheduler;
+    member->consumed += time;
+    if (scheduler->consumed)
+        *consumed_by(member) += time;
+    if (scheduler->supplied)
+        *scheduler->supplied += time;
+}
 
 void dispatcher_tell(struct scheduler *scheduler, bool running) {
     const struct processor *here = processor_here();
@@ -68,19 +86,36 @@ void dispatcher_tell(struct scheduler *scheduler, bool running) {
     int64_t now = dispatcher.host->now();
     if (scheduler->now)
         *scheduler->now = now;
-    struct dispatcher_thread *member = running ? dispatcher_member(scheduler, turn) : NULL;
-    if (member) {
-        member->consumed += now - scheduler->told;
-        if (scheduler->consumed)
-            *consumed_by(member) += now - scheduler->told;
-        if (scheduler->supplied)
-            *scheduler->supplied += now - scheduler->told;
-    }
+    struct dispatcher_thread *member = running && !dispatcher.host->sample ? dispatcher_member(scheduler, turn) : NULL;
+    if (member)
+        charge(member, now - scheduler->told);
     scheduler->told = now;
+}
+
+TOOLS_UNSEEN void dispatcher_sampled(uint32_t ticks) {
+    struct processor *here = processor_here();
+    if (here->polling || here->current == &here->idle)
+        return;
+    here->sampled += ticks;
+    here->patience = 0;
+}
+
+void dispatcher_charge_samples(struct processor *here) {
+    uint32_t ticks = here->sampled - here->charged;
+    here->charged += ticks;
+    struct dispatcher_thread *member = here->turn;
+    while (member) {
+        charge(member, ticks * dispatcher.host->tick);
+        member = member->scheduler->parent ? &member->scheduler->record : NULL;
+    }
 }
 
 void dispatcher_account(void) {
     dispatcher.accounting = true;
+    if (dispatcher.host->sample) {
+        dispatcher.host->sample();
+        return;
+    }
     for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
         dispatcher_tell(scheduler, true);
         scheduler->clocked = scheduler->tells_time = true;
@@ -95,6 +130,12 @@ static void tell_all_above(const struct dispatcher_thread *turn) {
 
 int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
     struct processor *here = processor_here();
+    if (dispatcher.host->sample) {
+        charge_samples(here);
+        for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+            charge_samples(dispatcher.processors[i]);
+        return member->consumed;
+    }
     tell_all_above(here->turn);
     for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < FRAMES; frame++) {
         here->sees = frame;

@@ -42,6 +42,7 @@ static bool can_go_on(const struct processor *here);
 /* ---- Deciding ---------------------------------------------------------------------------------------------------- */
 
 struct dispatcher_thread *dispatcher_decide(struct processor *here) {
+    charge_samples(here);
     here->patience = 1; /* the next decision comes here, too */
     if (UNLIKELY(here->over)) {
         here->over = false;

@@ -816,6 +816,7 @@ static void interrupt(void) {
     bool was_armed = here->armed != 0;
     here->armed = 0;
     here->late = false;
+    charge_samples(here);
     tell(here->turn->scheduler, true);
     dispatcher_look(dispatcher.host->now());
     raise_tick(here->turn);

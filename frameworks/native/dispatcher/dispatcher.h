@@ -203,6 +203,9 @@ struct dispatcher_host {
     /* Calls dispatcher_interrupted soon on the kernel thread of another processor; or NULL. */
     void (*interrupt)(struct processor *processor);
     int64_t tick; /* at most so many nanoseconds apart, while there is a reason for them */
+    /* From now on calls dispatcher_sampled on each processor whenever its kernel thread has run for a tick, whenever
+     * that is; asked for more than once. NULL: accounting is by time stamps. */
+    void (*sample)(void);
     /* After dispatcher_signalled; NULL: nobody calls that. Nothing is in the middle of anything; it may call
      * dispatcher_unblock_only and dispatcher_unblocked. */
     void (*signalled)(void);
@@ -359,6 +362,12 @@ void dispatcher_signalled(void);
 /* Whether that can happen while nothing else is under way, so that threads that all wait are no deadlock. */
 void dispatcher_expect_signals(bool expected);
 
+/* ---- Accounting by samples --------------------------------------------------------------------------------------- */
+
+/* The processor has run for so many ticks more: see host->sample. From a handler of signals that interrupts whatever it
+ * likes. */
+void dispatcher_sampled(uint32_t ticks);
+
 /* ---- Handlers that do not end ------------------------------------------------------------------------------------ */
 
 /* For a signal that comes to the kernel thread whenever it has run for so long as a handler may run: whether one call
@@ -375,8 +384,9 @@ const struct catapults_policy *dispatcher_policy(void);
 /* The policy that is compiled in, or NULL. */
 const struct catapults_policy *dispatcher_compiled_in(void);
 
-/* Reads the clock at each event from now on, whatever the policies ask; how long a thread, or what a scheduler is to
- * its parent, has been RUNNING since then, in nanoseconds. Of a turn on which another runs its owner is charged. */
+/* Reads the clock at each event from now on, or takes samples, whatever the policies ask; how long a thread, or what a
+ * scheduler is to its parent, has been RUNNING since then, in nanoseconds. Of a turn on which another runs its owner is
+ * charged. */
 void dispatcher_account(void);
 int64_t dispatcher_consumed_by(const struct dispatcher_thread *member);
 

@@ -25,6 +25,7 @@ enum { MOST_EXPIRED = 64 };
 
 struct dispatcher_thread *dispatcher_attend(void) {
     struct processor *here = processor_here();
+    charge_samples(here);
     if (dispatcher.several)
         return dispatcher_decide(here);
     dispatcher_glance(here, &here->patience);

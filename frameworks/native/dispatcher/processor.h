@@ -32,6 +32,10 @@ struct processor {
     volatile uint64_t handler_seen;
     void *handler_jump[5];
 
+    volatile uint32_t
+        sampled;      /* ticks that were counted while a thread had the processor; and those of them for which */
+    uint32_t charged; /* one was charged: see clock.c */
+
     const struct catapults_stop *stop; /* NULL, except while a `schedule` that stopped is dealt with */
 
     /* Of the host: variables of the kernel thread. */

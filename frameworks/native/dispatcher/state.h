@@ -82,6 +82,13 @@ static inline void tell(struct scheduler *scheduler, bool running) {
         dispatcher_tell(scheduler, running);
 }
 
+/* Whose turn it is on the processor is charged for what has been sampled there. */
+void dispatcher_charge_samples(struct processor *here);
+static inline void charge_samples(struct processor *here) {
+    if (UNLIKELY(here->sampled != here->charged))
+        dispatcher_charge_samples(here);
+}
+
 /* Something has changed that `flat` depends on. */
 void dispatcher_find_flat(void);
 

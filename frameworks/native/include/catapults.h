@@ -32,6 +32,13 @@ extern "C" {
 
 #define CATAPULTS_PROCESSORS_ALL (-1)
 
+/* How catapults_account counts: see catapults/threads.h. */
+enum catapults_accounting {
+    CATAPULTS_ACCOUNTING_DEFAULT, /* $CATAPULTS_ACCOUNTING, "time-stamps" or "statistical", else the first of these */
+    CATAPULTS_ACCOUNTING_TIME_STAMPS,
+    CATAPULTS_ACCOUNTING_STATISTICAL
+};
+
 struct catapults_options {
     const char *policy;  /* a shared object with a policy, or with a hierarchy (schedulers.h); NULL: $CATAPULTS_POLICY,
                             else the policy compiled in, else the built-in FIFO */
@@ -52,7 +59,8 @@ struct catapults_options {
      * milliseconds, else none. It is noticed after one to two limits; only what other threads were given counts, not
      * what one of them has kept. */
     int64_t starvation_limit;
-    int64_t tick; /* nanoseconds; 0: 4 ms. See "Preemption" in catapults/threads.h */
+    int64_t tick; /* nanoseconds; 0: 4 ms. See "Preemption" and "Accounting" in catapults/threads.h */
+    enum catapults_accounting accounting;
 };
 
 /*
@@ -69,6 +77,7 @@ struct catapults_options {
  * - At most 512 threads are blocked in the kernel at a time; the next one holds the processor.
  * - Overflows of stacks are reported as such on the first kernel thread only.
  * - `handler_limit` is kept on the first kernel thread only.
+ * - Statistical accounting is EINVAL.
  * - A child of catapults_fork goes on without activations.
  */
 

@@ -1,6 +1,9 @@
 /*
  * Who is charged for the processor.
  */
+#include <errno.h>
+#include <time.h>
+
 #include "catapults.h"
 #include "support/child.h"
 
@@ -15,7 +18,7 @@ struct task {
 
 static void begin(const char *policy) {
     require(catapults_init(&(struct catapults_options){.policy = policy}) == 0);
-    alarm(20);
+    alarm(60);
     catapults_account();
 }
 
@@ -139,12 +142,201 @@ static void a_thread_that_schedules_has_virtual_time(void) {
     require(catapults_join(other, NULL) == 0);
 }
 
+/* ---- Statistical ------------------------------------------------------------------------------------------------- */
+
+static void begin_to_sample(const char *policy) {
+    require(catapults_init(
+                &(struct catapults_options){.policy = policy, .accounting = CATAPULTS_ACCOUNTING_STATISTICAL}) == 0);
+    alarm(60);
+    catapults_account();
+}
+
+/* Of the kernel thread. */
+static int64_t processor_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * 1000 * (int64_t)MILLISECOND + time.tv_nsec;
+}
+
+static int64_t use_processor(int64_t nanoseconds) {
+    int64_t before = processor_time(), now;
+    while ((now = processor_time()) < before + nanoseconds)
+        ;
+    return now - before;
+}
+
+struct worker {
+    int64_t turn; /* of the kernel thread's time */
+    int turns;
+    int64_t own;         /* what it has used */
+    int64_t consumed;    /* and what it is charged for */
+    catapults_time told; /* what the policy was told of that */
+};
+
+static void *take_turns(void *argument) {
+    struct worker *self = argument;
+    for (int i = 0; i < self->turns; i++) {
+        self->own += use_processor(self->turn);
+        catapults_yield();
+    }
+    self->consumed = catapults_consumed(catapults_self());
+    return argument;
+}
+
+/* `least` to `most` per cent of it. */
+static bool is_about(int64_t value, int64_t of, int least, int most) {
+    return value >= of * least / 100 && value <= of * most / 100;
+}
+
+static void run_workers(struct worker *workers, int count) {
+    catapults_t threads[4];
+    for (int i = 0; i < count; i++)
+        require(catapults_create(&threads[i], &(struct catapults_attributes){.object = &workers[i]}, take_turns,
+                                 &workers[i]) == 0);
+    for (int i = 0; i < count; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+static void shares_of_long_turns_are_found(void) {
+    begin_to_sample(NULL);
+    struct worker workers[] = {{.turn = 30 * MILLISECOND, .turns = 5},
+                               {.turn = 60 * MILLISECOND, .turns = 5},
+                               {.turn = 90 * MILLISECOND, .turns = 5}};
+    run_workers(workers, 3);
+    int64_t own = 0, consumed = 0;
+    for (int i = 0; i < 3; i++) {
+        own += workers[i].own;
+        consumed += workers[i].consumed;
+        require(is_about(workers[i].consumed, workers[i].own, 70, 130));
+    }
+    require(is_about(consumed, own, 90, 110));
+}
+
+/* Each is much shorter than a tick. */
+static void shares_of_short_turns_are_found(void) {
+    begin_to_sample(NULL);
+    struct worker workers[] = {{.turn = MILLISECOND / 20, .turns = 8000}, {.turn = MILLISECOND / 10, .turns = 8000}};
+    run_workers(workers, 2);
+    require(is_about(workers[0].consumed, workers[0].own, 60, 140));
+    require(is_about(workers[1].consumed, workers[1].own, 80, 120));
+}
+
+static void nobody_is_charged_for_idle_time(void) {
+    begin_to_sample(NULL);
+    int64_t before = catapults_consumed(catapults_self());
+    for (int i = 0; i < 20; i++)
+        catapults_sleep(10 * MILLISECOND);
+    require(catapults_consumed(catapults_self()) - before <= 40 * MILLISECOND);
+}
+
+static void *wait_and_see(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    consumed_by_high = catapults_consumed(catapults_self());
+    return argument;
+}
+
+static void *hold_and_compute(void *argument) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    static struct task urgent = {9};
+    require(catapults_create(NULL, &(struct catapults_attributes){.object = &urgent}, wait_and_see, NULL) == 0);
+    int64_t before = catapults_consumed(catapults_self());
+    use_processor(200 * MILLISECOND);
+    consumed_by_low = catapults_consumed(catapults_self()) - before;
+    require(catapults_mutex_unlock(&mutex) == 0);
+    return argument;
+}
+
+static void who_lends_is_charged_by_samples(void) {
+    begin_to_sample(POLICIES "/urgency.so");
+    catapults_threadvar_register("priority", struct task, priority);
+    static struct task least, low = {1};
+    catapults_set_object(catapults_self(), &least);
+    catapults_t thread;
+    require(catapults_create(&thread, &(struct catapults_attributes){.object = &low}, hold_and_compute, NULL) == 0);
+    require(catapults_join(thread, NULL) == 0);
+    require(consumed_by_high >= 160 * MILLISECOND && consumed_by_low <= 20 * MILLISECOND);
+}
+
+/* And so are the schedulers above. */
+static void schedulers_are_charged_by_samples(void) {
+    begin_to_sample(NULL);
+    catapults_scheduler_t one, other;
+    require(catapults_scheduler_add(&one, &(struct catapults_scheduler_attributes){.name = "one"}) == 0);
+    require(catapults_scheduler_add(&other, &(struct catapults_scheduler_attributes){.name = "other"}) == 0);
+    struct worker workers[] = {{.turn = 40 * MILLISECOND, .turns = 2}, {.turn = 100 * MILLISECOND, .turns = 2}};
+    catapults_t threads[2];
+    for (int i = 0; i < 2; i++)
+        require(catapults_create(&threads[i], &(struct catapults_attributes){.scheduler = i ? other : one}, take_turns,
+                                 &workers[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+    require(catapults_scheduler_consumed(one) == workers[0].consumed);
+    require(catapults_scheduler_consumed(other) == workers[1].consumed);
+    require(is_about(workers[0].consumed, workers[0].own, 60, 140) &&
+            is_about(workers[1].consumed, workers[1].own, 80, 120));
+}
+
+/* From the start: it imports `consumed`. */
+static void a_policy_is_told_of_samples(void) {
+    setenv("CATAPULTS_ACCOUNTING", "statistical", 1);
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/clock.so"}) == 0);
+    alarm(60);
+    require(catapults_threadvar_register_time("spent", struct worker, told) == 0);
+    struct worker own = {.turn = 0}, workers[] = {{.turn = 50 * MILLISECOND, .turns = 4}};
+    catapults_set_object(catapults_self(), &own);
+    run_workers(workers, 1);
+    require(is_about(workers[0].told, workers[0].own, 60, 130));
+    require(workers[0].consumed >= workers[0].told);
+}
+
+static void a_child_of_fork_samples_too(void) {
+    begin_to_sample(NULL);
+    pid_t child = catapults_fork();
+    if (child == 0) {
+        int64_t before = catapults_consumed(catapults_self()), own = use_processor(100 * MILLISECOND);
+        require(is_about(catapults_consumed(catapults_self()) - before, own, 70, 130));
+        _exit(EXIT_SUCCESS);
+    }
+    int status;
+    require(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void another_way_to_account(void) {
+    setenv("CATAPULTS_ACCOUNTING", "guesses", 1);
+    require(catapults_init(NULL) == 0);
+}
+
+static void on_activations(void) {
+    require(catapults_init(&(struct catapults_options){.accounting = CATAPULTS_ACCOUNTING_STATISTICAL,
+                                                       .activations = true}) == EINVAL);
+}
+
+static void what_cannot_be_is_said(void **state) {
+    (void)state;
+    struct child child = run_child(another_way_to_account);
+    assert_exit(&child, EXIT_SUCCESS);
+    assert_string_equal(child.report, "catapults: CATAPULTS_ACCOUNTING is \"guesses\": it must be \"time-stamps\" or "
+                                      "\"statistical\"\n");
+    child = run_child(on_activations);
+    assert_exit(&child, EXIT_SUCCESS);
+    assert_reported(&child, "statistical accounting does not go with activations");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(each_is_charged_for_its_own),
         child_test(a_scheduler_is_charged_for_its_threads),
         child_test(who_lends_is_charged),
         child_test(a_thread_that_schedules_has_virtual_time),
+        child_test(shares_of_long_turns_are_found),
+        child_test(shares_of_short_turns_are_found),
+        child_test(nobody_is_charged_for_idle_time),
+        child_test(who_lends_is_charged_by_samples),
+        child_test(schedulers_are_charged_by_samples),
+        child_test(a_policy_is_told_of_samples),
+        child_test(a_child_of_fork_samples_too),
+        cmocka_unit_test(what_cannot_be_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -720,6 +720,12 @@ static void a_thread_is_under_two_policies(void) {
     spawn(5, "medium ", note);
     require(catapults_join(twice, NULL) == 0);
     require_order("sleepy medium sleepy ");
+    /* With no attributes: as threads are that say nothing. */
+    order[0] = '\0';
+    twice = spawn_under(catapults_scheduler_find("background"), "plain ", note);
+    require(catapults_stand_in(twice, NULL) == 0);
+    require(catapults_join(twice, NULL) == 0);
+    require_order("plain ");
     most.priority = 0;
     catapults_yield();
     require(catapults_threads_total() >= 0);

@@ -77,6 +77,25 @@ static void a_policy_begins_anew(void) {
     require(strcmp(order, "12") == 0);
 }
 
+static void what_was_set_stays(void) {
+    catapults_t threads[] = {spawn(NULL, note, "a"), spawn(NULL, note, "b")};
+    struct catapults_value more = catapults_value_int("bytesleft", 40), many = catapults_value_int("bytesleft", 99);
+    require(catapults_set_values(threads[0], &many, 1) == 0 && catapults_set_values(threads[1], &more, 1) == 0);
+    catapults_yield(); /* this thread has 50: before one of them, behind the other */
+    require(strcmp(order, "a") == 0);
+    join(threads, 2);
+}
+
+static void values_of_a_thread_are_kept(void) {
+    begin(POLICIES "/bytes.so");
+    struct catapults_value value = catapults_value_int("bytesleft", 50);
+    require(catapults_set_values(catapults_self(), &value, 1) == 0);
+    catapults_t other = spawn(NULL, note, "1");
+    in_a_child(what_was_set_stays);
+    what_was_set_stays();
+    join(&other, 1);
+}
+
 /* ---- A hierarchy ------------------------------------------------------------------------------------------------- */
 
 static void the_tree_is_there(void) {
@@ -93,6 +112,23 @@ static void a_hierarchy_begins_anew(void) {
     in_a_child(the_tree_is_there);
     join(threads, 2);
     require(strcmp(order, "ba") == 0);
+}
+
+/* The schedulers were given other values than the file says. */
+static void the_other_one_comes_first(void) {
+    catapults_t threads[] = {spawn("low", note, "1"), spawn("high", note, "2")};
+    join(threads, 2);
+    require(strcmp(order, "12") == 0);
+}
+
+static void values_of_schedulers_are_kept(void) {
+    begin(POLICIES "/hierarchy.so");
+    struct catapults_value least[] = {catapults_value_int("bytesleft", -5), catapults_value_bool("urgent", false)};
+    struct catapults_value most = catapults_value_int("bytesleft", 50);
+    require(catapults_scheduler_set_values(catapults_scheduler_find("high"), least, 2) == 0);
+    require(catapults_scheduler_set_values(catapults_scheduler_find("low"), &most, 1) == 0);
+    in_a_child(the_other_one_comes_first);
+    the_other_one_comes_first();
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
@@ -231,11 +267,45 @@ static void what_the_others_waited_for(void) {
     in_a_child(nobody_waits);
 }
 
+/* ---- What the others hold ---------------------------------------------------------------------------------------- */
+
+static catapults_mutex_t robust[2];
+
+static void *hold_both(void *argument) {
+    require(catapults_mutex_lock(&robust[0]) == 0 && catapults_mutex_lock(&robust[1]) == 0);
+    catapults_suspend(catapults_self());
+    return argument;
+}
+
+static void who_comes_next_is_told(void) {
+    require(catapults_mutex_trylock(&robust[0]) == EOWNERDEAD && catapults_mutex_consistent(&robust[0]) == 0);
+    require(catapults_mutex_unlock(&robust[0]) == 0 && catapults_mutex_lock(&robust[0]) == 0);
+    require(catapults_mutex_lock(&robust[1]) == EOWNERDEAD && catapults_mutex_unlock(&robust[1]) == 0);
+    require(catapults_mutex_lock(&robust[1]) == ENOTRECOVERABLE);
+    require(catapults_mutex_lock(&mutex) == 0);
+}
+
+static void robust_mutexes_have_lost_their_owner(void) {
+    begin(NULL);
+    for (int i = 0; i < 2; i++)
+        require(catapults_mutex_init(&robust[i], &(struct catapults_mutex_attributes){.robust = true}) == 0);
+    spawn(NULL, hold_both, NULL);
+    catapults_yield();
+    in_a_child(who_comes_next_is_told);
+    require(catapults_mutex_trylock(&robust[0]) == EBUSY);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        child_test(a_policy_begins_anew),       child_test(a_hierarchy_begins_anew),
-        child_test(the_clock_goes_on),          child_test(containment),
-        child_test(what_the_others_waited_for), cmocka_unit_test(a_refused_child_says_so),
+        child_test(a_policy_begins_anew),
+        child_test(values_of_a_thread_are_kept),
+        child_test(a_hierarchy_begins_anew),
+        child_test(values_of_schedulers_are_kept),
+        child_test(the_clock_goes_on),
+        child_test(containment),
+        child_test(what_the_others_waited_for),
+        child_test(robust_mutexes_have_lost_their_owner),
+        cmocka_unit_test(a_refused_child_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -657,8 +657,38 @@ static void what_does_not_go_is_said(void **state) {
     assert_reported(&child, "CATAPULTS_PROCESSORS is \"many\": it must be a number from 1 to 128, or \"all\"");
 }
 
+/* ---- Accounting -------------------------------------------------------------------------------------------------- */
+
+static int64_t own_processor_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static void *use_processor(void *milliseconds) {
+    for (int64_t before = own_processor_time(); own_processor_time() < before + (intptr_t)milliseconds * MS;)
+        ;
+    return (void *)(intptr_t)(catapults_consumed(catapults_self()) / MS);
+}
+
+/* Whose kernel threads are two. */
+static void samples_are_taken_on_all(void) {
+    alarm(100);
+    require(catapults_init(
+                &(struct catapults_options){.processors = 2, .accounting = CATAPULTS_ACCOUNTING_STATISTICAL}) == 0);
+    catapults_account();
+    catapults_t threads[] = {spawn(use_processor, (void *)100), spawn(use_processor, (void *)200)};
+    for (intptr_t i = 0; i < 2; i++) {
+        void *consumed;
+        require(catapults_join(threads[i], &consumed) == 0);
+        require((intptr_t)consumed >= 70 * (i + 1) && (intptr_t)consumed <= 130 * (i + 1));
+    }
+    require(catapults_consumed(catapults_self()) <= 40 * MS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        child_test(samples_are_taken_on_all),
         child_test(threads_run_at_once),
         child_test(who_has_nothing_to_do_sleeps),
         child_test(at_random_on_two),

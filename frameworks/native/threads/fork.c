@@ -10,8 +10,11 @@
 #include "dispatcher/trace.h"
 #include "io/io.h"
 #include "threads/end.h"
+#include "threads/mutex.h"
 #include "threads/port.h"
+#include "threads/processor_time.h"
 #include "threads/runtime.h"
+#include "threads/scheduler.h"
 #include "threads/signals.h"
 #include "threads/stand_in.h"
 #include "threads/waiters.h"
@@ -27,13 +30,39 @@ pid_t catapults_fork(void) {
     return child;
 }
 
-/* Nobody is to be woken who waits at what lasts. */
+/* Nobody is to be woken who waits at what lasts; robust mutexes find out that their owner is gone. */
 static void forget(struct catapults_handle *thread) {
+    stand_ins_forget(thread);
     if (thread->waiting)
         waiters_remove(thread->waiting, thread);
     io_forget_selection(thread);
     port_forget(thread);
     thread->word = 0;
+}
+
+/* What the application has set of threads and schedulers stays theirs, although the policies begin anew. `attributes`:
+ * of the caller. */
+static void keep_values(struct catapults_handle *self, struct catapults_attributes *attributes) {
+    attributes->values = imports_values(&self->dispatched, &attributes->values_count);
+    self->attributes = attributes;
+    for (struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one)) {
+        if (!one->parent)
+            continue;
+        struct catapults_scheduler *scheduler = scheduler_handle(one);
+        scheduler->kept = imports_values(&one->record, &scheduler->kept_count);
+    }
+}
+
+static void free_values(const struct catapults_attributes *attributes) {
+    free((struct catapults_value *)attributes->values);
+    for (struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one)) {
+        if (!one->parent)
+            continue;
+        struct catapults_scheduler *scheduler = scheduler_handle(one);
+        free(scheduler->kept);
+        scheduler->kept = NULL;
+        scheduler->kept_count = 0;
+    }
 }
 
 static void restart(void) {
@@ -43,6 +72,11 @@ static void restart(void) {
     for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = dispatcher_next_thread(thread))
         if (handle_of(thread) != self)
             forget(handle_of(thread));
+    for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = dispatcher_next_thread(thread))
+        if (handle_of(thread) != self)
+            mutex_abandon_all(handle_of(thread));
+    struct catapults_attributes kept = {0};
+    keep_values(self, &kept);
     struct dispatcher_thread *next;
     for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = next) {
         next = dispatcher_next_thread(thread);
@@ -56,16 +90,18 @@ static void restart(void) {
         stack_give(handle->stack);
     }
     self->joiner = NULL;
+    self->suspended = false;
     signals_restart(self);
     stand_ins_forget(self);
     preempt_restart();
-    watch_restart();
+    processor_time_restart();
     int error = io_restart();
     if (error) {
         runtime_report("a child of catapults_fork cannot wait for descriptors: %s", strerror(error));
         _exit(EXIT_FAILURE);
     }
     const struct catapults_stop *stop = dispatcher_restart();
+    free_values(&kept);
     if (stop) {
         runtime_report("a child of catapults_fork is refused at line %" PRIu32 " of the policy: %s", stop->line,
                        stop->text);

@@ -61,6 +61,7 @@ struct catapults_handle {
     bool asleep;         /* it is in one and blocked, so that whoever wakes it has to unblock it */
     bool woken;          /* a mutex has become free for it */
     bool passed_over;    /* but another came first */
+    bool suspended;      /* by catapults_suspend, at once or as soon as it no longer waits */
     uint8_t sensitivity; /* in catapults_schedule: enum catapults_sensitivity */
 
     uintptr_t word; /* names it, and no other thread whose record lay or lies here (dispatcher/record.h); 0: it has

@@ -301,6 +301,45 @@ static void set_values(struct dispatcher_thread *member, const struct catapults_
     }
 }
 
+/* The runtime itself keeps it, or it is linked with a variable. */
+static bool is_a_value(const struct catapults_scheduler *scheduler, const struct catapults_import *import) {
+    bool consumed = import->type == CATAPULTS_IMPORT_TIME && strcmp(import->name, "consumed") == 0;
+    return !consumed && import != scheduler->ceiling;
+}
+
+struct catapults_value *imports_values(const struct dispatcher_thread *member, size_t *count) {
+    const struct catapults_scheduler *scheduler = scheduler_handle(member->scheduler);
+    const struct catapults_policy *policy = scheduler->policy;
+    *count = 0;
+    if (!in_force(scheduler) || policy->thread_imports_count == 0)
+        return NULL;
+    struct catapults_value *values = calloc(policy->thread_imports_count, sizeof *values);
+    for (uint32_t i = 0; values && i < policy->thread_imports_count; i++) {
+        const struct catapults_import *import = &policy->thread_imports[i];
+        if (!is_a_value(scheduler, import))
+            continue;
+        struct catapults_value *value = &values[(*count)++];
+        const void *place = (const char *)&member->policy + import->fallback;
+        value->name = import->name;
+        value->type = (enum catapults_value_type)import->type;
+        switch (import->type) {
+        case CATAPULTS_IMPORT_INT:
+            value->is.integer = *(const catapults_int *)place;
+            break;
+        case CATAPULTS_IMPORT_BOOL:
+            value->is.boolean = *(const bool *)place;
+            break;
+        case CATAPULTS_IMPORT_TIME:
+            value->is.nanoseconds = *(const catapults_time *)place;
+            break;
+        case CATAPULTS_IMPORT_FLOAT:
+            value->is.real = *(const double *)place;
+            break;
+        }
+    }
+    return values;
+}
+
 /* ---- Schedulers -------------------------------------------------------------------------------------------------- */
 
 static int check_parameter(const struct catapults_scheduler *scheduler,
@@ -393,6 +432,7 @@ void imports_started(struct catapults_scheduler *scheduler) {
 void imports_adopted(struct catapults_scheduler *scheduler) {
     set_parameters(scheduler, scheduler->dispatched->parent->policy, true,
                    (char *)&scheduler->dispatched->record.policy);
+    set_values(&scheduler->dispatched->record, scheduler->kept, scheduler->kept_count);
 }
 
 static const struct catapults_import *find(const struct catapults_policy *policy, bool per_thread, const char *name) {

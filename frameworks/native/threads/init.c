@@ -129,6 +129,8 @@ int catapults_init(const struct catapults_options *options) {
         policy = in_force; /* the instance that is compiled in is for one */
         error = processors_refuse(hierarchy);
     }
+    if (error == 0)
+        error = account_prepare(options, &host);
     void *instance = policy && error == 0 ? policy_instance(policy) : NULL;
     if (error == 0 && policy && !instance)
         error = ENOMEM;

@@ -307,11 +307,11 @@ static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self) {
 
 /* Frees it, or hands it over. May run other threads: the mutex may be gone afterwards. */
 static void leave(catapults_mutex_t *mutex) {
-    struct catapults_handle *first = mutex->waiters.first;
+    struct catapults_handle *first = waiters_are_there(&mutex->waiters) ? waiters_first(&mutex->waiters) : NULL;
     bool hand_over = first && first->passed_over && mutex->health != LOST;
     set_owner(mutex, hand_over ? first : NULL);
     if (mutex->health == LOST) {
-        for (; first; first = first->wait_next)
+        for (first = mutex->waiters.first; first; first = first->wait_next)
             if (waiters_may_wake(first))
                 dispatcher_unblock_only(&first->dispatched);
         dispatcher_unblocked();
@@ -319,6 +319,19 @@ static void leave(catapults_mutex_t *mutex) {
         first->woken = true;
         waiters_wake(first);
     }
+}
+
+/* Who is suspended takes no mutex, not even one that was left to it and that it has not taken yet. */
+void mutex_pass_on(struct catapults_handle *thread) {
+    catapults_mutex_t *mutex = (catapults_mutex_t *)thread->wants;
+    if (__builtin_expect(!mutex, 1) || !thread->waiting || thread == handle_self())
+        return;
+    mutex_claim(mutex);
+    struct catapults_handle *owner = mutex_owner(mutex);
+    if (owner == thread || !owner)
+        leave(mutex);
+    else
+        set_owner(mutex, owner);
 }
 
 uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self) {

@@ -48,6 +48,9 @@ static inline int mutex_get_back(catapults_mutex_t *mutex, struct catapults_hand
     return 0;
 }
 
+/* The thread is being suspended. May run other threads. Between dispatcher_enter and dispatcher_leave. */
+void mutex_pass_on(struct catapults_handle *thread);
+
 /* `self` ends: whoever comes next to its robust mutexes is told. May run other threads. Between dispatcher_enter and
  * dispatcher_leave. */
 void mutex_abandon_all(struct catapults_handle *self);

@@ -94,9 +94,8 @@ static struct catapults_message *received(struct catapults_message *message, str
 
 /* Gives the message to who waits for one, or queues it. */
 static void deliver(catapults_port_t *port, struct catapults_message *message) {
-    struct catapults_handle *receiver = port->receivers.first;
-    if (receiver) {
-        waiters_remove(&port->receivers, receiver);
+    if (port->receivers.first) {
+        struct catapults_handle *receiver = waiters_take(&port->receivers);
         receiver->message = message;
         wake(receiver);
         received(message, receiver);
@@ -122,10 +121,9 @@ void port_withdraw(struct catapults_message *message) {
 
 /* There is room for the message of a sender who waits. */
 static void make_room(catapults_port_t *port) {
-    struct catapults_handle *sender = port->senders.first;
-    if (!sender || is_full(port))
+    if (!port->senders.first || is_full(port))
         return;
-    waiters_remove(&port->senders, sender);
+    struct catapults_handle *sender = waiters_take(&port->senders);
     deliver(port, sender->message);
     sender->message = NULL;
     wake(sender);

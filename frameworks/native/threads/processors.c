@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preemption/preemption.h"
+#include "threads/processor_time.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
 
@@ -157,7 +158,7 @@ static void *run(void *argument) {
     preempt_attach();
     lock();
     self->thread = gettid();
-    watch_attach(self->thread);
+    processor_time_attach(self->thread);
     unlock();
     dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
 }

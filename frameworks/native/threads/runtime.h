@@ -77,14 +77,11 @@ void preempt_restart(void);
  * code is is known, whether or not threads are preempted. */
 void preempt_for_signals(void);
 
-/* Watches handlers that may run for ever, on all processors that there are. Once is enough. */
+/* Watches handlers that may run for ever, on all processors. Once is enough. */
 void watch_start(void);
 
-/* The same on one more kernel thread, if they are watched. Within dispatcher_enter. */
-void watch_attach(pid_t thread);
-
-/* In a child of fork, if they were watched. */
-void watch_restart(void);
+/* Sets host->sample, if accounting is to be statistical. EINVAL, which is reported: it cannot be. */
+int account_prepare(const struct catapults_options *options, struct dispatcher_host *host);
 
 /* Whether threads leave the processor when they block in the kernel. */
 bool activations_running(void);

@@ -9,6 +9,7 @@ static int try_to_read(catapults_rwlock_t *lock);
 static int try_to_write(catapults_rwlock_t *lock, struct catapults_handle *self);
 static int wait(catapults_rwlock_t *lock, struct catapults_waiters *waiters, struct catapults_handle *self,
                 int64_t instant);
+static bool take_after_all(catapults_rwlock_t *lock, struct catapults_waiters *waiters, struct catapults_handle *self);
 static void leave(catapults_rwlock_t *lock);
 static void lend_to_writer(catapults_rwlock_t *lock, const struct catapults_waiters *waiters);
 static void admit_readers(catapults_rwlock_t *lock);
@@ -42,7 +43,7 @@ int catapults_rwlock_tryrdlock(catapults_rwlock_t *lock) {
 }
 
 static int try_to_read(catapults_rwlock_t *lock) {
-    if (lock->writer || lock->waiting_writers.first)
+    if (lock->writer || waiters_are_there(&lock->waiting_writers))
         return EBUSY;
     lock->readers++;
     return 0;
@@ -58,7 +59,7 @@ int catapults_rwlock_wrlock_until(catapults_rwlock_t *lock, int64_t instant) {
     int result = lock->writer == self->word ? EDEADLK : try_to_write(lock, self);
     if (result == EBUSY)
         result = wait(lock, &lock->waiting_writers, self, instant);
-    if (result && !lock->writer && !lock->waiting_writers.first)
+    if (result && !lock->writer && !waiters_are_there(&lock->waiting_writers))
         admit_readers(lock); /* they waited for nobody but this one */
     dispatcher_leave();
     return result;
@@ -88,8 +89,18 @@ static int wait(catapults_rwlock_t *lock, struct catapults_waiters *waiters, str
     while (self->waiting && !result) {
         bool lends = handle_is_named(lock->writer) && dispatcher_cycle(&lock->writer) == CYCLE_NONE;
         result = waiters_sleep_for(self, &lock->writer, lends, BLOCK_LOCK, instant);
+        if (self->waiting && take_after_all(lock, waiters, self))
+            break;
     }
     return waiters_outcome(waiters, self, result);
+}
+
+/* It was suspended when it could have been served. Whether it is now. */
+static bool take_after_all(catapults_rwlock_t *lock, struct catapults_waiters *waiters, struct catapults_handle *self) {
+    bool taken = (waiters == &lock->waiting_readers ? try_to_read(lock) : try_to_write(lock, self)) == 0;
+    if (taken)
+        waiters_remove(waiters, self);
+    return taken;
 }
 
 /* ---- Leaving ----------------------------------------------------------------------------------------------------- */
@@ -107,15 +118,15 @@ static void leave(catapults_rwlock_t *lock) {
     bool known = lock->writer;
     if (known) {
         lock->writer = 0;
-        if (lock->waiting_readers.first) {
+        if (waiters_are_there(&lock->waiting_readers)) {
             admit_readers(lock);
             return;
         }
     } else if (--lock->readers) {
         return;
     }
-    struct catapults_handle *next = lock->waiting_writers.first;
-    if (next) {
+    if (waiters_are_there(&lock->waiting_writers)) {
+        struct catapults_handle *next = waiters_first(&lock->waiting_writers);
         lock->writer = next->word;
         waiters_remove(&lock->waiting_writers, next);
         if (waiters_may_wake(next))
@@ -125,6 +136,9 @@ static void leave(catapults_rwlock_t *lock) {
             lend_to_writer(lock, &lock->waiting_writers);
         }
         dispatcher_unblocked();
+    } else if (waiters_are_there(&lock->waiting_readers)) {
+        admit_readers(lock); /* they waited behind a writer that is suspended */
+        return;
     }
     if (known)
         dispatcher_released();
@@ -137,8 +151,16 @@ static void lend_to_writer(catapults_rwlock_t *lock, const struct catapults_wait
             dispatcher_redirected(&thread->dispatched, &lock->writer);
 }
 
+/* But for those that are suspended, who look again later: nobody is to wait for them to read. */
 static void admit_readers(catapults_rwlock_t *lock) {
-    for (struct catapults_handle *reader = lock->waiting_readers.first; reader; reader = reader->wait_next)
+    for (struct catapults_handle *reader = lock->waiting_readers.first, *next; reader; reader = next) {
+        next = reader->wait_next;
+        if (reader->suspended)
+            continue;
         lock->readers++;
-    waiters_serve_all(&lock->waiting_readers);
+        waiters_remove(&lock->waiting_readers, reader);
+        if (waiters_may_wake(reader))
+            dispatcher_unblock_only(&reader->dispatched);
+    }
+    dispatcher_unblocked();
 }

@@ -19,6 +19,8 @@ struct catapults_scheduler {
     const struct catapults_import *ceiling; /* the per-thread import of that name, or NULL */
     const struct catapults_hierarchy_parameter *parameters;
     uint32_t parameters_count;
+    struct catapults_value *kept; /* while a child of fork begins anew: what it has at its parent */
+    size_t kept_count;
     char name[CATAPULTS_NAME_SIZE];
 };
 
@@ -49,6 +51,10 @@ void imports_release(struct catapults_scheduler *scheduler);
 /* Its policy has been started; the parent's policy has adopted it. */
 void imports_started(struct catapults_scheduler *scheduler);
 void imports_adopted(struct catapults_scheduler *scheduler);
+
+/* What the policy finds in place of the defaults of its per-thread imports, for a thread or a scheduler under it; to be
+ * freed. NULL: it imports none, or there is no memory. */
+struct catapults_value *imports_values(const struct dispatcher_thread *member, size_t *count);
 
 /* Whether the values can be those of a thread under it. EINVAL, which is reported. */
 int imports_check_values(const struct catapults_scheduler *scheduler, const struct catapults_value *values,

@@ -44,7 +44,7 @@ int catapults_stand_in(catapults_t thread, const struct catapults_attributes *at
         free(standing);
         return ESRCH;
     }
-    struct catapults_attributes theirs = *attributes;
+    struct catapults_attributes theirs = attributes ? *attributes : (struct catapults_attributes){0};
     theirs.detached = true;
     theirs.scheduled_by = NULL;
     int error = catapults_create(NULL, &theirs, stand_in, standing);

@@ -7,9 +7,11 @@
 #include "threads/cancel.h"
 #include "threads/client.h"
 #include "threads/end.h"
+#include "threads/mutex.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
 #include "threads/signals.h"
+#include "threads/waiters.h"
 
 static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
 static int join(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
@@ -49,7 +51,7 @@ static inline struct catapults_handle *make(struct stack_pool *pool) {
     thread->has_ceiling = false;
     thread->wants = NULL;
     thread->waiting = NULL;
-    thread->asleep = thread->woken = thread->passed_over = false;
+    thread->asleep = thread->woken = thread->passed_over = thread->suspended = false;
     thread->signals = (struct signal_state){.mask = handle_self()->signals.mask, .place = SIGNAL_PLACE_NEW};
     thread->name[0] = '\0';
     record_clear(&thread->dispatched);
@@ -267,15 +269,22 @@ int catapults_yield_to(catapults_t thread) {
 int catapults_suspend(catapults_t thread) {
     dispatcher_enter();
     int error = thread->ended ? ESRCH : 0;
-    if (error == 0)
+    if (error == 0) {
+        thread->suspended = true;
+        mutex_pass_on(thread);
         dispatcher_suspend(&thread->dispatched);
+    }
     dispatcher_leave();
     return error;
 }
 
 int catapults_resume(catapults_t thread) {
     dispatcher_enter();
+    bool waits = thread->dispatched.to_be_suspended && thread->waiting && thread->dispatched.reason == BLOCK_LOCK;
+    thread->suspended = false;
     int error = dispatcher_resume(&thread->dispatched);
+    if (waits)
+        waiters_wake(thread); /* what it waits for may have been free for some time: it looks again */
     dispatcher_leave();
     return error;
 }
@@ -288,26 +297,6 @@ static int64_t ask(int64_t (*query)(void)) {
 }
 
 int64_t catapults_threads_ready(void) { return ask(dispatcher_threads_ready); }
-
-void catapults_account(void) {
-    dispatcher_enter();
-    dispatcher_account();
-    dispatcher_leave();
-}
-
-int64_t catapults_consumed(catapults_t thread) {
-    dispatcher_enter();
-    int64_t consumed = dispatcher_consumed_by(&thread->dispatched);
-    dispatcher_leave();
-    return consumed;
-}
-
-int64_t catapults_scheduler_consumed(catapults_scheduler_t scheduler) {
-    dispatcher_enter();
-    int64_t consumed = dispatcher_consumed_by(&scheduler->dispatched->record);
-    dispatcher_leave();
-    return consumed;
-}
 
 int64_t catapults_threads_suspended(void) { return ask(dispatcher_threads_suspended); }
 

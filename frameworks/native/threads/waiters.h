@@ -117,9 +117,27 @@ static inline int waiters_wait_or_cancel(struct catapults_waiters *waiters, stru
     return waiters_outcome(waiters, self, waiters_sleep_or_cancel(self, reason, instant));
 }
 
-/* Takes out the first, which there is. */
+/* Who comes next: who has waited longest, but for those that are suspended while others wait, too. There is one. */
+static inline struct catapults_handle *waiters_first(const struct catapults_waiters *waiters) {
+    struct catapults_handle *first = waiters->first, *next = first;
+    while (next && __builtin_expect(next->suspended, 0))
+        next = next->wait_next;
+    return next ? next : first;
+}
+
+/* Whether somebody waits who is not suspended. */
+static inline bool waiters_are_there(const struct catapults_waiters *waiters) {
+    return waiters->first && !waiters_first(waiters)->suspended;
+}
+
+/* Takes out the next, which there is. */
 static inline struct catapults_handle *waiters_take(struct catapults_waiters *waiters) {
     struct catapults_handle *first = waiters->first;
+    if (__builtin_expect(first->suspended, 0)) {
+        first = waiters_first(waiters);
+        waiters_remove(waiters, first);
+        return first;
+    }
     waiters->first = first->wait_next;
     if (first->wait_next)
         first->wait_next->wait_previous = NULL;
@@ -129,7 +147,7 @@ static inline struct catapults_handle *waiters_take(struct catapults_waiters *wa
     return first;
 }
 
-/* Serves the first, which there is. May run other threads. */
+/* Serves the next, which there is. May run other threads. */
 static inline void waiters_serve(struct catapults_waiters *waiters) { waiters_wake(waiters_take(waiters)); }
 
 /* Serves all. None of them runs before: what they do then, be it to wait again or to destroy what they waited for,

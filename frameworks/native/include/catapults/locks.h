@@ -2,7 +2,8 @@
  * Catapults: mutexes, conditions, read-write locks, semaphores, barriers, and what is done once. Part of catapults.h.
  *
  * All-zero memory is one of the default kind, as the initializers make it (of a barrier there is none). Each must stay
- * where it is while it is in use. Waiters are served first come, first served.
+ * where it is while it is in use. Waiters are served first come, first served, but for those that are suspended:
+ * see catapults_suspend.
  */
 #ifndef CATAPULTS_LOCKS_H
 #define CATAPULTS_LOCKS_H

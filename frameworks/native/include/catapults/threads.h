@@ -49,8 +49,8 @@ int catapults_tryjoin(catapults_t thread, void **result);                     /*
 int catapults_join_donating(catapults_t thread, void **result);
 
 /* Puts a thread under one more policy (1996, §4.5): creates a thread, with these attributes (`scheduler` says which
- * policy, its stack can be the smallest), that lends all its turns to `thread` until that ends, and ends then. Several
- * may stand in for one thread. ESRCH: it has ended; or as catapults_create. */
+ * policy, its stack can be the smallest; NULL: as of catapults_create), that lends all its turns to `thread` until that
+ * ends, and ends then. Several may stand in for one thread. ESRCH: it has ended; or as catapults_create. */
 int catapults_stand_in(catapults_t thread, const struct catapults_attributes *attributes);
 
 int catapults_detach(catapults_t thread);
@@ -60,19 +60,25 @@ const char *catapults_name(catapults_t thread);
 
 /*
  * As fork(2). In the child the caller is the only thread: the stacks of the others are given back, what they hold stays
- * locked, what they waited for nobody waits for (whose call through a port was received has given up), and no handler
- * or destructor of theirs runs. The policies begin anew, with this thread as their first, so
- * what they have noted of it is lost, values of catapults_set_values included; variables stay linked. Nothing is under
- * way for descriptors there, and nothing is recorded. If the child cannot go on, it says why and ends with
- * EXIT_FAILURE. pthread_atfork is for what the application has to do. A child of fork(2) itself can only call exec or
- * _exit.
+ * locked (but for robust mutexes, of which the next to lock is told that the owner has ended), what they waited for
+ * nobody waits for (whose call through a port was received has given up), and no handler or destructor of theirs runs.
+ * The policies begin anew, with this thread as their first, so what they have noted of it is lost; variables stay
+ * linked, and what was set by catapults_set_values and catapults_scheduler_set_values stays so. Nothing is under way
+ * for descriptors there, and nothing is recorded. If the child cannot go on, it says why and ends with EXIT_FAILURE.
+ * pthread_atfork is for what the application has to do. A child of fork(2) itself can only call exec or _exit.
  */
 pid_t catapults_fork(void);
 
 void catapults_yield(void);
 int catapults_yield_to(catapults_t thread); /* asks for `thread` next; EAGAIN: it cannot run, plain yield instead */
-int catapults_suspend(catapults_t thread);  /* ENOTSUP, ESRCH; a thread may suspend itself */
-int catapults_resume(catapults_t thread);   /* EINVAL: it is not suspended */
+
+/* Whoever is suspended while it waits goes on waiting, and is suspended when that is over. In the meantime it holds up
+ * nobody who waits, too: a mutex or a read-write lock that it could have is left to others, and it looks for it again
+ * when it is resumed; what is given away once (the post of a semaphore, a signal to a condition, a message) is given to
+ * those first that are not suspended, and to it if there is nobody else. POSIX has no such call; GNU Pth has it so.
+ * ESRCH. A thread may suspend itself. */
+int catapults_suspend(catapults_t thread);
+int catapults_resume(catapults_t thread); /* EINVAL: it is not suspended */
 
 /* ---- Preemption ---------------------------------------------------------------------------------------------------
  */
@@ -138,12 +144,24 @@ int catapults_getaffinity(catapults_t thread, uint64_t *processors);
 int64_t catapults_now(void);
 
 /*
- * Accounting by time stamps (1996, §4.4.1), from catapults_account on, or from the start if the policy itself imports
- * `consumed`: nanoseconds that a thread has had the processor. A thread that lends its turns is charged for them
- * (§4.4.2); a client of a thread that schedules is charged for nothing, and that thread can charge it by its own time,
- * which is virtual: it stands still while threads run that are not its clients. The clock is CLOCK_MONOTONIC, read at
- * each event: the time in which the kernel runs other processes counts. A policy that is compiled in is called through
- * its table from then on.
+ * Accounting (1996, §4.4.1), from catapults_account on, or from the start if a policy imports `consumed`: nanoseconds
+ * that a thread has had the processor. A thread that lends its turns is charged for them (§4.4.2); a client of a thread
+ * that schedules is charged for nothing, and that thread can charge it by its own time, which is virtual: it stands
+ * still while threads run that are not its clients. There are two ways, of which catapults_options.accounting chooses:
+ *
+ * - By time stamps: CLOCK_MONOTONIC is read at each event, and each turn is charged for what it took, to the
+ *   nanosecond. That costs each event a look at the clock, and a policy that is compiled in is called through its
+ *   table. The time in which the kernel runs other processes counts. For short measurements, for policies that decide
+ *   by single turns, for bills.
+ *
+ * - Statistical: whoever has a processor when its kernel thread has used another `tick` (catapults_options, 4 ms) of
+ * CPU time is charged for all of that. No event costs anything; the program is interrupted once for each tick that it
+ *   runs, at which the kernel stops it anyway, and never while it has nothing to run. What the kernel gives to other
+ *   processes is nobody's. The sum is right to a tick for each processor; of a thread that was charged n ticks, in
+ *   turns that are short, some square root of n are chance: 10% after 0.4 s, 3% after 4 s. A thread whose turns begin
+ * and end with the kernel's clock, by sleeping for a tick and running for less than one, can stay unseen. A tick that
+ * is shorter than the kernel's own (CONFIG_HZ) is no more exact. For long runs with many switches, and policies that
+ * compare shares.
  */
 void catapults_account(void);
 int64_t catapults_consumed(catapults_t thread);

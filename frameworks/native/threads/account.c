@@ -1,0 +1,78 @@
+/*
+ * Accounting: who has had the processor for how long, as the application asks for it (1996, §4.4.1).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "catapults.h"
+#include "contexts/tools.h"
+#include "threads/processor_time.h"
+#include "threads/runtime.h"
+#include "threads/scheduler.h"
+
+/* ---- Statistical ------------------------------------------------------------------------------------------------- */
+
+static TOOLS_UNSEEN void passed(uint32_t times, ucontext_t *context) {
+    (void)context;
+    dispatcher_sampled(times);
+}
+
+static struct processor_time samples = {.passed = passed, .without = "nobody is charged for the processor's time"};
+
+static const int64_t *tick;
+
+static void sample(void) {
+    samples.every = *tick;
+    processor_time_start(&samples);
+}
+
+/* What is wanted; CATAPULTS_ACCOUNTING_DEFAULT: nobody says. */
+static enum catapults_accounting wanted(const struct catapults_options *options) {
+    static const char *const names[] = {
+        [CATAPULTS_ACCOUNTING_TIME_STAMPS] = "time-stamps", [CATAPULTS_ACCOUNTING_STATISTICAL] = "statistical"};
+    const char *text = runtime_environment("CATAPULTS_ACCOUNTING");
+    if (options->accounting != CATAPULTS_ACCOUNTING_DEFAULT || !text || !*text)
+        return options->accounting;
+    for (int i = CATAPULTS_ACCOUNTING_TIME_STAMPS; i <= CATAPULTS_ACCOUNTING_STATISTICAL; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (enum catapults_accounting)i;
+    runtime_report("CATAPULTS_ACCOUNTING is \"%s\": it must be \"%s\" or \"%s\"", text,
+                   names[CATAPULTS_ACCOUNTING_TIME_STAMPS], names[CATAPULTS_ACCOUNTING_STATISTICAL]);
+    return CATAPULTS_ACCOUNTING_DEFAULT;
+}
+
+int account_prepare(const struct catapults_options *options, struct dispatcher_host *host) {
+    host->sample = NULL;
+    if (wanted(options) != CATAPULTS_ACCOUNTING_STATISTICAL)
+        return 0;
+    if (runtime.activations) {
+        runtime_report("statistical accounting does not go with activations, where a processor is now this kernel "
+                       "thread and now that one; account by time stamps");
+        return EINVAL;
+    }
+    host->sample = sample;
+    tick = &host->tick;
+    return 0;
+}
+
+/* ---- What has been counted --------------------------------------------------------------------------------------- */
+
+void catapults_account(void) {
+    dispatcher_enter();
+    dispatcher_account();
+    dispatcher_leave();
+}
+
+int64_t catapults_consumed(catapults_t thread) {
+    dispatcher_enter();
+    int64_t consumed = dispatcher_consumed_by(&thread->dispatched);
+    dispatcher_leave();
+    return consumed;
+}
+
+int64_t catapults_scheduler_consumed(catapults_scheduler_t scheduler) {
+    dispatcher_enter();
+    int64_t consumed = dispatcher_consumed_by(&scheduler->dispatched->record);
+    dispatcher_leave();
+    return consumed;
+}
