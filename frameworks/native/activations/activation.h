@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "activations/traps.h"
 #include "sa.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -64,17 +65,14 @@ struct rseq_section {
 struct sa_processor;
 
 struct lwp {
-    /* Read by sa_trap, at these offsets. */
-    int32_t pid, tid, signal, unused;
-    uint64_t return_to; /* where it blocked, if it was armed there */
-
+    int32_t pid, tid, signal; /* read by sa_trap, at these offsets */
     _Atomic uint32_t word;
     _Atomic int held;                /* depth of sa_hold */
     struct sa_processor *processor;  /* while RUNNING or IDLE */
     struct sa_t sa;                  /* its own */
     volatile struct rseq_area *rseq; /* registered with the kernel */
     struct rseq_section section;
-    _Atomic bool arming; /* somebody is about to set return_to and section */
+    _Atomic bool arming; /* somebody is about to set `section` */
     int file;            /* /proc/self/task/…/syscall */
     int retry, ticks;    /* timers: of the clock, for sections; of its CPU time */
     int tries, steps;    /* of an interruption that found a section */
@@ -94,7 +92,7 @@ struct lwp {
     struct sa_t events[SA_EVENTS_MOST + 2];
     struct sa_t *sas[SA_EVENTS_MOST + 2];
 };
-_Static_assert(offsetof(struct lwp, return_to) == 16, "x86_64.S");
+_Static_assert(offsetof(struct lwp, tid) == 4 && offsetof(struct lwp, signal) == 8, "x86_64.S");
 
 struct sa_processor {
     int number;
@@ -146,10 +144,12 @@ static inline bool lwp_change(struct lwp *lwp, uint32_t from, enum lwp_state to)
     return atomic_compare_exchange_strong(&lwp->word, &from, (from & ~(uint32_t)LWP_STATE) | to);
 }
 
+/* Where those go on that get into the traps; 0: not in use yet. */
+extern _Atomic uint64_t sa_places[TRAPS_COUNT];
+
 /* In assembly. */
 _Noreturn void sa_on_stack(void *top, void (*function)(void *), void *argument);
-void sa_trap(void);
-extern const char sa_trap_saved[], sa_trap_restored[], sa_trap_end[];
+extern const char sa_traps[], sa_traps_end[], sa_trap[], sa_trap_saved[], sa_trap_restored[], sa_trap_end[];
 int sa_probe(const struct timespec *moment);
 
 /* ---- lwp.c: lives of activations -----------------------------------------------------------------------------------

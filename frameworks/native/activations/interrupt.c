@@ -207,28 +207,29 @@ static uint64_t program_counter(const ucontext_t *context) {
 #endif
 }
 
-/* What sa_trap has done so far is undone (see there): the context is where it came back to. From now on it can be armed
- * anew. */
-static void leave_trap(const struct lwp *self, ucontext_t *context) {
+/* What has been done in a trap so far is undone (see there): the context is where it came back to. */
+static void leave_trap(ucontext_t *context) {
 #if defined(__x86_64__)
     greg_t *registers = context->uc_mcontext.gregs;
     uint64_t pc = program_counter(context);
-    if (pc < (uintptr_t)sa_trap || pc >= (uintptr_t)sa_trap_end)
-        return;
-    if (pc >= (uintptr_t)sa_trap_restored) {
-        registers[REG_RSP] += 136;
-    } else if (pc > (uintptr_t)sa_trap) {
+    if (pc >= (uintptr_t)sa_traps && pc < (uintptr_t)sa_traps_end) {
+        uint64_t in = pc - (uintptr_t)sa_traps, done = in % TRAPS_SIZE - TRAPS_SIGNATURE;
+        registers[REG_RSP] += done < TRAPS_SPARED ? 0 : done < TRAPS_NAMED ? 128 : 136;
+        registers[REG_RIP] = (greg_t)atomic_load(&sa_places[in / TRAPS_SIZE]);
+    } else if (pc >= (uintptr_t)sa_trap && pc < (uintptr_t)sa_trap_end) {
+        bool lower = pc > (uintptr_t)sa_trap && pc < (uintptr_t)sa_trap_restored;
         const greg_t *saved = (const greg_t *)registers[REG_RSP];
-        if (pc >= (uintptr_t)sa_trap_saved) {
+        uint64_t place = (uint64_t)saved[lower ? 6 : 0];
+        if (lower && pc >= (uintptr_t)sa_trap_saved) {
             static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_R11};
             for (int i = 0; i < 6; i++)
                 registers[order[i]] = saved[i];
         }
-        registers[REG_RSP] += 184;
+        registers[REG_RSP] += lower ? 184 : 136;
+        registers[REG_RIP] = (greg_t)(place < TRAPS_COUNT ? atomic_load(&sa_places[place]) : place);
     }
-    registers[REG_RIP] = (greg_t)self->return_to;
 #endif
-    (void)self, (void)context;
+    (void)context;
 }
 
 /* The library's own code, or none of ours, made the fault: nobody could handle it. The instruction is executed again.
@@ -242,7 +243,7 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     ucontext_t *context = argument;
     struct lwp *self = sa_here;
     int error = errno;
-    leave_trap(self, context);
+    leave_trap(context);
     uint64_t pc = program_counter(context);
     bool step = stepped(self, signal, info, context);
     bool fault = !step && signal != activations.signal && is_fault(signal, info);

@@ -11,6 +11,7 @@
 
 enum {
     ROUND = 10000000, /* nanoseconds from look to look, while any processor is busy */
+    LOOK = 100000000, /* from look to look at what CPUs there are, meanwhile */
     CAUGHT_MOST = 16, /* activations that are looked at in a round, of those that are away */
     STACK = 256 << 10 /* of the kernel threads' own */
 };
@@ -23,9 +24,12 @@ static void spread_again(void) {
             lwp_unpin(&sa_lwps[i]);
 }
 
+/* Those that the first kernel thread may use: another process that changes them knows the process by its number, and
+ * may mean that one alone. The layer leaves its mask as it is. */
 static int read_cpus(void) {
     uint64_t cpus[16] = {0};
-    long length = system_call(SYS_sched_getaffinity, 0, sizeof cpus, (long)cpus, 0, 0);
+    long process = system_call(SYS_getpid, 0, 0, 0, 0, 0);
+    long length = system_call(SYS_sched_getaffinity, process, sizeof cpus, (long)cpus, 0, 0);
     int count = 0;
     bool changed = false;
     for (int i = 0; i < 16; i++) {
@@ -212,20 +216,20 @@ static bool look_round(void) {
     return catch_some() || any;
 }
 
-static time_t seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+static int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 static void *keeper(void *unused) {
     (void)unused;
     int cpus = read_cpus();
-    time_t looked = seconds(); /* at what CPUs there are */
+    int64_t looked = now(); /* at what CPUs there are */
     for (;;) {
         uint32_t before = atomic_load(&activations.keeper);
-        if (seconds() != looked) {
-            looked = seconds();
+        if (now() - looked >= LOOK) {
+            looked = now();
             cpus = read_cpus();
         }
         bool made = make_spares() == 0, any = false;

@@ -41,9 +41,6 @@ int lwp_adopt(struct lwp *lwp) {
         lwp->rseq = &own_rseq.area;
     }
     lwp->section = (struct rseq_section){.length = 1};
-#if defined(__x86_64__)
-    lwp->section.abort = (uint64_t)(uintptr_t)sa_trap;
-#endif
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", lwp->tid);
     lwp->file = open(path, O_RDONLY | O_CLOEXEC);
@@ -79,7 +76,12 @@ void lwp_pin(int tid, unsigned cpu) {
     system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0);
 }
 
+/* The first kernel thread of the process: what CPUs it may use is said by others. */
+static bool is_first(const struct lwp *lwp) { return lwp->tid == lwp->pid; }
+
 void lwp_pin_spare(struct lwp *spare, unsigned cpu) {
+    if (is_first(spare))
+        return;
     lwp_pin(spare->tid, cpu);
     atomic_store(&spare->pinned, true);
     if (lwp_state(spare) != LWP_SPARE) /* it was called meanwhile, and may have looked too early */
@@ -87,6 +89,8 @@ void lwp_pin_spare(struct lwp *spare, unsigned cpu) {
 }
 
 void lwp_unpin(struct lwp *lwp) {
+    if (is_first(lwp))
+        return;
     atomic_store(&lwp->pinned, false);
     uint64_t cpus[16];
     for (int i = 0; i < 16; i++)
@@ -108,7 +112,7 @@ static void become_reserve(struct lwp *self) {
         !atomic_compare_exchange_strong(&processor->reserve, &none, self))
         return;
     uint32_t cpu = atomic_load(&processor->cpu);
-    if (self->rseq->cpu == cpu)
+    if (self->rseq->cpu == cpu || is_first(self))
         return;
     lwp_pin(self->tid, cpu);
     lwp_unpin(self);

@@ -60,16 +60,34 @@ static bool ours(uint64_t pc) {
     return pc >= (uintptr_t)__start_catapults_text && pc < (uintptr_t)__stop_catapults_text;
 }
 
-/* If it is blocked, it is led to sa_trap from here on when it returns to where it is; if it gets away in that moment,
- * the keeper finds it. What it is to return to must stay as it is as long as it is in sa_trap and has not read it. So
- * one arms at a time, and only what was not armed before it was seen blocked, elsewhere than in sa_trap or in the
- * handler that interrupts that: then it cannot be on its way there. Somebody else's sequence is left alone, too. */
+_Atomic uint64_t sa_places[TRAPS_COUNT];
+
+/* The trap for a place, for good: some context may be in it at any time. 0: there are too many places. */
+static uint64_t trap_for(uint64_t pc) {
+#if defined(__x86_64__)
+    enum { PROBES = 16 };
+    uint64_t at = pc * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    for (int i = 0; i < PROBES; i++, at++) {
+        uint64_t there = 0;
+        if (atomic_compare_exchange_strong(&sa_places[at % TRAPS_COUNT], &there, pc) || there == pc)
+            return (uint64_t)(uintptr_t)sa_traps + TRAPS_SIZE * (at % TRAPS_COUNT) + TRAPS_SIGNATURE;
+    }
+#endif
+    (void)pc;
+    return 0;
+}
+
+/* If it is blocked, it is led to a trap from here on when it returns to where it is; if it gets away in that moment,
+ * the keeper finds it. What is armed is not touched, since the kernel may be reading it, nor is somebody else's
+ * sequence. The runtime's own code, in which it may wait to go on, is left alone. */
 bool watch_catch(struct lwp *lwp, uint64_t *pc, uint64_t *sp) {
     bool alone = LIKELY(activations.traps) && !atomic_exchange(&lwp->arming, true);
     bool armed = lwp->rseq->section != 0;
     bool blocked = watch_blocked(lwp, pc, sp);
-    if (LIKELY(blocked && alone && !armed && !ours(*pc))) {
-        lwp->return_to = lwp->section.start = *pc;
+    uint64_t trap = LIKELY(blocked && alone && !armed && !ours(*pc)) ? trap_for(*pc) : 0;
+    if (LIKELY(trap)) {
+        lwp->section.start = *pc;
+        lwp->section.abort = trap;
         atomic_thread_fence(memory_order_release);
         lwp->rseq->section = (uint64_t)(uintptr_t)&lwp->section;
     } else if (blocked && !(alone && armed)) {

@@ -324,11 +324,18 @@ void dispatcher_interrupt_others(void) {
 
 /* ---- The lock ---------------------------------------------------------------------------------------------------- */
 
+static void resize(void) {
+    dispatcher.resized = false;
+    dispatcher.host->resize();
+}
+
 static void enter(void) {
     dispatcher.host->lock();
     struct processor *here = processor_here();
     if (UNLIKELY(here->over)) /* as if the caller had been interrupted before the call */
         dispatcher_run(here, here->current, dispatcher_decide(here));
+    if (UNLIKELY(dispatcher.resized))
+        resize();
 }
 
 /* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
@@ -389,6 +396,8 @@ void dispatcher_wake(struct processor *processor) {
 
 __attribute__((noreturn)) static void idle(void) {
     for (;;) {
+        if (UNLIKELY(dispatcher.resized))
+            resize();
         struct processor *here = processor_here();
         struct dispatcher_thread *next = dispatcher_decide(here);
         if (next != &here->idle)
@@ -547,6 +556,11 @@ void dispatcher_set_processors(uint32_t count) {
     struct processor *here = processor_here();
     if (here->over) /* the caller was one of those */
         dispatcher_run(here, here->current, dispatcher_decide(here));
+}
+
+void dispatcher_look_for_processors(int64_t now) {
+    if (dispatcher.host->resized && dispatcher.host->resized(now))
+        dispatcher.resized = true;
 }
 
 bool dispatcher_can_bind(uint64_t processors) {

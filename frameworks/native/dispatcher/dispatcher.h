@@ -202,6 +202,11 @@ struct dispatcher_host {
     void (*wake)(struct processor *processor);
     /* Calls dispatcher_interrupted soon on the kernel thread of another processor; or NULL. */
     void (*interrupt)(struct processor *processor);
+    /* Several processors, or NULL. Asked whenever the world outside is attended to: whether another number of them is
+     * to take turns now. If so, the other is called soon, by a thread as any call is, or by a processor that is idle,
+     * to call dispatcher_set_processors. */
+    bool (*resized)(int64_t now);
+    void (*resize)(void);
     int64_t tick; /* at most so many nanoseconds apart, while there is a reason for them */
     /* From now on calls dispatcher_sampled on each processor whenever its kernel thread has run for a tick, whenever
      * that is; asked for more than once. NULL: accounting is by time stamps. */

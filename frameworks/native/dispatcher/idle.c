@@ -65,6 +65,8 @@ void dispatcher_look(int64_t now) {
 static void look(int64_t now) {
     if (UNLIKELY(dispatcher.nothing_to_steal) && now - dispatcher.stolen_in_vain > STEAL_AGAIN)
         dispatcher.nothing_to_steal = false;
+    if (UNLIKELY(dispatcher.several))
+        dispatcher_look_for_processors(now);
     run_out(now);
     expire_all(now);
     if (dispatcher.driver && dispatcher.driver->busy())
@@ -109,6 +111,8 @@ void dispatcher_poll(struct processor *here) {
     dispatcher.polls_until = instant;
     dispatcher.driver->poll(dispatcher.signalled ? 0 : instant); /* what comes now interrupts it, or comes again */
     here->attended = dispatcher.host->now();
+    if (UNLIKELY(dispatcher.several))
+        dispatcher_look_for_processors(here->attended);
     run_out(here->attended);
     expire_all(here->attended);
     attend_to_signals();

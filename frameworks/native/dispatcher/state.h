@@ -43,6 +43,7 @@ struct dispatcher {
 
     /* Where there are several processors. */
     bool several;
+    bool resized;          /* host->resize is to be called */
     bool nothing_to_steal; /* no node gave anything away, and nothing has happened since */
     int64_t stolen_in_vain;
     uint32_t homeless;    /* threads */
@@ -268,6 +269,9 @@ void dispatcher_interrupt_others(void);
 
 /* Whether something is under way, or timers are set. */
 bool dispatcher_is_under_way(void);
+
+/* The world outside is attended to: there may be other CPUs. */
+void dispatcher_look_for_processors(int64_t now);
 
 /* The first instant for which a timer is set. */
 int64_t dispatcher_first_instant(void);

@@ -100,7 +100,9 @@ int sa_stacks(int count, const stack_t *stacks);
 
 /* How many processors the library can use; 1 at first. Returns the number that it has from now on: not more than CPUs
  * are allowed to the process. Those that come and go by it are told by upcalls, and so are those that come and go with
- * the process's CPU affinity, its cpuset, and CPUs that are unplugged, which is looked at once a second. */
+ * the CPUs that the process may use. That is what its first kernel thread may use: it changes with sched_setaffinity
+ * for the number of the process, with its cpuset, and when a CPU is unplugged. It is looked at ten times a second while
+ * a processor is busy; the activations are then given the same CPUs. */
 int sa_setconcurrency(int processors);
 
 /* Starts: makes the upcall NEWPROC with the caller as its sas[1]; returns 0 when that is resumed. EINVAL: no routine.

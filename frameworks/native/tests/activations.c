@@ -16,6 +16,7 @@
 
 #include "activations/activation.h"
 #include "support/child.h"
+#include "support/cpus.h"
 #include "support/small_threads.h"
 
 static int64_t now(void) {
@@ -351,6 +352,67 @@ static void returns_are_caught_by_ticks(void) {
     small_join(&threads[0]);
 }
 
+/* ---- Handlers of the application's ------------------------------------------------------------------------------- */
+
+static _Atomic int handled, interrupted;
+static _Atomic bool handler_yields;
+
+/* It is entered where the kernel has led what came back, from `read`, and blocks there. */
+static void sleep_in_handler(int signal) {
+    (void)signal;
+    struct timespec left = {0, 25 * MILLISECOND};
+    while (nanosleep(&left, &left) != 0)
+        ;
+    for (int i = 0; i < 5 && handler_yields; i++)
+        small_yield();
+    handled++;
+}
+
+static void read_interrupted(void *unused) {
+    (void)unused;
+    for (;;) {
+        char c = 0;
+        ssize_t got = read(ends[0], &c, 1);
+        if (got == 1)
+            break;
+        require(got == -1 && errno == EINTR);
+        interrupted++;
+    }
+    done = true;
+}
+
+static bool interrupt_what_is_away(void) {
+    bool any = false;
+    for (int i = 0; i < activations.lwps; i++)
+        if (lwp_state(&sa_lwps[i]) == LWP_AWAY && syscall(SYS_tgkill, getpid(), sa_lwps[i].tid, SIGUSR2) == 0)
+            any = true;
+    return any;
+}
+
+static void handlers_block(bool yield) {
+    struct sigaction action = {.sa_handler = sleep_in_handler};
+    require(sigaction(SIGUSR2, &action, NULL) == 0);
+    handler_yields = yield;
+    start(1);
+    require(pipe(ends) == 0);
+    small_create(&threads[0], read_interrupted, NULL);
+    for (int i = 0; i < 20; i++) {
+        int before = handled;
+        bool sent = false;
+        int64_t limit = now() + 20000 * MILLISECOND;
+        while (handled == before && now() < limit) {
+            small_yield();
+            sent = sent || interrupt_what_is_away();
+        }
+        require(handled > before);
+    }
+    require(write(ends[1], "x", 1) == 1);
+    small_join(&threads[0]);
+    require(done && interrupted > 0 && interrupted <= handled);
+}
+static void handlers_block_in_the_trap(void) { handlers_block(false); }
+static void handlers_go_on_elsewhere(void) { handlers_block(true); }
+
 /* ---- USER -------------------------------------------------------------------------------------------------------- */
 
 static _Atomic int turns[2];
@@ -539,6 +601,22 @@ static void affinity_changes(void) {
     require(eventually(count(SA_UPCALL_NEWPROC) == 3));
 }
 
+/* As `taskset --pid`: the first kernel thread alone. */
+static void affinity_of_the_process_changes(void) {
+    cpu_set_t all, one;
+    cpus_find(&all, &one);
+    start(2);
+    require(eventually(count(SA_UPCALL_NEWPROC) == 2));
+    for (int i = 1; i <= 3; i++) {
+        cpus_allow(&one);
+        require(eventually(count(SA_UPCALL_PREEMPTED) == i));
+        cpu_set_t mine;
+        require(sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_EQUAL(&mine, &one));
+        cpus_allow(&all);
+        require(eventually(count(SA_UPCALL_NEWPROC) == 2 + i));
+    }
+}
+
 static void two_processors(void) {
     start(2);
     sleepers();
@@ -718,12 +796,15 @@ int main(void) {
         child_test(held_is_not_blocked),
         child_test(returns_are_caught),
         child_test(returns_are_caught_by_ticks),
+        child_test(handlers_block_in_the_trap),
+        child_test(handlers_go_on_elsewhere),
         child_test(user_upcalls_share_a_processor),
         child_test(sections_are_not_interrupted),
         child_test(signals_are_told),
         child_test(faults_are_told),
         child_test(concurrency_changes),
         child_test(affinity_changes),
+        child_test(affinity_of_the_process_changes),
         child_test(two_processors),
         child_test(standby_never_runs),
         child_test(standbys_are_slow),

@@ -8,6 +8,7 @@
 
 #include "catapults.h"
 #include "support/child.h"
+#include "support/cpus.h"
 
 #define PLACES POLICIES "/places.so"
 #define FIFO POLICIES "/per_processor_fifo.so"
@@ -339,6 +340,44 @@ static void who_is_there_is_placed_anew(void) {
     require(strcmp(catapults_policy_name(), "places") == 0);
 }
 
+static void await_processors(int count) {
+    for (int64_t end = catapults_now() + 20000 * (int64_t)MS; catapults_processors() != count && catapults_now() < end;)
+        catapults_sleep(MS);
+    require(catapults_processors() == count);
+}
+
+static void *say_where(void *argument) {
+    *(pid_t *)argument = kernel_thread();
+    return NULL;
+}
+
+static bool runs_on_first(void) {
+    pid_t place;
+    set(&at, 1);
+    catapults_t thread = spawn(say_where, &place);
+    set(&at, 0);
+    require(catapults_join(thread, NULL) == 0);
+    return place == getpid();
+}
+
+/* The policy is told: it places nothing on a node that has departed, and places again on one that has arrived. */
+static void nodes_go_and_come_with_cpus(void) {
+    cpu_set_t all, one;
+    cpus_find(&all, &one);
+    given = 0;
+    begin(CATAPULTS_PROCESSORS_ALL, PLACES);
+    int most = catapults_processors();
+    for (int i = 0; i < 3; i++) {
+        require(!runs_on_first());
+        cpus_allow(&one);
+        await_processors(1);
+        require(runs_on_first());
+        cpus_allow(&all);
+        await_processors(most);
+    }
+    require(strcmp(catapults_policy_name(), "places") == 0);
+}
+
 static void one_stays_one(void) {
     begin(1, PLACES);
     catapults_t threads[THREADS];
@@ -488,6 +527,7 @@ int main(void) {
         child_test(processors_come_and_go_with_queues),
         child_test(processors_come_and_go_with_loads),
         child_test(who_is_there_is_placed_anew),
+        child_test(nodes_go_and_come_with_cpus),
         child_test(one_stays_one),
         child_test(a_child_has_one),
         cmocka_unit_test(a_policy_that_breaks_a_guard_is_out),

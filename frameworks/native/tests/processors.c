@@ -10,6 +10,7 @@
 
 #include "catapults.h"
 #include "support/child.h"
+#include "support/cpus.h"
 
 enum { MS = 1000000 };
 
@@ -384,6 +385,64 @@ static void compute(int64_t duration) {
     compute_until(&never, duration);
 }
 
+static void await_processors(int count) {
+    for (int64_t end = catapults_now() + 20000 * (int64_t)MS; catapults_processors() != count && catapults_now() < end;)
+        catapults_sleep(MS);
+    require(catapults_processors() == count);
+}
+
+static cpu_set_t allowed;
+
+static void *check_cpus(void *argument) {
+    cpu_set_t mine;
+    require(sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_EQUAL(&mine, &allowed));
+    return argument;
+}
+
+/* Only the first kernel thread is told from outside. */
+static void cpus_come_and_go(void) {
+    cpu_set_t all, one;
+    cpus_find(&all, &one);
+    begin(CATAPULTS_PROCESSORS_ALL, NULL);
+    int most = catapults_processors();
+    require(most == (CPU_COUNT(&all) < 128 ? CPU_COUNT(&all) : 128));
+    for (int round = 0; round < 6; round++) {
+        allowed = round % 2 ? all : one;
+        cpus_allow(&allowed);
+        await_processors(round % 2 ? most : 1);
+        catapults_t threads[8];
+        for (int i = 0; i < 8; i++)
+            threads[i] = spawn(check_cpus, NULL);
+        for (int i = 0; i < 8; i++)
+            require(catapults_join(threads[i], NULL) == 0);
+    }
+    require(catapults_set_processors(2) == 0); /* from now on a number is a number */
+    cpus_allow(&one);
+    catapults_sleep(100 * MS);
+    require(catapults_processors() == 2);
+    require(catapults_set_processors(CATAPULTS_PROCESSORS_ALL) == 0);
+    await_processors(1);
+}
+
+static atomic_bool gone;
+
+static void *shrink(void *set) {
+    compute(20 * MS);
+    cpus_allow(set);
+    return NULL;
+}
+
+/* Nobody calls the runtime, nor has it anything to do at first. */
+static void cpus_go_while_threads_compute(void) {
+    cpu_set_t all, one;
+    cpus_find(&all, &one);
+    begin(CATAPULTS_PROCESSORS_ALL, POLICIES "/turns.so");
+    catapults_t shrinks = spawn(shrink, &one), sleeps = spawn(sleep_a_while, NULL);
+    compute_until(&gone, 200 * (int64_t)MS);
+    await_processors(1);
+    require(catapults_join(shrinks, NULL) == 0 && catapults_join(sleeps, NULL) == 0);
+}
+
 static atomic_bool woke, go_on;
 
 static void *sleep_and_say_so(void *argument) {
@@ -705,6 +764,8 @@ int main(void) {
         child_test(who_spins_elsewhere_can_be_suspended),
         child_test(threads_stay_where_they_are_bound_to),
         child_test(processors_come_and_go),
+        child_test(cpus_come_and_go),
+        child_test(cpus_go_while_threads_compute),
         child_test(who_is_left_looks_outside),
         child_test(who_is_left_takes_turns_with_those_that_come),
         child_test(turns_that_wait_leave_room_for_processors),

@@ -35,11 +35,38 @@ struct kernel_thread {
 
 static struct kernel_thread first;
 
+static void resize(void);
+
 /* ---- How many ---------------------------------------------------------------------------------------------------- */
 
-static int usable(void) {
+enum { LOOK_AGAIN = 20000000 }; /* nanoseconds until the CPUs are looked at again */
+
+/* That the process may use, and that are there: what its first kernel thread may. That changes with its cpuset and when
+ * one is unplugged, and is what another process changes that is given the number of this one. */
+static bool read_cpus(cpu_set_t *set) { return sched_getaffinity(getpid(), sizeof *set, set) == 0; }
+
+static int usable(const cpu_set_t *set) {
+    int count = CPU_COUNT(set);
+    return count < DISPATCHER_PROCESSORS ? count : DISPATCHER_PROCESSORS;
+}
+
+static int usable_now(void) {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return read_cpus(&set) ? usable(&set) : 1;
+}
+
+static struct {
+    bool follows; /* as many processors as there are CPUs */
+    int64_t looked;
+    cpu_set_t set;
+} cpus;
+
+static bool resized(int64_t now) {
+    if (!cpus.follows || now - cpus.looked < LOOK_AGAIN)
+        return false;
+    cpus.looked = now;
+    cpu_set_t set;
+    return read_cpus(&set) && !CPU_EQUAL(&set, &cpus.set);
 }
 
 int processors_wanted(const struct catapults_options *options) {
@@ -58,8 +85,9 @@ int processors_wanted(const struct catapults_options *options) {
                        DISPATCHER_PROCESSORS);
         return 0;
     }
+    cpus.follows = wanted == CATAPULTS_PROCESSORS_ALL && read_cpus(&cpus.set);
     if (wanted == CATAPULTS_PROCESSORS_ALL)
-        wanted = usable() < DISPATCHER_PROCESSORS ? usable() : DISPATCHER_PROCESSORS;
+        wanted = cpus.follows ? usable(&cpus.set) : 1;
     return wanted == 0 ? 1 : (int)wanted;
 }
 
@@ -149,6 +177,8 @@ void processors_prepare(struct dispatcher_host *host) {
     host->wake = wake;
     if (host->arm)
         host->interrupt = interrupt;
+    host->resized = resized;
+    host->resize = resize;
     first.thread = gettid();
 }
 
@@ -213,16 +243,9 @@ int processors_start(void) {
 
 /* ---- Later ------------------------------------------------------------------------------------------------------- */
 
-int catapults_set_processors(int count) {
-    if (count == CATAPULTS_PROCESSORS_ALL)
-        count = usable() < DISPATCHER_PROCESSORS ? usable() : DISPATCHER_PROCESSORS;
-    if (count < 1 || count > DISPATCHER_PROCESSORS)
-        return EINVAL;
-    if (!dispatcher_guard.several)
-        return count == 1 ? 0 : ENOTSUP;
-    int error = 0;
-    dispatcher_enter();
-    int before = runtime.processors;
+/* Within dispatcher_enter. May run other threads. */
+static int set_processors(int count) {
+    int error = 0, before = runtime.processors;
     runtime.processors = count;
     dispatcher_set_processors((uint32_t)count); /* those that are there: numbers are given out from below */
     while (runtime.processors == count && dispatcher_processors() < (uint32_t)count && !error)
@@ -231,8 +254,36 @@ int catapults_set_processors(int count) {
         runtime.processors = before;
         dispatcher_set_processors((uint32_t)before);
     }
+    return error;
+}
+
+int catapults_set_processors(int count) {
+    bool all = count == CATAPULTS_PROCESSORS_ALL;
+    if (all)
+        count = usable_now();
+    if (count < 1 || count > DISPATCHER_PROCESSORS)
+        return EINVAL;
+    if (!dispatcher_guard.several)
+        return count == 1 ? 0 : ENOTSUP;
+    dispatcher_enter();
+    cpus.follows = all;
+    CPU_ZERO(&cpus.set); /* the kernel threads are told */
+    int error = set_processors(count);
     dispatcher_leave();
     return error;
+}
+
+/* Who was told of other CPUs was the first kernel thread, perhaps alone. */
+static void tell_cpus(pid_t thread) {
+    if (thread != getpid())
+        sched_setaffinity(thread, sizeof cpus.set, &cpus.set);
+}
+
+static void resize(void) {
+    if (!cpus.follows || !read_cpus(&cpus.set))
+        return;
+    processors_each(tell_cpus);
+    set_processors(usable(&cpus.set)); /* an error leaves fewer */
 }
 
 void processors_each(void (*function)(pid_t thread)) {
@@ -275,4 +326,5 @@ void processors_restart(void) {
     atomic_store_explicit(&word, FREE, memory_order_relaxed);
     runtime.processors = 1;
     runtime.several = false;
+    cpus.follows = false;
 }

@@ -118,9 +118,15 @@ int catapults_preemption_register(const void *address);
 /*
  * How many processors take turns (catapults_options.processors), from 1 to 128 or CATAPULTS_PROCESSORS_ALL. More than
  * ever are started; those that are too many take no more turns once their threads give up the processor, but of threads
- * that are bound to them alone. A CPU that goes away from the process, or comes to it, is not noticed: whoever knows
- * calls this. A policy with nodes is told of it by `arrival` and `departure`, and threads are placed anew whose
- * processor goes. ENOTSUP: the runtime was started with one. EINVAL, EAGAIN, ENOMEM. May run other threads.
+ * that are bound to them alone. A policy with nodes is told of it by `arrival` and `departure`, and threads are placed
+ * anew whose processor goes. ENOTSUP: the runtime was started with one. EINVAL, EAGAIN, ENOMEM. May run other threads.
+ *
+ * CATAPULTS_PROCESSORS_ALL, here or when the runtime is started, lets the number follow the CPUs that the process may
+ * use, until another one is asked for here; a number stays what it is, whatever CPUs there are. What the process may
+ * use is what its first kernel thread may: it changes with sched_setaffinity for the number of the process (`taskset
+ * --pid`), with its cpuset, and when a CPU is unplugged. It is noticed within 20 ms by a processor that attends to the
+ * world outside: between turns, at a tick, or when it wakes up; while all sleep, or all compute and nothing waits,
+ * nothing is noticed, and nothing is to be decided. All kernel threads are then given the same CPUs.
  */
 int catapults_set_processors(int count);
 int catapults_processors(void);
