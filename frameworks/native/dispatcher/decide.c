@@ -147,6 +147,8 @@ static struct processor *place_for(const struct dispatcher_thread *thread, struc
     return there;
 }
 
+struct processor *dispatcher_stands_on(const struct dispatcher_thread *thread) { return place_of(thread); }
+
 bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread) {
     const struct processor *there = place_of(thread);
     return there && there != processor_here();
@@ -574,7 +576,12 @@ int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
     if (!dispatcher_can_bind(processors))
         return EINVAL;
     thread->bound = processors;
+    dispatcher.picky = true;
     return 0;
 }
 
 void *dispatcher_processor_host(const struct processor *processor) { return processor->host; }
+
+void *dispatcher_node_of(const struct processor *processor) {
+    return processor->scheduler == &dispatcher.root ? NULL : processor->scheduler;
+}

@@ -814,6 +814,8 @@ static void interrupt(void) {
     dispatcher_enter();
     struct processor *here = processor_here();
     bool was_armed = here->armed != 0;
+    if (UNLIKELY(dispatcher.several))
+        dispatcher.picky = true;
     here->armed = 0;
     here->late = false;
     charge_samples(here);

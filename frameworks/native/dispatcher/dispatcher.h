@@ -303,12 +303,16 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
  * dispatcher_has_room says, for what the old policy keeps; not used afterwards. False: some record has no room for the
  * attributes of the new one. Returns what the new policy stopped at, and then nothing has changed; or NULL, and then
  * the old instance is not used any more. The caller calls dispatcher_unblocked next: what was RUNNING under the
- * scheduler has given the processor up.
+ * scheduler has given the processor up. If one of the policies has nodes the scheduler is the root, and the only one;
+ * `nodes`: if the new one has, memory for each processor as in dispatcher_add_processor, by their numbers, but for 0.
  */
 bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapults_policy *policy,
                          unsigned long *parts);
 const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, const struct catapults_policy *policy,
-                                                void *instance, void *parts);
+                                                void *instance, void *const *nodes, void *parts);
+
+/* The memory of a processor's node; NULL: it has none, or the first, whose node is in the instance. */
+void *dispatcher_node_of(const struct processor *processor);
 
 /* One that has ended, so that its memory can be given back; NULL: none, and each is told of once. */
 struct scheduler *dispatcher_take_removed(void);

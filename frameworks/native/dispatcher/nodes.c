@@ -83,24 +83,25 @@ static void begin(struct scheduler *scheduler, struct processor *processor, char
     dispatcher_find_flat();
 }
 
-static void arrive(struct scheduler *scheduler) {
+/* Returns what the policy stopped at, and then `event`: which. */
+static const struct catapults_stop *arrive(struct scheduler *scheduler, const char **event) {
     struct node *node = scheduler->node;
     node->policy.number = node->processor->number;
     scheduler->policy->adopt_node(scheduler->shared, &node->policy);
     set_property(node, "number", node->policy.number);
     set_property(node, "load", 0);
     tell_loads();
+    *event = "arrival";
     const struct catapults_stop *stop = raise(dispatcher.root.handlers->arrival, &node->policy);
-    const char *event = "arrival";
     if (!stop && scheduler->handlers->init) {
-        event = "init";
+        *event = "init";
         stop = RAISE_INIT(scheduler);
     }
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, event, stop, NULL, dispatcher_running());
+    return stop;
 }
 
-void dispatcher_nodes_start(struct processor *first, const struct catapults_policy *policy, char *memory) {
+static const struct catapults_stop *start(struct processor *first, const struct catapults_policy *policy, char *memory,
+                                          const char **event) {
     struct scheduler *root = &dispatcher.root;
     clear(memory, rounded(policy->shared_size));
     policy->share(memory);
@@ -109,16 +110,45 @@ void dispatcher_nodes_start(struct processor *first, const struct catapults_poli
     begin(root, first, memory + rounded(policy->shared_size), policy, memory);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(root);
-    arrive(root);
+    return arrive(root, event);
 }
 
-void dispatcher_node_arrives(struct processor *processor, void *memory) {
+void dispatcher_nodes_start(struct processor *first, const struct catapults_policy *policy, char *memory) {
+    const char *event;
+    const struct catapults_stop *stop = start(first, policy, memory, &event);
+    if (UNLIKELY(stop))
+        dispatcher_contain(&dispatcher.root, event, stop, NULL, dispatcher_running());
+}
+
+static const struct catapults_stop *come(struct processor *processor, void *memory, const char **event) {
     struct scheduler *scheduler = memory, *root = &dispatcher.root;
     *scheduler = (struct scheduler){.name = root->name, .host = root->host};
     begin(scheduler, processor, memory, root->policy, root->shared);
     dispatcher.last->next = scheduler;
     dispatcher.last = scheduler;
-    arrive(scheduler);
+    return arrive(scheduler, event);
+}
+
+void dispatcher_node_arrives(struct processor *processor, void *memory) {
+    const char *event;
+    const struct catapults_stop *stop = come(processor, memory, &event);
+    if (UNLIKELY(stop))
+        dispatcher_contain(processor->scheduler, event, stop, NULL, dispatcher_running());
+}
+
+const struct catapults_stop *dispatcher_nodes_begin(const struct catapults_policy *policy, char *memory,
+                                                    void *const *nodes) {
+    struct processor *first = dispatcher.several ? dispatcher.processors[0] : processor_here();
+    const char *event;
+    const struct catapults_stop *stop = start(first, policy, memory, &event);
+    for (uint32_t i = 1; i < dispatcher.processors_count && !stop; i++) {
+        struct processor *processor = dispatcher.processors[i];
+        if (processor->parked)
+            processor->scheduler = nodes[i]; /* it comes later */
+        else
+            stop = come(processor, nodes[i], &event);
+    }
+    return stop;
 }
 
 static struct dispatcher_thread *runs_here(void) { return processor_here()->over ? NULL : dispatcher_running(); }
@@ -203,21 +233,41 @@ static struct scheduler *least(uint64_t bound) {
     return one ? one : least(0);
 }
 
-/* The thread is in hand, and nowhere. `usual`: where it is to be if the policy does not say; NULL: anywhere. */
-static struct scheduler *where(struct dispatcher_thread *thread, struct scheduler *usual,
-                               const struct dispatcher_thread *runs) {
+/* Whether the instance's processor may run it: what waits there for another would keep it from running others. */
+static bool can_have(const struct scheduler *scheduler, const struct dispatcher_thread *thread) {
+    const struct processor *there = scheduler->node->processor;
+    if (thread->kept_on && thread->kept_on != there)
+        return false;
+    return !thread->bound || (there->number < 64 && (thread->bound >> there->number & 1));
+}
+
+/* The thread is in hand, and nowhere. `usual`: where it is to be if the policy does not say; NULL: anywhere. Or what
+ * the policy stopped at. */
+static struct scheduler *ask_where(struct dispatcher_thread *thread, struct scheduler *usual,
+                                   const struct catapults_stop **stop) {
     native_thread_event *dispatch = dispatcher.root.handlers->dispatch;
-    if (UNLIKELY(thread->bound != 0))
+    *stop = NULL;
+    if (UNLIKELY(thread->bound != 0)) {
+        dispatcher.picky = true;
         return least(thread->bound);
+    }
+    const struct processor *kept_on = dispatcher.several ? thread->kept_on : NULL;
+    if (UNLIKELY(kept_on != NULL) && kept_on->scheduler->node)
+        return kept_on->scheduler;
     if (!dispatch)
         return usual ? usual : least(0);
     tell_loads();
-    const struct catapults_stop *stop = raise(dispatch, &thread->policy);
-    if (UNLIKELY(stop)) {
+    *stop = raise(dispatch, &thread->policy);
+    return *stop ? NULL : node_of(catapults_list_pop(sent())->parent);
+}
+
+static struct scheduler *where(struct dispatcher_thread *thread, struct scheduler *usual,
+                               const struct dispatcher_thread *runs) {
+    const struct catapults_stop *stop;
+    struct scheduler *there = ask_where(thread, usual, &stop);
+    if (UNLIKELY(stop))
         dispatcher_contain(&dispatcher.root, "dispatch", stop, NULL, runs);
-        return NULL;
-    }
-    return node_of(catapults_list_pop(sent())->parent);
+    return there;
 }
 
 static void enter(struct dispatcher_thread *thread, struct scheduler *scheduler) {
@@ -234,6 +284,23 @@ struct scheduler *dispatcher_place(struct dispatcher_thread *thread, struct sche
     if (to)
         enter(thread, to);
     return to;
+}
+
+/* Who runs stays where it runs: its processor could not run it for another, and would keep that one from its own. */
+const struct catapults_stop *dispatcher_place_first(struct dispatcher_thread *thread) {
+    const struct catapults_stop *stop = NULL;
+    struct processor *on = dispatcher.several ? dispatcher_stands_on(thread) : NULL;
+    bool stays = on && on->scheduler->node && can_have(on->scheduler, thread);
+    struct scheduler *to = stays ? on->scheduler : ask_where(thread, NULL, &stop);
+    if (!stop) {
+        enter(thread, to);
+        stop = RAISE(to, newthread, &thread->policy);
+    }
+    if (!stop && !dispatcher_is_runnable(thread)) {
+        leave(thread);
+        stop = RAISE(to, suspend_thread, &thread->policy);
+    }
+    return stop;
 }
 
 static void migrate(struct dispatcher_thread *thread, struct scheduler *to, const struct dispatcher_thread *runs) {
@@ -277,30 +344,56 @@ static struct scheduler *next_by_load(const struct scheduler *before) {
     return most;
 }
 
+/* Whether there is a thread that the thief can have. */
+static bool has_for(const struct scheduler *thief, const struct scheduler *victim) {
+    const struct dispatcher_thread *turn = dispatcher.frames[victim->node->frame].turn;
+    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        if (thread->scheduler == victim && thread != turn && !thread->homeless && dispatcher_is_runnable(thread) &&
+            can_have(thief, thread))
+            return true;
+    return false;
+}
+
+/* What the policy has given: goes to the thief, or back. */
+static bool take(struct scheduler *thief, struct scheduler *victim) {
+    bool taken = false;
+    struct catapults_list list = *sent();
+    catapults_list_init(sent());
+    while (list.first && thief->node) {
+        struct dispatcher_thread *thread = dispatcher_thread_of(catapults_list_pop(&list));
+        bool goes = can_have(thief, thread);
+        leave(thread);
+        migrate(thread, goes ? thief : victim, NULL);
+        taken = taken || goes;
+    }
+    return taken;
+}
+
+/* How often a policy is asked that gives what cannot be had. */
+enum { MOST_ASKED = 64 };
+
 bool dispatcher_steal(struct scheduler *thief) {
     struct scheduler *root = &dispatcher.root, *victim = NULL;
     if (!root->handlers->steal || dispatcher.nothing_to_steal)
         return false;
     tell_loads();
     while ((victim = next_by_load(victim))) {
-        if (victim == thief || dispatcher_ready_at(victim) == 0)
+        if (victim == thief || dispatcher_ready_at(victim) == 0 ||
+            (UNLIKELY(dispatcher.picky) && !has_for(thief, victim)))
             continue;
-        tell(victim, true);
-        const struct catapults_stop *stop = victim->handlers->steal(victim->self, &thief->node->policy);
-        if (UNLIKELY(stop)) {
-            dispatcher_contain(victim, "steal", stop, NULL, NULL);
-            return false;
+        for (int64_t asked = 0; asked < dispatcher_ready_at(victim) && asked < MOST_ASKED; asked++) {
+            tell(victim, true);
+            const struct catapults_stop *stop = victim->handlers->steal(victim->self, &thief->node->policy);
+            if (UNLIKELY(stop)) {
+                dispatcher_contain(victim, "steal", stop, NULL, NULL);
+                return false;
+            }
+            if (!sent()->first)
+                break;
+            bool taken = take(thief, victim);
+            if (taken || !thief->node)
+                return thief->node != NULL;
         }
-        if (!sent()->first)
-            continue;
-        struct catapults_list list = *sent();
-        catapults_list_init(sent());
-        while (list.first && thief->node) {
-            struct dispatcher_thread *thread = dispatcher_thread_of(catapults_list_pop(&list));
-            leave(thread);
-            migrate(thread, thief, NULL);
-        }
-        return thief->node != NULL;
     }
     dispatcher.nothing_to_steal = true;
     dispatcher.stolen_in_vain = dispatcher.host->now();

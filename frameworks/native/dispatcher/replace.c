@@ -15,9 +15,17 @@ static void hand_on(struct dispatcher_thread *member, const struct scheduler *be
 static struct dispatcher_thread *first(const struct scheduler *scheduler);
 static struct dispatcher_thread *next(const struct scheduler *scheduler, struct dispatcher_thread *member);
 static void copy(void *to, const void *from, unsigned long size);
+static bool have_room_for_nodes(const struct catapults_policy *policy, unsigned long *parts);
+static const struct catapults_stop *replace_nodes(const struct catapults_policy *policy, void *instance,
+                                                  void *const *nodes, char *parts);
+
+/* Either the old policy or the new one has an instance for each processor. */
+static bool are_nodes(const struct catapults_policy *policy) { return dispatcher.root.node || policy->shared_size; }
 
 bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapults_policy *policy,
                          unsigned long *parts) {
+    if (UNLIKELY(are_nodes(policy)))
+        return have_room_for_nodes(policy, parts);
     bool has = true;
     *parts = scheduler->policy->thread_size; /* for a thread as new ones are */
     for (struct dispatcher_thread *member = first(scheduler); member; member = next(scheduler, member)) {
@@ -28,7 +36,9 @@ bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapul
 }
 
 const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, const struct catapults_policy *policy,
-                                                void *instance, void *parts) {
+                                                void *instance, void *const *nodes, void *parts) {
+    if (UNLIKELY(are_nodes(policy)))
+        return replace_nodes(policy, instance, nodes, parts);
     unsigned long size = scheduler->policy->thread_size;
     tell(scheduler, true);                      /* what has passed until now is still charged */
     const struct scheduler before = *scheduler; /* but for its record, whose attributes are not in it */
@@ -173,4 +183,145 @@ static struct dispatcher_thread *next(const struct scheduler *scheduler, struct 
 static void copy(void *to, const void *from, unsigned long size) {
     for (unsigned long i = 0; i < size; i++)
         ((char *)to)[i] = ((const char *)from)[i];
+}
+
+/* ---- Policies with nodes -----------------------------------------------------------------------------------------
+ *
+ * Before or afterwards there are several instances, in their own memory each: the old ones are not touched until the
+ * new policy has taken all, and then they are nobody's. There are no other schedulers.
+ *
+ *     parts   │ instances of the processors │ a new thread │ thread, what else is kept of it │ thread, … │ …
+ */
+struct kept {
+    struct scheduler *scheduler;
+    bool homeless;
+};
+
+static unsigned long part_size(void) {
+    unsigned long size = (dispatcher.root.policy->thread_size + 15) & ~15ul;
+    return size + ((sizeof(struct kept) + 15) & ~15ul);
+}
+
+static struct kept *kept_in(char *part) { return (struct kept *)(part + part_size()) - 1; }
+
+static unsigned long instances_size(void) {
+    return (dispatcher.processors_count * sizeof(struct scheduler *) + 15) & ~15ul;
+}
+
+static bool have_room_for_nodes(const struct catapults_policy *policy, unsigned long *parts) {
+    bool has = true;
+    *parts = instances_size() + part_size();
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        has = has && policy->thread_size <= thread->room;
+        *parts += part_size();
+    }
+    return has;
+}
+
+static const struct catapults_stop *begin(const struct catapults_policy *policy, void *instance, void *const *nodes) {
+    struct scheduler *root = &dispatcher.root;
+    if (policy->shared_size)
+        return dispatcher_nodes_begin(policy, instance, nodes);
+    dispatcher_put_in_force(root, policy, instance ? instance : root->builtin);
+    policy->start(root->instance);
+    dispatcher_frames_start(root);
+    dispatcher_clock_start(root);
+    if (dispatcher.host->scheduler_started)
+        dispatcher.host->scheduler_started(root);
+    return root->handlers->init ? RAISE_INIT(root) : NULL;
+}
+
+static const struct catapults_stop *take_anew(struct dispatcher_thread *thread, const struct scheduler *before,
+                                              const char *part, const char *new) {
+    struct scheduler *root = &dispatcher.root;
+    if (!root->node) {
+        root->runnable += dispatcher_is_runnable(thread);
+        return take(root, before, thread, part, new);
+    }
+    root->policy->adopt(root->instance, &thread->policy);
+    if (root->consumed)
+        dispatcher_clock_adopt(thread);
+    dispatcher.host->adopted(thread);
+    hand_on(thread, before, part, new);
+    return dispatcher_place_first(thread);
+}
+
+/* Nothing is RUNNING on any processor any more, but the caller on its own, who has lost it. */
+static void end_all_turns(void) {
+    struct processor *here = processor_here();
+    dispatcher.waiting = 0;
+    dispatcher.running = 0;
+    for (uint16_t frame = NOBODY + 1; frame < FRAMES; frame++)
+        dispatcher.frames[frame].turn = NULL;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        for (; one->turns_first; one->turns_first = one->turns_first->turn_next)
+            one->turns_first->turn_waits = false;
+        one->frame = one->sees = NOBODY;
+        if (!dispatcher.root.node)
+            one->scheduler = &dispatcher.root;
+        if (one == here || one->current == &one->idle)
+            continue;
+        one->over = true;
+        if (dispatcher.host->interrupt)
+            dispatcher.host->interrupt(one);
+    }
+    if (dispatcher.several && !dispatcher.root.node)
+        dispatcher_give_out_frames();
+    for (struct scheduler *node = &dispatcher.root; node; node = node->next)
+        dispatcher_noticed(node);
+}
+
+static const struct catapults_stop *replace_nodes(const struct catapults_policy *policy, void *instance,
+                                                  void *const *nodes, char *parts) {
+    struct scheduler *root = &dispatcher.root, *last = dispatcher.last;
+    for (struct scheduler *one = root; one; one = one->next)
+        tell(one, true); /* what has passed until now is still charged */
+    const struct scheduler before = *root;
+    const unsigned long size = before.policy->thread_size, step = part_size();
+    const uint32_t homeless = dispatcher.homeless;
+    struct scheduler **schedulers = (struct scheduler **)parts;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        schedulers[i] = dispatcher.processors[i]->scheduler;
+    char *const new = parts + instances_size(), *part = new;
+    before.policy->adopt(before.instance, (struct catapults_thread *)new);
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        copy(part += step, &thread->policy, size);
+        *kept_in(part) = (struct kept){.scheduler = thread->scheduler, .homeless = thread->homeless};
+        thread->scheduler = root;
+        thread->homeless = false;
+        thread->policy.container = 0;
+    }
+    dispatcher.homeless = 0;
+    dispatcher.last = root;
+    root->next = NULL;
+    root->node = NULL;
+    root->shared = NULL;
+    root->runnable = 0;
+    root->asked_for = root->declined = root->idle = false;
+
+    const struct catapults_stop *stop = begin(policy, instance, nodes);
+    part = new;
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread && !stop; thread = thread->newer)
+        stop = take_anew(thread, &before, part += step, new);
+    if (!stop) {
+        for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+            thread->set_aside = thread->set_aside || thread->state == THREAD_BLOCKED;
+        end_all_turns();
+        return NULL;
+    }
+    *root = before;
+    dispatcher.last = last;
+    dispatcher.homeless = homeless;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        dispatcher.processors[i]->scheduler = schedulers[i];
+    part = new;
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        part += step;
+        thread->scheduler = kept_in(part)->scheduler;
+        thread->homeless = kept_in(part)->homeless;
+        copy(&thread->policy, part, size);
+    }
+    dispatcher_find_flat();
+    return stop;
 }

@@ -44,6 +44,7 @@ struct dispatcher {
     /* Where there are several processors. */
     bool several;
     bool resized;          /* host->resize is to be called */
+    bool picky;            /* some threads may not run, or not go on, on any processor: not all can be stolen */
     bool nothing_to_steal; /* no node gave anything away, and nothing has happened since */
     int64_t stolen_in_vain;
     uint32_t homeless;    /* threads */
@@ -201,6 +202,9 @@ static inline int64_t dispatcher_ready(void) {
     return (dispatcher.root.node ? runnable : dispatcher.root.runnable) - dispatcher.running;
 }
 
+/* The processor on whose kernel thread it stands, or goes on; NULL: none. */
+struct processor *dispatcher_stands_on(const struct dispatcher_thread *thread);
+
 /* The frame in which it is RUNNING; NOBODY: it is not. */
 uint16_t dispatcher_frame_of(const struct dispatcher_thread *member);
 
@@ -230,6 +234,14 @@ void dispatcher_nodes_start(struct processor *first, const struct catapults_poli
 /* A processor comes, whose node lies there; one goes. */
 void dispatcher_node_arrives(struct processor *processor, void *memory);
 void dispatcher_node_departs(struct processor *processor);
+
+/* The same in place of another policy: starts it, with a node for each processor that is not parked; `nodes`: memory of
+ * dispatcher_node_size for each but the first. Returns what it stopped at. */
+const struct catapults_stop *dispatcher_nodes_begin(const struct catapults_policy *policy, char *memory,
+                                                    void *const *nodes);
+
+/* Of a thread that it has adopted and that is in no instance: tells it, as of a new one. Returns what it stopped at. */
+const struct catapults_stop *dispatcher_place_first(struct dispatcher_thread *thread);
 
 /* All that is homeless and can run is placed. */
 void dispatcher_place_homeless(void);

@@ -61,7 +61,7 @@ struct native_handlers {
     /*
      * Optional. `t` is a processor that has nothing to do, not the one whose instance this is; some thread is READY
      * here. Those that it can have, if any, are in the list at catapults_policy.sent then, with that processor as their
-     * `parent`; migrate follows there for each.
+     * `parent`; migrate follows there for each, or here for one that may not run there.
      */
     native_thread_event *steal;
 };

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "catapults.h"
 #include "support/child.h"
@@ -24,6 +25,11 @@ static void begin(int processors, const char *policy) {
     require(catapults_schedvar_register("at", &at) == (strcmp(policy, PLACES) == 0 ? 0 : ENOENT));
     catapults_schedvar_register("broken", &broken);
     catapults_schedvar_register("given", &given);
+}
+
+static void begin_variables(void) {
+    require(catapults_schedvar_register("at", &at) == 0 && catapults_schedvar_register("broken", &broken) == 0 &&
+            catapults_schedvar_register("given", &given) == 0);
 }
 
 static catapults_t spawn(void *(*start)(void *), void *argument) {
@@ -153,6 +159,35 @@ static void who_is_bound_to_one_that_goes_stays(void) {
     require(catapults_set_processors(1) == 0);
     atomic_store(&parked, true);
     join_all(threads, 4);
+}
+
+static atomic_bool has_run;
+
+static void *run_once(void *argument) {
+    *(pid_t *)argument = kernel_thread();
+    atomic_store(&has_run, true);
+    return NULL;
+}
+
+/* A policy that gives away what the thief may not run: that is given back, and others are asked for. */
+static void who_may_not_run_there_is_not_stolen(void) {
+    begin(2, PLACES);
+    catapults_t bound[5], thread;
+    pid_t places[5], place;
+    require(catapults_setaffinity(catapults_self(), 1) == 0);
+    catapults_preemption_hold();
+    struct catapults_attributes here = {.processors = 1};
+    for (int i = 0; i < 5; i++)
+        require(catapults_create(&bound[i], &here, stay, &places[i]) == 0);
+    thread = spawn(run_once, &place); /* behind them */
+    while (!atomic_load(&has_run))
+        ;
+    catapults_preemption_release();
+    require(place != kernel_thread());
+    join_all(bound, 5);
+    require(catapults_join(thread, NULL) == 0);
+    for (int i = 0; i < 5; i++)
+        require(places[i] == kernel_thread());
 }
 
 /* ---- Across nodes ------------------------------------------------------------------------------------------------ */
@@ -410,6 +445,49 @@ static void a_child_has_one(void) {
     join_all(threads, 4);
 }
 
+/* ---- Accounting -------------------------------------------------------------------------------------------------- */
+
+static int64_t processor_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* In turns, each of which is on one kernel thread. */
+static void *compute(void *milliseconds) {
+    for (int i = 0; i < 10; i++) {
+        for (int64_t before = processor_time(); processor_time() < before + (intptr_t)milliseconds * MS / 10;)
+            ;
+        catapults_yield();
+    }
+    return (void *)(intptr_t)(catapults_consumed(catapults_self()) / 1000);
+}
+
+static void account(int processors, enum catapults_accounting way, bool exact) {
+    alarm(100);
+    require(catapults_init(&(struct catapults_options){.processors = processors, .policy = FIFO, .accounting = way}) ==
+            0);
+    catapults_account();
+    int64_t start = catapults_now();
+    catapults_t threads[4];
+    for (intptr_t i = 0; i < 4; i++) {
+        threads[i] = spawn(compute, (void *)(intptr_t)(i < 2 ? 150 : 300));
+    }
+    int64_t sum = 0;
+    for (int i = 0; i < 4; i++) {
+        void *microseconds;
+        require(catapults_join(threads[i], &microseconds) == 0);
+        int64_t consumed = (intptr_t)microseconds, own = i < 2 ? 150000 : 300000;
+        require(consumed >= (exact ? own : own / 2) && (exact || consumed <= own * 3 / 2));
+        sum += consumed;
+    }
+    require(!exact || sum <= (catapults_now() - start) / 1000 * processors);
+}
+
+static void time_stamps_on_one(void) { account(1, CATAPULTS_ACCOUNTING_TIME_STAMPS, true); }
+static void time_stamps_on_two(void) { account(2, CATAPULTS_ACCOUNTING_TIME_STAMPS, true); }
+static void samples_on_two(void) { account(2, CATAPULTS_ACCOUNTING_STATISTICAL, false); }
+
 /* ---- Policies that have to go ------------------------------------------------------------------------------------ */
 
 /* `broken`: what the policy does wrong from the middle on; all threads go on, on all processors. */
@@ -420,8 +498,7 @@ static void break_it(int processors, catapults_int how) {
     alarm(100);
     require(catapults_init(&(struct catapults_options){
                 .processors = processors, .policy = PLACES, .handler_limit = 50 * MS}) == 0);
-    require(catapults_schedvar_register("at", &at) == 0 && catapults_schedvar_register("broken", &broken) == 0 &&
-            catapults_schedvar_register("given", &given) == 0);
+    begin_variables();
     catapults_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
         set(&at, how == 2 ? 0 : i % 4);
@@ -452,6 +529,54 @@ static void in_steal(void) { break_it(4, 2); }
 static void in_switch_out(void) { break_it(4, 3); }
 static void in_departure(void) { break_it(3, 5); }
 
+static atomic_bool done;
+
+static void *yield_on(void *argument) {
+    while (!atomic_load(&done))
+        catapults_yield();
+    return argument;
+}
+
+static void *be_forgotten(void *argument) {
+    set(&broken, 6);
+    catapults_yield();
+    return argument;
+}
+
+/* The others are dispatched, at its node as well. */
+static void one_is_left_out(int processors) {
+    given = 0;
+    alarm(100);
+    require(catapults_init(&(struct catapults_options){
+                .processors = processors, .policy = PLACES, .starvation_limit = 20 * MS}) == 0);
+    begin_variables();
+    catapults_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        set(&at, i % 2);
+        threads[i] = spawn(yield_on, NULL);
+    }
+    for (int i = 0; i < 20; i++)
+        catapults_sleep(5 * MS); /* all have their turns */
+    require(strcmp(catapults_policy_name(), "places") == 0);
+    catapults_t forgotten = spawn(be_forgotten, NULL);
+    while (strcmp(catapults_policy_name(), "fifo (built-in)") != 0)
+        catapults_sleep(MS);
+    atomic_store(&done, true);
+    join_all(threads, THREADS);
+    require(catapults_join(forgotten, NULL) == 0);
+}
+
+static void on_one_node(void) { one_is_left_out(1); }
+static void on_two_nodes(void) { one_is_left_out(2); }
+
+static void it_goes(void (*body)(void), const char *why);
+
+static void a_policy_that_lets_a_thread_wait_is_out(void **state) {
+    (void)state;
+    it_goes(on_one_node, "was ready for longer than 20 ms, and only others were dispatched");
+    it_goes(on_two_nodes, "was ready for longer than 20 ms, and only others were dispatched");
+}
+
 static void it_goes(void (*body)(void), const char *why) {
     struct child child = run_child(body);
     assert_exit(&child, EXIT_SUCCESS);
@@ -474,19 +599,120 @@ static void a_handler_that_runs_for_too_long_is_left(void **state) {
     it_goes(for_too_long, "the handler of `dispatch` in places.sched:36 ran for longer than 50 ms");
 }
 
+/* ---- Other policies in the place of one -------------------------------------------------------------------------- */
+
+static catapults_int refuses;
+
+/* From one kind to the other and back, whatever threads do meanwhile. */
+static void replace_it(int processors) {
+    static const char *const files[] = {PLACES, POLICIES "/turns.so", FIFO, LEAST_LOADED, NULL, PLACES, FIFO};
+    static const char *const names[] = {"places",          "turns",  "per_processor_fifo", "least_loaded",
+                                        "fifo (built-in)", "places", "per_processor_fifo"};
+    begin(processors, FIFO);
+    for (int round = 0; round < 28; round++) {
+        catapults_t threads[THREADS];
+        for (int i = 0; i < THREADS; i++)
+            threads[i] = spawn(come_and_go, (void *)(uintptr_t)(round * THREADS + i + 1));
+        catapults_t suspended = threads[round % THREADS];
+        bool is_suspended = catapults_suspend(suspended) == 0;
+        if (processors > 1 && round % 3 == 0)
+            require(catapults_set_processors(round % 4 + 1) == 0);
+        catapults_sleep(round % 5 * 200000);
+        set(&at, round % processors);
+        require(catapults_policy_replace(NULL, files[round % 7]) == 0);
+        require(strcmp(catapults_policy_name(), names[round % 7]) == 0);
+        if (processors > 1 && round % 4 == 0)
+            require(catapults_set_processors(processors) == 0);
+        if (is_suspended)
+            catapults_resume(suspended);
+        join_all(threads, THREADS);
+        require(catapults_threads_total() == 1 && catapults_threads_suspended() == 0);
+    }
+}
+
+static void policies_are_replaced_on_one(void) { replace_it(1); }
+static void policies_are_replaced_on_four(void) { replace_it(4); }
+
+/* It runs on another processor, and makes no call. */
+static void who_spins_goes_on(void) {
+    begin(2, FIFO);
+    catapults_t thread = spawn(spin, &spun[0]);
+    while (atomic_load(&spun[0]) == 0)
+        catapults_yield();
+    static const char *const files[] = {POLICIES "/turns.so", PLACES, NULL, LEAST_LOADED};
+    for (int i = 0; i < 4; i++) {
+        require(catapults_policy_replace(NULL, files[i]) == 0);
+        for (int before = atomic_load(&spun[0]); before == atomic_load(&spun[0]);)
+            catapults_yield();
+    }
+    atomic_store(&spin_on, false);
+    require(catapults_join(thread, NULL) == 0);
+}
+
+static catapults_mutex_t waits = CATAPULTS_MUTEX_INITIALIZER;
+static bool waiting, waited;
+
+static void *wait_for_it(void *argument) {
+    require(catapults_mutex_lock(&waits) == 0);
+    for (waiting = true; !waited;)
+        require(catapults_cond_wait(&cond, &waits) == 0);
+    require(catapults_mutex_unlock(&waits) == 0);
+    return argument;
+}
+
+/* Of the thread that waits, or to say that it need not any longer. */
+static bool ask_it(bool whether) {
+    require(catapults_mutex_lock(&waits) == 0);
+    bool answer = waiting;
+    waited = !whether;
+    require(catapults_mutex_unlock(&waits) == 0 && catapults_cond_signal(&cond) == 0);
+    return answer;
+}
+
+/* `dispatch` of the new one breaks a guard, or its `newthread` refuses: then all is as it was. */
+static void who_is_refused_stays(int processors, const char *file) {
+    begin(processors, file);
+    catapults_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = spawn(come_and_go, (void *)(uintptr_t)(i + 1));
+    catapults_t other = spawn(wait_for_it, NULL); /* `dispatch` is asked for it, where others run */
+    while (!ask_it(true))
+        catapults_yield();
+    for (int i = 0; i < 10; i++) {
+        set(&broken, 1);
+        require(catapults_policy_replace(NULL, PLACES) == EAGAIN);
+        require(catapults_refusal() && strstr(catapults_refusal(), "`next` is empty"));
+        set(&refuses, -1);
+        require(catapults_schedvar_register("connections", &refuses) == ENOENT);
+        require(catapults_policy_replace(NULL, POLICIES "/bytes.so") == EAGAIN);
+        require(strcmp(catapults_refusal(), "too many connections") == 0);
+        catapults_sleep(100000);
+    }
+    ask_it(false);
+    require(catapults_join(other, NULL) == 0);
+    join_all(threads, THREADS);
+    require(catapults_threads_total() == 1 && strcmp(catapults_policy_name(), "fifo (built-in)") != 0);
+}
+
+static void nothing_changes_on_one(void) { who_is_refused_stays(1, FIFO); }
+static void nothing_changes_on_three(void) { who_is_refused_stays(3, FIFO); }
+static void nothing_changes_without_nodes(void) { who_is_refused_stays(3, POLICIES "/turns.so"); }
+
 /* ---- What does not go -------------------------------------------------------------------------------------------- */
 
+/* Where there are others beside it. */
 static void ask_for_another(void) {
-    require(catapults_init(&(struct catapults_options){.processors = 2, .policy = FIFO}) == 0);
-    require(catapults_policy_replace(NULL, POLICIES "/turns.so") == ENOTSUP);
+    require(catapults_init(NULL) == 0);
+    catapults_scheduler_t one;
+    require(catapults_scheduler_add(&one, &(struct catapults_scheduler_attributes){.name = "one"}) == 0);
     require(catapults_policy_replace(NULL, PLACES) == ENOTSUP);
+    require(catapults_policy_replace(one, PLACES) == ENOTSUP);
 }
 
 static void add_one(void) {
     require(catapults_init(&(struct catapults_options){.policy = FIFO}) == 0);
     struct catapults_scheduler_attributes attributes = {.name = "another"};
     require(catapults_scheduler_add(NULL, &attributes) == ENOTSUP);
-    require(catapults_policy_replace(NULL, NULL) == ENOTSUP);
 }
 
 static void add_one_with_nodes(void) {
@@ -499,12 +725,12 @@ static void what_does_not_go_is_said(void **state) {
     (void)state;
     struct child child = run_child(ask_for_another);
     assert_exit(&child, EXIT_SUCCESS);
-    assert_reported(&child, "it can only be the one that the program starts with");
+    assert_reported(&child, "it can only be that of the root, alone");
     child = run_child(add_one);
     assert_exit(&child, EXIT_SUCCESS);
     child = run_child(add_one_with_nodes);
     assert_exit(&child, EXIT_SUCCESS);
-    assert_reported(&child, "it can only be the one that the program starts with");
+    assert_reported(&child, "it can only be that of the root, alone");
 }
 
 int main(void) {
@@ -516,6 +742,11 @@ int main(void) {
         child_test(who_is_placed_stays),
         child_test(threads_stay_where_they_are_bound_to),
         child_test(who_is_bound_to_one_that_goes_stays),
+        child_test(who_may_not_run_there_is_not_stolen),
+        child_test(time_stamps_on_one),
+        child_test(time_stamps_on_two),
+        child_test(samples_on_two),
+        cmocka_unit_test(a_policy_that_lets_a_thread_wait_is_out),
         child_test(they_wake_each_other),
         child_test(they_wake_each_other_and_are_stolen),
         child_test(they_wake_each_other_in_queues),
@@ -532,6 +763,12 @@ int main(void) {
         child_test(a_child_has_one),
         cmocka_unit_test(a_policy_that_breaks_a_guard_is_out),
         cmocka_unit_test(a_handler_that_runs_for_too_long_is_left),
+        child_test(policies_are_replaced_on_one),
+        child_test(policies_are_replaced_on_four),
+        child_test(who_spins_goes_on),
+        child_test(nothing_changes_on_one),
+        child_test(nothing_changes_on_three),
+        child_test(nothing_changes_without_nodes),
         cmocka_unit_test(what_does_not_go_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -736,11 +736,11 @@ static void samples_are_taken_on_all(void) {
     require(catapults_init(
                 &(struct catapults_options){.processors = 2, .accounting = CATAPULTS_ACCOUNTING_STATISTICAL}) == 0);
     catapults_account();
-    catapults_t threads[] = {spawn(use_processor, (void *)100), spawn(use_processor, (void *)200)};
+    catapults_t threads[] = {spawn(use_processor, (void *)200), spawn(use_processor, (void *)400)};
     for (intptr_t i = 0; i < 2; i++) {
         void *consumed;
         require(catapults_join(threads[i], &consumed) == 0);
-        require((intptr_t)consumed >= 70 * (i + 1) && (intptr_t)consumed <= 130 * (i + 1));
+        require((intptr_t)consumed >= 120 * (i + 1) && (intptr_t)consumed <= 280 * (i + 1));
     }
     require(catapults_consumed(catapults_self()) <= 40 * MS);
 }

@@ -95,7 +95,7 @@ int catapults_init(const struct catapults_options *options) {
     const char *file = options->policy ? options->policy : runtime_environment("CATAPULTS_POLICY");
     const struct catapults_policy *policy = NULL;
     const struct catapults_hierarchy *hierarchy = NULL;
-    int error = policy_load(file, &policy, &hierarchy);
+    int error = policy_load(file, true, &policy, &hierarchy);
     if (error)
         return error;
     const struct catapults_policy *in_force = policy ? policy : dispatcher_compiled_in();

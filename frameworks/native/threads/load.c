@@ -13,12 +13,13 @@
 #include "sa.h"
 #include "threads/runtime.h"
 
-static int load(const char *path, const char *file, const struct catapults_policy **result,
+static int load(const char *path, const char *file, bool nodes, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree);
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
 static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size);
 
-int policy_load(const char *file, const struct catapults_policy **result, const struct catapults_hierarchy **tree) {
+int policy_load(const char *file, bool nodes, const struct catapults_policy **result,
+                const struct catapults_hierarchy **tree) {
     *result = NULL;
     if (tree)
         *tree = NULL;
@@ -44,13 +45,13 @@ int policy_load(const char *file, const struct catapults_policy **result, const 
      * of ld.so: who makes kernel threads needs them, and without those nobody takes over from whoever blocks at one of
      * them. */
     sa_hold();
-    int error = load(path, file, result, tree);
+    int error = load(path, file, nodes, result, tree);
     sa_release();
     free(path);
     return error;
 }
 
-static int load(const char *path, const char *file, const struct catapults_policy **result,
+static int load(const char *path, const char *file, bool nodes, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree) {
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object) {
@@ -70,9 +71,8 @@ static int load(const char *path, const char *file, const struct catapults_polic
         dlclose(object);
         return EINVAL;
     }
-    if (!tree && policy->shared_size) {
-        runtime_report(
-            "the policy %s has an instance for each node: it can only be the one that the program starts with", file);
+    if (!nodes && policy->shared_size) {
+        runtime_report("the policy %s has an instance for each node: it can only be that of the root, alone", file);
         dlclose(object);
         return ENOTSUP;
     }

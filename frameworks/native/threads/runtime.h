@@ -39,9 +39,10 @@ bool runtime_switch(const char *name);
 __attribute__((format(printf, 1, 2))) void runtime_report(const char *format, ...);
 
 /* The policy in a shared object, or the hierarchy and the policy of its root; `hierarchy` NULL: that is refused. NULL
- * in *policy: none is asked for. Reports what is wrong; returns EINVAL, or, where no hierarchy can be, ENOTSUP: the
- * policy has nodes. */
-int policy_load(const char *file, const struct catapults_policy **policy, const struct catapults_hierarchy **hierarchy);
+ * in *policy: none is asked for. Reports what is wrong; returns EINVAL or, unless `nodes` can be, ENOTSUP: the policy
+ * has some. */
+int policy_load(const char *file, bool nodes, const struct catapults_policy **policy,
+                const struct catapults_hierarchy **hierarchy);
 
 /* Zeroed memory for an instance of it; NULL: there is none, which is reported. */
 void *policy_instance(const struct catapults_policy *policy);

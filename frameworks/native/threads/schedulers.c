@@ -75,7 +75,7 @@ int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapult
     if (!attributes->name || !*attributes->name || strlen(attributes->name) >= CATAPULTS_NAME_SIZE)
         return EINVAL;
     const struct catapults_policy *policy;
-    int error = policy_load(attributes->policy, &policy, NULL);
+    int error = policy_load(attributes->policy, false, &policy, NULL);
     if (error)
         return error;
     dispatcher_enter();
@@ -192,26 +192,62 @@ int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
 
 /* ---- Replacing --------------------------------------------------------------------------------------------------- */
 
-static int replace(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
-                   const char **refusal) {
+static void free_nodes(void **nodes, uint32_t count) {
+    for (uint32_t i = 0; nodes && i < count; i++)
+        free(nodes[i]);
+    free(nodes);
+}
+
+/* Memory of the nodes that the policy has, one for each processor but the first. NULL: there is none. */
+static void **make_nodes(const struct catapults_policy *policy) {
+    uint32_t count = dispatcher_processors();
+    size_t size = (dispatcher_node_size(policy) + 63) & ~(size_t)63;
+    void **nodes = calloc(count + 1, sizeof *nodes);
+    for (uint32_t i = 1; nodes && i < count && size; i++) {
+        nodes[i] = aligned_alloc(64, size);
+        if (!nodes[i]) {
+            free_nodes(nodes, count);
+            return NULL;
+        }
+        memset(nodes[i], 0, size);
+    }
+    return nodes;
+}
+
+static int replace_in(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
+                      void *const *nodes, const char **refusal) {
     unsigned long size;
-    if (dispatcher_policy()->shared_size)
-        return ENOTSUP;
     if (!dispatcher_has_room(scheduler->dispatched, policy, &size))
         return ENOSPC;
-    struct catapults_scheduler before = *scheduler;
-    scheduler->policy = policy;
-    scheduler->instance = instance;
-    scheduler->linked = NULL;
     void *parts = malloc(size ? size : 1);
     int error = parts ? imports_prepare(scheduler) : ENOMEM;
     if (error == 0) {
-        const struct catapults_stop *stop = dispatcher_replace(scheduler->dispatched, policy, instance, parts);
+        const struct catapults_stop *stop = dispatcher_replace(scheduler->dispatched, policy, instance, nodes, parts);
         *refusal = stop ? stop->text : NULL;
         error = stop ? EAGAIN : 0;
     }
     free(parts);
+    return error;
+}
+
+static int replace(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
+                   const char **refusal) {
+    const struct scheduler *next = dispatcher_next_scheduler(dispatcher_root());
+    bool alone = scheduler == &scheduler_root && (!next || next->host == &scheduler_root);
+    if ((policy->shared_size || dispatcher_policy()->shared_size) && !alone)
+        return ENOTSUP;
+    uint32_t count = dispatcher_processors();
+    void **nodes = make_nodes(policy), **old = calloc(count + 1, sizeof *old);
+    struct catapults_scheduler before = *scheduler;
+    scheduler->policy = policy;
+    scheduler->instance = instance;
+    scheduler->linked = NULL;
+    for (uint32_t i = 1; old && i < count; i++)
+        old[i] = dispatcher_node_of(dispatcher_processor_at(i));
+    int error = nodes && old ? replace_in(scheduler, policy, instance, nodes, refusal) : ENOMEM;
     imports_release(error ? scheduler : &before);
+    free_nodes(error ? nodes : old, count);
+    free(error ? old : nodes);
     if (error) {
         *scheduler = before;
         return error;
@@ -226,16 +262,17 @@ int catapults_policy_replace(catapults_scheduler_t scheduler, const char *file) 
         return EPERM;
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
+    if (!scheduler)
+        scheduler = &scheduler_root;
     const struct catapults_policy *policy;
-    int error = policy_load(file, &policy, NULL);
+    int error = policy_load(file, scheduler == &scheduler_root, &policy, NULL);
     if (error)
         return error;
     void *instance = policy ? policy_instance(policy) : NULL;
     if (policy && !instance)
         return ENOMEM;
     dispatcher_enter();
-    error = replace(scheduler ? scheduler : &scheduler_root, policy ? policy : &dispatcher_builtin, instance,
-                    &self->refusal);
+    error = replace(scheduler, policy ? policy : &dispatcher_builtin, instance, &self->refusal);
     if (error == 0)
         dispatcher_unblocked();
     dispatcher_leave();
