@@ -107,10 +107,10 @@ static void assign(const struct catapults_hierarchy_node *node, bool at_parent, 
     }
 }
 
-static void scheduler_adopted(struct scheduler *scheduler) {
+static void scheduler_adopted(struct dispatcher_thread *record) {
+    struct scheduler *scheduler = scheduler_of(record);
     const struct catapults_policy *above = scheduler->parent->policy;
-    assign(scheduler->host, true, above->thread_imports, above->thread_imports_count,
-           (char *)&scheduler->record.policy);
+    assign(scheduler->host, true, above->thread_imports, above->thread_imports_count, (char *)&record->policy);
 }
 
 static void scheduler_started(struct scheduler *scheduler) {

@@ -104,10 +104,8 @@ void dispatcher_charge_samples(struct processor *here) {
     uint32_t ticks = here->sampled - here->charged;
     here->charged += ticks;
     struct dispatcher_thread *member = here->turn;
-    while (member) {
+    for (; member; member = dispatcher_above(member))
         charge(member, ticks * dispatcher.host->tick);
-        member = member->scheduler->parent ? &member->scheduler->record : NULL;
-    }
 }
 
 void dispatcher_account(void) {
@@ -116,8 +114,13 @@ void dispatcher_account(void) {
         dispatcher.host->sample();
         return;
     }
+    int64_t now = dispatcher.host->now();
     for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
         dispatcher_tell(scheduler, true);
+        for (uint16_t frame = NOBODY; dispatcher.several && !scheduler->tells_time && frame < FRAMES; frame++)
+            scheduler->told_in[frame] = now; /* what runs on others has run before that */
+        if (!scheduler->tells_time)
+            scheduler->told = now;
         scheduler->clocked = scheduler->tells_time = true;
     }
     dispatcher_find_flat();
@@ -128,13 +131,21 @@ static void tell_all_above(const struct dispatcher_thread *turn) {
         tell(scheduler, true);
 }
 
+/* All records of a scheduler together. */
+static int64_t consumed_by_all(const struct dispatcher_thread *member) {
+    int64_t consumed = member->consumed;
+    for (; member->is_scheduler && member->newer; member = member->newer)
+        consumed += member->newer->consumed;
+    return consumed;
+}
+
 int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
     struct processor *here = processor_here();
     if (dispatcher.host->sample) {
         charge_samples(here);
         for (uint32_t i = 0; i < dispatcher.processors_count; i++)
             charge_samples(dispatcher.processors[i]);
-        return member->consumed;
+        return consumed_by_all(member);
     }
     tell_all_above(here->turn);
     for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < FRAMES; frame++) {
@@ -143,5 +154,5 @@ int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
             tell_all_above(dispatcher.frames[frame].turn);
     }
     here->sees = here->frame;
-    return member->consumed;
+    return consumed_by_all(member);
 }

@@ -4,10 +4,12 @@
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
-/* In the frame of another processor, or of a turn that waits for one. */
+/* In the frame of another processor, or of a turn that waits for one; but for that in which the event was raised: what
+ * was RUNNING there is READY now, and whoever has raised it ends the turn. */
 static bool runs_elsewhere(const struct dispatcher_thread *member) {
+    const struct processor *here = processor_here();
     uint16_t frame = dispatcher.several ? dispatcher_frame_of(member) : NOBODY;
-    return frame != NOBODY && frame != processor_here()->frame;
+    return frame != NOBODY && frame != here->frame && frame != here->sees;
 }
 
 static void file(struct scheduler *scheduler, struct dispatcher_thread *member, const struct dispatcher_thread *runs) {
@@ -47,7 +49,9 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
     for (struct scheduler *child = dispatcher.root.next; child; child = child->next) {
         if (child->parent != scheduler)
             continue;
-        file(scheduler, &child->record, runs);
+        for (struct dispatcher_thread *record = &child->record; record; record = record->newer)
+            if (record->state != THREAD_ENDED)
+                file(scheduler, record, runs);
         failure.threads++;
     }
     if (__builtin_expect(dispatcher_trace != NULL, 0))

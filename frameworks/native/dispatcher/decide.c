@@ -25,7 +25,6 @@ static bool has_something(struct processor *here);
 static void end_own_turn(struct processor *here);
 static struct dispatcher_thread *take_turn(struct processor *here);
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next);
-static void set_turn(uint16_t frame, struct dispatcher_thread *turn);
 static uint16_t take_frame(void);
 static void give_frame(uint16_t frame);
 static void move_to(struct processor *here, uint16_t frame);
@@ -64,7 +63,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
 
 static void end_own_turn(struct processor *here) {
     uint16_t frame = here->frame;
-    set_turn(frame, NULL);
+    dispatcher_set_turn(frame, NULL);
     if (LIKELY(!dispatcher.root.node))
         return;
     move_to(here, NOBODY);
@@ -105,11 +104,17 @@ static bool has_something(struct processor *here) {
     return dispatcher_ready() > 0 && dispatcher.waiting < TURNS_WAITING;
 }
 
+static void stop_waiting(struct dispatcher_thread *turn) {
+    turn->turn_waits = false;
+    dispatcher.waiting--;
+    if (UNLIKELY(turn->scheduler->parent != NULL))
+        dispatcher_count_waiting(turn, -1);
+}
+
 static struct dispatcher_thread *take_turn(struct processor *here) {
     struct dispatcher_thread *turn = here->turns_first;
     here->turns_first = turn->turn_next;
-    turn->turn_waits = false;
-    dispatcher.waiting--;
+    stop_waiting(turn);
     if (here->frame != NOBODY)
         give_frame(here->frame);
     move_to(here, turn->turn_frame);
@@ -162,7 +167,7 @@ static bool looks_outside(const struct processor *here) {
 /* `turn` is RUNNING in the frame of this processor, and `next` runs on it. NULL: not here. */
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next) {
     struct dispatcher_thread *turn = here->turn;
-    set_turn(here->frame, turn);
+    dispatcher_set_turn(here->frame, turn);
     struct processor *there = place_for(next, here);
     if (LIKELY(!there || there == here)) {
         if (UNLIKELY(here->timed) || looks_outside(here))
@@ -180,6 +185,11 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
         there->turns_first = turn;
     there->turns_last = turn;
     move_to(here, dispatcher.root.node ? NOBODY : take_frame());
+    if (UNLIKELY(turn->scheduler->parent != NULL)) {
+        dispatcher_count_waiting(turn, 1);
+        for (struct dispatcher_thread *member = turn; member; member = dispatcher_above(member))
+            dispatcher_adjust(member->scheduler, NULL); /* another processor can have something of it instead */
+    }
     if (there->asleep)
         dispatcher_wake(there);
     else if (dispatcher.host->interrupt && there->timed && !there->armed)
@@ -189,7 +199,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
-static void set_turn(uint16_t frame, struct dispatcher_thread *turn) {
+void dispatcher_set_turn(uint16_t frame, struct dispatcher_thread *turn) {
     struct frame *one = &dispatcher.frames[frame];
     dispatcher.running += (turn != NULL) - (one->turn != NULL);
     one->turn = turn;
@@ -250,16 +260,32 @@ void dispatcher_come_back(struct processor *here) {
     uint16_t frame = here->sees;
     const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
     here->sees = here->frame;
-    if (turn && taken_from(turn))
+    if (turn && dispatcher_is_taken(turn))
         dispatcher_end_turn(frame);
+}
+
+/* In a tree: the thread and all schedulers above it, in the frame in which they are RUNNING. */
+static void give_up_all(struct dispatcher_thread *turn, uint16_t frame) {
+    struct processor *here = processor_here();
+    uint16_t sees = here->sees;
+    here->sees = frame;
+    if (dispatcher_is_runnable(turn))
+        dispatcher_switch_out(turn);
+    dispatcher_give_up(turn);
+    here->sees = sees;
 }
 
 void dispatcher_end_turn(uint16_t frame) {
     struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
-    if (dispatcher_is_runnable(turn) && !turn->turn_waits) /* else no record says that it runs */
+    bool waits = turn->turn_waits;
+    if (waits)
+        stop_waiting(turn);
+    if (UNLIKELY(turn->scheduler->parent != NULL))
+        give_up_all(turn, frame);
+    else if (dispatcher_is_runnable(turn) && !waits) /* else no record says that it runs */
         TRACE(TRACE_SWITCHED_OUT, turn, 0);
-    set_turn(frame, NULL);
-    if (turn->turn_waits) {
+    dispatcher_set_turn(frame, NULL);
+    if (waits) {
         struct processor *there = turn->turn_for;
         struct dispatcher_thread *before = NULL;
         for (struct dispatcher_thread *other = there->turns_first; other != turn; other = other->turn_next)
@@ -267,8 +293,6 @@ void dispatcher_end_turn(uint16_t frame) {
         *(before ? &before->turn_next : &there->turns_first) = turn->turn_next;
         if (there->turns_last == turn)
             there->turns_last = before;
-        turn->turn_waits = false;
-        dispatcher.waiting--;
         if (LIKELY(!dispatcher.root.node))
             give_frame(frame);
         else
@@ -443,6 +467,7 @@ static void rest(struct processor *here) {
         dispatcher_poll(here);
         dispatcher.poller = NULL;
         wake_up(here);
+        dispatcher_wake_idle(false);
     } else if (all_others && !dispatcher.poller && dispatcher.running == 0) {
         give_up_hope();
     } else {
@@ -483,6 +508,8 @@ static void give_up_hope(void) {
     if (dispatcher_ready() > 0)
         dispatcher_contain(&dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
                            NULL);
+    else if (dispatcher_wake_idle(true))
+        return;
     else if (dispatcher.oldest)
         dispatcher.host->deadlocked();
     else {
@@ -502,6 +529,7 @@ static void idle_first(void *argument) {
 void dispatcher_several_prepare(struct processor *first) {
     dispatcher.several = true;
     dispatcher.processors[dispatcher.processors_count++] = first;
+    dispatcher.active = 1;
     dispatcher_give_out_frames();
 }
 
@@ -509,6 +537,19 @@ void dispatcher_several(struct stack *stack, void *top) {
     struct processor *here = processor_here();
     context_make(&here->idle.context, stack, top, idle_first, NULL);
     dispatcher_set_guard(enter, leave, true);
+}
+
+/* There is another number of processors: schedulers are as many threads to their parents. The caller may have lost its
+ * turn by that, or with its processor. */
+static void fit(struct processor *here) {
+    bool lost = here->over;
+    if (!dispatcher.root.node) {
+        dispatcher_adjust_all();
+        struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
+        lost = lost || (turn && dispatcher_preempted(turn));
+    }
+    if (lost)
+        dispatcher_run(here, here->current, dispatcher_decide(here));
 }
 
 void dispatcher_add_processor(struct processor *processor, void *host, void *node) {
@@ -524,6 +565,8 @@ void dispatcher_add_processor(struct processor *processor, void *host, void *nod
         dispatcher_node_arrives(processor, node);
     else
         move_to(processor, take_frame());
+    dispatcher.active++;
+    fit(processor_here());
 }
 
 void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
@@ -555,9 +598,8 @@ void dispatcher_set_processors(uint32_t count) {
             dispatcher_node_arrives(one, one->scheduler);
     }
     dispatcher_place_homeless();
-    struct processor *here = processor_here();
-    if (here->over) /* the caller was one of those */
-        dispatcher_run(here, here->current, dispatcher_decide(here));
+    dispatcher.active = count < dispatcher.processors_count ? count : dispatcher.processors_count;
+    fit(processor_here());
 }
 
 void dispatcher_look_for_processors(int64_t now) {

@@ -199,6 +199,7 @@ static inline void preempt(void) {
 
 static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
     struct scheduler *scheduler = thread->scheduler;
+    bool was_running = UNLIKELY(dispatcher.several) && !taken_from(thread);
     thread->state = THREAD_SUSPENDED;
     scheduler->runnable--;
     const struct catapults_stop *stop = RAISE(scheduler, suspend_thread, &thread->policy);
@@ -206,7 +207,7 @@ static void raise_suspend(struct dispatcher_thread *thread, const struct dispatc
         dispatcher_contain(scheduler, "suspend_thread", stop, NULL, runs);
     TRACE(TRACE_SUSPENDED, thread, 0);
     dispatcher_noticed(scheduler);
-    if (UNLIKELY(scheduler->parent != NULL))
+    if (UNLIKELY(scheduler->parent != NULL) && !was_running) /* else those above give up, too */
         dispatcher_lost(scheduler, runs);
 }
 
@@ -403,12 +404,15 @@ static __attribute__((noinline)) void end(struct processor *here, struct dispatc
     if (UNLIKELY(stop))
         dispatcher_contain(self->scheduler, "exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, self, 0);
+    bool gives_up = self->scheduler->parent != NULL, first = gives_up && dispatcher.several; /* see records.c */
+    if (UNLIKELY(first))
+        dispatcher_give_up(self);
     if (heir)
         raise_unblock(heir, NULL);
     if (UNLIKELY(self->stalled != NULL))
         dispatcher_rouse(self, NULL);
-    if (UNLIKELY(self->scheduler->parent != NULL))
-        dispatcher_give_up(self->scheduler);
+    if (UNLIKELY(gives_up && !first))
+        dispatcher_give_up(self);
     struct dispatcher_thread *next = here->turn == self ? NULL : dispatcher_borrow(here->turn);
     leave_for(here, self, next ? next : await(here));
 }
@@ -432,7 +436,7 @@ static inline __attribute__((always_inline)) void yield(void) {
         dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
     TRACE(TRACE_SWITCHED_OUT, turn, 0);
     if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_give_up(scheduler);
+        dispatcher_give_up(turn);
     struct dispatcher_thread *next = choose(here);
     run(here, here->current, next);
 }
@@ -528,7 +532,7 @@ static inline __attribute__((always_inline)) void stop_running(struct dispatcher
         dispatcher_contain(scheduler, block_events[reason], stop, NULL, NULL);
     TRACE(TRACE_BLOCKED, thread, reason);
     if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_give_up(scheduler);
+        dispatcher_give_up(thread);
 }
 
 /* The same of a thread that runs on the turn of another: that one is RUNNING, it is READY. */
@@ -652,7 +656,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
         if (here->turn == self) {
             raise_suspend(self, NULL);
             if (UNLIKELY(self->scheduler->parent != NULL))
-                dispatcher_give_up(self->scheduler);
+                dispatcher_give_up(self);
             run(here, self, await(here));
         } else {
             raise_suspend(self, here->turn);
@@ -689,13 +693,13 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
     dispatcher_step_aside(here);
     const struct catapults_stop *stop = RAISE(scheduler, resume_thread, &thread->policy);
-    dispatcher_step_back(here);
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());
     TRACE(TRACE_RESUMED, thread, 0);
     dispatcher_noticed(scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, dispatcher_running());
+    dispatcher_step_back(here);
     if (UNLIKELY(thread->stalled != NULL))
         dispatcher_rouse(thread, dispatcher_running());
     preempt();
@@ -834,12 +838,12 @@ static void raise_tick(struct dispatcher_thread *turn) {
     struct dispatcher_thread *runs = turn;
     for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
         bool others = UNLIKELY(dispatcher.several) ? dispatcher_ready_at(scheduler) > 0 : scheduler->runnable > 1;
-        if (HAS(scheduler, tick) && others && !taken_from(runs)) {
+        if (HAS(scheduler, tick) && others && !taken_from(runs) && dispatcher_is_runnable(runs)) {
             const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
             if (UNLIKELY(stop))
                 dispatcher_contain(scheduler, "tick", stop, NULL, turn);
         }
-        runs = &scheduler->record;
+        runs = dispatcher_above(runs);
     }
 }
 
@@ -909,6 +913,10 @@ static int64_t threads_total(void) {
 }
 
 int64_t dispatcher_threads_total(void) {
-    int64_t elsewhere = dispatcher.several && !dispatcher.root.node ? dispatcher.running - 1 : 0;
-    return threads_total() + elsewhere;
+    if (!dispatcher.several || dispatcher.root.node)
+        return threads_total();
+    const struct processor *here = processor_here();
+    const struct scheduler *asked = here->current->scheduler;
+    int64_t running = asked->parent ? dispatcher_running_under(asked) : dispatcher.running;
+    return threads_total() + running - (dispatcher_member(asked, here->turn) != NULL);
 }

@@ -180,9 +180,9 @@ struct dispatcher_host {
     /* The policy has been made acquainted with a thread, and knows it by no event yet. It can be left out if the policy
      * imports nothing of its threads. */
     void (*adopted)(struct dispatcher_thread *thread);
-    /* The same of a scheduler, to its parent. Its own policy has been started, and nothing is under it yet. NULL:
-     * nothing is to be done. */
-    void (*scheduler_adopted)(struct scheduler *scheduler);
+    /* The same of the record of a scheduler, which is a thread to its parent (scheduler_of). Its own policy has been
+     * started, and nothing is under it yet. NULL: nothing is to be done. */
+    void (*scheduler_adopted)(struct dispatcher_thread *record);
     void (*scheduler_started)(struct scheduler *scheduler);
     /* How long a thread may be READY while others are dispatched, in nanoseconds; 0: for ever. */
     int64_t starvation_limit;
@@ -288,6 +288,13 @@ unsigned long dispatcher_scheduler_size(const struct scheduler *parent);
 const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct scheduler *parent, const char *name,
                                             const struct catapults_policy *policy, void *instance);
 
+/* Several processors: one more record, by which the scheduler can have one more of them at a time. Clear, as its own
+ * is, with room for as much; it is the scheduler's until that has ended. */
+void dispatcher_give_record(struct scheduler *scheduler, struct dispatcher_thread *record);
+
+/* All its records, one after the other, from its own on; NULL: no more. */
+struct dispatcher_thread *dispatcher_next_record(const struct dispatcher_thread *record);
+
 /* It ends when its parent dispatches it next. EBUSY: threads or schedulers are under it. EINVAL: it is the root, or
  * ends already. May run other threads. */
 int dispatcher_remove(struct scheduler *scheduler);
@@ -327,7 +334,7 @@ void dispatcher_several(struct stack *stack, void *top);
 
 /* One more. The kernel thread that is to be it calls dispatcher_process, which does not return. `node`: zeroed memory
  * of dispatcher_node_size bytes, aligned to 16, if the policy in force at the root has nodes, else NULL; 0: it has
- * none. */
+ * none. May run other threads. */
 void dispatcher_add_processor(struct processor *processor, void *host, void *node);
 unsigned long dispatcher_node_size(const struct catapults_policy *policy);
 __attribute__((noreturn)) void dispatcher_process(struct processor *processor, int *error_number,

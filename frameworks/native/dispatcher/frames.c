@@ -54,10 +54,8 @@ void dispatcher_show(struct scheduler *scheduler, uint16_t frame) {
     if (LIKELY(before == frame))
         return;
     scheduler->frame = frame;
-    if (!scheduler->parent) {
-        dispatcher.frames[before].told = scheduler->told;
-        scheduler->told = dispatcher.frames[frame].told;
-    }
+    scheduler->told_in[before] = scheduler->told;
+    scheduler->told = scheduler->told_in[frame];
     if (scheduler->frames)
         exchange(scheduler, scheduler->frames + before * scheduler->frame_size,
                  scheduler->frames + frame * scheduler->frame_size);

@@ -145,7 +145,8 @@ static void expire(struct scheduler *scheduler, int64_t now) {
         struct dispatcher_thread *thread = dispatcher_thread_of(first->thread);
         const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
         uint16_t frame = dispatcher_see(thread);
-        tell(scheduler, !here->polling || scheduler->node); /* what is RUNNING there may be so on another */
+        /* What is RUNNING there may be so on another. */
+        tell(scheduler, !here->polling || scheduler->node || frame != NOBODY);
         const struct catapults_stop *stop = dispatcher_raise_timeout(scheduler, timeout, first->thread);
         if (UNLIKELY(stop))
             dispatcher_contain(scheduler, timeout->name, stop, NULL, runs);

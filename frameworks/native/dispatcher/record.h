@@ -40,12 +40,17 @@ struct scheduler;
 
 /* What a switch touches lies together at the end, what a wait does before it. */
 struct dispatcher_thread {
-    struct scheduler *scheduler;             /* that it is under */
-    struct dispatcher_thread *older, *newer; /* all threads, in order of their numbers */
+    struct scheduler *scheduler; /* that it is under */
+    union {
+        struct dispatcher_thread *older; /* of a thread */
+        struct scheduler *below;         /* of a scheduler's record: the scheduler */
+    };
+    struct dispatcher_thread *newer;         /* all threads, in order of their numbers; all records of the scheduler */
     struct dispatcher_exceptions exceptions; /* while it does not run, if it is `excepted`; else there are none */
     struct dispatcher_thread *stalled_next, *stalled_previous; /* in the list of `stalled_on` */
-    uint32_t room;                       /* bytes of `policy`, with the attributes that it has room for */
-    uint16_t turn_frame;                 /* while `turn_waits`: the frame in which it is RUNNING; */
+    uint32_t room;       /* bytes of `policy`, with the attributes that it has room for */
+    uint16_t via;        /* of several processors, while it is RUNNING: for which of its scheduler's records, from 0 */
+    uint16_t turn_frame; /* while `turn_waits`: the frame in which it is RUNNING; */
     struct dispatcher_thread *turn_next; /* who waits behind it, */
     struct processor *turn_for;          /* and for which processor */
 

@@ -97,7 +97,7 @@ static const struct catapults_stop *take(struct scheduler *scheduler, const stru
         dispatcher_clock_adopt(member);
     if (member->is_scheduler) {
         if (dispatcher.host->scheduler_adopted)
-            dispatcher.host->scheduler_adopted(scheduler_of(member));
+            dispatcher.host->scheduler_adopted(member);
     } else {
         dispatcher.host->adopted(member);
     }
@@ -154,7 +154,7 @@ static void hand_on(struct dispatcher_thread *member, const struct scheduler *be
     }
 }
 
-/* ---- What is under a scheduler: threads, in the order of their numbers, then schedulers -------------------------- */
+/* ---- What is under a scheduler: threads, in the order of their numbers, then records of schedulers --------------- */
 
 static struct dispatcher_thread *thread_from(const struct scheduler *scheduler, struct dispatcher_thread *thread) {
     while (thread && thread->scheduler != scheduler)
@@ -163,9 +163,12 @@ static struct dispatcher_thread *thread_from(const struct scheduler *scheduler, 
 }
 
 static struct dispatcher_thread *child_from(const struct scheduler *scheduler, struct scheduler *child) {
-    while (child && child->parent != scheduler)
-        child = child->next;
-    return child ? &child->record : NULL;
+    for (; child; child = child->next)
+        for (struct dispatcher_thread *record = &child->record; child->parent == scheduler && record;
+             record = record->newer)
+            if (record->state != THREAD_ENDED)
+                return record;
+    return NULL;
 }
 
 static struct dispatcher_thread *first(const struct scheduler *scheduler) {
@@ -174,8 +177,12 @@ static struct dispatcher_thread *first(const struct scheduler *scheduler) {
 }
 
 static struct dispatcher_thread *next(const struct scheduler *scheduler, struct dispatcher_thread *member) {
-    if (member->is_scheduler)
+    if (member->is_scheduler) {
+        for (struct dispatcher_thread *record = member->newer; record; record = record->newer)
+            if (record->state != THREAD_ENDED)
+                return record;
         return child_from(scheduler, scheduler_of(member)->next);
+    }
     struct dispatcher_thread *thread = thread_from(scheduler, member->newer);
     return thread ? thread : child_from(scheduler, dispatcher.root.next);
 }

@@ -9,6 +9,10 @@
 #include "dispatcher/builtin.h"
 #include "dispatcher/record.h"
 
+/* What is RUNNING on one processor at a time: see frames.c. NOBODY: in which nothing is ever RUNNING. The others are of
+ * a processor, or of a turn that waits for one. */
+enum { NOBODY, TURNS_WAITING = 63, FRAMES = 1 + DISPATCHER_PROCESSORS + TURNS_WAITING };
+
 /* What a processor is to a policy that has an instance for each: see nodes.c. */
 struct node {
     struct scheduler *scheduler;                 /* the instance */
@@ -42,7 +46,7 @@ struct scheduler {
     catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */
     const struct catapults_import *consumed; /* NULL: the policy does not ask how long threads run */
     catapults_time *supplied;                /* where it reads how long it has been RUNNING; NULL: it does not ask */
-    int64_t told;                            /* when the clock was read last for the policy */
+    int64_t told;                            /* when the clock was read last for the policy, in `frame` */
 
     struct node *node; /* NULL: its policy has one instance only, or the processor has departed */
     void *shared;      /* what the instances of its policy share; NULL: it has one */
@@ -52,13 +56,18 @@ struct scheduler {
     struct scheduler *next; /* all schedulers, parents before their children */
     void *host;             /* what the host keeps of it */
     _Alignas(16) char builtin[DISPATCHER_BUILTIN_INSTANCE]; /* its instance after the policy had to go */
-    struct native_handlers watched;  /* `handlers`, of a policy whose handlers may run for ever: see watch.c */
+    struct native_handlers watched; /* `handlers`, of a policy whose handlers may run for ever: see watch.c */
+
+    /* Where there are several processors: see records.c. */
+    int64_t told_in[FRAMES];                   /* `told`, in the others */
+    struct dispatcher_thread *spare;           /* records that its parent does not know yet */
+    const struct catapults_policy *refused_by; /* the parent's, which wanted no more of them; or NULL */
+    uint32_t waiting;                          /* turns of what is RUNNING under it that wait for a processor */
+
     struct dispatcher_thread record; /* what it is to its parent; last: the attributes of the parent's policy follow */
 };
 
-static inline struct scheduler *scheduler_of(struct dispatcher_thread *record) {
-    return (struct scheduler *)((char *)record - offsetof(struct scheduler, record));
-}
+static inline struct scheduler *scheduler_of(struct dispatcher_thread *record) { return record->below; }
 
 /* Whether the policy has taken the processor from a member that was RUNNING, by moving it to a READY container. Its
  * queries are no witness: they answer what their author likes. */

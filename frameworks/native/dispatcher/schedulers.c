@@ -7,7 +7,8 @@
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
-static void name(const struct scheduler *scheduler);
+static void name(const struct dispatcher_thread *record);
+static void unlink_scheduler(const struct scheduler *scheduler);
 
 unsigned long dispatcher_scheduler_size(const struct scheduler *parent) {
     return offsetof(struct scheduler, record) + dispatcher_thread_size(parent->policy);
@@ -15,33 +16,17 @@ unsigned long dispatcher_scheduler_size(const struct scheduler *parent) {
 
 const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct scheduler *parent, const char *text,
                                             const struct catapults_policy *policy, void *instance) {
-    struct dispatcher_thread *record = &scheduler->record;
-    uint32_t room = record->room;
-    *scheduler = (struct scheduler){.parent = parent, .name = text, .host = scheduler->host};
+    uint32_t room = scheduler->record.room;
+    *scheduler = (struct scheduler){.parent = parent, .name = text, .host = scheduler->host, .record.room = room};
     dispatcher_put_in_force(scheduler, policy, instance ? instance : scheduler->builtin);
-    *record = (struct dispatcher_thread){
-        .scheduler = parent, .state = SCHEDULER_RUNNABLE, .is_scheduler = true, .room = room};
-    record->policy.number = ++dispatcher.numbers;
-    parent->runnable++;
-    parent->policy->adopt(parent->instance, &record->policy);
-    if (parent->consumed)
-        dispatcher_clock_adopt(record);
-    if (dispatcher.host->scheduler_adopted)
-        dispatcher.host->scheduler_adopted(scheduler);
-    const struct dispatcher_thread *runs = dispatcher_running();
-    const struct catapults_stop *stop = RAISE(parent, newthread, &record->policy);
-    if (UNLIKELY(stop)) {
-        if (stop->why == CATAPULTS_STOP_FAIL) {
-            parent->runnable--;
-            return stop;
-        }
-        dispatcher_contain(parent, "newthread", stop, NULL, runs);
-    }
-    TRACE(TRACE_NEW, record, 0);
-    if (UNLIKELY(dispatcher_trace != NULL))
-        name(scheduler);
     dispatcher.last->next = scheduler;
     dispatcher.last = scheduler;
+    const struct dispatcher_thread *runs = dispatcher_running();
+    const struct catapults_stop *stop = dispatcher_introduce(scheduler, &scheduler->record, runs);
+    if (UNLIKELY(stop)) {
+        unlink_scheduler(scheduler);
+        return stop;
+    }
     /* It has nothing to run yet. */
     dispatcher_gained(parent, runs);
     dispatcher_lost(scheduler, runs);
@@ -57,14 +42,50 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     return NULL;
 }
 
-/* In the trace, as threads are named. */
-static void name(const struct scheduler *scheduler) {
-    const char *text = scheduler->name ? scheduler->name : "";
-    for (uint16_t part = 0; *text; part++) {
-        struct trace_record *record = dispatcher_record(TRACE_NAMED, scheduler->record.policy.number, part);
-        for (int i = 0; i < 16 && *text; i++)
-            record->payload[i] = *text++;
+const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, struct dispatcher_thread *record,
+                                                  const struct dispatcher_thread *runs) {
+    struct scheduler *parent = scheduler->parent;
+    uint32_t room = record->room;
+    *record = (struct dispatcher_thread){
+        .scheduler = parent, .below = scheduler, .state = SCHEDULER_RUNNABLE, .is_scheduler = true, .room = room};
+    record->policy.number = ++dispatcher.numbers;
+    parent->runnable++;
+    parent->policy->adopt(parent->instance, &record->policy);
+    if (parent->consumed)
+        dispatcher_clock_adopt(record);
+    if (dispatcher.host->scheduler_adopted)
+        dispatcher.host->scheduler_adopted(record);
+    const struct catapults_stop *stop = RAISE(parent, newthread, &record->policy);
+    if (UNLIKELY(stop)) {
+        if (stop->why == CATAPULTS_STOP_FAIL) {
+            parent->runnable--;
+            return stop;
+        }
+        dispatcher_contain(parent, "newthread", stop, NULL, runs);
     }
+    TRACE(TRACE_NEW, record, 0);
+    if (UNLIKELY(dispatcher_trace != NULL))
+        name(record);
+    return NULL;
+}
+
+/* In the trace, as threads are named. */
+static void name(const struct dispatcher_thread *record) {
+    const char *text = record->below->name ? record->below->name : "";
+    for (uint16_t part = 0; *text; part++) {
+        struct trace_record *line = dispatcher_record(TRACE_NAMED, record->policy.number, part);
+        for (int i = 0; i < 16 && *text; i++)
+            line->payload[i] = *text++;
+    }
+}
+
+static void unlink_scheduler(const struct scheduler *scheduler) {
+    struct scheduler *previous = &dispatcher.root;
+    while (previous->next != scheduler)
+        previous = previous->next;
+    previous->next = scheduler->next;
+    if (dispatcher.last == scheduler)
+        dispatcher.last = previous;
 }
 
 static bool has_members(const struct scheduler *scheduler) {
@@ -82,25 +103,39 @@ int dispatcher_remove(struct scheduler *scheduler) {
         return EINVAL;
     if (has_members(scheduler))
         return EBUSY;
+    const struct dispatcher_thread *runs = dispatcher_running();
     scheduler->leaving = true;
-    dispatcher_gained(scheduler, dispatcher_running());
+    scheduler->idle = false;
+    for (struct dispatcher_thread *record = &scheduler->record; record; record = record->newer)
+        if (record->state != SCHEDULER_RUNNABLE)
+            dispatcher_raise_at_parent(record, SCHEDULER_RUNNABLE, runs);
+    dispatcher_gained(scheduler->parent, runs);
     return 0;
 }
 
-void dispatcher_end(struct scheduler *scheduler) {
-    struct scheduler *parent = scheduler->parent, *previous = &dispatcher.root;
-    scheduler->record.state = THREAD_ENDED;
+/* Every one of its records has to be dispatched. */
+static bool has_records(const struct scheduler *scheduler) {
+    for (const struct dispatcher_thread *record = &scheduler->record; record; record = record->newer)
+        if (record->state != THREAD_ENDED)
+            return true;
+    return false;
+}
+
+void dispatcher_end(struct dispatcher_thread *record) {
+    struct scheduler *scheduler = scheduler_of(record), *parent = scheduler->parent;
+    record->state = THREAD_ENDED;
     parent->runnable--;
-    while (previous->next != scheduler)
-        previous = previous->next;
-    previous->next = scheduler->next;
-    if (dispatcher.last == scheduler)
-        dispatcher.last = previous;
-    dispatcher_find_flat();
-    const struct catapults_stop *stop = RAISE(parent, exit, &scheduler->record.policy);
+    bool last = !has_records(scheduler);
+    if (last) {
+        unlink_scheduler(scheduler);
+        dispatcher_find_flat();
+    }
+    const struct catapults_stop *stop = RAISE(parent, exit, &record->policy);
     if (UNLIKELY(stop))
         dispatcher_contain(parent, "exit", stop, NULL, NULL);
-    TRACE(TRACE_EXITED, &scheduler->record, 0);
+    TRACE(TRACE_EXITED, record, 0);
+    if (!last)
+        return;
     scheduler->next = dispatcher.removed;
     dispatcher.removed = scheduler;
 }
@@ -127,6 +162,7 @@ static void exchange(void *a, void *b, uint32_t size) {
  */
 const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, struct scheduler *to, void *room) {
     struct scheduler *from = thread->scheduler;
+    struct dispatcher_thread *above = dispatcher_above(thread);
     tell(to, true); /* what has passed there until now is none of this thread's */
     copy(room, &thread->policy, thread->room);
     thread->scheduler = to;
@@ -143,7 +179,7 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
     }
     to->runnable++;
     if (UNLIKELY(stop))
-        dispatcher_contain(to, "newthread", stop, NULL, from->parent ? &from->record : NULL);
+        dispatcher_contain(to, "newthread", stop, NULL, above);
 
     exchange(&thread->policy, room, thread->room);
     thread->scheduler = from;
@@ -153,8 +189,9 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
     if (UNLIKELY(stop))
         dispatcher_contain(from, "exit", stop, NULL, NULL);
     exchange(&thread->policy, room, thread->room);
-    dispatcher_give_up(from); /* at schedulers of which `to` may be one */
+    dispatcher_give_up(thread); /* at schedulers of which `to` may be one */
     thread->scheduler = to;
+    thread->via = 0;
     thread->state = THREAD_RUNNABLE;
     dispatcher_gained(to, NULL);
     TRACE(TRACE_SWITCHED_OUT, thread, 0);

@@ -16,12 +16,8 @@
 /* What is RUNNING on one processor at a time: see frames.c. */
 struct frame {
     struct dispatcher_thread *turn; /* NULL: nothing */
-    int64_t told;                   /* when the clock was read last for it: see clock.c */
     uint16_t next;                  /* of those that are not in use */
 };
-
-/* NOBODY: in which nothing is ever RUNNING. The others are of a processor, or of a turn that waits for one. */
-enum { NOBODY, TURNS_WAITING = 63, FRAMES = 1 + DISPATCHER_PROCESSORS + TURNS_WAITING };
 
 struct dispatcher {
     bool flat;             /* nothing is to be asked at an event but the policy of the root: see flat.h */
@@ -50,8 +46,8 @@ struct dispatcher {
     uint32_t homeless;    /* threads */
     uint16_t free_frames; /* the first */
     uint32_t waiting;     /* turns that wait for their processor; when there are TURNS_WAITING nobody decides */
-    uint32_t processors_count;
-    uint32_t running; /* frames that have a turn */
+    uint32_t processors_count, active; /* those of which that are not parked */
+    uint32_t running;                  /* frames that have a turn */
     uint32_t parked_asleep;
     uint32_t asleep, waking;  /* processors that are idle; those of which that have been woken */
     struct processor *poller; /* who sleeps in the driver */
@@ -127,8 +123,13 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
 /* Waits until something is RUNNABLE. */
 void dispatcher_await(void);
 
-/* A scheduler that is leaving was dispatched: that was the last of it. */
-void dispatcher_end(struct scheduler *scheduler);
+/* A record of a scheduler that is leaving was dispatched: that was the last of it. */
+void dispatcher_end(struct dispatcher_thread *record);
+
+/* The parent of the scheduler is told of one more of its records, which is READY then. Returns what it is refused with,
+ * and then there is no such record; or NULL. */
+const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, struct dispatcher_thread *record,
+                                                  const struct dispatcher_thread *runs);
 
 /* The thread that is RUNNING, or NULL. */
 static inline struct dispatcher_thread *dispatcher_running(void) {
@@ -136,8 +137,8 @@ static inline struct dispatcher_thread *dispatcher_running(void) {
     return here->polling ? NULL : here->turn;
 }
 
-/* What was RUNNING under `scheduler` has given the processor up there: so do all schedulers above it. */
-void dispatcher_give_up(struct scheduler *scheduler);
+/* What was RUNNING has given the processor up at its scheduler: so do all schedulers above it. */
+void dispatcher_give_up(struct dispatcher_thread *member);
 
 /* Asks all schedulers between `thread` and what is RUNNING that it be next. False: it cannot be. */
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn);
@@ -145,6 +146,21 @@ bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatche
 /* Of an event that was raised while the thread whose turn it is was RUNNING: whether it, or a scheduler above it, has
  * lost the processor. All of them have given it up then. */
 bool dispatcher_preempted(struct dispatcher_thread *turn);
+bool dispatcher_is_taken(const struct dispatcher_thread *turn);
+
+/* It is RUNNING, unless the policy has moved it to a READY container: gives the processor up. */
+void dispatcher_switch_out(struct dispatcher_thread *member);
+
+/* What it is RUNNING for, one level up; NULL: nothing, it is right under the root. */
+struct dispatcher_thread *dispatcher_above(const struct dispatcher_thread *member);
+
+/* The record of a scheduler goes over to `state`. */
+void dispatcher_raise_at_parent(struct dispatcher_thread *record, enum dispatcher_state state,
+                                const struct dispatcher_thread *runs);
+
+/* Schedulers that dispatched nothing are asked again when something has happened. `in_vain`: nothing ever will. Whether
+ * there is one. */
+bool dispatcher_wake_idle(bool in_vain);
 
 /* Something under `scheduler` has become RUNNABLE, or something has happened that it may have waited for; nothing but
  * what is RUNNING has stopped being RUNNABLE under it. `runs`: the thread that is RUNNING, or NULL. */
@@ -153,6 +169,31 @@ void dispatcher_lost(struct scheduler *scheduler, const struct dispatcher_thread
 
 /* What of `scheduler` is RUNNING while the thread `turn` is; NULL: nothing. */
 struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, const struct dispatcher_thread *turn);
+
+/* ---- The tree on several processors: records.c -------------------------------------------------------------------
+ */
+
+/* Something has become READY under the scheduler, or is so no more. */
+void dispatcher_adjust(struct scheduler *scheduler, const struct dispatcher_thread *runs);
+
+/* The same at this level only; whether its parent was told anything. And of all schedulers. */
+bool dispatcher_adjust_only(struct scheduler *scheduler, const struct dispatcher_thread *runs);
+void dispatcher_adjust_all(void);
+
+/* Whether the record, which is RUNNING no more, is to be READY. */
+bool dispatcher_is_wanted(const struct dispatcher_thread *record);
+
+/* One that is READY, if there is one. */
+struct dispatcher_thread *dispatcher_record_to_ask_for(struct scheduler *scheduler);
+
+/* Which of its scheduler's records it is. */
+uint16_t dispatcher_number_of(const struct dispatcher_thread *record);
+
+/* What is RUNNING, or READY, under a scheduler that is not the root. */
+int64_t dispatcher_running_under(const struct scheduler *scheduler);
+
+/* The turn, which is RUNNING, begins (1) or ceases (-1) to wait for a processor. */
+void dispatcher_count_waiting(struct dispatcher_thread *turn, int change);
 
 /* ---- The world outside: idle.c
  * --------------------------------------------------------------------------------------- */
@@ -191,6 +232,8 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here);
 static inline int64_t dispatcher_ready_at(const struct scheduler *scheduler) {
     if (UNLIKELY(scheduler->node != NULL))
         return scheduler->runnable - (dispatcher.frames[scheduler->node->frame].turn != NULL);
+    if (UNLIKELY(scheduler->parent != NULL))
+        return scheduler->runnable - dispatcher_running_under(scheduler);
     return scheduler->runnable - dispatcher.running;
 }
 
@@ -217,6 +260,9 @@ void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame);
  * NOBODY's. */
 uint16_t dispatcher_frame_to_take(void);
 void dispatcher_come_back(struct processor *here);
+
+/* Whose turn it is in a frame; NULL: nobody's. */
+void dispatcher_set_turn(uint16_t frame, struct dispatcher_thread *turn);
 
 /* What is RUNNING in the frame is so no more, by an event: if that is a processor's, it finds that out when it comes
  * here next. */

@@ -6,22 +6,30 @@
  *     root ──dispatch──► record of A ──A's `schedule`──► record of B ──► … ──► a thread
  *
  * A scheduler blocks by `block.scheduler` if it was RUNNING, else by `suspend_thread`; it wakes by the event that
- * belongs to that.
+ * belongs to that. On several processors it is more than one thread to its parent: see records.c.
  */
 #include "dispatcher/raise_loaded.h"
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
-static struct scheduler *give_back(struct scheduler *scheduler);
-static bool wake_idle(bool in_vain);
+static struct scheduler *give_back(struct dispatcher_thread *record);
+static void give_up_in_frame(struct dispatcher_thread *member);
 static inline void switch_out(struct dispatcher_thread *member);
-static void raise_at_parent(struct scheduler *scheduler, enum dispatcher_state state,
-                            const struct dispatcher_thread *runs);
 
-/* What it is RUNNING for, one level up; NULL: nothing, it is right under the root. */
-static struct dispatcher_thread *above(struct dispatcher_thread *member) {
-    return member->scheduler->parent ? &member->scheduler->record : NULL;
+static struct dispatcher_thread *nth(struct dispatcher_thread *record, uint16_t number) {
+    while (number-- > 0)
+        record = record->newer;
+    return record;
 }
+
+static inline struct dispatcher_thread *above(const struct dispatcher_thread *member) {
+    struct scheduler *scheduler = member->scheduler;
+    if (!scheduler->parent)
+        return NULL;
+    return UNLIKELY(dispatcher.several) ? nth(&scheduler->record, member->via) : &scheduler->record;
+}
+
+struct dispatcher_thread *dispatcher_above(const struct dispatcher_thread *member) { return above(member); }
 
 struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, const struct dispatcher_thread *turn) {
     struct dispatcher_thread *member = (struct dispatcher_thread *)turn;
@@ -34,13 +42,15 @@ struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, c
 
 struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *t) {
     struct scheduler *scheduler = here->scheduler;
-    struct dispatcher_thread *end;
+    struct dispatcher_thread *end, *record = NULL; /* for which what `scheduler` dispatches is RUNNING */
     const struct catapults_stop *stop = here->stop;
     here->stop = NULL;
     for (;;) {
         struct dispatcher_thread *member = t ? dispatcher_thread_of(t) : NULL;
         if (member && member->state == THREAD_MARKED)
             member->state = THREAD_RUNNABLE;
+        if (member && UNLIKELY(dispatcher.several) && scheduler->parent)
+            member->via = dispatcher_number_of(record);
         if (member && (member->state == THREAD_RUNNABLE || member->state == THREAD_LENDING)) {
             here->turn = member;
             if (LIKELY(member->state == THREAD_RUNNABLE))
@@ -50,28 +60,30 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
                 return end;
             scheduler = &dispatcher.root; /* all have given the processor up with it */
         } else if (member && member->state == SCHEDULER_RUNNABLE) {
-            scheduler = scheduler_of(member);
+            record = member;
+            scheduler = scheduler_of(record);
             scheduler->served = true;
             if (LIKELY(!scheduler->leaving)) {
-                TRACE(TRACE_DISPATCHED, member, 0);
+                TRACE(TRACE_DISPATCHED, record, 0);
                 stop = NULL;
+                scheduler->asked_for = false;
                 t = SCHEDULE(scheduler, &stop);
                 continue;
             }
-            scheduler = give_back(scheduler);
+            scheduler = give_back(record);
         } else if (member) {
             dispatcher_contain(scheduler, "schedule", NULL, "it dispatched a thread that is not ready", NULL);
         } else if (stop) {
             dispatcher_contain(scheduler, "schedule", stop, NULL, NULL);
         } else if (scheduler->parent) {
             scheduler->idle = true;
-            scheduler = give_back(scheduler);
+            scheduler = give_back(LIKELY(!dispatcher.several) ? &scheduler->record : record);
         } else if (dispatcher.several) {
             return NULL;
         } else if (!dispatcher_wait()) {
             dispatcher_contain(scheduler, "schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
         }
-        if (UNLIKELY(dispatcher.several)) {
+        if (UNLIKELY(dispatcher.several) && !scheduler->parent) {
             scheduler = here->scheduler; /* the root, if the policy has just lost its nodes */
             if (dispatcher_ready_at(scheduler) == 0)
                 return NULL;
@@ -83,24 +95,29 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
     }
 }
 
-/* `scheduler`, which was dispatched, does not run: it ends, or has nothing to run. Returns the nearest one above that
- * has something else, or the root. */
-static struct scheduler *give_back(struct scheduler *scheduler) {
-    do {
-        struct scheduler *parent = scheduler->parent;
-        if (scheduler->leaving)
-            dispatcher_end(scheduler);
+/* The scheduler whose record was dispatched does not run: it ends, or has nothing to run. Returns the nearest one above
+ * that has something else, or the root; of several processors always that. */
+static struct scheduler *give_back(struct dispatcher_thread *record) {
+    for (;;) {
+        struct scheduler *parent = record->scheduler;
+        if (scheduler_of(record)->leaving)
+            dispatcher_end(record);
         else
-            raise_at_parent(scheduler, THREAD_BLOCKED, NULL);
-        scheduler = parent;
-    } while (scheduler->parent && scheduler->runnable == 0);
-    return scheduler;
+            dispatcher_raise_at_parent(record, THREAD_BLOCKED, NULL);
+        if (UNLIKELY(dispatcher.several)) {
+            give_up_in_frame(record);
+            return &dispatcher.root;
+        }
+        if (!parent->parent || parent->runnable > 0)
+            return parent;
+        record = &parent->record;
+    }
 }
 
 void dispatcher_await(void) {
     while (!dispatcher.several && dispatcher.root.runnable == 0) {
         bool waited = dispatcher_wait();
-        if (wake_idle(!waited) || waited)
+        if (dispatcher_wake_idle(!waited) || waited)
             continue;
         if (dispatcher.oldest)
             dispatcher.host->deadlocked();
@@ -108,8 +125,7 @@ void dispatcher_await(void) {
     }
 }
 
-/* Schedulers that dispatched nothing are asked again when something has happened. `in_vain`: nothing ever will. */
-static bool wake_idle(bool in_vain) {
+bool dispatcher_wake_idle(bool in_vain) {
     bool any = false;
     for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
         if (!scheduler->idle || scheduler->runnable == 0)
@@ -124,24 +140,52 @@ static bool wake_idle(bool in_vain) {
 
 /* ---- Up ---------------------------------------------------------------------------------------------------------- */
 
-void dispatcher_give_up(struct scheduler *scheduler) {
-    for (; scheduler->parent; scheduler = scheduler->parent) {
+void dispatcher_give_up(struct dispatcher_thread *member) {
+    if (UNLIKELY(dispatcher.several)) {
+        give_up_in_frame(member);
+        return;
+    }
+    for (struct scheduler *scheduler = member->scheduler; scheduler->parent; scheduler = scheduler->parent) {
         struct dispatcher_thread *record = &scheduler->record;
         if (record->state != SCHEDULER_RUNNABLE)
             continue; /* it has, by an event of its own */
         if (scheduler->runnable == 0)
-            raise_at_parent(scheduler, taken_from(record) ? THREAD_SUSPENDED : THREAD_BLOCKED, NULL);
+            dispatcher_raise_at_parent(record, taken_from(record) ? THREAD_SUSPENDED : THREAD_BLOCKED, NULL);
         else if (LIKELY(!taken_from(record)))
             switch_out(record);
     }
 }
 
+/* The same on several processors, in the frame in which events are raised now: nobody's turn it is there afterwards. */
+static void give_up_in_frame(struct dispatcher_thread *member) {
+    for (struct dispatcher_thread *record; (record = above(member)); member = record) {
+        struct scheduler *scheduler = member->scheduler;
+        bool taken = taken_from(record);
+        scheduler->idle = false; /* something has happened there */
+        if (record->state == SCHEDULER_RUNNABLE && !dispatcher_is_wanted(record))
+            dispatcher_raise_at_parent(record, taken ? THREAD_SUSPENDED : THREAD_BLOCKED, NULL);
+        else if (record->state == SCHEDULER_RUNNABLE && !taken)
+            switch_out(record);
+        dispatcher_adjust_only(scheduler, NULL);
+    }
+    dispatcher_set_turn(processor_here()->sees, NULL);
+}
+
+bool dispatcher_is_taken(const struct dispatcher_thread *turn) {
+    for (const struct dispatcher_thread *member = turn; member; member = above(member))
+        if (taken_from(member) || (member->is_scheduler && !dispatcher_is_runnable(member)))
+            return true; /* or was, and there is no use for so many records: it is suspended */
+    return false;
+}
+
 bool dispatcher_preempted(struct dispatcher_thread *turn) {
-    bool taken = false;
-    for (struct dispatcher_thread *member = turn; member && !taken; member = above(member))
-        taken = taken_from(member);
-    if (!taken)
+    if (!dispatcher_is_taken(turn))
         return false;
+    if (UNLIKELY(dispatcher.several)) {
+        dispatcher_switch_out(turn);
+        give_up_in_frame(turn);
+        return true;
+    }
     for (struct dispatcher_thread *member = turn; member; member = above(member)) {
         if (taken_from(member))
             TRACE(TRACE_SWITCHED_OUT, member, 0);
@@ -151,20 +195,30 @@ bool dispatcher_preempted(struct dispatcher_thread *turn) {
     return true;
 }
 
+/* For whom those above have to be asked after `member`; NULL: for nobody, what is RUNNING is under the same. */
+static struct dispatcher_thread *asked_for_next(const struct dispatcher_thread *member,
+                                                const struct dispatcher_thread *turn) {
+    struct scheduler *scheduler = member->scheduler;
+    if (dispatcher_member(scheduler, turn) || !scheduler->parent)
+        return NULL;
+    return UNLIKELY(dispatcher.several) ? dispatcher_record_to_ask_for(scheduler) : &scheduler->record;
+}
+
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn) {
     if (thread == turn || !dispatcher_is_runnable(thread))
         return false;
     if (UNLIKELY(dispatcher.root.node != NULL) && thread->scheduler != turn->scheduler)
         return false; /* it is the next of another processor */
-    /* It is RUNNING on another processor; or somebody is asked for there: a decision comes before the next request. */
-    if (UNLIKELY(dispatcher.several) && (!taken_from(thread) || thread->scheduler->asked_for))
-        return false;
     struct dispatcher_thread *member;
-    for (member = thread; member && member != dispatcher_member(member->scheduler, turn); member = above(member))
+    for (member = thread; member; member = asked_for_next(member, turn)) {
+        /* It is RUNNING on another processor; or somebody is asked for there: a decision comes before the next request.
+         */
+        if (UNLIKELY(dispatcher.several) && (!taken_from(member) || member->scheduler->asked_for))
+            return false;
         if (!HAS(member->scheduler, set_next_thread) || !RAISE(member->scheduler, can_switch_to, &member->policy))
             return false;
-    const struct dispatcher_thread *running = member;
-    for (member = thread; member != running; member = above(member)) {
+    }
+    for (member = thread; member; member = asked_for_next(member, turn)) {
         member->scheduler->asked_for = true;
         const struct catapults_stop *stop = RAISE(member->scheduler, set_next_thread, &member->policy);
         if (UNLIKELY(stop))
@@ -175,21 +229,27 @@ bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatche
 
 void dispatcher_gained(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
     scheduler->idle = false;
+    if (UNLIKELY(dispatcher.several)) {
+        dispatcher_adjust(scheduler, runs);
+        return;
+    }
     for (; scheduler->parent && scheduler->record.state != SCHEDULER_RUNNABLE; scheduler = scheduler->parent)
-        raise_at_parent(scheduler, SCHEDULER_RUNNABLE, runs);
+        dispatcher_raise_at_parent(&scheduler->record, SCHEDULER_RUNNABLE, runs);
 }
 
 void dispatcher_lost(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+    if (UNLIKELY(dispatcher.several)) {
+        dispatcher_adjust(scheduler, runs);
+        return;
+    }
     for (; scheduler->parent && scheduler->runnable == 0 && scheduler->record.state == SCHEDULER_RUNNABLE;
          scheduler = scheduler->parent)
-        raise_at_parent(scheduler, THREAD_SUSPENDED, runs);
+        dispatcher_raise_at_parent(&scheduler->record, THREAD_SUSPENDED, runs);
 }
 
-/* The record of the scheduler goes over to `state`. */
-static void raise_at_parent(struct scheduler *scheduler, enum dispatcher_state state,
-                            const struct dispatcher_thread *runs) {
-    struct scheduler *parent = scheduler->parent;
-    struct dispatcher_thread *record = &scheduler->record;
+void dispatcher_raise_at_parent(struct dispatcher_thread *record, enum dispatcher_state state,
+                                const struct dispatcher_thread *runs) {
+    struct scheduler *parent = record->scheduler;
     enum dispatcher_state before = record->state;
     const struct catapults_stop *stop;
     const char *event;
@@ -223,4 +283,11 @@ static inline __attribute__((always_inline)) void switch_out(struct dispatcher_t
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
     TRACE(TRACE_SWITCHED_OUT, member, 0);
+}
+
+void dispatcher_switch_out(struct dispatcher_thread *member) {
+    if (taken_from(member))
+        TRACE(TRACE_SWITCHED_OUT, member, 0);
+    else
+        switch_out(member);
 }

@@ -98,8 +98,8 @@ struct catapults_options {
  * interrupted.
  * - The driver is epoll; asking for io_uring is EINVAL.
  * - A thread that is preempted by time goes on on the same kernel thread.
- * - Until a later version: no donation; EINVAL: hierarchies, activations. ENOTSUP:
- *   catapults_scheduler_add, catapults_stand_in, the attribute `scheduled_by`, signals of threads (signals.h).
+ * - Until a later version: no donation; EINVAL: activations. ENOTSUP: catapults_stand_in, the attribute `scheduled_by`,
+ *   signals of threads (signals.h).
  * - A child of catapults_fork has one processor.
  */
 

@@ -697,7 +697,6 @@ static void an_overflow_is_reported_on_all(void **state) {
 
 static void ask_for_activations(void) {
     require(catapults_init(&(struct catapults_options){.processors = 2, .activations = true}) == EINVAL);
-    require(catapults_init(&(struct catapults_options){.processors = 2, .policy = POLICIES "/hierarchy.so"}) == EINVAL);
     require(catapults_init(&(struct catapults_options){.processors = 1000}) == EINVAL);
     require(catapults_init(&(struct catapults_options){.processors = -2}) == EINVAL);
     setenv("CATAPULTS_PROCESSORS", "many", 1);
@@ -710,8 +709,7 @@ static void what_does_not_go_is_said(void **state) {
     (void)state;
     struct child child = run_child(ask_for_activations);
     assert_exit(&child, EXIT_SUCCESS);
-    assert_reported(&child, "activations does not go with several processors");
-    assert_reported(&child, "a hierarchy does not go with several processors");
+    assert_reported(&child, "activations do not go with several processors");
     assert_reported(&child, "the option `processors` is 1000: it must be from 1 to 128");
     assert_reported(&child, "CATAPULTS_PROCESSORS is \"many\": it must be a number from 1 to 128, or \"all\"");
 }

@@ -1,8 +1,9 @@
 /*
- * Random programs on several processors: threads that do everything, under policies that change, on processors that
- * come and go, preempted by time at short intervals. Each is a child, for which a seed chooses everything but the
- * instants. What must be so: no thread runs twice, locks exclude each other, every thread ends, and every count agrees.
- * A wake-up that is lost is a deadlock, which the runtime reports, or a program that does not end.
+ * Random programs on several processors: threads that do everything, under policies that change, many of them in a tree
+ * of schedulers that come and go, as processors do, preempted by time at short intervals. Each is a child, for which a
+ * seed chooses everything but the instants. What must be so: no thread runs twice, locks exclude each other, every
+ * thread ends, and every count agrees. A wake-up that is lost is a deadlock, which the runtime reports, or a program
+ * that does not end.
  *
  *     processors_stress [SECONDS [SEED]]
  */
@@ -109,6 +110,38 @@ static void become_another(struct worker *self) {
     __atomic_store_n(&self->nice, any(self, 40) - 20, __ATOMIC_RELAXED);
     __atomic_store_n(&self->share, any(self, 30), __ATOMIC_RELAXED);
     __atomic_store_n(&self->bytesleft, any(self, 1000), __ATOMIC_RELAXED);
+}
+
+/* ---- Schedulers -------------------------------------------------------------------------------------------------- */
+
+enum { SCHEDULERS_MOST = 5 };
+static struct {
+    catapults_scheduler_t scheduler;
+    const char *policy;
+} tree[SCHEDULERS_MOST]; /* below the root */
+static int tree_count;
+
+/* NULL: the root, or where threads go that say nothing. */
+static catapults_scheduler_t any_scheduler(struct worker *self) {
+    int which = any(self, tree_count + 1);
+    return which == tree_count ? NULL : tree[which].scheduler;
+}
+
+static void grow_tree(struct worker *self) {
+    for (int i = any(self, SCHEDULERS_MOST + 1); i > 0; i--) {
+        char name[8];
+        sprintf(name, "s%d", i);
+        const char *policy = policies[any(self, policies_count)];
+        struct catapults_scheduler_attributes attributes = {
+            .name = name, .parent = any_scheduler(self), .policy = policy};
+        int error = catapults_scheduler_add(&tree[tree_count].scheduler, &attributes);
+        require(error == 0 || error == EAGAIN);
+        if (error)
+            continue;
+        fprintf(stderr, "  %s: %s under %s\n", name, policy ? file_of(policy) : "built in",
+                attributes.parent ? catapults_scheduler_name(attributes.parent) : "the root");
+        tree[tree_count++].policy = policy;
+    }
 }
 
 /* ---- What is shared ---------------------------------------------------------------------------------------------- */
@@ -227,7 +260,7 @@ static void use_child(struct worker *self) {
     bool detached = any(self, 3) == 0, cancelled = !detached && any(self, 3) == 0;
     void *argument = (void *)(uintptr_t)(self->random | 1), *result;
     catapults_t thread;
-    struct catapults_attributes attributes = {.detached = detached, .object = self};
+    struct catapults_attributes attributes = {.detached = detached, .object = self, .scheduler = any_scheduler(self)};
     if (any(self, 4) == 0)
         attributes.processors = 1u << any(self, 2); /* these there are */
     int error = catapults_create(&thread, &attributes, cancelled ? wait_to_be_cancelled : come_and_go, argument);
@@ -280,6 +313,12 @@ static void move(struct worker *self) {
     require(catapults_setaffinity(catapults_self(), masks[any(self, 4)]) == 0);
 }
 
+static void change_scheduler(struct worker *self) {
+    catapults_scheduler_t to = any_scheduler(self);
+    int error = catapults_scheduler_attach(to ? to : catapults_scheduler_root());
+    require(error == 0 || error == EAGAIN || error == ENOSPC); /* the policy there may refuse it */
+}
+
 static void stay_put(struct worker *self) {
     catapults_preemption_hold();
     here = self->number; /* nobody else on this kernel thread meanwhile */
@@ -303,7 +342,7 @@ static void fork_child(void) {
 }
 
 static void do_something(struct worker *self) {
-    switch (any(self, 16)) {
+    switch (any(self, 17)) {
     case 0:
         catapults_sleep(any(self, 100) * US);
         break;
@@ -342,6 +381,10 @@ static void do_something(struct worker *self) {
     case 13:
         stay_put(self);
         break;
+    case 14:
+        if (tree_count)
+            change_scheduler(self);
+        break;
     default:
         set_error_here(self->number + 1);
         catapults_yield();
@@ -369,9 +412,30 @@ static void *work(void *argument) {
     return self;
 }
 
+/* A scheduler comes, has a thread, and goes. */
+static void use_scheduler(struct worker *self) {
+    catapults_scheduler_t scheduler;
+    struct catapults_scheduler_attributes attributes = {
+        .name = "brief", .parent = any_scheduler(self), .policy = policies[any(self, policies_count)]};
+    int error = catapults_scheduler_add(&scheduler, &attributes);
+    require(error == 0 || error == EAGAIN);
+    if (error)
+        return;
+    catapults_t threads[3];
+    int count = 0;
+    while (count < 3 && error == 0)
+        error = catapults_create(&threads[count++], &(struct catapults_attributes){.scheduler = scheduler}, come_and_go,
+                                 (void *)(uintptr_t)(self->random | 1));
+    for (int i = 0; i < count - (error != 0); i++) {
+        require(catapults_join(threads[i], NULL) == 0);
+        atomic_fetch_add(&children, 1);
+    }
+    require(catapults_scheduler_remove(scheduler) == 0);
+}
+
 /* Its records last until all are joined. */
 static void disturb(struct worker *self, bool replaces, bool forks) {
-    switch (any(self, forks ? 9 : 8)) {
+    switch (any(self, forks ? 10 : 9)) {
     case 0:
     case 1:
         require(catapults_set_processors(2 + any(self, 4)) == 0);
@@ -379,7 +443,7 @@ static void disturb(struct worker *self, bool replaces, bool forks) {
     case 2: {
         if (!replaces)
             break;
-        int error = catapults_policy_replace(NULL, policies[any(self, policies_count)]);
+        int error = catapults_policy_replace(any_scheduler(self), policies[any(self, policies_count)]);
         require(error == 0 || error == EAGAIN || error == ENOSPC);
         break;
     }
@@ -395,7 +459,11 @@ static void disturb(struct worker *self, bool replaces, bool forks) {
     case 6:
         require(catapults_setaffinity(workers[any(self, WORKERS)].thread, (uint64_t)any(self, 4)) != EINVAL);
         break;
-    case 8:
+    case 7:
+        if (tree_count)
+            use_scheduler(self);
+        break;
+    case 9:
         fork_child();
         break;
     default:
@@ -424,6 +492,8 @@ static void run(uint64_t seed) {
             options.cooperative ? ", cooperative" : "");
     require(catapults_init(&options) == 0);
     register_variables();
+    if (any(&self, 3))
+        grow_tree(&self);
     require(catapults_key_create(&key, NULL) == 0);
     require(catapults_barrier_init(&barrier, WORKERS) == 0);
     for (int i = 0; i < PIPES; i++)
@@ -440,8 +510,8 @@ static void run(uint64_t seed) {
         workers[i].number = i;
         workers[i].random = seed * 31 + (unsigned)i + 1;
         become_another(&workers[i]);
-        require(catapults_create(&workers[i].thread, &(struct catapults_attributes){.object = &workers[i]}, work,
-                                 &workers[i]) == 0);
+        struct catapults_attributes attributes = {.object = &workers[i], .scheduler = any_scheduler(&self)};
+        require(catapults_create(&workers[i].thread, &attributes, work, &workers[i]) == 0);
     }
     require(catapults_mutex_unlock(&gate) == 0);
     while (!all_ended()) {
@@ -458,6 +528,10 @@ static void run(uint64_t seed) {
     for (int i = 0; i < MUTEXES; i++)
         require(locks[i].mutex.state == 0 && locks[i].counted == atomic_load(&locked[i]));
     require(strcmp(catapults_policy_name(), "fifo (built-in)") != 0 || !policy || replaces);
+    for (int i = 0; i < tree_count; i++) {
+        const char *name = catapults_scheduler_policy_name(tree[i].scheduler);
+        require(strcmp(name, "fifo (built-in)") != 0 || !tree[i].policy || replaces);
+    }
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */

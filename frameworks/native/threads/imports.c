@@ -272,7 +272,8 @@ int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct
     const struct catapults_scheduler *parent = scheduler_handle(scheduler->dispatched->parent);
     int error = parent ? imports_check_values(parent, values, count) : EINVAL;
     if (error == 0 && in_force(parent))
-        set_values(&scheduler->dispatched->record, values, count);
+        for (struct dispatcher_thread *one = &scheduler->dispatched->record; one; one = dispatcher_next_record(one))
+            set_values(one, values, count);
     dispatcher_leave();
     return error;
 }
@@ -429,10 +430,30 @@ void imports_started(struct catapults_scheduler *scheduler) {
             link_scheduler(scheduler, one);
 }
 
-void imports_adopted(struct catapults_scheduler *scheduler) {
-    set_parameters(scheduler, scheduler->dispatched->parent->policy, true,
-                   (char *)&scheduler->dispatched->record.policy);
-    set_values(&scheduler->dispatched->record, scheduler->kept, scheduler->kept_count);
+/* Another record of a scheduler has the values that its first one has now. */
+static void copy_values(const struct dispatcher_thread *from, struct dispatcher_thread *to) {
+    static const size_t sizes[] = {[CATAPULTS_IMPORT_INT] = sizeof(catapults_int),
+                                   [CATAPULTS_IMPORT_BOOL] = sizeof(bool),
+                                   [CATAPULTS_IMPORT_TIME] = sizeof(catapults_time),
+                                   [CATAPULTS_IMPORT_FLOAT] = sizeof(double)};
+    const struct catapults_policy *policy = to->scheduler->policy;
+    for (uint32_t i = 0; i < policy->thread_imports_count; i++) {
+        const struct catapults_import *import = &policy->thread_imports[i];
+        if (import != to->scheduler->consumed)
+            memcpy((char *)&to->policy + import->fallback, (const char *)&from->policy + import->fallback,
+                   sizes[import->type]);
+    }
+}
+
+void imports_adopted(struct dispatcher_thread *record) {
+    const struct scheduler *scheduler = scheduler_of(record);
+    const struct catapults_scheduler *handle = scheduler_handle(scheduler);
+    if (record != &scheduler->record) {
+        copy_values(&scheduler->record, record);
+        return;
+    }
+    set_parameters(handle, scheduler->parent->policy, true, (char *)&record->policy);
+    set_values(record, handle->kept, handle->kept_count);
 }
 
 static const struct catapults_import *find(const struct catapults_policy *policy, bool per_thread, const char *name) {

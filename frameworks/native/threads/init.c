@@ -27,7 +27,7 @@ static struct dispatcher_exceptions no_exceptions;
 
 static void adopted(struct dispatcher_thread *thread) { imports_link(handle_of(thread)); }
 
-static void scheduler_adopted(struct scheduler *scheduler) { imports_adopted(scheduler_handle(scheduler)); }
+static void scheduler_adopted(struct dispatcher_thread *record) { imports_adopted(record); }
 
 static void scheduler_started(struct scheduler *scheduler) {
     if (!scheduler->parent) {
@@ -127,7 +127,7 @@ int catapults_init(const struct catapults_options *options) {
         policy = in_force; /* the same of what its instances share */
     if (runtime.several) {
         policy = in_force; /* the instance that is compiled in is for one */
-        error = processors_refuse(hierarchy);
+        error = processors_refuse();
     }
     if (error == 0)
         error = account_prepare(options, &host);

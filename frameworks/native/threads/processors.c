@@ -91,11 +91,10 @@ int processors_wanted(const struct catapults_options *options) {
     return wanted == 0 ? 1 : (int)wanted;
 }
 
-int processors_refuse(const struct catapults_hierarchy *hierarchy) {
-    const char *what = hierarchy ? "a hierarchy" : runtime.activations ? "activations" : NULL;
-    if (!what)
+int processors_refuse(void) {
+    if (!runtime.activations)
         return 0;
-    runtime_report("%s does not go with several processors; ask for one (CATAPULTS_PROCESSORS=1)", what);
+    runtime_report("activations do not go with several processors; ask for one (CATAPULTS_PROCESSORS=1)");
     return EINVAL;
 }
 
@@ -221,6 +220,7 @@ static int start_one(void) {
         free(node);
         return error;
     }
+    schedulers_widen();
     dispatcher_add_processor(one->processor, one, node); /* it waits for the lock */
     return 0;
 }

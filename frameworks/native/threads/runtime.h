@@ -94,7 +94,7 @@ int activations_start(void);
 int processors_wanted(const struct catapults_options *options);
 
 /* EINVAL, which is reported: what does not go with several. */
-int processors_refuse(const struct catapults_hierarchy *hierarchy);
+int processors_refuse(void);
 
 /* What they need of the world. */
 void processors_prepare(struct dispatcher_host *host);

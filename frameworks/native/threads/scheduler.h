@@ -10,11 +10,13 @@
 #include "threads/handle.h"
 
 struct linked;
+struct extra_record;
 
 struct catapults_scheduler {
     struct scheduler *dispatched;
     void *instance;                         /* of its policy; NULL: not allocated here */
     const struct catapults_policy *policy;  /* that it was given; another one is in force once that had to go */
+    struct extra_record *records;           /* beside that which is in `dispatched` */
     struct linked *linked;                  /* which members of its threads' objects the policy imports */
     const struct catapults_import *ceiling; /* the per-thread import of that name, or NULL */
     const struct catapults_hierarchy_parameter *parameters;
@@ -38,6 +40,9 @@ size_t scheduler_record_size(const struct catapults_policy *policy);
 /* All of a hierarchy but its root. Returns 0 or an error number, having reported. */
 int schedulers_add(const struct catapults_hierarchy *hierarchy);
 
+/* There is one more processor: each scheduler can be more threads to its parent. */
+void schedulers_widen(void);
+
 /* ---- imports.c --------------------------------------------------------------------------------------------------- */
 
 /* EINVAL: its parameters are not all imports of the type that the policies say, which is reported. */
@@ -48,9 +53,9 @@ int imports_check_parameters(const struct catapults_scheduler *scheduler);
 int imports_prepare(struct catapults_scheduler *scheduler);
 void imports_release(struct catapults_scheduler *scheduler);
 
-/* Its policy has been started; the parent's policy has adopted it. */
+/* Its policy has been started; the parent's policy has adopted one of its records. */
 void imports_started(struct catapults_scheduler *scheduler);
-void imports_adopted(struct catapults_scheduler *scheduler);
+void imports_adopted(struct dispatcher_thread *record);
 
 /* What the policy finds in place of the defaults of its per-thread imports, for a thread or a scheduler under it; to be
  * freed. NULL: it imports none, or there is no memory. */

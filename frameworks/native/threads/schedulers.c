@@ -18,6 +18,7 @@ enum { ROOM = 256 };
 static struct catapults_scheduler *find(const char *name);
 static int add(struct catapults_scheduler **result, const struct catapults_scheduler_attributes *attributes,
                const struct catapults_policy *policy, const char **refusal);
+static void widen(struct catapults_scheduler *scheduler, int processors);
 static void free_scheduler(struct catapults_scheduler *scheduler);
 
 size_t scheduler_record_size(const struct catapults_policy *policy) {
@@ -68,7 +69,7 @@ const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler) {
 int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapults_scheduler_attributes *attributes) {
     if (!runtime.started)
         return EPERM;
-    if (dispatcher_guard.several || dispatcher_policy()->shared_size)
+    if (dispatcher_policy()->shared_size)
         return ENOTSUP;
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
@@ -128,12 +129,49 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
         free_scheduler(scheduler);
         return EAGAIN;
     }
+    if (runtime.several)
+        widen(scheduler, runtime.processors);
     if (result)
         *result = scheduler;
     return 0;
 }
 
+/* One more of the threads that a scheduler is to its parent. */
+struct extra_record {
+    struct extra_record *next;
+    _Alignas(16) struct dispatcher_thread record; /* last */
+};
+
+/* For each processor one that runs, and some whose turns wait for one. */
+enum { RECORDS_PER_PROCESSOR = 4 };
+
+/* Without memory it is not more threads than it is. */
+static void widen(struct catapults_scheduler *scheduler, int processors) {
+    struct scheduler *dispatched = scheduler->dispatched;
+    size_t size = offsetof(struct extra_record, record.policy) + dispatched->record.room;
+    for (int i = 0; i < processors * RECORDS_PER_PROCESSOR; i++) {
+        struct extra_record *extra = aligned_alloc(64, (size + 63) & ~(size_t)63);
+        if (!extra)
+            return;
+        memset(extra, 0, size);
+        extra->record.room = dispatched->record.room;
+        extra->next = scheduler->records;
+        scheduler->records = extra;
+        dispatcher_give_record(dispatched, &extra->record);
+    }
+}
+
+void schedulers_widen(void) {
+    for (struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one))
+        if (one->parent && !one->leaving)
+            widen(scheduler_handle(one), 1);
+}
+
 static void free_scheduler(struct catapults_scheduler *scheduler) {
+    for (struct extra_record *extra; (extra = scheduler->records);) {
+        scheduler->records = extra->next;
+        free(extra);
+    }
     imports_release(scheduler);
     free(scheduler->dispatched);
     free(scheduler->instance);

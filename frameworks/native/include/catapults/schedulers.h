@@ -6,6 +6,10 @@
  * (`block.scheduler`, or `suspend_thread` if it does not run). The root alone exists when the runtime starts with a
  * policy; $CATAPULTS_POLICY and catapults_options.policy may also name a hierarchy, which `catapults build` has made of
  * a NAME.hierarchy file.
+ *
+ * With several processors a scheduler is to its parent as many threads as it can use of them (1996, §4.3): the first
+ * when it is added, others when more is ready below it than one processor can run. Each has the values that the
+ * scheduler has there, and counts in the answers of the parent's policy; if that refuses one, the scheduler uses fewer.
  */
 #ifndef CATAPULTS_SCHEDULERS_H
 #define CATAPULTS_SCHEDULERS_H
@@ -58,7 +62,8 @@ int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct
 
 /*
  * Removes a scheduler that nothing is under; EBUSY: something is. EINVAL: it is the root. It ends when its parent
- * dispatches it next, which `exit` tells the parent's policy; its name is free at once. May run other threads.
+ * dispatches it next (all that it is there), which `exit` tells the parent's policy; its name is free at once. May run
+ * other threads.
  */
 int catapults_scheduler_remove(catapults_scheduler_t scheduler);
 
