@@ -96,7 +96,6 @@ struct catapults_options {
  * - Variables that a policy imports are read at any time: they are to be changed by atomic stores.
  * - catapults_suspend does not wait until the thread has stopped: it does so in its next call, or when it is
  * interrupted.
- * - The driver is epoll; asking for io_uring is EINVAL.
  * - A thread that is preempted by time goes on on the same kernel thread.
  * - Until a later version: no donation; EINVAL: activations. ENOTSUP: catapults_stand_in, the attribute `scheduled_by`,
  *   signals of threads (signals.h).

@@ -24,7 +24,8 @@ static void start_kicks(void);
 static int sleep_until(struct epoll_event *events, int64_t instant);
 static int remember(int descriptor, struct io_descriptor *state);
 
-static int start_epoll(void) {
+static int start_epoll(bool several) {
+    (void)several;
     epoll = epoll_create1(EPOLL_CLOEXEC);
     return epoll >= 0 ? 0 : errno;
 }

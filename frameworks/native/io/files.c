@@ -15,6 +15,10 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
                         int64_t instant);
 static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
 static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
+static ssize_t transfer_now(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
+static ssize_t transfer_in_turn(bool writing, int descriptor, const struct iovec *parts, int count);
+static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
+                                  bool *closed);
 static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *parts, int count);
 static bool on_disk(int descriptor);
 static bool is_moving(int descriptor);
@@ -104,11 +108,12 @@ int io_parts_after(const struct iovec *parts, int count, size_t done, struct iov
 /* Transfers some bytes; blocks the thread until there are any. Returns their number or a negative error number. */
 static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
                         int64_t instant) {
+    if (offset < 0 && dispatcher_guard.several && io_driver->readv != NULL && on_disk(descriptor))
+        return transfer_in_turn(writing, descriptor, parts, count);
     for (;;) {
         bool supported = true;
         if (offset >= 0 || !is_moving(descriptor)) {
-            ssize_t moved = writing ? pwritev2(descriptor, parts, count, offset, RWF_NOWAIT)
-                                    : preadv2(descriptor, parts, count, offset, RWF_NOWAIT);
+            ssize_t moved = transfer_now(writing, descriptor, parts, count, offset);
             if (moved >= 0)
                 return moved;
             if (errno == EINTR)
@@ -137,25 +142,59 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
     }
 }
 
+/* Without waiting: -1, and errno. */
+static ssize_t transfer_now(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
+    return writing ? pwritev2(descriptor, parts, count, offset, RWF_NOWAIT)
+                   : preadv2(descriptor, parts, count, offset, RWF_NOWAIT);
+}
+
 static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
     ssize_t result = -EAGAIN;
     if (io_driver->readv != NULL) {
+        bool closed = false;
         /* POSIX: of two that move the position of one file, the second begins where the first has ended. */
         if (offset < 0 && (result = take_position(descriptor)) < 0)
             return result;
-        struct io_wait wait = {0};
-        result = io_wait_begin(&wait, descriptor);
-        if (result == 0) {
-            int started = (writing ? io_driver->writev : io_driver->readv)(&wait, parts, count, offset);
-            result = io_wait_end(&wait, started, BLOCK_IO_FILE, CATAPULTS_FOREVER);
-        }
-        if (!writing && result > 0)
-            tools_written(parts->iov_base, (size_t)result); /* reads have one part */
-        if (offset < 0 && !wait.closed)
+        result = transfer_by_driver(writing, descriptor, parts, count, offset, &closed);
+        if (offset < 0 && !closed)
             give_position(descriptor);
     }
     /* The driver has no such operation, or the file refuses it. */
     return result == -EAGAIN || result == -EINTR ? transfer_at(writing, descriptor, parts, count, offset) : result;
+}
+
+/* On several processors one could move the position of the file by a call while the kernel does so by itself. */
+static ssize_t transfer_in_turn(bool writing, int descriptor, const struct iovec *parts, int count) {
+    bool closed = false;
+    ssize_t result = take_position(descriptor);
+    if (result < 0)
+        return result;
+    do {
+        result = transfer_now(writing, descriptor, parts, count, -1);
+        if (result < 0)
+            result = -errno;
+    } while (result == -EINTR);
+    if (result == -EAGAIN || result == -EOPNOTSUPP)
+        result = transfer_by_driver(writing, descriptor, parts, count, -1, &closed);
+    if (result == -EAGAIN || result == -EINTR)
+        result = transfer_at(writing, descriptor, parts, count, -1);
+    if (!closed)
+        give_position(descriptor);
+    return result;
+}
+
+static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
+                                  bool *closed) {
+    struct io_wait wait = {0};
+    ssize_t result = io_wait_begin(&wait, descriptor);
+    if (result == 0) {
+        int started = (writing ? io_driver->writev : io_driver->readv)(&wait, parts, count, offset);
+        result = io_wait_end(&wait, started, BLOCK_IO_FILE, CATAPULTS_FOREVER);
+    }
+    if (!writing && result > 0)
+        tools_written(parts->iov_base, (size_t)result); /* reads have one part */
+    *closed = wait.closed;
+    return result;
 }
 
 /* Holds the processor for as long as it takes. */

@@ -29,9 +29,10 @@ int *io_error_number(void);
 #define errno (*io_error_number())
 
 /* Called by catapults_init. `choice`: "io_uring", "epoll", or NULL for $CATAPULTS_IO, else io_uring where the kernel
- * allows it, else epoll. `without_ring`: because of what it has to be epoll; or NULL. Ignores SIGPIPE if the
- * application left it at its default. Returns 0 or an error number; the reason is then on standard error. */
-int catapults_io_start(const char *choice, const char *without_ring);
+ * allows it, else epoll. `without_ring`: because of what it has to be epoll; or NULL. `several`: processors. Ignores
+ * SIGPIPE if the application left it at its default. Returns 0 or an error number; the reason is then on standard
+ * error. */
+int catapults_io_start(const char *choice, const char *without_ring, bool several);
 
 /* In a child of fork, where nobody waits: nothing is under way, and the driver is started anew; if that is refused, the
  * other. Returns 0 or an error number. */
@@ -136,7 +137,7 @@ struct io_descriptor *io_descriptor_add(int descriptor);
 
 struct io_driver {
     const char *name;
-    int (*start)(void); /* 0 or an error number */
+    int (*start)(bool several); /* processors; 0 or an error number */
     void (*stop)(void);
     struct dispatcher_driver dispatcher;
 

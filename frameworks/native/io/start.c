@@ -10,12 +10,12 @@
 const struct io_driver *io_driver;
 static bool ignored_sigpipe;
 
-static int start(const struct io_driver *driver);
+static int start(const struct io_driver *driver, bool several);
 static void ignore_sigpipe(void);
 
 __attribute__((noipa)) int *io_error_number(void) { return __errno_location(); }
 
-int catapults_io_start(const char *choice, const char *without_ring) {
+int catapults_io_start(const char *choice, const char *without_ring, bool several) {
     const char *origin = "the option `io`";
     if (choice == NULL) {
         choice = secure_getenv("CATAPULTS_IO");
@@ -24,9 +24,9 @@ int catapults_io_start(const char *choice, const char *without_ring) {
     int error;
     if (choice == NULL || *choice == '\0') {
         /* A kernel without io_uring, a container or a setting that refuses it: all the same to us. */
-        error = without_ring ? ENOTSUP : start(&io_uring_driver);
+        error = without_ring ? ENOTSUP : start(&io_uring_driver, several);
         if (error != 0)
-            error = start(&io_epoll_driver);
+            error = start(&io_epoll_driver, several);
         if (error != 0)
             fprintf(stderr, "catapults: cannot wait for descriptors: %s\n", strerror(error));
     } else if (strcmp(choice, io_uring_driver.name) == 0 && without_ring) {
@@ -35,13 +35,13 @@ int catapults_io_start(const char *choice, const char *without_ring) {
                 without_ring);
         error = EINVAL;
     } else if (strcmp(choice, io_uring_driver.name) == 0) {
-        error = start(&io_uring_driver);
+        error = start(&io_uring_driver, several);
         if (error != 0)
             fprintf(stderr,
                     "catapults: %s asks for io_uring, which cannot be used here: %s; \"epoll\" works on every kernel\n",
                     origin, strerror(error));
     } else if (strcmp(choice, io_epoll_driver.name) == 0) {
-        error = start(&io_epoll_driver);
+        error = start(&io_epoll_driver, several);
         if (error != 0)
             fprintf(stderr, "catapults: %s asks for epoll, which cannot be used here: %s\n", origin, strerror(error));
     } else {
@@ -67,14 +67,14 @@ void catapults_io_stop(void) {
 int io_restart(void) {
     io_driver->stop(); /* the parent's is not touched by that */
     io_forget_waits();
-    int error = start(io_driver);
+    int error = start(io_driver, false);
     if (error != 0 && io_driver != &io_epoll_driver)
-        error = start(&io_epoll_driver);
+        error = start(&io_epoll_driver, false);
     return error;
 }
 
-static int start(const struct io_driver *driver) {
-    int error = driver->start();
+static int start(const struct io_driver *driver, bool several) {
+    int error = driver->start(several);
     if (error == 0) {
         io_driver = driver;
         dispatcher_set_driver(&driver->dispatcher);

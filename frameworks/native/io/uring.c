@@ -1,10 +1,16 @@
 /*
  * The driver on io_uring. Waits and operations are entries of the submission ring; they are submitted when the
  * dispatcher has nothing better to do, so that one system call begins many and collects many.
+ *
+ * Several processors use the ring under their lock. The one that sleeps in the kernel has submitted all there was, and
+ * touches nothing of the ring until it is back; what others prepare meanwhile they submit at once, as nobody else would
+ * do so soon. To end its sleep there is always one more entry, of an eventfd that others can write to.
  */
 #include <errno.h>
 #include <liburing.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "io/io.h"
 #include "threads/signals.h"
@@ -15,22 +21,34 @@
 static struct io_uring ring;
 static bool poll_first; /* recv can be told that there is nothing yet */
 
+/* Of several processors. */
+static int kicks = -1;    /* an eventfd that ends the sleep of the one that sleeps here */
+static bool kick_awaited; /* the ring has the entry for it */
+static bool sleeping;
+
 static void poll_uring(int64_t instant);
+static void sleep_alone(int64_t instant, int64_t left);
+static void sleep_among_others(int64_t instant, int64_t left);
+static void prepared(struct io_uring_sqe *sqe, struct io_wait *wait);
+static void submit_all(void);
+static void await_kick(void);
+static void pass_on_kick(void);
 static void enter(void);
 static void reap(void);
 static struct io_uring_sqe *entry(void);
 static bool operations_supported(void);
 
-static int start_uring(void) {
+static int start_uring(bool several) {
     /* The best that the kernel has: completions are prepared only when we ask for them (6.1); without interrupting us
-     * (5.19). */
+     * (5.19). With several processors, that of another kernel thread, which may compute for long: it is interrupted. */
     static const unsigned modes[] = {
         IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
         IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
         0,
     };
+    const size_t modes_count = sizeof modes / sizeof *modes;
     int error = EINVAL;
-    for (size_t i = 0; i < sizeof modes / sizeof *modes && error == EINVAL; i++) {
+    for (size_t i = several ? modes_count - 1 : 0; i < modes_count && error == EINVAL; i++) {
         struct io_uring_params parameters = {.flags = modes[i] | IORING_SETUP_CQSIZE, .cq_entries = COMPLETIONS};
         error = -io_uring_queue_init_params(ENTRIES, &ring, &parameters);
         poll_first = i == 0;
@@ -41,17 +59,39 @@ static int start_uring(void) {
             return ENOSYS;
         }
     }
-    if (error == 0)
+    if (error)
+        return error;
+    if (!several) {
         io_uring_register_ring_fd(&ring); /* spares the kernel a look-up per system call; works as well without */
+        return 0;
+    }
+    kicks = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (kicks >= 0)
+        return 0;
+    error = errno;
+    io_uring_queue_exit(&ring);
     return error;
 }
 
-static void stop_uring(void) { io_uring_queue_exit(&ring); }
+static void stop_uring(void) {
+    io_uring_queue_exit(&ring);
+    if (kicks >= 0)
+        close(kicks);
+    kicks = -1;
+    kick_awaited = sleeping = false;
+}
+
+static void kick(void) {
+    uint64_t one = 1;
+    int error = errno;
+    if (write(kicks, &one, sizeof one) < 0) /* it is full of kicks, each of which does */
+        errno = error;
+}
 
 static int ready(struct io_wait *wait) {
     struct io_uring_sqe *sqe = entry();
     io_uring_prep_poll_add(sqe, wait->descriptor, (unsigned short)wait->events);
-    io_uring_sqe_set_data(sqe, wait);
+    prepared(sqe, wait);
     return 0;
 }
 
@@ -60,28 +100,28 @@ static int recv_uring(struct io_wait *wait, void *buffer, size_t size, int flags
     io_uring_prep_recv(sqe, wait->descriptor, buffer, size < INT32_MAX ? size : INT32_MAX, flags);
     if (poll_first)
         sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
-    io_uring_sqe_set_data(sqe, wait);
+    prepared(sqe, wait);
     return 0;
 }
 
 static int readv_uring(struct io_wait *wait, const struct iovec *parts, int count, off_t offset) {
     struct io_uring_sqe *sqe = entry();
     io_uring_prep_readv(sqe, wait->descriptor, parts, (unsigned)count, (uint64_t)offset);
-    io_uring_sqe_set_data(sqe, wait);
+    prepared(sqe, wait);
     return 0;
 }
 
 static int writev_uring(struct io_wait *wait, const struct iovec *parts, int count, off_t offset) {
     struct io_uring_sqe *sqe = entry();
     io_uring_prep_writev(sqe, wait->descriptor, parts, (unsigned)count, (uint64_t)offset);
-    io_uring_sqe_set_data(sqe, wait);
+    prepared(sqe, wait);
     return 0;
 }
 
 static int fsync_uring(struct io_wait *wait) {
     struct io_uring_sqe *sqe = entry();
     io_uring_prep_fsync(sqe, wait->descriptor, 0);
-    io_uring_sqe_set_data(sqe, wait);
+    prepared(sqe, wait);
     return 0;
 }
 
@@ -99,9 +139,8 @@ static void cancel(struct io_wait *wait) {
     }
     /* The kernel stops at an entry that it refuses, say of a descriptor that is closed. Were the cancellation left
      * behind it, it would find the next operation that waits at this address. */
-    while (io_uring_sq_ready(&ring) > 0)
-        if (io_uring_submit(&ring) < 0)
-            reap();
+    submit_all();
+    pass_on_kick();
     signals.off = before;
 }
 
@@ -114,7 +153,7 @@ const struct io_driver io_uring_driver = {
     .name = "io_uring",
     .start = start_uring,
     .stop = stop_uring,
-    .dispatcher = {.poll = poll_uring, .busy = io_waiting},
+    .dispatcher = {.poll = poll_uring, .busy = io_waiting, .kick = kick},
     .ready = ready,
     .recv = recv_uring,
     .readv = readv_uring,
@@ -129,17 +168,60 @@ static void poll_uring(int64_t instant) {
     int64_t left = 0;
     if (instant > 0 && !io_finished())
         left = instant == CATAPULTS_FOREVER ? instant : instant - catapults_now();
-    if (left <= 0) {
+    if (left <= 0)
         enter();
-    } else if (instant == CATAPULTS_FOREVER) {
-        io_uring_submit_and_wait(&ring, 1);
-    } else {
-        struct __kernel_timespec time = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
-        struct io_uring_cqe *first;
-        io_uring_submit_and_wait_timeout(&ring, &first, 1, &time, NULL);
-    }
+    else if (kicks < 0)
+        sleep_alone(instant, left);
+    else
+        sleep_among_others(instant, left);
     reap();
+    pass_on_kick();
     io_unblock_finished();
+}
+
+static struct __kernel_timespec time_of(int64_t left) {
+    return (struct __kernel_timespec){.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+}
+
+static void sleep_alone(int64_t instant, int64_t left) {
+    if (instant == CATAPULTS_FOREVER) {
+        io_uring_submit_and_wait(&ring, 1);
+        return;
+    }
+    struct __kernel_timespec time = time_of(left);
+    struct io_uring_cqe *first;
+    io_uring_submit_and_wait_timeout(&ring, &first, 1, &time, NULL);
+}
+
+/* By a call that knows nothing of the ring in memory. */
+static void sleep_among_others(int64_t instant, int64_t left) {
+    await_kick();
+    submit_all();
+    if (io_finished()) /* it had to be reaped first */
+        return;
+    struct __kernel_timespec time = time_of(left);
+    struct io_uring_getevents_arg until = {.ts = instant == CATAPULTS_FOREVER ? 0 : (uint64_t)(uintptr_t)&time};
+    sleeping = true;
+    dispatcher_leave();
+    io_uring_enter2((unsigned)ring.ring_fd, 0, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, (void *)&until,
+                    sizeof until);
+    dispatcher_enter();
+    sleeping = false;
+}
+
+static void prepared(struct io_uring_sqe *sqe, struct io_wait *wait) {
+    io_uring_sqe_set_data(sqe, wait);
+    if (sleeping) {
+        submit_all();
+        pass_on_kick();
+    }
+}
+
+/* The kernel stops at an entry that it refuses, whose completion tells its thread. */
+static void submit_all(void) {
+    while (io_uring_sq_ready(&ring) > 0)
+        if (io_uring_submit(&ring) < 0)
+            reap(); /* EBUSY: it wants its completions collected first */
 }
 
 /* A system call only if there is something to submit, or the kernel says that it has something for us. */
@@ -151,13 +233,40 @@ static void enter(void) {
         io_uring_submit(&ring);
 }
 
+static void await_kick(void) {
+    if (kick_awaited)
+        return;
+    struct io_uring_sqe *sqe = entry();
+    io_uring_prep_poll_add(sqe, kicks, POLLIN);
+    io_uring_sqe_set_data(sqe, &kicks);
+    kick_awaited = true;
+}
+
+/* It is for the one that sleeps, be it only about to; who else finds it has it come again. */
+static void take_kick(void) {
+    uint64_t count;
+    int error = errno;
+    kick_awaited = false;
+    if (!sleeping && read(kicks, &count, sizeof count) < 0)
+        errno = error;
+}
+
+static void pass_on_kick(void) {
+    while (sleeping && !kick_awaited) {
+        await_kick();
+        submit_all();
+    }
+}
+
 static void reap(void) {
     struct io_uring_cqe *completion;
     unsigned head, count = 0;
     io_uring_for_each_cqe(&ring, head, completion) {
         struct io_wait *wait = io_uring_cqe_get_data(completion);
         count++;
-        if (wait != NULL) /* NULL: a cancellation's own */
+        if ((void *)wait == &kicks)
+            take_kick();
+        else if (wait != NULL) /* NULL: a cancellation's own */
             io_finish(wait, completion->res);
     }
     io_uring_cq_advance(&ring, count);

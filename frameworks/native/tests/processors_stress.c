@@ -485,10 +485,11 @@ static void run(uint64_t seed) {
     struct catapults_options options = {.processors = 2 + any(&self, 4),
                                         .policy = policy,
                                         .tick = (20 + any(&self, 400)) * US,
-                                        .cooperative = any(&self, 6) == 0};
+                                        .cooperative = any(&self, 6) == 0,
+                                        .io = any(&self, 2) ? "io_uring" : "epoll"};
     bool replaces = any(&self, 2), forks = any(&self, 4) == 0;
-    fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us%s\n", (unsigned long long)seed, options.processors,
-            policy ? file_of(policy) : "built in", (long long)options.tick / US,
+    fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us, %s%s\n", (unsigned long long)seed, options.processors,
+            policy ? file_of(policy) : "built in", (long long)options.tick / US, options.io,
             options.cooperative ? ", cooperative" : "");
     require(catapults_init(&options) == 0);
     register_variables();

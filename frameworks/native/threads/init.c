@@ -151,9 +151,7 @@ int catapults_init(const struct catapults_options *options) {
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
     if (trace && *trace && (error = trace_open(trace)))
         return error;
-    error = catapults_io_start(options->io, runtime.activations ? "activations"
-                                            : runtime.several   ? "several processors"
-                                                                : NULL);
+    error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);
     if (error)
         return error;
     if (runtime.activations && (error = activations_start())) {

@@ -16,9 +16,9 @@ static void poll_clock(int64_t instant) {
 
 static bool busy(void) { return false; }
 
-int catapults_io_start(const char *choice, const char *without_ring) {
+int catapults_io_start(const char *choice, const char *without_ring, bool several) {
     static const struct dispatcher_driver driver = {.poll = poll_clock, .busy = busy};
-    (void)choice, (void)without_ring;
+    (void)choice, (void)without_ring, (void)several;
     dispatcher_set_driver(&driver);
     return 0;
 }
