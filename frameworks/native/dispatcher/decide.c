@@ -11,6 +11,11 @@
  * frame is always the same. While its turn waits for another processor, or is run there, it takes no decision: it has
  * no frame.
  *
+ * Who waits for another lends its turns here as well (donation.c): a turn then waits for the processor on which the end
+ * of its chain stands. If that was left there in the middle of its code, it cannot go on anywhere else, and to the
+ * policy both its donor and who runs there are RUNNING: the latter gives up the processor, as if it had yielded, for it
+ * may be less urgent, and run for ever.
+ *
  * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
  * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
  */
@@ -25,6 +30,12 @@ static bool has_something(struct processor *here);
 static void end_own_turn(struct processor *here);
 static struct dispatcher_thread *take_turn(struct processor *here);
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next);
+static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn);
+static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame);
+static void unlink(const struct dispatcher_thread *turn);
+static void clear_away(struct processor *there);
+static void set_runs(uint16_t frame, struct dispatcher_thread *thread);
+static bool must_settle(int64_t taken);
 static uint16_t take_frame(void);
 static void give_frame(uint16_t frame);
 static void move_to(struct processor *here, uint16_t frame);
@@ -47,13 +58,22 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
         here->over = false;
         here->armed = 0; /* it may have been interrupted just now, and not have come to say so */
     }
+    here->anew = false;
     end_own_turn(here);
     if (here->late || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
     struct dispatcher_thread *next;
-    do
+    for (;;) {
+        if (UNLIKELY(dispatcher.chains_changed) && must_settle(1)) {
+            dispatcher_step_aside(here);
+            dispatcher_settle(NULL);
+            dispatcher_step_back(here);
+        }
         next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
-    while (!next);
+        if (LIKELY(next != NULL))
+            break;
+        end_own_turn(here); /* it stalled */
+    }
     if (dispatcher.poller && dispatcher_first_instant() < dispatcher.polls_until) {
         dispatcher.polls_until = 0;
         dispatcher.driver->kick();
@@ -118,10 +138,9 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     if (here->frame != NOBODY)
         give_frame(here->frame);
     move_to(here, turn->turn_frame);
-    if (turn->state == THREAD_MARKED)
-        turn->state = THREAD_RUNNABLE;
     here->turn = turn;
-    return begin_turn(here, turn);
+    struct dispatcher_thread *next = dispatcher_borrower(turn);
+    return next ? begin_turn(here, next) : NULL;
 }
 
 /* The kernel thread on which it stands; NULL: none. */
@@ -167,34 +186,115 @@ static bool looks_outside(const struct processor *here) {
 /* `turn` is RUNNING in the frame of this processor, and `next` runs on it. NULL: not here. */
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next) {
     struct dispatcher_thread *turn = here->turn;
+    if (UNLIKELY(next->runs_in != NOBODY) && next->runs_in != here->frame)
+        return take_over(here, next);
     dispatcher_set_turn(here->frame, turn);
+    set_runs(here->frame, next);
     struct processor *there = place_for(next, here);
     if (LIKELY(!there || there == here)) {
         if (UNLIKELY(here->timed) || looks_outside(here))
             dispatcher_arm(here);
+        dispatcher_goes_on(next);
         return next;
     }
+    uint16_t frame = here->frame;
+    move_to(here, dispatcher.root.node ? NOBODY : take_frame());
+    queue(there, turn, frame);
+    if (UNLIKELY(next != turn) && next->kept_on)
+        clear_away(there);
+    return NULL;
+}
+
+struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next) {
+    return begin_turn(processor_here(), next);
+}
+
+/* The policy has given `turn` a turn, which runs in another frame, or is to, on that of a donor: it goes on there on
+ * its own, and the donor's comes here. */
+static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn) {
+    uint16_t lent = turn->runs_in, own = here->frame;
+    struct dispatcher_thread *donor = dispatcher.frames[lent].turn;
+    struct processor *there = donor->turn_waits ? donor->turn_for : dispatcher_runner_of(lent);
+    dispatcher.frames[lent].runs = NULL;
+    turn->runs_in = NOBODY;
+    dispatcher_set_turn(own, turn);
+    set_runs(own, turn);
+    if (donor->turn_waits) {
+        unlink(donor);
+        stop_waiting(donor);
+        queue(there, turn, own);
+    } else {
+        there->turn = turn;
+        move_to(there, own);
+        if (dispatcher.host->interrupt && there->timed && !there->armed)
+            dispatcher.host->interrupt(there);
+    }
+    move_to(here, lent);
+    here->turn = donor;
+    struct dispatcher_thread *next = dispatcher_borrower(donor);
+    return next ? begin_turn(here, next) : NULL;
+}
+
+/* A turn waits for the processor, where the end of its chain was left, from whoever runs there. */
+static void clear_away(struct processor *there) {
+    uint16_t frame = there->frame;
+    struct processor *here = processor_here();
+    struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    if (!turn || there == here)
+        return;
+    struct scheduler *scheduler = turn->scheduler;
+    if (LIKELY(!scheduler->parent)) { /* else all of them are told below */
+        here->sees = frame;
+        const struct catapults_stop *stop = RAISE(scheduler, switch_out, &turn->policy);
+        if (UNLIKELY(stop))
+            dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
+        here->sees = here->frame;
+    }
+    dispatcher_end_turn(frame);
+}
+
+void dispatcher_hasten(const struct dispatcher_thread *thread) {
+    const struct dispatcher_thread *turn = dispatcher.frames[thread->runs_in].turn;
+    if (thread->kept_on && turn && turn->turn_waits)
+        clear_away(turn->turn_for);
+}
+
+/* ---- Turns that wait for a processor ----------------------------------------------------------------------------- */
+
+static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame) {
     turn->turn_waits = true;
     dispatcher.waiting++;
     turn->turn_for = there;
-    turn->turn_frame = here->frame;
+    turn->turn_frame = frame;
     turn->turn_next = NULL;
     if (there->turns_first)
         there->turns_last->turn_next = turn;
     else
         there->turns_first = turn;
     there->turns_last = turn;
-    move_to(here, dispatcher.root.node ? NOBODY : take_frame());
     if (UNLIKELY(turn->scheduler->parent != NULL)) {
+        struct processor *here = processor_here();
+        uint16_t sees = here->sees;
+        here->sees = NOBODY;
         dispatcher_count_waiting(turn, 1);
         for (struct dispatcher_thread *member = turn; member; member = dispatcher_above(member))
             dispatcher_adjust(member->scheduler, NULL); /* another processor can have something of it instead */
+        here->sees = sees;
     }
     if (there->asleep)
         dispatcher_wake(there);
     else if (dispatcher.host->interrupt && there->timed && !there->armed)
         dispatcher.host->interrupt(there); /* it knows of nobody who waits */
-    return NULL;
+}
+
+static void unlink(const struct dispatcher_thread *turn) {
+    struct processor *there = turn->turn_for;
+    struct dispatcher_thread *before = NULL;
+    for (struct dispatcher_thread *other = there->turns_first; other != turn; other = other->turn_next)
+        before = other;
+    *(before ? &before->turn_next : &there->turns_first) = turn->turn_next;
+    if (there->turns_last == turn)
+        there->turns_last = before;
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
@@ -202,7 +302,23 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
 void dispatcher_set_turn(uint16_t frame, struct dispatcher_thread *turn) {
     struct frame *one = &dispatcher.frames[frame];
     dispatcher.running += (turn != NULL) - (one->turn != NULL);
+    if (!turn && one->turn) {
+        dispatcher_changed(one->turn);
+        set_runs(frame, NULL);
+    }
     one->turn = turn;
+}
+
+static void set_runs(uint16_t frame, struct dispatcher_thread *thread) {
+    struct frame *one = &dispatcher.frames[frame];
+    struct dispatcher_thread *before = one->runs;
+    one->runs = thread;
+    if (before && before != thread) {
+        before->runs_in = NOBODY;
+        dispatcher_changed(before);
+    }
+    if (thread)
+        thread->runs_in = frame;
 }
 
 /* There is one. */
@@ -247,7 +363,11 @@ void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame) {
         dispatcher_end_turn(frame);
 }
 
-uint16_t dispatcher_frame_to_take(void) {
+uint16_t dispatcher_frame_to_take(const struct processor *here) {
+    if (here->turns_first && !dispatcher.frames[here->frame].turn)
+        return here->turns_first->turn_frame;
+    if (LIKELY(!here->parked))
+        return here->frame;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         const struct processor *one = dispatcher.processors[i];
         if (!one->parked && dispatcher.frames[one->frame].turn)
@@ -275,6 +395,13 @@ static void give_up_all(struct dispatcher_thread *turn, uint16_t frame) {
     here->sees = sees;
 }
 
+struct processor *dispatcher_runner_of(uint16_t frame) {
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        if (dispatcher.processors[i]->frame == frame)
+            return dispatcher.processors[i];
+    return NULL;
+}
+
 void dispatcher_end_turn(uint16_t frame) {
     struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
     bool waits = turn->turn_waits;
@@ -286,13 +413,7 @@ void dispatcher_end_turn(uint16_t frame) {
         TRACE(TRACE_SWITCHED_OUT, turn, 0);
     dispatcher_set_turn(frame, NULL);
     if (waits) {
-        struct processor *there = turn->turn_for;
-        struct dispatcher_thread *before = NULL;
-        for (struct dispatcher_thread *other = there->turns_first; other != turn; other = other->turn_next)
-            before = other;
-        *(before ? &before->turn_next : &there->turns_first) = turn->turn_next;
-        if (there->turns_last == turn)
-            there->turns_last = before;
+        unlink(turn);
         if (LIKELY(!dispatcher.root.node))
             give_frame(frame);
         else
@@ -358,15 +479,46 @@ static void resize(void) {
 static void enter(void) {
     dispatcher.host->lock();
     struct processor *here = processor_here();
-    if (UNLIKELY(here->over)) /* as if the caller had been interrupted before the call */
+    if (UNLIKELY(here->over)) { /* as if the caller had been interrupted before the call */
         dispatcher_run(here, here->current, dispatcher_decide(here));
+    } else if (UNLIKELY(here->anew)) {
+        here->anew = false;
+        here->armed = 0; /* as in dispatcher_decide */
+        dispatcher_arm(here);
+        dispatcher_released();
+    }
     if (UNLIKELY(dispatcher.resized))
         resize();
+}
+
+/* Threads may be READY that no processor takes, of those that have nothing to do and of the caller, if it takes one. It
+ * is known only where all are under one scheduler. */
+static bool must_settle(int64_t taken) {
+    return dispatcher.root.node || dispatcher.root.next || dispatcher.clients ||
+           dispatcher_ready() > taken + dispatcher.asleep + dispatcher.waking;
+}
+
+/* A chain may have changed. May run other threads. */
+static __attribute__((noinline)) void attend_to_chains(void) {
+    if (dispatcher.turns_changed)
+        dispatcher_look_at_turns();
+    for (;;) {
+        struct processor *here = processor_here();
+        if (!dispatcher.chains_changed || !must_settle(0) || here->attends || here->over ||
+            here->current == &here->idle)
+            return;
+        dispatcher_step_aside(here);
+        dispatcher_settle(dispatcher_running());
+        dispatcher_step_back(here);
+        dispatcher_unblocked();
+    }
 }
 
 /* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
  * comes there, at once (dispatcher_notice). */
 static void leave(void) {
+    if (UNLIKELY(dispatcher.chains_changed) || UNLIKELY(dispatcher.turns_changed))
+        attend_to_chains();
     struct processor *sleeper = dispatcher.asleep && wants_another() ? some_sleeper() : NULL;
     if (sleeper)
         begin_to_wake(sleeper);
@@ -528,6 +680,7 @@ static void idle_first(void *argument) {
 
 void dispatcher_several_prepare(struct processor *first) {
     dispatcher.several = true;
+    dispatcher_stalled_start();
     dispatcher.processors[dispatcher.processors_count++] = first;
     dispatcher.active = 1;
     dispatcher_give_out_frames();

@@ -248,6 +248,7 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
     raise_event(thread, runs);
     if (UNLIKELY(thread->stalled != NULL))
         dispatcher_rouse(thread, runs);
+    dispatcher_changed(thread);
     if (UNLIKELY(thread->to_be_suspended)) {
         thread->to_be_suspended = false;
         raise_suspend(thread, runs);
@@ -588,7 +589,6 @@ static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, e
                                               int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    lends = lends && LIKELY(!dispatcher.several);
     self->waits_for = to;
     self->lends = lends;
     if (lends) {
@@ -614,6 +614,7 @@ static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, e
 
 void dispatcher_released(void) {
     struct processor *here = processor_here();
+    dispatcher_changed(here->current);
     if (UNLIKELY(here->turn != here->current))
         regain(here);
 }
@@ -650,6 +651,8 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
             raise_suspend(thread, here->turn);
             if (UNLIKELY(frame != NOBODY))
                 dispatcher_seen(thread, frame);
+            else if (UNLIKELY(thread->runs_in != NOBODY))
+                dispatcher.turns_changed = true;
             preempt();
             break;
         }
@@ -702,6 +705,7 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     dispatcher_step_back(here);
     if (UNLIKELY(thread->stalled != NULL))
         dispatcher_rouse(thread, dispatcher_running());
+    dispatcher_changed(thread);
     preempt();
     return 0;
 }

@@ -131,6 +131,9 @@ int dispatcher_give_back(struct dispatcher_thread *thread);
 /* What the caller did may have ended the wait on whose turn it runs. May run other threads. */
 void dispatcher_released(void);
 
+/* The caller is about to write a word that named the thread, which is another. As dispatcher_unblock_only. */
+void dispatcher_renamed(struct dispatcher_thread *thread);
+
 /* The thread, which is in dispatcher_wait_for, waits and lends by *to from now on, which names somebody. As
  * dispatcher_unblock_only. */
 void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to);

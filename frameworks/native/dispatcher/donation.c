@@ -11,6 +11,10 @@
  * If the end cannot run, the thread whose turn it is is blocked, and is in a list of the end's, with which it is
  * unblocked: it is "stalled". Those of its donors that are never dispatched meanwhile hear nothing of that: no
  * avalanche (§3.4). So a thread that is stalled always has at the end of its chain the thread whose list it is in.
+ *
+ * With several processors the end may run already, on a turn of its own or of another donor, which one donor more
+ * cannot hasten: then, too, a donor is stalled, until the end is left (stalled.c). If a policy gives a turn to a thread
+ * that another processor runs on a loan, it goes on there on that turn, and the donor is stalled (decide.c).
  */
 #include "dispatcher/state.h"
 
@@ -28,23 +32,48 @@ struct dispatcher_thread *dispatcher_waited_for(const struct dispatcher_thread *
     return thread->waits_for ? named_by(thread->waits_for) : NULL;
 }
 
-/* Whom the thread lends its turns to; NULL: it has them for itself. */
-static struct dispatcher_thread *borrower_of(const struct dispatcher_thread *thread) {
+struct dispatcher_thread *dispatcher_lends_to(const struct dispatcher_thread *thread) {
     struct dispatcher_thread *borrower = thread->lends ? dispatcher_waited_for(thread) : NULL;
     return borrower == thread ? NULL : borrower;
 }
 
-static struct dispatcher_thread *end_of(struct dispatcher_thread *thread) {
+struct dispatcher_thread *dispatcher_end_of(struct dispatcher_thread *thread) {
     struct dispatcher_thread *next;
-    while ((next = borrower_of(thread)))
+    while ((next = dispatcher_lends_to(thread)))
         thread = next;
     return thread;
 }
 
+/* It is RUNNING, on whichever processor, whoever runs on its turn. */
+static bool is_running(const struct dispatcher_thread *thread) {
+    bool running = thread->turn_waits;
+    for (uint32_t i = 0; i < dispatcher.processors_count && !running; i++)
+        running = dispatcher.frames[dispatcher.processors[i]->frame].turn == thread;
+    return running;
+}
+
+/* Of several processors: none runs it, or is to, on another turn. */
+static __attribute__((noinline)) bool is_free(const struct dispatcher_thread *end,
+                                              const struct dispatcher_thread *turn) {
+    return end == turn ||
+           ((end->runs_in == NOBODY || dispatcher.frames[end->runs_in].turn == turn) && !is_running(end));
+}
+
 /* One that is LENDING, but to nobody, goes on: what it waited for has happened. */
 static bool can_run(const struct dispatcher_thread *end, const struct dispatcher_thread *turn) {
-    return end->state == THREAD_LENDING ||
-           ((end->state == THREAD_RUNNABLE || end->state == THREAD_MARKED) && (!end->own_turn || end == turn));
+    bool can = end->state == THREAD_LENDING ||
+               ((end->state == THREAD_RUNNABLE || end->state == THREAD_MARKED) && (!end->own_turn || end == turn));
+    return can && (LIKELY(!dispatcher.several) || is_free(end, turn));
+}
+
+void dispatcher_goes_on(struct dispatcher_thread *end) {
+    if (end->state == THREAD_LENDING) {
+        end->waits_for = NULL;
+        end->lends = false;
+        if (timer_is_set(&end->timer))
+            timer_cancel(&dispatcher.timers, &end->timer);
+    }
+    end->state = THREAD_RUNNABLE;
 }
 
 static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *end);
@@ -53,18 +82,19 @@ static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *e
  * it is ready; or NULL. */
 static struct dispatcher_thread *last_client(struct dispatcher_thread *turn) {
     struct dispatcher_thread *last = NULL;
-    for (struct dispatcher_thread *thread = turn; thread; thread = borrower_of(thread))
+    for (struct dispatcher_thread *thread = turn; thread; thread = dispatcher_lends_to(thread))
         if (UNLIKELY(thread->scheduler->lent_only) && thread->state == THREAD_LENDING)
             last = thread;
     return last;
 }
 
-/* Who is to run on the turn, which is RUNNING. NULL: nobody can; it has been blocked. */
-struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn) {
+struct dispatcher_thread *dispatcher_borrower(struct dispatcher_thread *turn) {
     for (;;) {
-        struct dispatcher_thread *end = end_of(turn);
+        struct dispatcher_thread *end = dispatcher_end_of(turn);
         if (LIKELY(can_run(end, turn))) {
-            end->state = THREAD_RUNNABLE;
+            if (LIKELY(
+                    !dispatcher.several)) /* else it may have to wait for a processor, and wait for others until then */
+                dispatcher_goes_on(end);
             return end;
         }
         struct dispatcher_thread *client = last_client(turn);
@@ -74,18 +104,29 @@ struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn) {
         }
         enlist(client, end);
         dispatcher_set_aside(client); /* its scheduler may be awake now */
+        if (UNLIKELY(dispatcher_preempted(turn)))
+            return NULL;
     }
 }
 
+struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn) {
+    struct dispatcher_thread *next = dispatcher_borrower(turn);
+    return LIKELY(!dispatcher.several) || !next ? next : dispatcher_go_on(next);
+}
+
 bool dispatcher_can_lend(const struct dispatcher_thread *thread) {
-    return can_run(end_of((struct dispatcher_thread *)thread), thread);
+    return can_run(dispatcher_end_of((struct dispatcher_thread *)thread), thread);
 }
 
 /* ---- Threads that are stalled ------------------------------------------------------------------------------------ */
 
 static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
+    if (UNLIKELY(dispatcher.several)) {
+        dispatcher_enlist(thread);
+        return;
+    }
     for (struct dispatcher_thread *t = thread; t != end;) {
-        t = borrower_of(t);
+        t = dispatcher_lends_to(t);
         t->relays = t != end;
     }
     if (end->state == THREAD_ENDED)
@@ -102,6 +143,10 @@ static void strike_off(struct dispatcher_thread *thread) {
     struct dispatcher_thread *end = thread->stalled_on;
     if (!end)
         return;
+    if (UNLIKELY(dispatcher.several)) {
+        dispatcher_strike_off(thread);
+        return;
+    }
     if (thread->stalled_previous)
         thread->stalled_previous->stalled_next = thread->stalled_next;
     else
@@ -114,10 +159,12 @@ static void strike_off(struct dispatcher_thread *thread) {
 /* `thread` is RUNNING; `end`, which its chain ends in, cannot run, or not any longer. */
 void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
     enlist(thread, end);
+    if (UNLIKELY(end->runs_in != NOBODY))
+        dispatcher_hasten(end);
     dispatcher_raise_block(thread);
 }
 
-static void rouse(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+void dispatcher_rouse_one(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
     strike_off(thread);
     thread->state = THREAD_LENDING;
     dispatcher_raise_event(thread, runs);
@@ -126,9 +173,9 @@ static void rouse(struct dispatcher_thread *thread, const struct dispatcher_thre
 /* `end` can run again, or has ended. */
 void dispatcher_rouse(struct dispatcher_thread *end, const struct dispatcher_thread *runs) {
     while (end->stalled) {
-        for (struct dispatcher_thread *t = borrower_of(end->stalled); t && t != end; t = borrower_of(t))
+        for (struct dispatcher_thread *t = dispatcher_lends_to(end->stalled); t && t != end; t = dispatcher_lends_to(t))
             t->relays = false;
-        rouse(end->stalled, runs);
+        dispatcher_rouse_one(end->stalled, runs);
     }
 }
 
@@ -138,8 +185,8 @@ static void rouse_behind(struct dispatcher_thread *relay, const struct dispatche
         return;
     relay->relays = false;
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
-        if (thread->stalled_on && end_of(thread) != thread->stalled_on)
-            rouse(thread, runs);
+        if (thread->stalled_on && dispatcher_end_of(thread) != thread->stalled_on)
+            dispatcher_rouse_one(thread, runs);
 }
 
 /* ---- The end of a wait, and a new one ---------------------------------------------------------------------------- */
@@ -147,10 +194,15 @@ static void rouse_behind(struct dispatcher_thread *relay, const struct dispatche
 /* The thread waits no longer. Whether it was READY or RUNNING to its policy all the time. */
 bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
     bool lending = thread->state == THREAD_LENDING;
+    strike_off(thread);
     thread->waits_for = NULL;
     thread->lends = false;
-    strike_off(thread);
-    rouse_behind(thread, runs);
+    if (UNLIKELY(dispatcher.several)) {
+        dispatcher_changed(thread);
+        dispatcher.turns_changed |= lending;
+    } else {
+        rouse_behind(thread, runs);
+    }
     return lending;
 }
 
@@ -176,15 +228,21 @@ void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to
     const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
     bool lending = dispatcher_stop_lending(thread, runs);
     thread->waits_for = to;
-    thread->lends = !dispatcher.several && cycle_from(thread, named_by(to)) == CYCLE_NONE;
+    thread->lends = cycle_from(thread, named_by(to)) == CYCLE_NONE;
     if (lending || !thread->lends)
         return;
     if (dispatcher_can_lend(thread))
-        rouse(thread, runs);
+        dispatcher_rouse_one(thread, runs);
     else
-        enlist(thread, end_of(thread));
-    if (thread->stalled) /* chains that ended here go on now */
+        enlist(thread, dispatcher_end_of(thread));
+    if (thread->stalled && !dispatcher.several) /* chains that ended here go on now */
         dispatcher_rouse(thread, runs);
+}
+
+void dispatcher_renamed(struct dispatcher_thread *thread) {
+    if (thread->stalled && !dispatcher.several)
+        dispatcher_rouse(thread, dispatcher_running());
+    dispatcher_changed(thread);
 }
 
 enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to) {

@@ -22,6 +22,7 @@ const struct catapults_stop *dispatcher_restart(void) {
                                .polling = true}; /* nothing is RUNNING until the end */
     dispatcher.several = false;
     dispatcher.poller = NULL;
+    dispatcher.chains_changed = dispatcher.turns_changed = false;
     dispatcher.processors_count = 0;
     dispatcher.timers = NULL;
     dispatcher.removed = NULL;

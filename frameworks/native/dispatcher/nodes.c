@@ -414,16 +414,6 @@ bool dispatcher_is_something_to_steal(void) {
 
 /* ---- What other processors see to -------------------------------------------------------------------------------- */
 
-/* The processor on which the turn of the node runs; NULL: it waits for one. */
-static struct processor *runner_of(const struct node *node) {
-    if (LIKELY(node->processor->frame == node->frame))
-        return node->processor;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
-        if (dispatcher.processors[i]->frame == node->frame)
-            return dispatcher.processors[i];
-    return NULL;
-}
-
 void dispatcher_notice(struct scheduler *scheduler) {
     struct processor *here = processor_here(), *there = scheduler->node->processor;
     uint16_t frame = scheduler->node->frame;
@@ -440,7 +430,7 @@ void dispatcher_notice(struct scheduler *scheduler) {
             dispatcher_wake(there);
         return;
     }
-    struct processor *runner = runner_of(scheduler->node);
+    struct processor *runner = there->frame == frame ? there : dispatcher_runner_of(frame); /* NULL: it waits for one */
     if (runner && runner != here && runner->timed && !runner->armed && dispatcher.host->interrupt)
         dispatcher.host->interrupt(runner); /* it knows of nobody who waits */
 }

@@ -50,6 +50,7 @@ struct processor {
     uint16_t sees;                         /* the frame in which it raises events: `frame`, but for a moment */
     bool parked;                           /* it is to take no more turns than those that must be taken here */
     bool over;                             /* another processor's event has ended its turn */
+    bool anew;                             /* or what another runs on it: see dispatcher_look_at_turns */
     bool asleep;                           /* idle, and to be woken */
     bool woken;                            /* and was, but does not know it yet */
     struct dispatcher_thread *turns_first; /* that wait for it, linked by turn_next */

@@ -62,11 +62,16 @@ struct dispatcher_thread {
     uint8_t reason;             /* while it waits: enum dispatcher_reason */
     bool timed_out;             /* the instant came before dispatcher_unblock */
     uint16_t generation;        /* set by whoever makes it: see above */
+    uint16_t runs_in;           /* of several processors: the frame on whose turn it runs, or is to run; or NOBODY */
     int64_t consumed;           /* nanoseconds that it has been RUNNING, if anybody asks: see clock.c */
     const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
-    /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. */
+    /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. Of several processors: this
+     * one itself, which is in a list of stalled.c. */
     struct dispatcher_thread *stalled_on;
-    struct dispatcher_thread *stalled; /* behind this one: the last that came */
+    union {
+        struct dispatcher_thread *stalled;       /* behind this one: the last that came; with several processors NULL */
+        struct dispatcher_thread *stalled_other; /* of several processors, while it is stalled: see stalled.c */
+    };
 
     uint8_t state;     /* enum dispatcher_state */
     bool own_turn;     /* it is to run on a turn of its own only, for an event of the running thread */

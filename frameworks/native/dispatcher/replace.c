@@ -257,9 +257,8 @@ static const struct catapults_stop *take_anew(struct dispatcher_thread *thread, 
 static void end_all_turns(void) {
     struct processor *here = processor_here();
     dispatcher.waiting = 0;
-    dispatcher.running = 0;
     for (uint16_t frame = NOBODY + 1; frame < FRAMES; frame++)
-        dispatcher.frames[frame].turn = NULL;
+        dispatcher_set_turn(frame, NULL);
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
         for (; one->turns_first; one->turns_first = one->turns_first->turn_next)

@@ -9,9 +9,9 @@
 static void contain(const struct dispatcher_thread *thread);
 static void begin_anew(struct scheduler *scheduler);
 
-/* On another processor, or is about to. */
+/* On another processor, or is about to; be it on a loan. */
 static bool runs(const struct dispatcher_thread *thread) {
-    return dispatcher.several && dispatcher_frame_of(thread) != NOBODY;
+    return dispatcher.several && (thread->runs_in != NOBODY || dispatcher_frame_of(thread) != NOBODY);
 }
 
 /* Where it is there have been decisions enough. */

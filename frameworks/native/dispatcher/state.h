@@ -16,6 +16,7 @@
 /* What is RUNNING on one processor at a time: see frames.c. */
 struct frame {
     struct dispatcher_thread *turn; /* NULL: nothing */
+    struct dispatcher_thread *runs; /* who runs on its turn, or is to once the turn's processor takes it; or NULL */
     uint16_t next;                  /* of those that are not in use */
 };
 
@@ -54,6 +55,8 @@ struct dispatcher {
     int64_t polls_until;      /* and how long */
     struct processor *processors[DISPATCHER_PROCESSORS];
     struct frame frames[FRAMES];
+    bool chains_changed; /* somebody who is stalled may be able to go on */
+    bool turns_changed;  /* somebody may run on the turn of a thread that does not wait for it any longer */
 };
 
 extern struct dispatcher dispatcher __attribute__((visibility("hidden")));
@@ -207,12 +210,49 @@ void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispa
 /* The thread, which is READY to its policy, cannot run: raises suspend_thread. */
 void dispatcher_set_aside(struct dispatcher_thread *thread);
 
-/* See donation.c. */
+/* See donation.c. Who is to run on a turn, which is RUNNING; NULL: nobody can, and it has been blocked. The second is
+ * for that of this processor, which goes on with that one; NULL also: it waits for another processor. */
+struct dispatcher_thread *dispatcher_borrower(struct dispatcher_thread *turn);
 struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn);
 bool dispatcher_can_lend(const struct dispatcher_thread *thread);
 void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread *end);
+void dispatcher_goes_on(struct dispatcher_thread *end); /* it runs now: whatever it waited for, it looks again */
 void dispatcher_rouse(struct dispatcher_thread *end, const struct dispatcher_thread *runs);
+void dispatcher_rouse_one(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
+/* Whom the thread lends its turns to; NULL: it has them for itself. The end of its chain, which may be itself. */
+struct dispatcher_thread *dispatcher_lends_to(const struct dispatcher_thread *thread);
+struct dispatcher_thread *dispatcher_end_of(struct dispatcher_thread *thread);
 bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
+
+/* ---- Donation on several processors: stalled.c --------------------------------------------------------------------
+ */
+
+void dispatcher_stalled_start(void);
+void dispatcher_enlist(struct dispatcher_thread *thread);
+void dispatcher_strike_off(struct dispatcher_thread *thread);
+
+/* Who is stalled, and can lend a turn now or waits no longer, is roused. `runs`: as for dispatcher_contain. */
+void dispatcher_settle(const struct dispatcher_thread *runs);
+
+/* On turns of other processors may run somebody for whom those do not wait any longer: they see to that. */
+void dispatcher_look_at_turns(void);
+/* The thread runs no longer, or can again, or waits for another or not at all: who is stalled behind it looks anew. */
+static inline void dispatcher_changed(struct dispatcher_thread *thread) {
+    if (UNLIKELY(thread->relays) && dispatcher.several) {
+        thread->relays = false;
+        dispatcher.chains_changed = true;
+    }
+}
+
+/* `next` runs on the turn of this processor: see begin_turn in decide.c. */
+struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next);
+
+/* Somebody waits for the thread, whose turn waits for a processor: if it can go on nowhere else, who runs there is to
+ * make room. */
+void dispatcher_hasten(const struct dispatcher_thread *thread);
+
+/* The processor on which the turn of the frame runs; NULL: none. */
+struct processor *dispatcher_runner_of(uint16_t frame);
 
 /* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. Of several processors
  * it decides for them, too: returns who runs; else NULL. */
@@ -256,9 +296,9 @@ uint16_t dispatcher_frame_of(const struct dispatcher_thread *member);
 uint16_t dispatcher_see(const struct dispatcher_thread *thread);
 void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame);
 
-/* The frame of a processor that is not parked and runs something; NOBODY: there is none. And back from there, or from
- * NOBODY's. */
-uint16_t dispatcher_frame_to_take(void);
+/* The frame in which an event about others may take the processor from somebody: of this processor, or of the turn that
+ * it takes next; if it is parked, of another that runs something. NOBODY: there is none. And back from there. */
+uint16_t dispatcher_frame_to_take(const struct processor *here);
 void dispatcher_come_back(struct processor *here);
 
 /* Whose turn it is in a frame; NULL: nobody's. */
@@ -347,7 +387,7 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
  * find what another runs if this one takes no more turns: it is raised between these two. */
 static inline void dispatcher_step_aside(struct processor *here) {
     if (UNLIKELY(dispatcher.several) && !dispatcher.root.node)
-        here->sees = dispatcher.asleep ? NOBODY : LIKELY(!here->parked) ? here->frame : dispatcher_frame_to_take();
+        here->sees = dispatcher.asleep ? NOBODY : dispatcher_frame_to_take(here);
 }
 static inline void dispatcher_step_back(struct processor *here) {
     if (UNLIKELY(here->sees != here->frame))

@@ -55,7 +55,7 @@ struct dispatcher_thread *dispatcher_descend(struct processor *here, struct cata
             here->turn = member;
             if (LIKELY(member->state == THREAD_RUNNABLE))
                 return member;
-            end = dispatcher_borrow(member);
+            end = dispatcher_borrower(member);
             if (LIKELY(end != NULL))
                 return end;
             scheduler = &dispatcher.root; /* all have given the processor up with it */

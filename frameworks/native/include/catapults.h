@@ -97,7 +97,8 @@ struct catapults_options {
  * - catapults_suspend does not wait until the thread has stopped: it does so in its next call, or when it is
  * interrupted.
  * - A thread that is preempted by time goes on on the same kernel thread.
- * - Until a later version: no donation; EINVAL: activations. ENOTSUP: catapults_stand_in, the attribute `scheduled_by`,
+ * - Who waits lends its turns (1996, §3.4) to a thread that no processor runs; while one does, it is blocked.
+ * - Until a later version: EINVAL: activations. ENOTSUP: catapults_stand_in, the attribute `scheduled_by`,
  *   signals of threads (signals.h).
  * - A child of catapults_fork has one processor.
  */

@@ -160,7 +160,10 @@ static int tokens;
 static catapults_sem_t semaphore = CATAPULTS_SEM_INITIALIZER(3);
 static atomic_int inside_semaphore, readers, writers;
 static catapults_rwlock_t rwlock = CATAPULTS_RWLOCK_INITIALIZER;
-static catapults_port_t port = CATAPULTS_PORT_INITIALIZER;
+static catapults_port_t port = CATAPULTS_PORT_INITIALIZER, passed_on = CATAPULTS_PORT_INITIALIZER;
+static catapults_mutex_t leaf = CATAPULTS_MUTEX_INITIALIZER; /* nothing is waited for by who has it */
+static long leaves;
+static atomic_long leaves_taken;
 static catapults_barrier_t barrier;
 static atomic_int children, children_ended;
 
@@ -193,6 +196,47 @@ static void use_mutex(struct worker *self) {
     locks[which].counted++;
     atomic_fetch_add(&locked[which], 1);
     require(catapults_mutex_unlock(mutex) == 0);
+}
+
+static void use_leaf(struct worker *self) {
+    require(catapults_mutex_lock(&leaf) == 0);
+    leaves++;
+    atomic_fetch_add(&leaves_taken, 1);
+    if (any(self, 2))
+        catapults_yield();
+    else
+        compute(self);
+    require(catapults_mutex_unlock(&leaf) == 0);
+}
+
+static void call(struct worker *self) {
+    struct catapults_message message = {.kind = self->number};
+    int error = any(self, 4) ? catapults_port_call(&port, &message)
+                             : catapults_port_call_until(&port, &message, catapults_now() + any(self, 200) * US);
+    require(error == 0 ? message.kind == self->number + 1 : error == ETIMEDOUT);
+}
+
+/* Mutexes in their order, with a server at the end, which may want the leaf. */
+static void use_chain(struct worker *self) {
+    int first = any(self, MUTEXES), last = first + any(self, MUTEXES - first);
+    for (int i = first; i <= last; i++) {
+        require(catapults_mutex_lock(&locks[i].mutex) == 0);
+        require(!locks[i].owner);
+        locks[i].owner = self;
+        if (any(self, 3) == 0)
+            catapults_yield();
+    }
+    if (any(self, 2))
+        call(self);
+    else
+        use_leaf(self);
+    for (int i = last; i >= first; i--) {
+        require(locks[i].owner == self);
+        locks[i].owner = NULL;
+        locks[i].counted++;
+        atomic_fetch_add(&locked[i], 1);
+        require(catapults_mutex_unlock(&locks[i].mutex) == 0);
+    }
 }
 
 /* Whoever takes a token brings one, sooner or later: nobody waits for ever. */
@@ -294,14 +338,30 @@ static void use_pipe(struct worker *self) {
     require(catapults_read(ends[0], &byte, 1) == 1 && byte == 'b');
 }
 
-static void call(struct worker *self) {
-    struct catapults_message message = {.kind = self->number};
-    require(catapults_port_call(&port, &message) == 0 && message.kind == self->number + 1);
-}
-
+/* Some requests are another server's. */
 static void *serve(void *argument) {
+    struct worker own = {.random = 12345};
     struct catapults_message *message;
     while (catapults_port_receive(&port, &message) == 0) {
+        if (any(&own, 3) == 0) {
+            require(catapults_port_send(&passed_on, message) == 0);
+            continue;
+        }
+        if (any(&own, 3) == 0)
+            use_leaf(&own);
+        message->kind++;
+        require(catapults_port_reply(message) == 0);
+    }
+    catapults_port_close(&passed_on);
+    return argument;
+}
+
+static void *serve_further(void *argument) {
+    struct worker own = {.random = 54321};
+    struct catapults_message *message;
+    while (catapults_port_receive(&passed_on, &message) == 0) {
+        if (any(&own, 2))
+            use_leaf(&own);
         message->kind++;
         require(catapults_port_reply(message) == 0);
     }
@@ -342,9 +402,13 @@ static void fork_child(void) {
 }
 
 static void do_something(struct worker *self) {
-    switch (any(self, 17)) {
+    switch (any(self, 19)) {
     case 0:
         catapults_sleep(any(self, 100) * US);
+        break;
+    case 15:
+    case 16:
+        use_chain(self);
         break;
     case 1:
     case 2:
@@ -435,7 +499,7 @@ static void use_scheduler(struct worker *self) {
 
 /* Its records last until all are joined. */
 static void disturb(struct worker *self, bool replaces, bool forks) {
-    switch (any(self, forks ? 10 : 9)) {
+    switch (any(self, forks ? 11 : 10)) {
     case 0:
     case 1:
         require(catapults_set_processors(2 + any(self, 4)) == 0);
@@ -463,7 +527,10 @@ static void disturb(struct worker *self, bool replaces, bool forks) {
         if (tree_count)
             use_scheduler(self);
         break;
-    case 9:
+    case 8: /* whom those who wait are to lend their turns to */
+        catapults_cond_set_owner(&cond, any(self, 3) ? workers[any(self, WORKERS)].thread : NULL);
+        break;
+    case 10:
         fork_child();
         break;
     default:
@@ -504,8 +571,9 @@ static void run(uint64_t seed) {
                                                         .protocol = (enum catapults_mutex_protocol)any(&self, 2)};
         require(catapults_mutex_init(&locks[i].mutex, &attributes) == 0);
     }
-    catapults_t server;
+    catapults_t server, further;
     require(catapults_create(&server, NULL, serve, NULL) == 0);
+    require(catapults_create(&further, NULL, serve_further, NULL) == 0);
     require(catapults_mutex_lock(&gate) == 0);
     for (int i = 0; i < WORKERS; i++) {
         workers[i].number = i;
@@ -524,6 +592,8 @@ static void run(uint64_t seed) {
     }
     catapults_port_close(&port);
     require(catapults_join(server, NULL) == 0);
+    require(catapults_join(further, NULL) == 0);
+    require(leaf.state == 0 && leaves == atomic_load(&leaves_taken));
     while (atomic_load(&children_ended) < atomic_load(&children))
         catapults_sleep(50 * US);
     for (int i = 0; i < MUTEXES; i++)

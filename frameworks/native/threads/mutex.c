@@ -328,6 +328,8 @@ void mutex_pass_on(struct catapults_handle *thread) {
         return;
     mutex_claim(mutex);
     struct catapults_handle *owner = mutex_owner(mutex);
+    if (owner == thread)
+        dispatcher_renamed(&thread->dispatched);
     if (owner == thread || !owner)
         leave(mutex);
     else

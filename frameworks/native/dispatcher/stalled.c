@@ -1,0 +1,121 @@
+/*
+ * Donation on several processors: threads that are stalled, because the end of their chain runs on another turn, or
+ * cannot run at all. They wait in lists, by the word that names whom they wait for: all that wait by one word lend to
+ * one thread, however often the word is written, and one look tells of all of them.
+ *
+ *     hash of the word ──► first of a word ──stalled_other──► first of another ──► …
+ *                          │ stalled_next                     │
+ *                          others that wait by it             …          `stalled_previous` of the first: the last
+ *
+ * Whoever is behind one of them in its chain is marked (`relays`); when that one stops running, can run again, writes a
+ * word or waits no longer, the lists are looked through: at the next decision, or when the runtime is left. They need
+ * not be as long as all that is READY will be dispatched by processors that have nothing else to do: who is roused then
+ * would be in vain, as often as a lock changes hands (the avalanche of 1996, §3.4).
+ */
+#include "dispatcher/state.h"
+
+enum { LISTS = 64 };
+
+static struct dispatcher_thread *lists[LISTS];
+static uint64_t lists_used; /* which are not empty */
+
+void dispatcher_stalled_start(void) {
+    lists_used = 0;
+    for (int i = 0; i < LISTS; i++)
+        lists[i] = NULL;
+}
+
+static struct dispatcher_thread **list_of(const struct dispatcher_thread *thread) {
+    uint64_t word = (uintptr_t)thread->waits_for >> 3;
+    return &lists[(word ^ word >> 6 ^ word >> 12) % LISTS];
+}
+
+static uint64_t bit_of(struct dispatcher_thread *const *list) { return (uint64_t)1 << (list - lists); }
+
+/* The link to the first that waits by the same word, or where that would be. */
+static struct dispatcher_thread **first_of(const struct dispatcher_thread *thread) {
+    struct dispatcher_thread **link = list_of(thread);
+    while (*link && (*link)->waits_for != thread->waits_for)
+        link = &(*link)->stalled_other;
+    return link;
+}
+
+static void mark_behind(const struct dispatcher_thread *thread) {
+    struct dispatcher_thread *behind = (struct dispatcher_thread *)thread;
+    while ((behind = dispatcher_lends_to(behind)))
+        behind->relays = true;
+}
+
+void dispatcher_enlist(struct dispatcher_thread *thread) {
+    mark_behind(thread);
+    struct dispatcher_thread **link = first_of(thread), *first = *link;
+    thread->stalled_on = thread;
+    thread->stalled_next = NULL;
+    thread->stalled_other = NULL;
+    if (first) {
+        thread->stalled_previous = first->stalled_previous;
+        thread->stalled_previous->stalled_next = thread;
+        first->stalled_previous = thread;
+        return;
+    }
+    thread->stalled_previous = thread;
+    *link = thread;
+    lists_used |= bit_of(list_of(thread));
+}
+
+void dispatcher_strike_off(struct dispatcher_thread *thread) {
+    struct dispatcher_thread **link = first_of(thread), *first = *link, *next = thread->stalled_next;
+    struct dispatcher_thread *other = thread->stalled_other;
+    thread->stalled_on = NULL;
+    thread->stalled_other = NULL;
+    if (thread != first) {
+        thread->stalled_previous->stalled_next = next;
+        *(next ? &next->stalled_previous : &first->stalled_previous) = thread->stalled_previous;
+        return;
+    }
+    if (next) {
+        next->stalled_previous = thread->stalled_previous;
+        next->stalled_other = other;
+        *link = next;
+        return;
+    }
+    *link = other;
+    if (!*list_of(thread))
+        lists_used &= ~bit_of(list_of(thread));
+}
+
+void dispatcher_settle(const struct dispatcher_thread *runs) {
+    dispatcher.chains_changed = false;
+    for (uint64_t left = lists_used; left; left &= left - 1) {
+        struct dispatcher_thread *next = lists[__builtin_ctzll(left)];
+        while (next) {
+            struct dispatcher_thread *first = next;
+            next = first->stalled_other;
+            if (dispatcher_lends_to(first) && !dispatcher_can_lend(first)) {
+                mark_behind(first);
+                continue;
+            }
+            while (first) {
+                struct dispatcher_thread *roused = first;
+                first = first->stalled_next;
+                dispatcher_rouse_one(roused, runs);
+            }
+        }
+    }
+}
+
+void dispatcher_look_at_turns(void) {
+    dispatcher.turns_changed = false;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *there = dispatcher.processors[i];
+        const struct frame *frame = &dispatcher.frames[there->frame];
+        if (there == processor_here() || there->anew || !frame->turn || frame->runs == frame->turn)
+            continue;
+        bool runs = frame->runs->state == THREAD_RUNNABLE || frame->runs->state == THREAD_MARKED;
+        if (runs && dispatcher_end_of(frame->turn) == frame->runs)
+            continue;
+        there->anew = true;
+        if (dispatcher.host->interrupt)
+            dispatcher.host->interrupt(there);
+    }
+}
