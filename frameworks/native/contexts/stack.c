@@ -24,10 +24,13 @@ enum {
 };
 
 static struct stack_pool pools[LARGEST + 1];
+bool stack_excess;
 
 /* Of guards that this kernel has. */
 static enum { UNKNOWN, LIGHT, HEAVY } guards;
 
+static bool cool(struct stack_pool *pool);
+static size_t add_range(struct iovec *ranges, size_t count, const struct stack *stack);
 static struct stack *cut(struct stack_pool *pool, size_t size);
 static struct stack *lay_out(char *base, size_t size);
 static bool map_slab(struct stack_pool *pool, size_t size);
@@ -47,6 +50,10 @@ struct stack_pool *stack_pool(size_t size) {
 
 static size_t size_of(const struct stack_pool *pool) { return (size_t)1 << (pool - pools); }
 
+/* With the guard page. Not a power of two: the ends of stacks, of which each is on a page of its own, would compete for
+ * the same few places where processors keep translations of addresses. */
+static size_t whole_of(size_t size) { return size + page_size(); }
+
 struct stack *stack_warm(struct stack_pool *pool) {
     size_t size = size_of(pool);
     struct stack *stack = pool->cold_count > 0 ? lay_out(pool->cold[--pool->cold_count], size) : cut(pool, size);
@@ -55,12 +62,16 @@ struct stack *stack_warm(struct stack_pool *pool) {
     return stack;
 }
 
-/* Lets go of the pages of a batch of idle stacks, if more are idle than are in use, and than are to be at hand. The
- * one given back last is not among them: its owner may be running on it. */
-void stack_cool(struct stack_pool *pool) {
-    size_t size = size_of(pool);
-    if (pool->idle_count < AT_HAND / size + STACK_BATCH)
-        return;
+bool stack_cool(void) {
+    for (struct stack_pool *pool = &pools[SMALLEST]; stack_excess && pool <= &pools[LARGEST]; pool++)
+        if (pool->idle_count >= pool->in_use + STACK_BATCH && pool->idle_count >= AT_HAND / size_of(pool) + STACK_BATCH)
+            return cool(pool);
+    return stack_excess = false;
+}
+
+/* Lets go of the pages of a batch of idle stacks. The one given back last is not among them: its owner may be running
+ * on it. False: no memory to keep a book on them; they stay as they are. */
+static bool cool(struct stack_pool *pool) {
     if (pool->cold_room - pool->cold_count < STACK_BATCH) {
         size_t room = pool->cold_room > 0 ? 2 * pool->cold_room : page_size() / sizeof(char *);
         void *more =
@@ -68,22 +79,41 @@ void stack_cool(struct stack_pool *pool) {
                 ? mremap(pool->cold, pool->cold_room * sizeof(char *), room * sizeof(char *), MREMAP_MAYMOVE)
                 : mmap(NULL, room * sizeof(char *), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (more == MAP_FAILED)
-            return; /* they stay as they are */
+            return stack_excess = false; /* until more are given back */
         pool->cold = more;
         pool->cold_room = room;
     }
     struct stack *keep = pool->idle;
     struct iovec ranges[STACK_BATCH];
+    size_t count = 0;
     for (int i = 0; i < STACK_BATCH; i++) {
         struct stack *stack = keep->next;
         keep->next = stack->next;
         tools_end_stack(stack);
         pool->cold[pool->cold_count + (size_t)i] = stack->base;
-        ranges[i] = (struct iovec){stack->lowest, (size_t)(stack->base + size - stack->lowest)};
+        count = add_range(ranges, count, stack);
     }
     pool->cold_count += STACK_BATCH;
     pool->idle_count -= STACK_BATCH;
-    advise_all(ranges, STACK_BATCH, MADV_DONTNEED);
+    advise_all(ranges, count, MADV_DONTNEED);
+    return true;
+}
+
+/* With what is in between if it is a neighbour of the last one, as stacks mostly are that end one after the other: that
+ * is a fraction of the price. Guards outlast this. */
+static size_t add_range(struct iovec *ranges, size_t count, const struct stack *stack) {
+    char *begin = stack->lowest, *end = begin + stack->size;
+    if (count > 0) {
+        struct iovec *last = &ranges[count - 1];
+        char *last_begin = last->iov_base, *last_end = last_begin + last->iov_len;
+        if (end + page_size() == last_begin || last_end + page_size() == begin) {
+            last->iov_base = begin < last_begin ? begin : last_begin;
+            last->iov_len += page_size() + stack->size;
+            return count;
+        }
+    }
+    ranges[count] = (struct iovec){begin, stack->size};
+    return count + 1;
 }
 
 /* A stack that nobody has used. */
@@ -93,7 +123,7 @@ static struct stack *cut(struct stack_pool *pool, size_t size) {
     char *base = pool->fresh;
     if (!pool->guarded && !install_guard(base))
         return NULL;
-    pool->fresh += size;
+    pool->fresh += whole_of(size);
     struct stack *stack = lay_out(base, size);
     tools_new_stack(stack);
     return stack;
@@ -101,15 +131,16 @@ static struct stack *cut(struct stack_pool *pool, size_t size) {
 
 /* Where it is says its colour, so that a stack is laid out alike whenever it comes into use again. */
 static struct stack *lay_out(char *base, size_t size) {
-    size_t colour = (uintptr_t)base / size % COLOURS * COLOUR_STEP;
-    struct stack *stack = (struct stack *)(base + size - colour % (size / 16)) - 1;
+    size_t index = (uintptr_t)base / whole_of(size);
+    size_t colour = (index + index / COLOURS + index / COLOURS / COLOURS) % COLOURS * COLOUR_STEP;
+    struct stack *stack = (struct stack *)(base + whole_of(size) - colour % (size / 16)) - 1;
     stack = (struct stack *)((uintptr_t)stack & ~(uintptr_t)63);
     *stack = (struct stack){.pool = stack_pool(size), .base = base, .lowest = base + page_size(), .size = size};
     return stack;
 }
 
 static bool map_slab(struct stack_pool *pool, size_t size) {
-    size_t bytes = size > SLAB ? size : SLAB;
+    size_t whole = whole_of(size), count = whole > SLAB ? 1 : SLAB / whole, bytes = count * whole;
     char *slab =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab == MAP_FAILED)
@@ -118,9 +149,8 @@ static bool map_slab(struct stack_pool *pool, size_t size) {
     pool->fresh = slab;
     pool->end = slab + bytes;
     struct iovec pages[SLAB >> SMALLEST];
-    size_t count = bytes / size;
     for (size_t i = 0; i < count; i++)
-        pages[i] = (struct iovec){slab + i * size, page_size()};
+        pages[i] = (struct iovec){slab + i * whole, page_size()};
     pool->guarded = guards == LIGHT && advise_all(pages, count, GUARD_INSTALL);
     return true;
 }

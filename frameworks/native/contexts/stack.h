@@ -6,13 +6,14 @@
  *      │ guard page │ free ...  ◄── frames grow down │ the owner's record │ struct stack │ colour │
  *                   └ stack_lowest                                        └ what stack_take returns
  *
- * A stack's size is a power of two, guard page included. It grows on demand: pages that are never touched cost no
+ * A stack's size is a power of two, and the guard page. It grows on demand: pages that are never touched cost no
  * memory, and an idle thread has touched one. The colour is a gap of a different size on stacks that are neighbours:
  * without it the hot ends of all stacks would compete for the same few lines of the caches. It is at most half a page,
  * so that what an idle thread has on its stack fits below it.
  *
  * What is given back keeps its pages while no more stacks of its size are idle than are in use, or 64 MiB of them.
- * Beyond that pages go back to the kernel at once, in batches; addresses and guards stay.
+ * Beyond that pages go back to the kernel, in batches, whenever somebody has time for it (stack_cool): a third of a
+ * microsecond each, which the end of a thread is not to wait for. Addresses and guards stay.
  */
 #ifndef CATAPULTS_STACK_H
 #define CATAPULTS_STACK_H
@@ -25,7 +26,7 @@ struct stack {
     struct stack_pool *pool;
     char *base;   /* of its memory: the guard page */
     char *lowest; /* above the guard page */
-    size_t size;  /* of its memory, a power of two */
+    size_t size;  /* of its memory above that, a power of two */
     void *fiber;  /* ThreadSanitizer's */
 };
 
@@ -39,14 +40,17 @@ struct stack_pool {
     bool guarded;      /* all stacks of that have their guards */
 };
 
-/* That of stacks of at least `size` bytes, guard page included; NULL: there are none so large. */
+/* That of stacks of at least `size` bytes beside the guard page; NULL: there are none so large. */
 struct stack_pool *stack_pool(size_t size);
 
 /* A stack that has no pages, and so is not at hand; NULL: no memory. */
 struct stack *stack_warm(struct stack_pool *pool);
 
-/* More are idle than may be so at once. */
-void stack_cool(struct stack_pool *pool);
+/* More may be idle than are to keep their pages. */
+extern bool stack_excess;
+
+/* If they are, gives the pages of a batch of them back to the kernel. False: none are, and `stack_excess` is false. */
+bool stack_cool(void);
 
 /* A stack; NULL: no memory. Its owner may use everything below the result. */
 static inline struct stack *stack_take_from(struct stack_pool *pool) {
@@ -73,7 +77,7 @@ static inline void stack_give(struct stack *stack) {
     pool->idle = stack;
     pool->in_use--;
     if (__builtin_expect(++pool->idle_count >= pool->in_use + STACK_BATCH, 0))
-        stack_cool(pool);
+        stack_excess = true;
 }
 
 /* Bytes between the guard page and `stack`. */

@@ -44,7 +44,7 @@ void dispatcher_clock_start(struct scheduler *scheduler) {
     }
     scheduler->tells_time = scheduler->now || accounts;
     scheduler->clocked = scheduler->tells_time || dispatcher.several;
-    scheduler->timed = scheduler->timeouts || scheduler->handlers->tick;
+    scheduler->timed = scheduler->timeouts || scheduler->handlers.tick;
     dispatcher_find_flat();
     if (!scheduler->timed || !dispatcher.host->arm)
         return;

@@ -16,6 +16,7 @@ static void *const compiled_in_instance = &compiled_in_memory;
 static const struct catapults_policy *const compiled_in = NULL;
 static void *const compiled_in_instance = NULL;
 #endif
+#include "dispatcher/foresight.h"
 #include "dispatcher/trace.h"
 
 struct dispatcher dispatcher;
@@ -26,8 +27,9 @@ struct dispatcher_guard dispatcher_guard;
 /* Of several processors it is false from the beginning, and not written: it is read without their lock. */
 void dispatcher_find_flat(void) {
     const struct scheduler *root = &dispatcher.root;
-    bool flat = CAN_BE_FLAT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher_trace &&
-                !dispatcher_guard.enter && !dispatcher.several;
+    bool alone = CAN_BE_FLAT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher_trace &&
+                 !dispatcher_guard.guarded && !dispatcher.several;
+    uint8_t flat = !alone ? NOT_FLAT : foresight_is_worth_it() ? FLAT_OF_MANY : FLAT;
     if (dispatcher.flat != flat)
         dispatcher.flat = flat;
 }
@@ -37,12 +39,34 @@ static inline bool can_go_on(struct catapults_thread *t) {
     return LIKELY(t != NULL) && LIKELY(dispatcher_thread_of(t)->state == THREAD_RUNNABLE);
 }
 
-/* The root has dispatched `t`, or nothing. */
-static __attribute__((noinline)) struct dispatcher_thread *descend(struct processor *here, struct catapults_thread *t) {
-    struct dispatcher_thread *thread = dispatcher_descend(here, t);
+/* The scheduler has dispatched `t`, or nothing. */
+static __attribute__((noinline)) struct dispatcher_thread *
+descend_from(struct processor *here, struct scheduler *scheduler, struct catapults_thread *t) {
+    struct dispatcher_thread *thread = dispatcher_descend_from(here, scheduler, t);
     if (UNLIKELY(here->timed))
         dispatcher_arm(here);
     return thread;
+}
+
+/* The root has. */
+static struct dispatcher_thread *descend(struct processor *here, struct catapults_thread *t) {
+    return descend_from(here, &dispatcher.root, t);
+}
+
+/* Down the tree as far as schedulers dispatch schedulers, and nothing is unusual; *scheduler is the one that dispatched
+ * what is returned. */
+static inline __attribute__((always_inline)) struct catapults_thread *
+descend_usually(struct processor *here, struct scheduler **scheduler, struct catapults_thread *t) {
+    while (LIKELY(t != NULL) && dispatcher_thread_of(t)->state == SCHEDULER_RUNNABLE) {
+        struct scheduler *child = scheduler_of(dispatcher_thread_of(t));
+        if (UNLIKELY(child->leaving) || UNLIKELY(dispatcher_trace != NULL))
+            break;
+        child->served = true;
+        child->asked_for = false;
+        *scheduler = child;
+        t = SCHEDULE(child, &here->stop);
+    }
+    return t;
 }
 
 /* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
@@ -52,9 +76,10 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *choose(st
         if (decided)
             return decided;
     }
-    struct catapults_thread *t = SCHEDULE(&dispatcher.root, &here->stop);
+    struct scheduler *scheduler = &dispatcher.root;
+    struct catapults_thread *t = descend_usually(here, &scheduler, SCHEDULE(scheduler, &here->stop));
     if (UNLIKELY(!can_go_on(t)))
-        return descend(here, t);
+        return descend_from(here, scheduler, t);
     here->turn = dispatcher_thread_of(t);
     if (UNLIKELY(here->timed))
         dispatcher_arm(here);
@@ -157,7 +182,8 @@ static inline void leave_for(struct processor *here, struct dispatcher_thread *s
 }
 
 void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several) {
-    dispatcher_guard = (struct dispatcher_guard){.enter = enter, .leave = leave, .several = several};
+    dispatcher_guard =
+        (struct dispatcher_guard){.guarded = enter != NULL, .several = several, .enter = enter, .leave = leave};
     dispatcher_find_flat();
 }
 
@@ -224,7 +250,7 @@ static inline __attribute__((always_inline)) void raise_event(struct dispatcher_
     if (UNLIKELY(thread->set_aside)) {
         thread->set_aside = false;
         tell(scheduler, true);
-        stop = scheduler->handlers->resume_thread(scheduler->self, &thread->policy);
+        stop = scheduler->handlers.resume_thread(scheduler->self, &thread->policy);
     } else {
         stop = RAISE(scheduler, event_raised, &thread->policy);
     }
@@ -280,6 +306,7 @@ static inline __attribute__((always_inline)) void strike(struct dispatcher_threa
         thread->newer->older = thread->older;
     else
         dispatcher.newest = thread->older;
+    foresight_forget(thread);
 }
 
 /* Raises newthread. Returns what it was refused with. */
@@ -349,7 +376,7 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
     dispatcher_clock_start(root);
     if (host->scheduler_started)
         host->scheduler_started(root);
-    const struct catapults_stop *stop = root->handlers->init ? RAISE_INIT(root) : NULL;
+    const struct catapults_stop *stop = root->handlers.init ? RAISE_INIT(root) : NULL;
     if (stop)
         dispatcher_contain(root, "init", stop, NULL, NULL);
 }
@@ -428,6 +455,21 @@ static __attribute__((noinline)) void exit_in_general(struct processor *here, st
 
 /* ---- While it lives ---------------------------------------------------------------------------------------------- */
 
+/* With a thread those above it give the processor up: as dispatcher_give_up, for what is usual. */
+static inline __attribute__((always_inline)) void give_up(struct dispatcher_thread *member) {
+    for (struct scheduler *scheduler; (scheduler = member->scheduler)->parent; member = &scheduler->record) {
+        struct dispatcher_thread *record = &scheduler->record;
+        if (UNLIKELY(dispatcher.several) || UNLIKELY(record->state != SCHEDULER_RUNNABLE) ||
+            UNLIKELY(scheduler->runnable == 0) || UNLIKELY(taken_from(record)) || UNLIKELY(dispatcher_trace != NULL)) {
+            dispatcher_give_up(member);
+            return;
+        }
+        const struct catapults_stop *stop = RAISE(record->scheduler, switch_out, &record->policy);
+        if (UNLIKELY(stop))
+            dispatcher_contain(record->scheduler, "switch_out", stop, NULL, NULL);
+    }
+}
+
 static inline __attribute__((always_inline)) void yield(void) {
     struct processor *here = processor_here();
     struct dispatcher_thread *turn = here->turn;
@@ -436,8 +478,7 @@ static inline __attribute__((always_inline)) void yield(void) {
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
     TRACE(TRACE_SWITCHED_OUT, turn, 0);
-    if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_give_up(turn);
+    give_up(turn);
     struct dispatcher_thread *next = choose(here);
     run(here, here->current, next);
 }
@@ -463,7 +504,7 @@ static inline __attribute__((always_inline)) void yield_by_itself(void) {
 }
 
 static __attribute__((noinline)) void yield_in_general(void) {
-    if (LIKELY(!dispatcher_guard.enter)) {
+    if (LIKELY(!dispatcher_guard.guarded)) {
         yield_by_itself(); /* the switch is the last thing that it does: see `change` */
         return;
     }
@@ -519,7 +560,7 @@ _Static_assert(offsetof(struct native_handlers, block_signal) - offsetof(struct 
 static inline const struct catapults_stop *raise_block(struct scheduler *scheduler, enum dispatcher_reason reason,
                                                        struct catapults_thread *t) {
     tell(scheduler, true);
-    return block_handler(scheduler->handlers, reason)(scheduler->self, t);
+    return block_handler(&scheduler->handlers, reason)(scheduler->self, t);
 }
 
 /* The thread is RUNNING, and cannot go on for its `reason`. */
@@ -714,11 +755,18 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
 
 #include "dispatcher/flat.h"
 
-void dispatcher_yield(void) {
-    if (LIKELY(dispatcher.flat))
-        yield_flat();
+static __attribute__((noinline)) void yield_with_foresight(void) {
+    if (LIKELY(dispatcher.flat == FLAT_OF_MANY))
+        yield_flat(true);
     else
         yield_in_general();
+}
+
+void dispatcher_yield(void) {
+    if (LIKELY(dispatcher.flat == FLAT))
+        yield_flat(false);
+    else
+        yield_with_foresight();
 }
 
 int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {

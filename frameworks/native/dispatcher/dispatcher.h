@@ -45,9 +45,11 @@ struct scheduler;
  * the processor: a thread that gets it back within a call holds it as when it gave it up, and a new thread holds it
  * until dispatcher_begin. One processor that is never interrupted: nothing to do. */
 struct dispatcher_guard {
-    void (*enter)(void), (*leave)(void); /* NULL: nothing to do */
-    void (*regain)(void);                /* see dispatcher_regain; NULL: nothing to do */
-    bool several;                        /* processors: what is used without this needs atomic instructions */
+    bool guarded; /* there is something to do: */
+    bool regains; /* the same of dispatcher_regain */
+    bool several; /* processors: what is used without this needs atomic instructions */
+    void (*enter)(void), (*leave)(void);
+    void (*regain)(void);
 };
 extern struct dispatcher_guard dispatcher_guard;
 
@@ -55,18 +57,18 @@ extern struct dispatcher_guard dispatcher_guard;
 void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several);
 
 static inline void dispatcher_enter(void) {
-    if (__builtin_expect(dispatcher_guard.enter != NULL, 0))
+    if (__builtin_expect(dispatcher_guard.guarded, 0))
         dispatcher_guard.enter();
 }
 static inline void dispatcher_leave(void) {
-    if (__builtin_expect(dispatcher_guard.leave != NULL, 0))
+    if (__builtin_expect(dispatcher_guard.guarded, 0))
         dispatcher_guard.leave();
 }
 
 /* A thread that comes back from a call of the kernel may have lost its processor there, and does not know before this,
  * or dispatcher_enter: without either it must not look at what the processor has. */
 static inline void dispatcher_regain(void) {
-    if (__builtin_expect(dispatcher_guard.regain != NULL, 0))
+    if (__builtin_expect(dispatcher_guard.regains, 0))
         dispatcher_guard.regain();
 }
 
@@ -193,6 +195,9 @@ struct dispatcher_host {
     void (*recorded)(struct dispatcher_thread *thread);
     /* A policy had to go. */
     void (*contained)(const struct dispatcher_failure *failure);
+    /* There is time for work that nobody waits for: does some 20 microseconds of it. Whether more is left. It is asked
+     * when nothing is to be run, and else at most every millisecond. NULL: there is none. */
+    bool (*tidy)(void);
     /* Has the processor that calls interrupted at an instant: see dispatcher_interrupted. NULL: no preemption by time.
      */
     void (*arm)(int64_t instant);

@@ -34,8 +34,9 @@ static __attribute__((noinline)) void contain_and_run(const char *event, const s
     await_and_run(by_call);
 }
 
-/* The thread that was RUNNING is not any more: goes on with the next. Ends the function that calls it. */
-static inline __attribute__((always_inline)) void decide_flat(struct processor *here, bool by_call) {
+/* The thread that was RUNNING is not any more: goes on with the next. Ends the function that calls it. `foresee`: see
+ * foresight.h. */
+static inline __attribute__((always_inline)) void decide_flat(struct processor *here, bool by_call, bool foresee) {
     if (UNLIKELY(here->patience <= 1)) {
         await_and_run(by_call);
         return;
@@ -47,19 +48,21 @@ static inline __attribute__((always_inline)) void decide_flat(struct processor *
         return;
     }
     struct dispatcher_thread *next = here->turn = dispatcher_thread_of(t);
+    if (foresee)
+        foresight_next(next);
     if (UNLIKELY(here->timed))
         arm_and_run(next, by_call);
     else
         change(here, here->current, next, by_call);
 }
 
-static inline __attribute__((always_inline)) void yield_flat(void) {
+static inline __attribute__((always_inline)) void yield_flat(bool foresee) {
     struct processor *here = processor_here();
     const struct catapults_stop *stop = RAISE_FLAT(switch_out, &here->turn->policy);
     if (UNLIKELY(stop))
         contain_and_run("switch_out", stop, false);
     else
-        decide_flat(here, false);
+        decide_flat(here, false, foresee);
 }
 
 /* For ever, on a turn of its own, and so that nobody need look after what it waits for. */
@@ -81,7 +84,7 @@ static inline __attribute__((always_inline)) void block_flat(struct processor *h
     else if (UNLIKELY(dispatcher.root.runnable == 0))
         await_and_run(true);
     else
-        decide_flat(here, true);
+        decide_flat(here, true, false);
 }
 
 static __attribute__((noinline)) int suspend_after_all(struct dispatcher_thread *self) {

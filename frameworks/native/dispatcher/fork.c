@@ -59,7 +59,7 @@ static void begin(struct scheduler *root) {
     dispatcher_clock_start(root);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(root);
-    const struct catapults_stop *stop = root->handlers->init ? RAISE_INIT(root) : NULL;
+    const struct catapults_stop *stop = root->handlers.init ? RAISE_INIT(root) : NULL;
     if (UNLIKELY(stop))
         dispatcher_contain(root, "init", stop, NULL, NULL);
 }

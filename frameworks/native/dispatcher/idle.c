@@ -10,6 +10,7 @@ enum {
     SHORT = 20000, /* nanoseconds */
     LONG = 60000,
     STEAL_AGAIN = 1000000,
+    TIDY_AGAIN = 1000000,
     MOST = 1024 /* decisions without a look, whatever the clock said last */
 };
 
@@ -41,6 +42,11 @@ void dispatcher_glance(struct processor *here, volatile int32_t *patience) {
     if (UNLIKELY(dispatcher.host->starvation_limit != 0)) {
         dispatcher.decisions += (uint64_t)here->patience_full;
         dispatcher_look_for_starving(now);
+    }
+    dispatcher_find_flat();
+    if (dispatcher.host->tidy && now - dispatcher.tidied > TIDY_AGAIN) {
+        dispatcher.tidied = now;
+        dispatcher.host->tidy();
     }
     *patience = here->patience_full;
     here->attended = now;
@@ -109,7 +115,8 @@ void dispatcher_poll(struct processor *here) {
     here->polling = true;
     int64_t instant = dispatcher_first_instant();
     dispatcher.polls_until = instant;
-    dispatcher.driver->poll(dispatcher.signalled ? 0 : instant); /* what comes now interrupts it, or comes again */
+    bool busy = dispatcher.signalled || (dispatcher.host->tidy && dispatcher.host->tidy());
+    dispatcher.driver->poll(busy ? 0 : instant); /* what comes now interrupts it, or comes again */
     here->attended = dispatcher.host->now();
     if (UNLIKELY(dispatcher.several))
         dispatcher_look_for_processors(here->attended);

@@ -92,8 +92,8 @@ static const struct catapults_stop *arrive(struct scheduler *scheduler, const ch
     set_property(node, "load", 0);
     tell_loads();
     *event = "arrival";
-    const struct catapults_stop *stop = raise(dispatcher.root.handlers->arrival, &node->policy);
-    if (!stop && scheduler->handlers->init) {
+    const struct catapults_stop *stop = raise(dispatcher.root.handlers.arrival, &node->policy);
+    if (!stop && scheduler->handlers.init) {
         *event = "init";
         stop = RAISE_INIT(scheduler);
     }
@@ -158,7 +158,7 @@ void dispatcher_node_departs(struct processor *processor) {
     struct node *node = scheduler->node;
     tell_loads();
     tell(scheduler, true); /* what has passed until now is still charged */
-    const struct catapults_stop *stop = raise(dispatcher.root.handlers->departure, &node->policy);
+    const struct catapults_stop *stop = raise(dispatcher.root.handlers.departure, &node->policy);
     if (UNLIKELY(stop)) {
         dispatcher_contain(scheduler, "departure", stop, NULL, runs_here());
         return;
@@ -245,7 +245,7 @@ static bool can_have(const struct scheduler *scheduler, const struct dispatcher_
  * the policy stopped at. */
 static struct scheduler *ask_where(struct dispatcher_thread *thread, struct scheduler *usual,
                                    const struct catapults_stop **stop) {
-    native_thread_event *dispatch = dispatcher.root.handlers->dispatch;
+    native_thread_event *dispatch = dispatcher.root.handlers.dispatch;
     *stop = NULL;
     if (UNLIKELY(thread->bound != 0)) {
         dispatcher.picky = true;
@@ -374,7 +374,7 @@ enum { MOST_ASKED = 64 };
 
 bool dispatcher_steal(struct scheduler *thief) {
     struct scheduler *root = &dispatcher.root, *victim = NULL;
-    if (!root->handlers->steal || dispatcher.nothing_to_steal)
+    if (!root->handlers.steal || dispatcher.nothing_to_steal)
         return false;
     tell_loads();
     while ((victim = next_by_load(victim))) {
@@ -383,7 +383,7 @@ bool dispatcher_steal(struct scheduler *thief) {
             continue;
         for (int64_t asked = 0; asked < dispatcher_ready_at(victim) && asked < MOST_ASKED; asked++) {
             tell(victim, true);
-            const struct catapults_stop *stop = victim->handlers->steal(victim->self, &thief->node->policy);
+            const struct catapults_stop *stop = victim->handlers.steal(victim->self, &thief->node->policy);
             if (UNLIKELY(stop)) {
                 dispatcher_contain(victim, "steal", stop, NULL, NULL);
                 return false;
@@ -401,7 +401,7 @@ bool dispatcher_steal(struct scheduler *thief) {
 }
 
 bool dispatcher_is_something_to_steal(void) {
-    if (!dispatcher.root.handlers->steal || dispatcher.nothing_to_steal)
+    if (!dispatcher.root.handlers.steal || dispatcher.nothing_to_steal)
         return false;
     for (const struct scheduler *victim = &dispatcher.root; victim; victim = victim->next) {
         const struct processor *processor = victim->node->processor;

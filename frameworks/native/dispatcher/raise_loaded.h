@@ -8,21 +8,21 @@
 #include "dispatcher/state.h"
 
 /* Its policy has a handler for the event. */
-#define HAS(scheduler, event) ((scheduler)->handlers->event != NULL)
+#define HAS(scheduler, event) ((scheduler)->handlers.event != NULL)
 
 /* Calls it: RAISE(scheduler, newthread, t). */
 #define RAISE(scheduler, event, ...)                                                                                   \
-    (tell(scheduler, true), (scheduler)->handlers->event((scheduler)->self, __VA_ARGS__))
-#define SCHEDULE(scheduler, stop) (tell(scheduler, false), (scheduler)->handlers->schedule((scheduler)->self, stop))
+    (tell(scheduler, true), (scheduler)->handlers.event((scheduler)->self, __VA_ARGS__))
+#define SCHEDULE(scheduler, stop) (tell(scheduler, false), (scheduler)->handlers.schedule((scheduler)->self, stop))
 #define ADOPT(scheduler, t) (scheduler)->policy->adopt((scheduler)->instance, t)
-#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers->init((scheduler)->self))
-#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers->query((scheduler)->self))
+#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers.init((scheduler)->self))
+#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers.query((scheduler)->self))
 
 #ifndef CATAPULTS_COMPILED_IN
 /* The same while `flat` (see flat.h). */
 #define CAN_BE_FLAT(root) (!(root)->clocked)
-#define RAISE_FLAT(event, ...) dispatcher.root.handlers->event(dispatcher.root.self, __VA_ARGS__)
-#define SCHEDULE_FLAT(stop) dispatcher.root.handlers->schedule(dispatcher.root.self, stop)
+#define RAISE_FLAT(event, ...) dispatcher.root.handlers.event(dispatcher.root.self, __VA_ARGS__)
+#define SCHEDULE_FLAT(stop) dispatcher.root.handlers.schedule(dispatcher.root.self, stop)
 #define POLICY_FLAT dispatcher.root.policy
 #define ADOPT_FLAT(t) dispatcher.root.policy->adopt(dispatcher.root.instance, t)
 #define ASKED_FOR_CONSUMED_FLAT (dispatcher.root.consumed != NULL)

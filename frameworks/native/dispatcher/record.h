@@ -38,7 +38,8 @@ struct scheduler;
 #define DISPATCHER_NAME_BITS 48
 #define DISPATCHER_NAME_ADDRESS ((((uintptr_t)1 << DISPATCHER_NAME_BITS) - 1) & ~(uintptr_t)1)
 
-/* What a switch touches lies together at the end, what a wait does before it. */
+/* What a switch touches lies together at the end, in one line of a cache with the beginning of the policy's part; what
+ * a wait does is before it. */
 struct dispatcher_thread {
     struct scheduler *scheduler; /* that it is under */
     union {
@@ -73,6 +74,7 @@ struct dispatcher_thread {
         struct dispatcher_thread *stalled_other; /* of several processors, while it is stalled: see stalled.c */
     };
 
+    uint64_t spare[3]; /* the next line begins here, as records begin with one */
     uint8_t state;     /* enum dispatcher_state */
     bool own_turn;     /* it is to run on a turn of its own only, for an event of the running thread */
     bool is_scheduler; /* it is the record of a scheduler */
@@ -91,6 +93,7 @@ struct dispatcher_thread {
                              wait until what was stored there is in the cache */
     };
     struct context context;
+    struct dispatcher_thread *follower;          /* who ran some switches after it: see foresight.h */
     _Alignas(16) struct catapults_thread policy; /* last: the policy's attributes follow */
 };
 
@@ -101,9 +104,19 @@ static inline void record_clear(struct dispatcher_thread *thread) {
         START = offsetof(struct dispatcher_thread, timer.node.previous),
         END = offsetof(struct dispatcher_thread, context)
     };
-    __builtin_memset((char *)thread + START, 0, END - START);
+    /* In pieces that are a few instructions each: all at once it is one that takes its time to begin. */
+    enum { PIECE = 64, PIECES = (END - START) / PIECE };
+    char *piece = (char *)thread + START;
+#pragma GCC unroll 8
+    for (int i = 0; i < PIECES; i++, piece += PIECE)
+        __builtin_memset(piece, 0, PIECE);
+    __builtin_memset(piece, 0, (END - START) % PIECE);
 }
 _Static_assert(THREAD_RUNNABLE == 0, "record_clear");
+_Static_assert(offsetof(struct dispatcher_thread, state) % 64 == 0 &&
+                   (sizeof(struct tools_context) > 0 ||
+                    offsetof(struct dispatcher_thread, policy.number) - offsetof(struct dispatcher_thread, state) < 64),
+               "what a switch touches");
 
 static inline struct dispatcher_thread *dispatcher_thread_of(struct catapults_thread *t) {
     return (struct dispatcher_thread *)((char *)t - offsetof(struct dispatcher_thread, policy));

@@ -53,7 +53,7 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
     dispatcher_clock_start(scheduler);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(scheduler);
-    const struct catapults_stop *stop = scheduler->handlers->init ? RAISE_INIT(scheduler) : NULL;
+    const struct catapults_stop *stop = scheduler->handlers.init ? RAISE_INIT(scheduler) : NULL;
     if (!stop)
         stop = take_all(scheduler, &before, parts);
     if (stop) {
@@ -235,7 +235,7 @@ static const struct catapults_stop *begin(const struct catapults_policy *policy,
     dispatcher_clock_start(root);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(root);
-    return root->handlers->init ? RAISE_INIT(root) : NULL;
+    return root->handlers.init ? RAISE_INIT(root) : NULL;
 }
 
 static const struct catapults_stop *take_anew(struct dispatcher_thread *thread, const struct scheduler *before,

@@ -24,8 +24,8 @@ struct node {
 };
 
 struct scheduler {
-    const struct native_handlers *handlers;
-    void *self; /* what its handlers are given: the instance, or the scheduler itself if they are watched */
+    struct native_handlers handlers; /* those of its policy, or what watches them: see watch.c */
+    void *self; /* what they are given: the instance, or the scheduler itself if they are watched */
     void *instance;
     bool clocked;    /* its policy looks at the clock: see clock.c */
     bool tells_time; /* and that is what `clocked` is for; else only frames are */
@@ -56,8 +56,6 @@ struct scheduler {
     struct scheduler *next; /* all schedulers, parents before their children */
     void *host;             /* what the host keeps of it */
     _Alignas(16) char builtin[DISPATCHER_BUILTIN_INSTANCE]; /* its instance after the policy had to go */
-    struct native_handlers watched; /* `handlers`, of a policy whose handlers may run for ever: see watch.c */
-
     /* Where there are several processors: see records.c. */
     int64_t told_in[FRAMES];                   /* `told`, in the others */
     struct dispatcher_thread *spare;           /* records that its parent does not know yet */

@@ -36,7 +36,7 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     dispatcher_clock_start(scheduler);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(scheduler);
-    stop = scheduler->handlers->init ? RAISE_INIT(scheduler) : NULL;
+    stop = scheduler->handlers.init ? RAISE_INIT(scheduler) : NULL;
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "init", stop, NULL, runs);
     return NULL;

@@ -20,16 +20,26 @@ struct frame {
     uint16_t next;                  /* of those that are not in use */
 };
 
+enum { FORESIGHT = 4 }; /* a power of two: see foresight.h */
+
+/* Whether nothing is to be asked at an event but the policy of the root (flat.h), and whether threads that go on soon
+ * are fetched before (foresight.h). */
+enum flat { NOT_FLAT, FLAT, FLAT_OF_MANY };
+
 struct dispatcher {
-    bool flat;             /* nothing is to be asked at an event but the policy of the root: see flat.h */
+    uint8_t flat;          /* enum flat */
     bool clients;          /* there is a scheduler outside of the tree, which never dispatches */
     bool accounting;       /* the host asks how long threads run, whatever the policies do */
+    uint32_t recent_first; /* see foresight.h: the oldest of: */
+    struct dispatcher_thread *recent[FORESIGHT];
     struct scheduler root; /* and, behind it, all others */
     struct scheduler *last;
-    struct scheduler *removed; /* that have ended; linked by `next` */
-    uint32_t numbers;          /* threads that there ever were */
+    struct scheduler *removed;       /* that have ended; linked by `next` */
+    struct dispatcher_thread nobody; /* stands for a thread that has ended: see foresight.h */
+    uint32_t numbers;                /* threads that there ever were */
     struct timer *timers;
     struct dispatcher_thread *oldest, *newest;
+    int64_t tidied;                          /* when the host was asked to last */
     int64_t marked;                          /* when starvation.c has looked */
     uint64_t decisions, enough;              /* since then, about; and how many serve everybody */
     const struct dispatcher_thread *starved; /* while the policy has to go that let it wait */
@@ -118,6 +128,10 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
 /* What the root dispatched is no thread that can run: goes down to one that can, and waits until there is one. Sets
  * `turn`; returns who runs on it. */
 struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *dispatched);
+
+/* The same of what another scheduler dispatched, after those above it. */
+struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct scheduler *scheduler,
+                                                  struct catapults_thread *dispatched);
 
 /* The thread, which is RUNNING, goes over to another scheduler. Returns what it was refused with, and then nothing has
  * changed; or NULL, and then it is READY there, and nothing is RUNNING. */

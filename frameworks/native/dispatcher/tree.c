@@ -41,7 +41,11 @@ struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, c
 /* ---- Down -------------------------------------------------------------------------------------------------------- */
 
 struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *t) {
-    struct scheduler *scheduler = here->scheduler;
+    return dispatcher_descend_from(here, here->scheduler, t);
+}
+
+struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct scheduler *scheduler,
+                                                  struct catapults_thread *t) {
     struct dispatcher_thread *end, *record = NULL; /* for which what `scheduler` dispatches is RUNNING */
     const struct catapults_stop *stop = here->stop;
     here->stop = NULL;

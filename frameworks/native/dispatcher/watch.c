@@ -191,15 +191,10 @@ void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults
     scheduler->policy = policy;
     scheduler->instance = instance;
     scheduler->frames = NULL;
-    scheduler->handlers = policy->handlers;
-    scheduler->self = instance;
-    if (!policy->unbounded)
-        return;
+    scheduler->self = policy->unbounded ? scheduler : instance;
     /* What the policy leaves to the host stays so. */
-    const void *const *from = (const void *const *)&watched, *const *asked = policy->handlers;
-    const void **to = (const void **)&scheduler->watched;
-    for (unsigned i = 0; i < sizeof watched / sizeof *from; i++)
-        to[i] = asked[i] ? from[i] : NULL;
-    scheduler->handlers = &scheduler->watched;
-    scheduler->self = scheduler;
+    const void *const *watching = (const void *const *)&watched, *const *asked = policy->handlers;
+    const void **to = (const void **)&scheduler->handlers;
+    for (unsigned i = 0; i < sizeof watched / sizeof *to; i++)
+        to[i] = asked[i] && policy->unbounded ? watching[i] : asked[i];
 }

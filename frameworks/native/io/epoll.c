@@ -74,7 +74,7 @@ const struct io_driver io_epoll_driver = {
 static void poll_epoll(int64_t instant) {
     static struct epoll_event events[BATCH]; /* not on the stack of a thread, which may be small */
     int error = errno;                       /* of the thread that waits, in whose name this is */
-    bool shared = dispatcher_guard.enter != NULL;
+    bool shared = dispatcher_guard.guarded;
     int count = 0;
     if (instant >= 0)
         count = wait_for_events(events, io_finished() ? 0 : instant);

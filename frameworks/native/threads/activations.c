@@ -169,6 +169,7 @@ int activations_start(void) {
     driver = dispatcher_set_driver(&between);
     dispatcher_set_guard(sa_hold, sa_release, false);
     dispatcher_guard.regain = regain;
+    dispatcher_guard.regains = true;
     running = true;
     dispatcher_enter(); /* until the first thread runs */
     return 0;

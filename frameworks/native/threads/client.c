@@ -134,17 +134,19 @@ static int64_t none(const void *self) {
     return 0;
 }
 
-static const struct native_handlers handlers = {
-    .newthread = ready,
-    .switch_out = yielded,
-    .event_raised = ready,
-    .suspend_thread = blocked,
-    .resume_thread = ready,
-    .exit = exited,
-    .threads_ready = none,
-    .threads_suspended = none,
-    .threads_total = none,
-};
+#define HANDLERS                                                                                                       \
+    {                                                                                                                  \
+        .newthread = ready,                                                                                            \
+        .switch_out = yielded,                                                                                         \
+        .event_raised = ready,                                                                                         \
+        .suspend_thread = blocked,                                                                                     \
+        .resume_thread = ready,                                                                                        \
+        .exit = exited,                                                                                                \
+        .threads_ready = none,                                                                                         \
+        .threads_suspended = none,                                                                                     \
+        .threads_total = none,                                                                                         \
+    }
+static const struct native_handlers handlers = HANDLERS;
 
 static const struct catapults_policy policy = {
     .magic = CATAPULTS_MAGIC,
@@ -161,7 +163,7 @@ static const struct catapults_policy policy = {
 };
 
 static struct scheduler clients = {
-    .handlers = &handlers, .lent_only = true, .policy = &policy, .name = "clients", .host = &client_scheduler};
+    .handlers = HANDLERS, .lent_only = true, .policy = &policy, .name = "clients", .host = &client_scheduler};
 
 struct catapults_scheduler client_scheduler = {.dispatched = &clients, .policy = &policy, .name = "clients"};
 

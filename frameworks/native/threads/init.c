@@ -82,6 +82,7 @@ int catapults_init(const struct catapults_options *options) {
                                           .scheduler_started = scheduler_started,
                                           .recorded = trace_name,
                                           .contained = report_contained,
+                                          .tidy = stack_cool,
                                           .signalled = signals_attend,
                                           .undisturbed = signals_undisturbed,
                                           .deadlocked = report_deadlock,

@@ -135,7 +135,7 @@ int catapults_mutex_unlock(catapults_mutex_t *mutex) {
 
 /* What lends needs no guard, and of this mutex nothing is to be known but who has it and who waits. */
 static bool is_plain(const catapults_mutex_t *mutex) {
-    return !dispatcher_guard.enter && !mutex->protocol && !mutex->robust && !mutex->depth;
+    return !dispatcher_guard.guarded && !mutex->protocol && !mutex->robust && !mutex->depth;
 }
 
 /* Another thread has it, which does not wait, and gives it back while it runs on the turn of `self`: nothing is left

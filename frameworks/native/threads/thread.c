@@ -27,8 +27,8 @@ void handle_name(struct catapults_handle *thread) {
     thread->word = (uintptr_t)thread | (uintptr_t)generations << DISPATCHER_NAME_BITS;
 }
 
-/* A record on a stack; NULL: no memory. */
-static inline struct catapults_handle *make(struct stack_pool *pool) {
+/* A record on a stack, by `self`; NULL: no memory. */
+static inline struct catapults_handle *make(const struct catapults_handle *self, struct stack_pool *pool) {
     struct stack *stack = pool ? stack_take_from(pool) : NULL;
     if (__builtin_expect(!stack, 0))
         return NULL;
@@ -52,7 +52,7 @@ static inline struct catapults_handle *make(struct stack_pool *pool) {
     thread->wants = NULL;
     thread->waiting = NULL;
     thread->asleep = thread->woken = thread->passed_over = thread->suspended = false;
-    thread->signals = (struct signal_state){.mask = handle_self()->signals.mask, .place = SIGNAL_PLACE_NEW};
+    thread->signals = (struct signal_state){.mask = self->signals.mask, .place = SIGNAL_PLACE_NEW};
     thread->name[0] = '\0';
     record_clear(&thread->dispatched);
     thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
@@ -81,7 +81,7 @@ static inline int begin(struct catapults_handle *thread, struct scheduler *sched
 /* As the attributes ask for it. */
 static struct catapults_handle *make_with(const struct catapults_attributes *attributes) {
     struct catapults_handle *thread =
-        make(attributes->stack_size ? runtime_stacks(attributes->stack_size) : runtime.stacks);
+        make(handle_self(), attributes->stack_size ? runtime_stacks(attributes->stack_size) : runtime.stacks);
     if (!thread)
         return NULL;
     if (attributes->scheduled_by && client_make(thread, attributes->scheduled_by) != 0) {
@@ -117,13 +117,14 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
                      void *argument) {
     if (!runtime.started)
         return EPERM;
-    handle_self()->refusal = NULL;
+    struct catapults_handle *self = handle_self();
+    self->refusal = NULL;
     dispatcher_enter();
     int error;
     struct catapults_handle *thread;
     if (attributes)
         error = create_with(result, attributes, start, argument);
-    else if (__builtin_expect((thread = make(runtime.stacks)) != NULL, 1))
+    else if (__builtin_expect((thread = make(self, runtime.stacks)) != NULL, 1))
         error = begin(thread, scheduler_default->dispatched, result, start, argument);
     else
         error = EAGAIN;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 7u
+#define CATAPULTS_CONTRACT 8u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -27,14 +27,14 @@
 struct catapults_thread {
     struct catapults_thread *next; /* in a list: the one behind; in a sorted container: of equal key, the one behind */
     struct catapults_thread *previous; /* the one before */
+    uint16_t container;                /* the number of the container that holds it; 0 while in none ("in hand") */
+    uint8_t color;                     /* in a sorted container: of its node in the tree */
+    uint32_t number;                   /* the host's number for it, unique while it lives; for messages and traces */
     struct catapults_thread
         *parent; /* in a sorted container: links of the tree; while on the way to a node: that node */
     struct catapults_thread *left;
     struct catapults_thread *right;
     struct catapults_thread *walk; /* the next to be visited by the foreach that is under way */
-    uint16_t container;            /* the number of the container that holds it; 0 while in none ("in hand") */
-    uint8_t color;                 /* in a sorted container: of its node in the tree */
-    uint32_t number;               /* the host's number for it, unique while it lives; for messages and traces */
 };
 
 /* Why a handler ended before its end. Constant data of the policy; line 0 stands for the framework's own default

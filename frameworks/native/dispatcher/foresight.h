@@ -1,0 +1,49 @@
+/*
+ * What is fetched into the caches before it is needed. With many threads, a switch waits for the memory of the one that
+ * goes on: for its page to be found, too, as each stack has pages of its own. Threads mostly go on in the order in
+ * which they did the last time, whatever the policy. So each knows who ran FORESIGHT switches after it, and when it
+ * goes on again that one is fetched: by the time that its turn comes it is there.
+ *
+ *      switches       a   b   c   d   e   f   …
+ *      recent           [ a   b   c   d ]           the last FORESIGHT of them, as a ring
+ *      a.follower                     e             set when e goes on, in the place of a
+ *
+ * A wrong guess costs a fetch. `follower` is never looked at, and may have ended; those in `recent` are written to, so
+ * one that ends is taken out. With few threads, which are in the caches anyhow, and but for yields in the flat case,
+ * all this is left out.
+ */
+#ifndef CATAPULTS_FORESIGHT_H
+#define CATAPULTS_FORESIGHT_H
+
+#include "dispatcher/state.h"
+
+enum { MANY = 32 }; /* threads that can run */
+
+/* For dispatcher_find_flat, which is called anew from time to time. */
+static inline bool foresight_is_worth_it(void) {
+    bool many = dispatcher.root.runnable >= MANY;
+    if (many && dispatcher.flat != FLAT_OF_MANY)
+        for (int i = 0; i < FORESIGHT; i++)
+            dispatcher.recent[i] = &dispatcher.nobody;
+    return many;
+}
+
+/* `next` goes on. */
+static inline __attribute__((always_inline)) void foresight_next(struct dispatcher_thread *next) {
+    /* There may be none, or nothing of it any more: that is a number, then. */
+    __builtin_prefetch((const void *)((uintptr_t)next->follower + offsetof(struct dispatcher_thread, state)));
+    uint32_t place = dispatcher.recent_first;
+    dispatcher.recent[place]->follower = next;
+    dispatcher.recent[place] = next;
+    dispatcher.recent_first = (place + 1) % FORESIGHT;
+}
+
+/* The thread has ended. */
+static inline __attribute__((always_inline)) void foresight_forget(const struct dispatcher_thread *thread) {
+    if (UNLIKELY(dispatcher.flat == FLAT_OF_MANY))
+        for (int i = 0; i < FORESIGHT; i++)
+            if (dispatcher.recent[i] == thread)
+                dispatcher.recent[i] = &dispatcher.nobody;
+}
+
+#endif
