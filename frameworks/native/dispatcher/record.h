@@ -105,7 +105,7 @@ static inline void record_clear(struct dispatcher_thread *thread) {
         END = offsetof(struct dispatcher_thread, context)
     };
     /* In pieces that are a few instructions each: all at once it is one that takes its time to begin. */
-    enum { PIECE = 64, PIECES = (END - START) / PIECE };
+    enum { PIECE = 32, PIECES = (END - START) / PIECE };
     char *piece = (char *)thread + START;
 #pragma GCC unroll 8
     for (int i = 0; i < PIECES; i++, piece += PIECE)
