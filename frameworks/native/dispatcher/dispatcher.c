@@ -357,7 +357,11 @@ const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host
 void dispatcher_prepare(const struct dispatcher_host *host, const struct catapults_policy *policy, void *instance) {
     struct processor *here = processor_here();
     struct scheduler *root = &dispatcher.root;
-    dispatcher = (struct dispatcher){.host = host, .driver = dispatcher.driver, .last = root};
+    const struct dispatcher_driver *driver = dispatcher.driver;
+    dispatcher_clear(&dispatcher, sizeof dispatcher);
+    dispatcher.host = host;
+    dispatcher.driver = driver;
+    dispatcher.last = root;
     *here = (struct processor){
         .error_number = host->error_number, .exceptions = host->exceptions, .patience_full = 1, .scheduler = root};
     if (host->lock)

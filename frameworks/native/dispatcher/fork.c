@@ -6,8 +6,6 @@
 #include "dispatcher/state.h"
 
 static void begin(struct scheduler *root);
-static void clear(struct scheduler *scheduler);
-
 const struct catapults_stop *dispatcher_restart(void) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
@@ -41,7 +39,7 @@ const struct catapults_stop *dispatcher_restart(void) {
         next = scheduler->next;
         if (scheduler->leaving)
             continue;
-        clear(scheduler);
+        dispatcher_clear(scheduler->instance, scheduler->policy->instance_size);
         void *instance = scheduler->instance == scheduler->builtin ? NULL : scheduler->instance;
         stop = dispatcher_add(scheduler, scheduler->parent, scheduler->name, scheduler->policy, instance);
     }
@@ -53,7 +51,7 @@ const struct catapults_stop *dispatcher_restart(void) {
 }
 
 static void begin(struct scheduler *root) {
-    clear(root);
+    dispatcher_clear(root->instance, root->policy->instance_size);
     root->policy->start(root->instance);
     dispatcher_frames_start(root);
     dispatcher_clock_start(root);
@@ -65,8 +63,3 @@ static void begin(struct scheduler *root) {
 }
 
 /* The instance, as its policy found it at first. */
-static void clear(struct scheduler *scheduler) {
-    char *instance = scheduler->instance;
-    for (uint32_t i = 0; i < scheduler->policy->instance_size; i++)
-        instance[i] = 0;
-}

@@ -27,11 +27,6 @@ unsigned long dispatcher_node_size(const struct catapults_policy *policy) {
            rounded((uint32_t)offsetof(struct node, policy) + policy->node_size);
 }
 
-static void clear(char *memory, unsigned long size) {
-    for (unsigned long i = 0; i < size; i++)
-        memory[i] = 0;
-}
-
 /* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 /* A handler of what is shared; any of the instances tells it what time it is. */
@@ -68,7 +63,7 @@ static void begin(struct scheduler *scheduler, struct processor *processor, char
                   const struct catapults_policy *policy, void *shared) {
     char *instance = memory + sizeof(struct scheduler);
     struct node *node = (struct node *)(instance + rounded(policy->instance_size));
-    clear(instance, dispatcher_node_size(policy) - sizeof(struct scheduler));
+    dispatcher_clear(instance, dispatcher_node_size(policy) - sizeof(struct scheduler));
     *(void **)instance = shared;
     node->scheduler = scheduler;
     node->processor = processor;
@@ -103,7 +98,7 @@ static const struct catapults_stop *arrive(struct scheduler *scheduler, const ch
 static const struct catapults_stop *start(struct processor *first, const struct catapults_policy *policy, char *memory,
                                           const char **event) {
     struct scheduler *root = &dispatcher.root;
-    clear(memory, rounded(policy->shared_size));
+    dispatcher_clear(memory, rounded(policy->shared_size));
     policy->share(memory);
     dispatcher.homeless = 0;
     dispatcher.nothing_to_steal = false;

@@ -22,6 +22,12 @@ struct frame {
 
 enum { FORESIGHT = 4 }; /* a power of two: see foresight.h */
 
+/* There is no libc here, which compilers call for what is large. */
+static inline void dispatcher_clear(void *memory, unsigned long size) {
+    for (unsigned long i = 0; i < size; i++)
+        ((char *)memory)[i] = 0;
+}
+
 /* Whether nothing is to be asked at an event but the policy of the root (flat.h), and whether threads that go on soon
  * are fetched before (foresight.h). */
 enum flat { NOT_FLAT, FLAT, FLAT_OF_MANY };
