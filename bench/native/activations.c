@@ -2,7 +2,9 @@
  * What the activations cost and how soon they tell: from a system call that blocks to the upcall BLOCKED, from the end
  * of a wait to UNBLOCKED, what runs slower while nothing blocks. The library is the small one of the tests.
  *
- * Prints `name value` lines, in nanoseconds (slowdown: a ratio); medians.
+ * Prints `name value` lines, in nanoseconds (slowdown: a ratio); medians. A name that ends in `_since_left` counts from
+ * when the thread has left the CPU, as the kernel's count of its CPU time has it: what comes before is the system
+ * call's own work, of which a read of a cold file has much.
  *
  *     activations           all of it
  *     activations short     a twentieth of it: whether it works
@@ -65,6 +67,8 @@ static void doing(const char *loop, int round) {
 static struct small_thread *_Atomic watched;
 static _Atomic int round_begun, round_blocked, round_back;
 static _Atomic int64_t before_block, blocked_at, back_at;
+static _Atomic int64_t cpu_before_block,
+    cpu_used; /* by its kernel thread: at first, and since then when it was told of */
 
 /* What the kernel says of one of our threads. */
 static void print_task(const char *tid) {
@@ -118,10 +122,20 @@ static void limit_time(void) {
 /* ---- Blocking ------------------------------------------------------------------------------------------------------
  */
 
+/* Nanoseconds for which a kernel thread has run. */
+static int64_t cpu_time(int tid) {
+    struct timespec t;
+    clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static _Atomic int watched_tid;
+
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
     int64_t t = now();
     if (type == SA_UPCALL_BLOCKED && small.current[sas[1]->sa_cpu] == watched) {
         blocked_at = t;
+        cpu_used = cpu_time(watched_tid) - cpu_before_block;
         round_blocked = round_begun;
     }
     for (int i = 1; type == SA_UPCALL_UNBLOCKED && i <= events; i++)
@@ -135,6 +149,8 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
 /* The watched thread is about to block. */
 static void begin_round(int round) {
     round_begun = round;
+    watched_tid = (int)syscall(SYS_gettid);
+    cpu_before_block = cpu_time(watched_tid);
     before_block = now();
 }
 
@@ -158,7 +174,7 @@ static void settle(void) {
         sched_yield();
 }
 
-enum { ROUNDS = 1000 };
+enum { ROUNDS = 1000 }; /* at most SAMPLES */
 
 static void read_pipe(void *unused) {
     (void)unused;
@@ -186,11 +202,22 @@ static void report(const char *name, double *values, int count) {
     printf("%s_count %d\n", name, count);
 }
 
+/* From the call, and since it left the CPU: in `values`, of which the second half is for the latter. */
+enum { SAMPLES = 1000 };
+static void keep(double *values, int at) {
+    values[at] = (double)(blocked_at - before_block);
+    values[SAMPLES + at] = values[at] - (double)cpu_used;
+}
+static void report_both(const char *name, double *values, int count) {
+    report(name, values, count);
+    printf("%s_since_left %.0f\n", name, median(values + SAMPLES, count));
+}
+
 /* One thread blocks, and each time another one, here, ends its wait after 20 µs. Who has yielded to the kernel waits
  * longer for a CPU when it comes back, so the two are measured one after the other. */
 static void pipes(bool coming_back) {
     settled = !coming_back;
-    static double latency[ROUNDS], back[ROUNDS];
+    static double latency[2 * SAMPLES], back[ROUNDS];
     static struct small_thread reader;
     int told = 0;
     if (pipe(ends) != 0)
@@ -209,21 +236,21 @@ static void pipes(bool coming_back) {
             ;
         if (round_back < i)
             continue;
-        latency[told] = (double)(blocked_at - before_block);
+        keep(latency, told);
         back[told++] = (double)(back_at - written);
     }
     small_join(&reader);
     if (coming_back)
         report("unblocked_upcall_pipe", back, told);
     else
-        report("blocked_upcall_pipe", latency, told);
+        report_both("blocked_upcall_pipe", latency, told);
     settled = true;
 }
 
 /* A page that is not there, as one of a cold file that a disk has to bring: the kernel asks this program for it. */
 static void faults(void) {
     enum { FAULTS = 300 };
-    static double latency[FAULTS];
+    static double latency[2 * SAMPLES];
     static struct small_thread thread;
     static char content[4096] = "u";
     int descriptor = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
@@ -239,14 +266,14 @@ static void faults(void) {
             abort();
         small_create(&thread, touch_page, (void *)(intptr_t)(i + 1));
         await_blocked(i + 1);
-        latency[i] = (double)(blocked_at - before_block);
+        keep(latency, i);
         struct uffdio_copy copy = {.dst = (uintptr_t)page, .src = (uintptr_t)content, .len = 4096};
         if (ioctl(descriptor, UFFDIO_COPY, &copy) != 0)
             abort();
         small_join(&thread);
         munmap(page, 4096);
     }
-    report("blocked_upcall_page", latency, rounds(FAULTS));
+    report_both("blocked_upcall_page", latency, rounds(FAULTS));
 }
 
 /* A read of a file whose pages were thrown out of memory. How many there were to wait for depends on the disk. */
@@ -262,7 +289,7 @@ static void cold_read(void *round) {
 
 static void cold_files(void) {
     enum { READS = 300 };
-    static double latency[READS];
+    static double latency[2 * SAMPLES];
     static struct small_thread thread;
     static char block[1 << 20];
     char name[] = "/var/tmp/catapults-cold-XXXXXX";
@@ -282,10 +309,10 @@ static void cold_files(void) {
         small_create(&thread, cold_read, (void *)(intptr_t)(i + 1));
         small_yield();
         if (round_blocked == i + 1)
-            latency[told++] = (double)(blocked_at - before_block);
+            keep(latency, told++);
         small_join(&thread);
     }
-    report("blocked_upcall_cold_read", latency, told);
+    report_both("blocked_upcall_cold_read", latency, told);
 }
 
 /* ---- While nothing blocks -------------------------------------------------------------------------------------------
