@@ -105,6 +105,7 @@ static inline void tools_begin(void) {}
 #else
 #define VALGRIND_STACK_REGISTER(lowest, end) ((void)(lowest), (void)(end))
 #define VALGRIND_MAKE_MEM_DEFINED(address, size) ((void)(address), (void)(size))
+#define VALGRIND_MAKE_MEM_UNDEFINED(address, size) ((void)(address), (void)(size))
 #endif
 
 struct tools_context {};
@@ -126,6 +127,15 @@ static inline void tools_arrive(struct tools_context *self) { (void)self; }
 static inline void tools_begin(void) {}
 
 #endif
+
+/* A handler of signals has the interrupted code go on with its stack up to there, which grows there at once. */
+static inline void tools_lower(void *lowest, size_t size) {
+#ifdef VALGRIND_MAKE_MEM_UNDEFINED
+    VALGRIND_MAKE_MEM_UNDEFINED(lowest, size);
+#else
+    (void)lowest, (void)size;
+#endif
+}
 
 /* The kernel has written there, and not by a system call that a tool has seen. */
 static inline void tools_written(const void *address, size_t size) {

@@ -199,26 +199,27 @@ static void run_workers(struct worker *workers, int count) {
 
 static void shares_of_long_turns_are_found(void) {
     begin_to_sample(NULL);
-    struct worker workers[] = {{.turn = 30 * MILLISECOND, .turns = 5},
-                               {.turn = 60 * MILLISECOND, .turns = 5},
-                               {.turn = 90 * MILLISECOND, .turns = 5}};
+    struct worker workers[] = {{.turn = 60 * MILLISECOND, .turns = 3},
+                               {.turn = 120 * MILLISECOND, .turns = 3},
+                               {.turn = 180 * MILLISECOND, .turns = 3}};
     run_workers(workers, 3);
     int64_t own = 0, consumed = 0;
     for (int i = 0; i < 3; i++) {
         own += workers[i].own;
         consumed += workers[i].consumed;
-        require(is_about(workers[i].consumed, workers[i].own, 70, 130));
+        require(is_about(workers[i].consumed, workers[i].own, 60, 140));
     }
     require(is_about(consumed, own, 90, 110));
 }
 
-/* Each is much shorter than a tick. */
+/* Each is much shorter than a tick, so who is charged for one is chance; on a busy machine the kernel finds that
+ * several have passed, and one thread is charged for all of them. */
 static void shares_of_short_turns_are_found(void) {
     begin_to_sample(NULL);
     struct worker workers[] = {{.turn = MILLISECOND / 20, .turns = 8000}, {.turn = MILLISECOND / 10, .turns = 8000}};
     run_workers(workers, 2);
-    require(is_about(workers[0].consumed, workers[0].own, 60, 140));
-    require(is_about(workers[1].consumed, workers[1].own, 80, 120));
+    require(is_about(workers[0].consumed, workers[0].own, 40, 160));
+    require(is_about(workers[1].consumed, workers[1].own, 70, 130));
 }
 
 static void nobody_is_charged_for_idle_time(void) {
@@ -286,7 +287,7 @@ static void a_policy_is_told_of_samples(void) {
     struct worker own = {.turn = 0}, workers[] = {{.turn = 50 * MILLISECOND, .turns = 4}};
     catapults_set_object(catapults_self(), &own);
     run_workers(workers, 1);
-    require(is_about(workers[0].told, workers[0].own, 60, 130));
+    require(is_about(workers[0].told, workers[0].own, 60, 140));
     require(workers[0].consumed >= workers[0].told);
 }
 

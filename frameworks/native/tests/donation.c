@@ -486,7 +486,7 @@ static void sleep_and_hold(const char *name) {
     require(catapults_mutex_lock(&mutex) == 0);
     spawn(9, "high ", urgent);
     note("falls asleep ");
-    catapults_sleep(2000000);
+    catapults_sleep(20000000);
     note(name);
     require(catapults_mutex_unlock(&mutex) == 0);
     note("rest ");
@@ -510,7 +510,7 @@ static void hold_and_sleep_beside_busy(const char *name) {
     require(catapults_mutex_lock(&mutex) == 0);
     spawn(9, "high ", urgent_beside_busy);
     note("falls asleep ");
-    catapults_sleep(2000000);
+    catapults_sleep(20000000);
     note(name);
     require(catapults_mutex_unlock(&mutex) == 0);
 }
@@ -695,7 +695,7 @@ static void go_round(const char *name) {
 
 static void sleep_a_while(const char *name) {
     note(name);
-    catapults_sleep(2000000);
+    catapults_sleep(20000000);
     note(name);
 }
 

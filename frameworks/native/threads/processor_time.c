@@ -1,7 +1,6 @@
 /*
  * A timer of the kernel for each purpose and kernel thread. It counts while that thread is on a CPU, so it wakes nobody
- * who sleeps. The kernel looks at it at each of its own clock ticks (CONFIG_HZ: 1 to 10 ms apart), and says by how many
- * times it is late.
+ * who sleeps. The kernel looks at it at each of its own clock ticks (CONFIG_HZ: 1 to 10 ms apart).
  */
 #include "threads/processor_time.h"
 
@@ -28,7 +27,7 @@ static TOOLS_UNSEEN void came(int signal, siginfo_t *info, void *context) {
     (void)signal;
     for (const struct processor_time *what = all; what; what = what->next)
         if (info->si_code == SI_TIMER && info->si_ptr == what)
-            what->passed(1 + (uint32_t)info->si_overrun, context);
+            what->passed(context);
 }
 
 static void report(const struct processor_time *what, int error) {

@@ -11,8 +11,9 @@
 
 struct processor_time {
     int64_t every; /* nanoseconds */
-    /* That they have passed, and how often since the last call; in a handler of signals, wherever the program is. */
-    void (*passed)(uint32_t times, ucontext_t *context);
+    /* That they have passed, once or more often since the last call; in a handler of signals, wherever the program is.
+     */
+    void (*passed)(ucontext_t *context);
     const char *without; /* it, what is not done: for a message */
     bool started;
     struct processor_time *next;
