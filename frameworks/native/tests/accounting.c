@@ -197,29 +197,46 @@ static void run_workers(struct worker *workers, int count) {
         require(catapults_join(threads[i], NULL) == 0);
 }
 
-static void shares_of_long_turns_are_found(void) {
-    begin_to_sample(NULL);
+/* Where other processes have the CPU, too, the kernel finds late that ticks have passed: a measurement may be repeated.
+ */
+static void within_five_times(bool (*measure)(void)) {
+    bool found = false;
+    for (int i = 0; i < 5 && !found; i++)
+        found = measure();
+    require(found);
+}
+
+static bool measure_long_turns(void) {
     struct worker workers[] = {{.turn = 60 * MILLISECOND, .turns = 3},
                                {.turn = 120 * MILLISECOND, .turns = 3},
                                {.turn = 180 * MILLISECOND, .turns = 3}};
     run_workers(workers, 3);
     int64_t own = 0, consumed = 0;
+    bool found = true;
     for (int i = 0; i < 3; i++) {
         own += workers[i].own;
         consumed += workers[i].consumed;
-        require(is_about(workers[i].consumed, workers[i].own, 60, 140));
+        found = found && is_about(workers[i].consumed, workers[i].own, 70, 130);
     }
-    require(is_about(consumed, own, 90, 110));
+    return found && is_about(consumed, own, 90, 110);
 }
 
-/* Each is much shorter than a tick, so who is charged for one is chance; on a busy machine the kernel finds that
- * several have passed, and one thread is charged for all of them. */
-static void shares_of_short_turns_are_found(void) {
+static void shares_of_long_turns_are_found(void) {
     begin_to_sample(NULL);
+    within_five_times(measure_long_turns);
+}
+
+/* Each is much shorter than a tick, so who is charged for one is chance. */
+static bool measure_short_turns(void) {
     struct worker workers[] = {{.turn = MILLISECOND / 20, .turns = 8000}, {.turn = MILLISECOND / 10, .turns = 8000}};
     run_workers(workers, 2);
-    require(is_about(workers[0].consumed, workers[0].own, 40, 160));
-    require(is_about(workers[1].consumed, workers[1].own, 70, 130));
+    return is_about(workers[0].consumed, workers[0].own, 70, 130) &&
+           is_about(workers[1].consumed, workers[1].own, 80, 120);
+}
+
+static void shares_of_short_turns_are_found(void) {
+    begin_to_sample(NULL);
+    within_five_times(measure_short_turns);
 }
 
 static void nobody_is_charged_for_idle_time(void) {
@@ -256,7 +273,7 @@ static void who_lends_is_charged_by_samples(void) {
     catapults_t thread;
     require(catapults_create(&thread, &(struct catapults_attributes){.object = &low}, hold_and_compute, NULL) == 0);
     require(catapults_join(thread, NULL) == 0);
-    require(consumed_by_high >= 160 * MILLISECOND && consumed_by_low <= 20 * MILLISECOND);
+    require(consumed_by_high >= 120 * MILLISECOND && consumed_by_low <= 60 * MILLISECOND);
 }
 
 /* And so are the schedulers above. */
@@ -274,8 +291,14 @@ static void schedulers_are_charged_by_samples(void) {
         require(catapults_join(threads[i], NULL) == 0);
     require(catapults_scheduler_consumed(one) == workers[0].consumed);
     require(catapults_scheduler_consumed(other) == workers[1].consumed);
-    require(is_about(workers[0].consumed, workers[0].own, 60, 140) &&
-            is_about(workers[1].consumed, workers[1].own, 80, 120));
+    require(is_about(workers[0].consumed + workers[1].consumed, workers[0].own + workers[1].own, 70, 130));
+}
+
+static bool measure_what_is_told(void) {
+    struct worker worker = {.turn = 50 * MILLISECOND, .turns = 4};
+    run_workers(&worker, 1);
+    require(worker.consumed >= worker.told);
+    return is_about(worker.told, worker.own, 60, 130);
 }
 
 /* From the start: it imports `consumed`. */
@@ -284,11 +307,9 @@ static void a_policy_is_told_of_samples(void) {
     require(catapults_init(&(struct catapults_options){.policy = POLICIES "/clock.so"}) == 0);
     alarm(60);
     require(catapults_threadvar_register_time("spent", struct worker, told) == 0);
-    struct worker own = {.turn = 0}, workers[] = {{.turn = 50 * MILLISECOND, .turns = 4}};
+    struct worker own = {.turn = 0};
     catapults_set_object(catapults_self(), &own);
-    run_workers(workers, 1);
-    require(is_about(workers[0].told, workers[0].own, 60, 140));
-    require(workers[0].consumed >= workers[0].told);
+    within_five_times(measure_what_is_told);
 }
 
 static void a_child_of_fork_samples_too(void) {
@@ -296,7 +317,7 @@ static void a_child_of_fork_samples_too(void) {
     pid_t child = catapults_fork();
     if (child == 0) {
         int64_t before = catapults_consumed(catapults_self()), own = use_processor(100 * MILLISECOND);
-        require(is_about(catapults_consumed(catapults_self()) - before, own, 70, 130));
+        require(is_about(catapults_consumed(catapults_self()) - before, own, 40, 160));
         _exit(EXIT_SUCCESS);
     }
     int status;

@@ -738,7 +738,7 @@ static void samples_are_taken_on_all(void) {
     for (intptr_t i = 0; i < 2; i++) {
         void *consumed;
         require(catapults_join(threads[i], &consumed) == 0);
-        require((intptr_t)consumed >= 120 * (i + 1) && (intptr_t)consumed <= 280 * (i + 1));
+        require((intptr_t)consumed >= 100 * (i + 1) && (intptr_t)consumed <= 300 * (i + 1));
     }
     require(catapults_consumed(catapults_self()) <= 40 * MS);
 }
