@@ -61,5 +61,3 @@ static void begin(struct scheduler *root) {
     if (UNLIKELY(stop))
         dispatcher_contain(root, "init", stop, NULL, NULL);
 }
-
-/* The instance, as its policy found it at first. */
