@@ -195,6 +195,8 @@ void dispatcher_nodes_end(void) {
     dispatcher.last = root;
     dispatcher.homeless = 0;
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        if (thread->scheduler->lent_only)
+            continue; /* it is under no policy */
         thread->scheduler = root;
         thread->homeless = false;
         root->runnable += dispatcher_is_runnable(thread);

@@ -219,6 +219,8 @@ static bool have_room_for_nodes(const struct catapults_policy *policy, unsigned 
     bool has = true;
     *parts = instances_size() + part_size();
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        if (thread->scheduler->lent_only)
+            continue;
         has = has && policy->thread_size <= thread->room;
         *parts += part_size();
     }
@@ -292,6 +294,8 @@ static const struct catapults_stop *replace_nodes(const struct catapults_policy 
     char *const new = parts + instances_size(), *part = new;
     before.policy->adopt(before.instance, (struct catapults_thread *)new);
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        if (thread->scheduler->lent_only)
+            continue; /* it is under no policy, here and below */
         copy(part += step, &thread->policy, size);
         *kept_in(part) = (struct kept){.scheduler = thread->scheduler, .homeless = thread->homeless};
         thread->scheduler = root;
@@ -309,7 +313,8 @@ static const struct catapults_stop *replace_nodes(const struct catapults_policy 
     const struct catapults_stop *stop = begin(policy, instance, nodes);
     part = new;
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread && !stop; thread = thread->newer)
-        stop = take_anew(thread, &before, part += step, new);
+        if (!thread->scheduler->lent_only)
+            stop = take_anew(thread, &before, part += step, new);
     if (!stop) {
         for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
             thread->set_aside = thread->set_aside || thread->state == THREAD_BLOCKED;
@@ -323,6 +328,8 @@ static const struct catapults_stop *replace_nodes(const struct catapults_policy 
         dispatcher.processors[i]->scheduler = schedulers[i];
     part = new;
     for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        if (thread->scheduler->lent_only)
+            continue;
         part += step;
         thread->scheduler = kept_in(part)->scheduler;
         thread->homeless = kept_in(part)->homeless;

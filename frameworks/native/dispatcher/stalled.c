@@ -25,17 +25,17 @@ void dispatcher_stalled_start(void) {
         lists[i] = NULL;
 }
 
-static struct dispatcher_thread **list_of(const struct dispatcher_thread *thread) {
-    uint64_t word = (uintptr_t)thread->waits_for >> 3;
-    return &lists[(word ^ word >> 6 ^ word >> 12) % LISTS];
+static struct dispatcher_thread **list_of(const uintptr_t *word) {
+    uint64_t number = (uintptr_t)word >> 3;
+    return &lists[(number ^ number >> 6 ^ number >> 12) % LISTS];
 }
 
 static uint64_t bit_of(struct dispatcher_thread *const *list) { return (uint64_t)1 << (list - lists); }
 
-/* The link to the first that waits by the same word, or where that would be. */
-static struct dispatcher_thread **first_of(const struct dispatcher_thread *thread) {
-    struct dispatcher_thread **link = list_of(thread);
-    while (*link && (*link)->waits_for != thread->waits_for)
+/* The link to the first that waits by the word, or where that would be. */
+static struct dispatcher_thread **first_of(const uintptr_t *word) {
+    struct dispatcher_thread **link = list_of(word);
+    while (*link && (*link)->waits_for != word)
         link = &(*link)->stalled_other;
     return link;
 }
@@ -48,7 +48,7 @@ static void mark_behind(const struct dispatcher_thread *thread) {
 
 void dispatcher_enlist(struct dispatcher_thread *thread) {
     mark_behind(thread);
-    struct dispatcher_thread **link = first_of(thread), *first = *link;
+    struct dispatcher_thread **link = first_of(thread->waits_for), *first = *link;
     thread->stalled_on = thread;
     thread->stalled_next = NULL;
     thread->stalled_other = NULL;
@@ -60,11 +60,11 @@ void dispatcher_enlist(struct dispatcher_thread *thread) {
     }
     thread->stalled_previous = thread;
     *link = thread;
-    lists_used |= bit_of(list_of(thread));
+    lists_used |= bit_of(list_of(thread->waits_for));
 }
 
 void dispatcher_strike_off(struct dispatcher_thread *thread) {
-    struct dispatcher_thread **link = first_of(thread), *first = *link, *next = thread->stalled_next;
+    struct dispatcher_thread **link = first_of(thread->waits_for), *first = *link, *next = thread->stalled_next;
     struct dispatcher_thread *other = thread->stalled_other;
     thread->stalled_on = NULL;
     thread->stalled_other = NULL;
@@ -80,25 +80,28 @@ void dispatcher_strike_off(struct dispatcher_thread *thread) {
         return;
     }
     *link = other;
-    if (!*list_of(thread))
-        lists_used &= ~bit_of(list_of(thread));
+    if (!*list_of(thread->waits_for))
+        lists_used &= ~bit_of(list_of(thread->waits_for));
+}
+
+/* All that wait by the word. */
+static void rouse_all(const uintptr_t *word, const struct dispatcher_thread *runs) {
+    struct dispatcher_thread *first;
+    while ((first = *first_of(word)))
+        dispatcher_rouse_one(first, runs);
 }
 
 void dispatcher_settle(const struct dispatcher_thread *runs) {
     dispatcher.chains_changed = false;
     for (uint64_t left = lists_used; left; left &= left - 1) {
-        struct dispatcher_thread *next = lists[__builtin_ctzll(left)];
-        while (next) {
-            struct dispatcher_thread *first = next;
-            next = first->stalled_other;
+        struct dispatcher_thread *const *list = &lists[__builtin_ctzll(left)], *first = *list;
+        while (first) {
             if (dispatcher_lends_to(first) && !dispatcher_can_lend(first)) {
                 mark_behind(first);
-                continue;
-            }
-            while (first) {
-                struct dispatcher_thread *roused = first;
-                first = first->stalled_next;
-                dispatcher_rouse_one(roused, runs);
+                first = first->stalled_other;
+            } else {
+                rouse_all(first->waits_for, runs);
+                first = *list; /* a thread that schedules is told of its clients, and may have left the list */
             }
         }
     }

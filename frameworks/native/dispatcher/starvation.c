@@ -31,7 +31,8 @@ void dispatcher_look_for_starving(int64_t now) {
         begin_anew(scheduler);
     uint64_t marked = 0;
     for (thread = dispatcher.oldest; thread; thread = thread->newer) {
-        if ((thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED) || runs(thread))
+        if ((thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED) || runs(thread) ||
+            thread->scheduler->lent_only)
             continue;
         thread->state = THREAD_MARKED;
         marked++;

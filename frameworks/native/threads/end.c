@@ -51,8 +51,10 @@ static __attribute__((noinline)) void clean_up(struct catapults_handle *self) {
 static __attribute__((noinline)) void abandon(struct catapults_handle *self) {
     if (self->held)
         mutex_abandon_all(self);
-    if (self->stand_ins)
+    if (self->stand_ins) {
         stand_ins_end(self);
+        dispatcher_unblocked(); /* one that was blocked may have taken the turn: `exit` is of a thread that is RUNNING */
+    }
 }
 
 void end(struct catapults_handle *self, void *result) {
