@@ -53,7 +53,8 @@ static __attribute__((noinline)) void abandon(struct catapults_handle *self) {
         mutex_abandon_all(self);
     if (self->stand_ins) {
         stand_ins_end(self);
-        dispatcher_unblocked(); /* one that was blocked may have taken the turn: `exit` is of a thread that is RUNNING */
+        dispatcher_unblocked(); /* one that was blocked may have taken the turn: `exit` is of a thread that is RUNNING
+                                 */
     }
 }
 
