@@ -284,84 +284,6 @@ static void use_rwlock(struct worker *self) {
     require(catapults_rwlock_unlock(&rwlock) == 0);
 }
 
-/* ---- Threads that one of them schedules -------------------------------------------------------------------------- */
-
-enum { CLIENTS = 3, CLIENT_ROUNDS = 60 };
-static catapults_port_t notices = CATAPULTS_PORT_INITIALIZER;
-
-/* First in, first out, for a while each. */
-static void *schedule_clients(void *argument) {
-    struct worker *self = argument;
-    catapults_t ready[CLIENTS], current = NULL;
-    int count = 0, exits = 0;
-    while (exits < CLIENTS) {
-        if (!current && count) {
-            current = ready[0];
-            memmove(ready, ready + 1, (size_t)--count * sizeof *ready);
-        }
-        if (current) {
-            int error = catapults_schedule_until(current, &notices, (enum catapults_sensitivity)any(self, 2),
-                                                 catapults_now() + any(self, 500) * US);
-            require(error == 0 || error == EAGAIN || error == ETIMEDOUT);
-            if (error == ETIMEDOUT && count) {
-                ready[count++] = current;
-                current = NULL;
-            }
-        }
-        struct catapults_message *message; /* which may be taken back */
-        int error = (current || count ? catapults_port_tryreceive : catapults_port_receive)(&notices, &message);
-        require(error == 0 || error == EAGAIN);
-        if (error)
-            continue;
-        if (message->kind == CATAPULTS_NOTICE_READY) {
-            if (message->sender != current)
-                ready[count++] = message->sender;
-            continue;
-        }
-        exits += message->kind == CATAPULTS_NOTICE_EXITED;
-        catapults_t gone = message->sender;
-        if (gone == current)
-            current = NULL;
-        for (int i = 0; i < count; i++)
-            if (ready[i] == gone)
-                memmove(ready + i, ready + i + 1, (size_t)(--count - i) * sizeof *ready);
-        if (message->kind == CATAPULTS_NOTICE_YIELDED)
-            ready[count++] = gone;
-    }
-    return argument;
-}
-
-static void *be_client(void *argument) {
-    struct worker *self = argument;
-    for (int i = 0; i < CLIENT_ROUNDS; i++) {
-        switch (any(self, 7)) {
-        case 0:
-            use_mutex(self);
-            break;
-        case 1:
-            use_leaf(self);
-            break;
-        case 2:
-            use_semaphore(self);
-            break;
-        case 3:
-            catapults_sleep(any(self, 100) * US);
-            break;
-        case 4:
-            call(self);
-            break;
-        case 5:
-            compute(self);
-            break;
-        default:
-            catapults_yield();
-        }
-    }
-    return argument;
-}
-
-/* ---- What threads do --------------------------------------------------------------------------------------------- */
-
 static void *come_and_go(void *argument) {
     struct worker own = {.random = (uintptr_t)argument | 1};
     for (int i = any(&own, 3); i > 0; i--)
@@ -660,15 +582,6 @@ static void run(uint64_t seed) {
         struct catapults_attributes attributes = {.object = &workers[i], .scheduler = any_scheduler(&self)};
         require(catapults_create(&workers[i].thread, &attributes, work, &workers[i]) == 0);
     }
-    static struct worker manager, clients[CLIENTS];
-    manager.random = seed * 7 + 1;
-    struct catapults_attributes managing = {.object = &manager, .scheduler = any_scheduler(&self)};
-    require(catapults_create(&manager.thread, &managing, schedule_clients, &manager) == 0);
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i].random = seed * 17 + (unsigned)i + 1;
-        struct catapults_attributes attributes = {.scheduled_by = &notices};
-        require(catapults_create(&clients[i].thread, &attributes, be_client, &clients[i]) == 0);
-    }
     require(catapults_mutex_unlock(&gate) == 0);
     while (!all_ended()) {
         disturb(&self, replaces, forks);
@@ -677,9 +590,6 @@ static void run(uint64_t seed) {
         void *result;
         require(catapults_join(workers[i].thread, &result) == 0 && result == &workers[i]);
     }
-    require(catapults_join(manager.thread, NULL) == 0);
-    for (int i = 0; i < CLIENTS; i++)
-        require(catapults_join(clients[i].thread, NULL) == 0);
     catapults_port_close(&port);
     require(catapults_join(server, NULL) == 0);
     require(catapults_join(further, NULL) == 0);
