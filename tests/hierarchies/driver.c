@@ -229,7 +229,7 @@ static void replace(struct scheduler *scheduler, const struct catapults_policy *
     unsigned long size;
     if (!dispatcher_has_room(scheduler, policy, &size))
         fatal("no room", policy->name);
-    dispatcher_replace(scheduler, policy, new_instance(policy), allocate(size));
+    dispatcher_replace(scheduler, policy, new_instance(policy), NULL, allocate(size));
     dispatcher_unblocked();
 }
 
