@@ -114,8 +114,9 @@ struct sections {
 
 struct activations {
     _Atomic bool enabled;
-    bool traps; /* the kernel leads what comes back from a system call to sa_trap */
-    bool steps; /* SIGTRAP is ours, to leave sections */
+    bool traps;         /* the kernel leads what comes back from a system call to sa_trap */
+    _Atomic bool fixed; /* SA_FLAG_FIXED */
+    bool steps;         /* SIGTRAP is ours, to leave sections */
     int signal;
     uint64_t mask; /* of signals, while upcalls and the library run */
     _Atomic(sa_upcall_t) upcall;

@@ -125,11 +125,14 @@ static int add_processor(int number) {
     return 0;
 }
 
+static int wanted_processors(int cpus) {
+    int wanted = atomic_load(&activations.concurrency);
+    return wanted < cpus || activations.fixed ? wanted : cpus;
+}
+
 /* More or fewer of them, as asked for and allowed; one step each time. */
 static void adjust(int cpus) {
-    int wanted = atomic_load(&activations.concurrency), have = atomic_load(&activations.processors);
-    if (wanted > cpus)
-        wanted = cpus;
+    int wanted = wanted_processors(cpus), have = atomic_load(&activations.processors);
     struct sa_processor *last = &sa_processors[have - 1];
     if (have > 1 && !atomic_load(&last->active) && !atomic_load(&last->carrier)) {
         atomic_store(&activations.processors, --have); /* it has left */
@@ -156,10 +159,7 @@ static void adjust(int cpus) {
     }
 }
 
-static bool settled(int cpus) {
-    int wanted = atomic_load(&activations.concurrency), have = atomic_load(&activations.processors);
-    return have == (wanted < cpus ? wanted : cpus);
-}
+static bool settled(int cpus) { return atomic_load(&activations.processors) == wanted_processors(cpus); }
 
 /* ---- Looking twice
  * ------------------------------------------------------------------------------------------------------- */

@@ -19,8 +19,9 @@ static int fail(int error) {
 }
 
 int sa_register(sa_upcall_t upcall, sa_upcall_t *old, int flags, ssize_t stackinfo_offset) {
-    if (!upcall || (flags & ~SA_FLAG_PREEMPT) || (stackinfo_offset != -1 && stackinfo_offset != 0))
+    if (!upcall || (flags & ~(SA_FLAG_PREEMPT | SA_FLAG_FIXED)) || (stackinfo_offset != -1 && stackinfo_offset != 0))
         return fail(EINVAL);
+    activations.fixed = flags & SA_FLAG_FIXED;
     sa_upcall_t before = atomic_exchange(&activations.upcall, upcall);
     if (old)
         *old = before;
@@ -57,7 +58,7 @@ int sa_setconcurrency(int processors) {
     keeper_wake();
     sa_release();
     int cpus = cpus_allowed();
-    return processors < cpus ? processors : cpus;
+    return processors < cpus || activations.fixed ? processors : cpus;
 }
 
 /* The child of fork has the caller and nothing else. */

@@ -731,6 +731,12 @@ void dispatcher_process(struct processor *processor, int *error_number, struct d
     idle();
 }
 
+void dispatcher_carry_on(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
+    dispatcher_here = processor;
+    processor->error_number = error_number;
+    processor->exceptions = exceptions;
+}
+
 uint32_t dispatcher_processors(void) { return dispatcher.processors_count; }
 
 const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }

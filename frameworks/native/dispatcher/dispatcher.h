@@ -76,6 +76,10 @@ static inline void dispatcher_regain(void) {
 struct dispatcher_exceptions;
 void dispatcher_carry(int *error_number, struct dispatcher_exceptions *exceptions);
 
+/* The caller's kernel thread carries this processor from now on. */
+struct processor;
+void dispatcher_carry_on(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions);
+
 /* ---- For those who wait for something outside: io ---------------------------------------------------------------- */
 
 /* Looks after operations that are under way outside: descriptors, files. Set once, before any thread blocks on one. */

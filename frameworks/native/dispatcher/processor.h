@@ -1,6 +1,6 @@
 /*
- * A virtual processor: what threads run on, one at a time. It is a kernel thread, unless there is one processor only
- * and activations carry it (see sa.h).
+ * A virtual processor: what threads run on, one at a time. It is a kernel thread, unless activations carry it (see
+ * sa.h).
  */
 #ifndef CATAPULTS_PROCESSOR_H
 #define CATAPULTS_PROCESSOR_H
@@ -62,7 +62,8 @@ struct processor {
 /* The first one. */
 extern struct processor dispatcher_processor __attribute__((visibility("hidden")));
 
-/* That of the kernel thread. Those that are told of none (of activations) carry the first. */
+/* That of the kernel thread. Activations that carry one of several are told which
+ * (dispatcher_carry_on); all others carry the first. */
 extern _Thread_local struct processor *dispatcher_here __attribute__((visibility("hidden"), tls_model("local-exec")));
 
 /* The one that the caller runs on. After a switch it may be another one: what is read here is not to be kept in a

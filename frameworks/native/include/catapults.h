@@ -65,15 +65,17 @@ struct catapults_options {
 
 /*
  * With `activations` the runtime is a thread library on sa.h: a thread that blocks in the kernel raises block.kernel,
- * the others go on, and event_raised says that it is back. Then, until a later version:
+ * the others go on, and event_raised says that it is back. With several `processors`, at most 64, all of them are
+ * left so. Then, until a later version:
  *
  * - Threads are not preempted by time; one that comes back may take the processor from another, if the policy says so.
  * - The driver is epoll; asking for io_uring is EINVAL. What a disk has to be waited for (catapults_read of a file,
  *   catapults_sendfile_until, a page of a mapped file) holds the processor no more.
- * - Threads run on several kernel threads, one at a time. thread_local variables, pthread_self and what pthreads keeps
- *   for it are the kernel thread's: they stay between two calls of this header, and may be others after one that
- *   blocked or yielded. errno and C++ exceptions are the thread's own; but compilers keep the address of errno within a
- *   function: one that uses it before such a call and after it asks for it in a function of its own (noipa).
+ * - Threads run on several kernel threads, one of them for each processor at a time. thread_local variables,
+ * pthread_self and what pthreads keeps for it are the kernel thread's: they stay between two calls of this header, and
+ * may be others after one that blocked or yielded. errno and C++ exceptions are the thread's own; but compilers keep
+ * the address of errno within a function: one that uses it before such a call and after it asks for it in a function of
+ * its own (noipa).
  * - At most 512 threads are blocked in the kernel at a time; the next one holds the processor.
  * - Overflows of stacks are reported as such on the first kernel thread only.
  * - `handler_limit` is kept on the first kernel thread only.
@@ -98,7 +100,7 @@ struct catapults_options {
  * interrupted.
  * - A thread that is preempted by time goes on on the same kernel thread.
  * - Who waits lends its turns (1996, §3.4) to a thread that no processor runs; while one does, it is blocked.
- * - Until a later version: EINVAL: activations. ENOTSUP: catapults_stand_in, the attribute `scheduled_by`,
+ * - Until a later version: ENOTSUP: catapults_stand_in, the attribute `scheduled_by`,
  *   signals of threads (signals.h).
  * - A child of catapults_fork has one processor.
  */

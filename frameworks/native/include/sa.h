@@ -80,6 +80,8 @@ typedef void (*sa_upcall_t)(int type, struct sa_t *sas[], int events, int interr
 
 /* NetBSD's flag; upcalls for every preemption by another process are not made. */
 #define SA_FLAG_PREEMPT 1
+/* As many processors as sa_setconcurrency asks for, however few CPUs there are: none comes or goes by itself. */
+#define SA_FLAG_FIXED 2
 
 /* Most processors, activations, stacks and activations in one upcall. Whatever is beyond that waits. */
 #define SA_PROCESSORS_MOST 64
@@ -90,7 +92,7 @@ typedef void (*sa_upcall_t)(int type, struct sa_t *sas[], int events, int interr
 /* ---- NetBSD's calls ------------------------------------------------------------------------------------------------
  */
 
-/* The routine for upcalls; the one before goes to *old (may be NULL). `flags`: 0 or SA_FLAG_PREEMPT. `stackinfo_offset`
+/* The routine for upcalls; the one before goes to *old (may be NULL). `flags`: of the two above. `stackinfo_offset`
  * must be -1 or 0: stacks are given back with sa_stacks only. EINVAL. */
 int sa_register(sa_upcall_t upcall, sa_upcall_t *old, int flags, ssize_t stackinfo_offset);
 
@@ -99,10 +101,10 @@ int sa_register(sa_upcall_t upcall, sa_upcall_t *old, int flags, ssize_t stackin
 int sa_stacks(int count, const stack_t *stacks);
 
 /* How many processors the library can use; 1 at first. Returns the number that it has from now on: not more than CPUs
- * are allowed to the process. Those that come and go by it are told by upcalls, and so are those that come and go with
- * the CPUs that the process may use. That is what its first kernel thread may use: it changes with sched_setaffinity
- * for the number of the process, with its cpuset, and when a CPU is unplugged. It is looked at ten times a second while
- * a processor is busy; the activations are then given the same CPUs. */
+ * are allowed to the process, unless SA_FLAG_FIXED is set. Those that come and go by it are told by upcalls, and so are
+ * those that come and go with the CPUs that the process may use. That is what its first kernel thread may use: it
+ * changes with sched_setaffinity for the number of the process, with its cpuset, and when a CPU is unplugged. It is
+ * looked at ten times a second while a processor is busy; the activations are then given the same CPUs. */
 int sa_setconcurrency(int processors);
 
 /* Starts: makes the upcall NEWPROC with the caller as its sas[1]; returns 0 when that is resumed. EINVAL: no routine.

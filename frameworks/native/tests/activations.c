@@ -617,6 +617,24 @@ static void affinity_of_the_process_changes(void) {
     }
 }
 
+static void processors_are_as_many_as_asked_for(void) {
+    cpu_set_t all, one;
+    cpus_find(&all, &one);
+    int many = CPU_COUNT(&all) + 2;
+    start(1);
+    require(sa_setconcurrency(many) == (many - 2 < SA_PROCESSORS_MOST ? many - 2 : SA_PROCESSORS_MOST));
+    require(sa_register(small_upcall, NULL, SA_FLAG_FIXED, -1) == 0);
+    if (many > SA_PROCESSORS_MOST)
+        return;
+    require(sa_setconcurrency(many) == many);
+    require(eventually(count(SA_UPCALL_NEWPROC) == many));
+    cpus_allow(&one);
+    int64_t limit = now() + 400 * MILLISECOND;
+    while (now() < limit)
+        small_yield();
+    require(count(SA_UPCALL_PREEMPTED) == 0);
+}
+
 static void two_processors(void) {
     start(2);
     sleepers();
@@ -805,6 +823,7 @@ int main(void) {
         child_test(concurrency_changes),
         child_test(affinity_changes),
         child_test(affinity_of_the_process_changes),
+        child_test(processors_are_as_many_as_asked_for),
         child_test(two_processors),
         child_test(standby_never_runs),
         child_test(standbys_are_slow),

@@ -14,10 +14,13 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-static void start(void) {
-    const struct catapults_options options = {.activations = true};
+static void start_several(int processors) {
+    alarm(100);
+    const struct catapults_options options = {.activations = true, .processors = processors};
     require(catapults_init(&options) == 0);
 }
+
+static void start(void) { start_several(1); }
 
 static catapults_t create(void *(*body)(void *), void *argument) {
     catapults_t thread;
@@ -63,8 +66,8 @@ static void *sleep_for(void *milliseconds) {
 }
 
 /* Nobody is ready meanwhile: the processor waits, and no deadlock is reported. */
-static void sleeps_overlap(void) {
-    start();
+static void sleep_at_once(int processors) {
+    start_several(processors);
     catapults_t threads[8];
     int64_t from = catapults_now();
     for (int i = 0; i < 8; i++)
@@ -73,6 +76,8 @@ static void sleeps_overlap(void) {
         join(threads[i]);
     require(catapults_now() - from < 8 * 150 * MILLISECOND);
 }
+static void sleeps_overlap(void) { sleep_at_once(1); }
+static void sleeps_overlap_on_two(void) { sleep_at_once(2); }
 
 static volatile int turns;
 
@@ -114,14 +119,16 @@ static void *keep_errno(void *number) {
     return NULL;
 }
 
-static void errno_is_the_threads_own(void) {
-    start();
+static void keep_errnos(int processors) {
+    start_several(processors);
     catapults_t threads[8];
     for (int i = 0; i < 8; i++)
         threads[i] = create(keep_errno, (void *)(intptr_t)(i + 1));
     for (int i = 0; i < 8; i++)
         join(threads[i]);
 }
+static void errno_is_the_threads_own(void) { keep_errnos(1); }
+static void errno_is_the_threads_own_on_three(void) { keep_errnos(3); }
 
 static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
 static int inside;
@@ -139,14 +146,16 @@ static void *lock_and_sleep(void *unused) {
 }
 
 /* Those who wait for the mutex lend their turns to one who cannot use them. */
-static void owners_block(void) {
-    start();
+static void block_as_owners(int processors) {
+    start_several(processors);
     catapults_t threads[6];
     for (int i = 0; i < 6; i++)
         threads[i] = create(lock_and_sleep, NULL);
     for (int i = 0; i < 6; i++)
         join(threads[i]);
 }
+static void owners_block(void) { block_as_owners(1); }
+static void owners_block_on_two(void) { block_as_owners(2); }
 
 static char *page;
 
@@ -210,8 +219,8 @@ static void *mixed(void *seed) {
     return NULL;
 }
 
-static void all_at_once(void) {
-    start();
+static void do_all_at_once(int processors) {
+    start_several(processors);
     enum { MANY = 40 };
     catapults_t threads[MANY];
     for (int i = 0; i < MANY; i++)
@@ -219,6 +228,119 @@ static void all_at_once(void) {
     for (int i = 0; i < MANY; i++)
         join(threads[i]);
     require(catapults_threads_total() == 1);
+}
+
+static void all_at_once(void) { do_all_at_once(1); }
+static void all_at_once_on_two(void) { do_all_at_once(2); }
+static void all_at_once_on_four(void) { do_all_at_once(4); }
+
+/* ---- Several processors ------------------------------------------------------------------------------------------ */
+
+static _Atomic int met, reading;
+static _Atomic bool enough;
+
+static void *read_long(void *unused) {
+    char c;
+    reading++;
+    require(read(ends[0], &c, 1) == 1);
+    return unused;
+}
+
+/* None of them lets another run: each has a processor of its own. */
+static void *meet(void *expected) {
+    met++;
+    while (met < (intptr_t)expected)
+        ;
+    return NULL;
+}
+
+/* More threads are blocked than there are processors, and all of these run others. */
+static void those_that_block_leave_all_processors(void) {
+    enum { PROCESSORS = 2, READERS = 6 };
+    start_several(PROCESSORS);
+    require(pipe(ends) == 0);
+    for (int round = 0; round < 20; round++) {
+        catapults_t readers[READERS], others[PROCESSORS - 1];
+        reading = met = 0;
+        for (int i = 0; i < READERS; i++)
+            readers[i] = create(read_long, NULL);
+        /* One may be blocked before it reads, for a page. */
+        bool all = false;
+        for (int64_t end = catapults_now() + 20000 * MILLISECOND; !all && catapults_now() < end;) {
+            catapults_yield();
+            all = reading == READERS && catapults_threads_suspended() == READERS;
+        }
+        require(all);
+        for (int i = 0; i < PROCESSORS - 1; i++)
+            others[i] = create(meet, (void *)(intptr_t)PROCESSORS);
+        meet((void *)(intptr_t)PROCESSORS);
+        for (int i = 0; i < PROCESSORS - 1; i++)
+            join(others[i]);
+        require(write(ends[1], "xxxxxx", READERS) == READERS);
+        for (int i = 0; i < READERS; i++)
+            join(readers[i]);
+        require(catapults_threads_total() == 1);
+    }
+}
+
+static void *spin(void *unused) {
+    while (!enough)
+        ;
+    return unused;
+}
+
+/* It is told to a processor that computes, and does not come back before another has nothing to do. */
+static void who_comes_back_goes_on_where_there_is_room(void) {
+    start_several(3);
+    require(pipe(ends) == 0);
+    catapults_t spinning = create(spin, NULL), reader;
+    for (int i = 0; i < 50; i++) {
+        reader = create(read_long, NULL);
+        sleep_in_kernel(MILLISECOND / 2);
+        require(write(ends[1], "x", 1) == 1);
+        join(reader);
+    }
+    enough = true;
+    join(spinning);
+}
+
+/* All wait in the kernel, then for descriptors: nobody sleeps for ever, and it is no deadlock. */
+static void *wait_both_ways(void *unused) {
+    for (int i = 0; i < 30; i++) {
+        sleep_in_kernel(300000);
+        catapults_sleep(300000);
+    }
+    return unused;
+}
+
+static void idle_processors_are_told(void) {
+    start_several(4);
+    catapults_t threads[10];
+    for (int i = 0; i < 10; i++)
+        threads[i] = create(wait_both_ways, NULL);
+    for (int i = 0; i < 10; i++)
+        join(threads[i]);
+}
+
+static void fork_while_some_are_blocked(void) {
+    start_several(3);
+    require(pipe(ends) == 0);
+    catapults_t reader = create(read_long, NULL);
+    for (int i = 0; i < 10; i++) {
+        pid_t pid = catapults_fork();
+        require(pid >= 0);
+        if (pid == 0) {
+            enough = true;
+            join(create(spin, NULL));
+            _exit(7);
+        }
+        int status;
+        while (waitpid(pid, &status, 0) != pid)
+            require(errno == EINTR);
+        require(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    }
+    require(write(ends[1], "x", 1) == 1);
+    join(reader);
 }
 
 static void asked_for_by_a_variable(void) {
@@ -259,6 +381,15 @@ int main(void) {
         child_test(owners_block),
         child_test(page_fault_leaves_the_processor),
         child_test(all_at_once),
+        child_test(sleeps_overlap_on_two),
+        child_test(errno_is_the_threads_own_on_three),
+        child_test(owners_block_on_two),
+        child_test(all_at_once_on_two),
+        child_test(all_at_once_on_four),
+        child_test(those_that_block_leave_all_processors),
+        child_test(who_comes_back_goes_on_where_there_is_room),
+        child_test(idle_processors_are_told),
+        child_test(fork_while_some_are_blocked),
         child_test(asked_for_by_a_variable),
         child_test(rings_do_not_go_with_it),
         cmocka_unit_test(ends_while_threads_are_blocked),

@@ -4,6 +4,11 @@
  * An upcall goes on in the name of the thread that it interrupted, or that has blocked: it blocks for it in the
  * dispatcher, or lets the policy take the processor from it. When the policy comes back to that thread, it comes back
  * to the upcall, whose end is to resume what was interrupted, on the kernel thread where that waits.
+ *
+ * Of several processors each is carried by the processor of sa.h that has its number. Which one a kernel thread has
+ * is looked at whenever it enters the runtime, since it can have lost one and been given another since; then it is
+ * held, and afterwards locked. Who is idle is held, too, wherever it sleeps, and lets upcalls come when a signal says
+ * that there is one: that is made in the name of its own context, which is not switched from.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,14 +39,23 @@ struct away {
     ucontext_t *context; /* once it is back */
 };
 
-static struct away *away[SA_ACTIVATIONS_MOST + 1]; /* by activation */
-static int64_t blocked;                            /* how many there are */
-static uint64_t told;                              /* how often any came back */
-static struct carrier carrier;                     /* of the processor */
+static struct away *away[SA_ACTIVATIONS_MOST + 1];     /* by activation */
+static ucontext_t *overtaken[SA_ACTIVATIONS_MOST + 1]; /* the same, UNBLOCKED having come before BLOCKED */
+static int64_t blocked;                                /* how many there are */
+static uint64_t told;                                  /* how often any came back */
+static struct carrier carrier;                         /* of the processor */
 static struct dispatcher_exceptions no_exceptions;
 static char *stacks;
 
 static bool running;
+
+/* Where there are several processors. */
+static bool several;
+static struct dispatcher_guard inner; /* of the dispatcher: its lock */
+static struct {
+    struct processor *_Atomic processor;
+    char *left; /* the stack of its last upcall; whoever has the processor gives it back */
+} carried[SA_PROCESSORS_MOST];
 
 bool activations_running(void) { return running; }
 
@@ -69,7 +83,12 @@ static void give_stack(char *stack) {
 
 /* `self` is the thread whose name the upcall goes on in. */
 static void block(struct dispatcher_thread *self, const struct sa_t *activation, struct away *mine) {
-    *mine = (struct away){.thread = self};
+    ucontext_t *back = overtaken[activation->sa_id]; /* where there are several processors */
+    *mine = (struct away){.thread = self, .context = back};
+    if (__builtin_expect(back != NULL, 0)) {
+        overtaken[activation->sa_id] = NULL;
+        return;
+    }
     away[activation->sa_id] = mine;
     blocked++;
     dispatcher_block(BLOCK_KERNEL, DISPATCHER_FOREVER);
@@ -79,9 +98,13 @@ static void unblock(struct sa_t *sas[], int events) {
     for (int i = 1; i <= events; i++) {
         struct away *other = away[sas[i]->sa_id];
         away[sas[i]->sa_id] = NULL;
+        told++;
+        if (__builtin_expect(other == NULL, 0)) {
+            overtaken[sas[i]->sa_id] = sas[i]->sa_context;
+            continue;
+        }
         other->context = sas[i]->sa_context;
         blocked--;
-        told++;
         dispatcher_unblock_only(other->thread);
     }
     dispatcher_unblocked();
@@ -93,10 +116,50 @@ static void signal_came(const siginfo_t *info) {
     dispatcher_unblocked();
 }
 
+/* The caller has the processor, and is not interrupted. */
+static void follow(void) {
+    struct carrier own = carrier_here();
+    dispatcher_carry_on(carried[sa_self()->sa_cpu].processor, own.error_number, own.exceptions);
+}
+
+/* Held once, as whoever has entered is: so it can leave that to the one that it goes on with. */
+static void upcall_of_several(int type, struct sa_t *sas[], int events, char *stack, struct away *mine) {
+    if (type == SA_UPCALL_NEWPROC && events == 0) {
+        struct carrier own = carrier_here();
+        dispatcher_process(carried[sas[0]->sa_cpu].processor, own.error_number, own.exceptions);
+    }
+    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED) {
+        struct sa_t told_of[SA_EVENTS_MOST + 1], *these[SA_EVENTS_MOST + 1];
+        for (int i = 1; i <= events; i++) {
+            told_of[i] = *sas[i];
+            these[i] = &told_of[i];
+        }
+        follow();
+        inner.enter(); /* may run others, and their upcalls */
+        struct dispatcher_thread *self = dispatcher_self();
+        struct tools_context own;
+        tools_move(&self->context.tools, &own, stack, STACK_SIZE);
+        if (type == SA_UPCALL_BLOCKED)
+            block(self, these[1], mine);
+        else
+            unblock(these, events);
+        tools_move_back(&self->context.tools, &own);
+        inner.leave();
+    }
+    int number = sa_self()->sa_cpu;
+    char *before = carried[number].left;
+    carried[number].left = stack;
+    if (before)
+        give_stack(before);
+    sa_resume(mine->context);
+}
+
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
     struct carrier before = carrier;
     char *stack = stack_of(&before);
     struct away mine = {.context = events + interrupted > 0 ? sas[events + interrupted]->sa_context : NULL};
+    if (several)
+        upcall_of_several(type, sas, events, stack, &mine);
     if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_SIGNAL) {
         struct dispatcher_thread *self = dispatcher_self();
         struct tools_context own;
@@ -128,7 +191,24 @@ static void let_upcalls_come(void) {
     dispatcher_enter();
 }
 
+static void poll_between_several(int64_t instant) {
+    if (instant <= 0) {
+        driver->poll(instant);
+        return;
+    }
+    uint64_t before = told;
+    let_upcalls_come();
+    sa_hold(); /* while it sleeps, having left */
+    driver->poll(told == before ? instant : 0);
+    sa_release();
+    let_upcalls_come();
+}
+
 static void poll_between(int64_t instant) {
+    if (several) {
+        poll_between_several(instant);
+        return;
+    }
     uint64_t before = told;
     int error = *carrier.error_number;
     if (instant > 0)
@@ -155,22 +235,68 @@ static int give_stacks(void) {
 
 static void regain(void) { sa_self(); }
 
-int activations_start(void) {
+int activations_start(bool many) {
     static const struct dispatcher_driver between = {.poll = poll_between, .busy = busy};
+    static struct dispatcher_driver between_several;
     const struct sa_section runtime_text = {__start_catapults_text, __stop_catapults_text};
     int error = give_stacks();
     carrier = carrier_here();
-    if (!error && (sa_sections(1, &runtime_text) != 0 || sa_register(upcall, NULL, 0, -1) != 0 || sa_enable() != 0))
+    several = many;
+    int flags = several ? SA_FLAG_FIXED : 0;
+    if (!error && (sa_sections(1, &runtime_text) != 0 || sa_register(upcall, NULL, flags, -1) != 0 || sa_enable() != 0))
         error = errno;
     if (error) {
         runtime_report("threads cannot leave the processor when they block in the kernel: %s", strerror(error));
         return error;
     }
     driver = dispatcher_set_driver(&between);
+    running = true;
+    if (several) {
+        between_several = between;
+        between_several.kick = driver->kick;
+        dispatcher_set_driver(&between_several);
+        sa_hold(); /* until activations_guard */
+        return 0;
+    }
     dispatcher_set_guard(sa_hold, sa_release, false);
     dispatcher_guard.regain = regain;
     dispatcher_guard.regains = true;
-    running = true;
     dispatcher_enter(); /* until the first thread runs */
     return 0;
+}
+
+/* ---- Several processors ------------------------------------------------------------------------------------------ */
+
+static void enter(void) {
+    sa_hold();
+    follow();
+    inner.enter();
+}
+
+static void leave(void) {
+    inner.leave();
+    sa_release();
+}
+
+static void regain_one(void) { follow(); }
+
+void activations_guard(struct processor *first) {
+    carried[0].processor = first;
+    inner = dispatcher_guard;
+    dispatcher_set_guard(enter, leave, true);
+    dispatcher_guard.regain = regain_one;
+    dispatcher_guard.regains = true;
+    dispatcher_enter();
+    sa_release();
+}
+
+int activations_carry(uint32_t number, struct processor *processor) {
+    carried[number].processor = processor;
+    return sa_setconcurrency((int)number + 1) > (int)number ? 0 : errno;
+}
+
+void activations_let_come(void) {
+    sa_release();
+    sa_hold();
+    follow();
 }

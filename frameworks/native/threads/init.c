@@ -155,7 +155,7 @@ int catapults_init(const struct catapults_options *options) {
     error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);
     if (error)
         return error;
-    if (runtime.activations && (error = activations_start())) {
+    if (runtime.activations && (error = activations_start(runtime.several))) {
         catapults_io_stop();
         return error;
     }

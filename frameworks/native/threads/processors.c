@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preemption/preemption.h"
+#include "sa.h"
 #include "threads/processor_time.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
@@ -92,9 +93,9 @@ int processors_wanted(const struct catapults_options *options) {
 }
 
 int processors_refuse(void) {
-    if (!runtime.activations)
+    if (!runtime.activations || runtime.processors <= SA_PROCESSORS_MOST)
         return 0;
-    runtime_report("activations do not go with several processors; ask for one (CATAPULTS_PROCESSORS=1)");
+    runtime_report("with activations there are at most %d processors", SA_PROCESSORS_MOST);
     return EINVAL;
 }
 
@@ -102,6 +103,12 @@ int processors_refuse(void) {
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value) {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+/* Ends when a signal comes, too: the kernel does not make it again if there is a time limit. */
+static void futex_wait_interrupted(_Atomic uint32_t *word, uint32_t value) {
+    struct timespec limit = {3600, 0};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
 }
 
 static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }
@@ -149,8 +156,16 @@ static struct kernel_thread *kernel_thread_of(const struct processor *processor)
 static void sleep_(struct processor *processor) {
     struct kernel_thread *self = kernel_thread_of(processor);
     unlock();
-    while (atomic_load_explicit(&self->awake, memory_order_acquire) == 0)
-        futex_wait(&self->awake, 0);
+    if (runtime.activations)
+        activations_let_come();
+    while (atomic_load_explicit(&self->awake, memory_order_acquire) == 0) {
+        if (runtime.activations) {
+            futex_wait_interrupted(&self->awake, 0);
+            activations_let_come();
+        } else {
+            futex_wait(&self->awake, 0);
+        }
+    }
     atomic_store_explicit(&self->awake, 0, memory_order_relaxed);
     lock();
 }
@@ -192,6 +207,18 @@ static void *run(void *argument) {
     dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
 }
 
+/* A kernel thread of its own. */
+static int make_thread(struct kernel_thread *one) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE + PTHREAD_STACK_MIN);
+    int error = pthread_create(&thread, &attributes, run, one);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
 static int start_one(void) {
     struct kernel_thread *one = calloc(1, sizeof *one);
     size_t size = (dispatcher_node_size(dispatcher_policy()) + 63) & ~(size_t)63;
@@ -207,13 +234,13 @@ static int start_one(void) {
         free(node);
         return ENOMEM;
     }
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_SIZE + PTHREAD_STACK_MIN);
-    int error = pthread_create(&thread, &attributes, run, one);
-    pthread_attr_destroy(&attributes);
+    if (runtime.activations && dispatcher_processors() >= SA_PROCESSORS_MOST) {
+        free(one->processor);
+        free(one);
+        free(node);
+        return EAGAIN;
+    }
+    int error = runtime.activations ? 0 : make_thread(one);
     if (error) {
         free(one->processor);
         free(one);
@@ -221,8 +248,9 @@ static int start_one(void) {
         return error;
     }
     schedulers_widen();
+    uint32_t number = dispatcher_processors();
     dispatcher_add_processor(one->processor, one, node); /* it waits for the lock */
-    return 0;
+    return runtime.activations ? activations_carry(number, one->processor) : 0;
 }
 
 int processors_start(void) {
@@ -232,7 +260,10 @@ int processors_start(void) {
         return ENOMEM;
     }
     dispatcher_several(stack, (void *)((uintptr_t)stack & ~(uintptr_t)15));
-    dispatcher_enter(); /* until all are there */
+    if (runtime.activations)
+        activations_guard((struct processor *)(uintptr_t)dispatcher_processor_at(0));
+    else
+        dispatcher_enter(); /* until all are there */
     int error = 0;
     for (int i = 1; i < runtime.processors && !error; i++)
         error = start_one();

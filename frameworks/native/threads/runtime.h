@@ -88,7 +88,17 @@ int account_prepare(const struct catapults_options *options, struct dispatcher_h
 bool activations_running(void);
 
 /* Before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */
-int activations_start(void);
+int activations_start(bool several);
+
+/* Several processors: the guard in force, which is held from now on while one is entered, as it is on return; `first`
+ * is that of the caller. */
+void activations_guard(struct processor *first);
+
+/* One more, which has been added. Returns 0 or an error number. */
+int activations_carry(uint32_t number, struct processor *processor);
+
+/* For a processor that is idle, without the lock: whatever upcalls there are. */
+void activations_let_come(void);
 
 /* How many processors are wanted; 0: that is none that can be, which is reported. */
 int processors_wanted(const struct catapults_options *options);
