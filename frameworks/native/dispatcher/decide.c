@@ -476,8 +476,7 @@ static void resize(void) {
     dispatcher.host->resize();
 }
 
-static void enter(void) {
-    dispatcher.host->lock();
+void dispatcher_entered(void) {
     struct processor *here = processor_here();
     if (UNLIKELY(here->over)) { /* as if the caller had been interrupted before the call */
         dispatcher_run(here, here->current, dispatcher_decide(here));
@@ -512,6 +511,11 @@ static __attribute__((noinline)) void attend_to_chains(void) {
         dispatcher_step_back(here);
         dispatcher_unblocked();
     }
+}
+
+static void enter(void) {
+    dispatcher.host->lock();
+    dispatcher_entered();
 }
 
 /* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
@@ -729,6 +733,12 @@ void dispatcher_process(struct processor *processor, int *error_number, struct d
     processor->exceptions = exceptions;
     context_adopt(&processor->idle.context);
     idle();
+}
+
+void dispatcher_unblocked_for_later(void) {
+    struct processor *here = processor_here();
+    if (!here->attends && !here->over)
+        dispatcher_come_back(here);
 }
 
 void dispatcher_carry_on(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {

@@ -113,6 +113,10 @@ void dispatcher_unblock(struct dispatcher_thread *thread);
 void dispatcher_unblock_only(struct dispatcher_thread *thread);
 void dispatcher_unblocked(void);
 
+/* Of several processors: the same without switching. If the thread that runs has lost the processor, it finds out when
+ * it enters next. */
+void dispatcher_unblocked_for_later(void);
+
 /* ---- For those who wait for a thread: donation (CPU inheritance scheduling, 1996, §3.4) ----------------------------
  */
 
@@ -354,6 +358,9 @@ __attribute__((noreturn)) void dispatcher_process(struct processor *processor, i
 
 /* How many processors there are, and each of them; how many of them take turns, the first ones. The last may run other
  * threads. */
+/* What dispatcher_enter does when it has the lock. May run other threads. */
+void dispatcher_entered(void);
+
 uint32_t dispatcher_processors(void);
 const struct processor *dispatcher_processor_at(uint32_t number);
 void dispatcher_set_processors(uint32_t count);

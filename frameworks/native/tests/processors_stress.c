@@ -463,7 +463,7 @@ static void do_something(struct worker *self) {
         if (tree_count)
             change_scheduler(self);
         break;
-    case 15:
+    case 17:
         wait_in_the_kernel(self);
         break;
     default:
@@ -575,8 +575,10 @@ static void run(uint64_t seed) {
     if (options.activations || getenv("CATAPULTS_ACTIVATIONS"))
         options.io = "epoll";
     bool replaces = any(&self, 2), forks = any(&self, 4) == 0;
-    fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us, %s%s%s\n", (unsigned long long)seed, options.processors,
-            policy ? file_of(policy) : "built in", (long long)options.tick / US, options.io,
+    if (options.activations || getenv("CATAPULTS_ACTIVATIONS"))
+        forks = false; /* see catapults.h */
+    fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us, %s%s%s\n", (unsigned long long)seed,
+            options.processors, policy ? file_of(policy) : "built in", (long long)options.tick / US, options.io,
             options.cooperative ? ", cooperative" : "", options.activations ? ", activations" : "");
     require(catapults_init(&options) == 0);
     register_variables();

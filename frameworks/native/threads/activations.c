@@ -11,9 +11,11 @@
  * that there is one: that is made in the name of its own context, which is not switched from.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "contexts/tools.h"
 #include "sa.h"
@@ -39,11 +41,10 @@ struct away {
     ucontext_t *context; /* once it is back */
 };
 
-static struct away *away[SA_ACTIVATIONS_MOST + 1];     /* by activation */
-static ucontext_t *overtaken[SA_ACTIVATIONS_MOST + 1]; /* the same, UNBLOCKED having come before BLOCKED */
-static int64_t blocked;                                /* how many there are */
-static uint64_t told;                                  /* how often any came back */
-static struct carrier carrier;                         /* of the processor */
+static struct away *away[SA_ACTIVATIONS_MOST + 1]; /* by activation */
+static int64_t blocked;                            /* how many there are */
+static uint64_t told;                              /* how often any came back */
+static struct carrier carrier;                     /* of the processor */
 static struct dispatcher_exceptions no_exceptions;
 static char *stacks;
 
@@ -82,31 +83,25 @@ static void give_stack(char *stack) {
 }
 
 /* `self` is the thread whose name the upcall goes on in. */
-static void block(struct dispatcher_thread *self, const struct sa_t *activation, struct away *mine) {
-    ucontext_t *back = overtaken[activation->sa_id]; /* where there are several processors */
-    *mine = (struct away){.thread = self, .context = back};
-    if (__builtin_expect(back != NULL, 0)) {
-        overtaken[activation->sa_id] = NULL;
-        return;
-    }
-    away[activation->sa_id] = mine;
+static void block(struct dispatcher_thread *self, int activation, struct away *mine) {
+    *mine = (struct away){.thread = self};
+    away[activation] = mine;
     blocked++;
     dispatcher_block(BLOCK_KERNEL, DISPATCHER_FOREVER);
 }
 
+static void unblock_one(int activation, ucontext_t *context) {
+    struct away *other = away[activation];
+    away[activation] = NULL;
+    other->context = context;
+    blocked--;
+    told++;
+    dispatcher_unblock_only(other->thread);
+}
+
 static void unblock(struct sa_t *sas[], int events) {
-    for (int i = 1; i <= events; i++) {
-        struct away *other = away[sas[i]->sa_id];
-        away[sas[i]->sa_id] = NULL;
-        told++;
-        if (__builtin_expect(other == NULL, 0)) {
-            overtaken[sas[i]->sa_id] = sas[i]->sa_context;
-            continue;
-        }
-        other->context = sas[i]->sa_context;
-        blocked--;
-        dispatcher_unblock_only(other->thread);
-    }
+    for (int i = 1; i <= events; i++)
+        unblock_one(sas[i]->sa_id, sas[i]->sa_context);
     dispatcher_unblocked();
 }
 
@@ -122,29 +117,92 @@ static void follow(void) {
     dispatcher_carry_on(carried[sa_self()->sa_cpu].processor, own.error_number, own.exceptions);
 }
 
+/* What has come back, by activation, and a list of them. Whoever tells of it has interrupted a thread anywhere, in
+ * malloc say, which whoever has the lock may be waiting for: so it does not wait for the lock, nor switch. If it cannot
+ * have it, whoever has it sees to the list. */
+static struct {
+    ucontext_t *_Atomic context;
+    _Atomic bool listed;
+    int next;
+} back[SA_ACTIVATIONS_MOST + 1];
+static _Atomic int back_first; /* 0: none */
+
+static void put_back(const struct sa_t *activation) {
+    int id = activation->sa_id;
+    back[id].context = activation->sa_context;
+    if (atomic_exchange(&back[id].listed, true))
+        return;
+    int first = back_first;
+    do
+        back[id].next = first;
+    while (!atomic_compare_exchange_weak(&back_first, &first, id));
+}
+
+/* With the lock. UNBLOCKED may overtake BLOCKED, which then finds it here. */
+static void see_to_those_back(void) {
+    int id = atomic_exchange(&back_first, 0);
+    while (id) {
+        int next = back[id].next;
+        back[id].listed = false;
+        ucontext_t *context = away[id] ? atomic_exchange(&back[id].context, NULL) : NULL;
+        if (context)
+            unblock_one(id, context);
+        id = next;
+    }
+    dispatcher_unblocked_for_later();
+}
+
+/* Held, without the lock. */
+static void settle(void) {
+    while (__builtin_expect(back_first != 0, 0) && processors_try_lock()) {
+        see_to_those_back();
+        inner.leave();
+    }
+}
+
+/* The lock, or what has come back before that was to be had: its own lock may be what the other waits for. */
+static ucontext_t *lock_unless_back(int activation) {
+    for (int i = 0; !processors_try_lock(); i++) {
+        ucontext_t *context = atomic_exchange(&back[activation].context, NULL);
+        if (context)
+            return context;
+        struct timespec moment = {0, 20000};
+        if (i > 100)
+            nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
 /* Held once, as whoever has entered is: so it can leave that to the one that it goes on with. */
 static void upcall_of_several(int type, struct sa_t *sas[], int events, char *stack, struct away *mine) {
     if (type == SA_UPCALL_NEWPROC && events == 0) {
         struct carrier own = carrier_here();
         dispatcher_process(carried[sas[0]->sa_cpu].processor, own.error_number, own.exceptions);
     }
-    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED) {
-        struct sa_t told_of[SA_EVENTS_MOST + 1], *these[SA_EVENTS_MOST + 1];
-        for (int i = 1; i <= events; i++) {
-            told_of[i] = *sas[i];
-            these[i] = &told_of[i];
-        }
+    int activation = events > 0 ? sas[1]->sa_id : 0; /* what is told is not there any more when others have run */
+    if (type == SA_UPCALL_BLOCKED) {
         follow();
-        inner.enter(); /* may run others, and their upcalls */
+        mine->context = lock_unless_back(activation);
+        if (!mine->context) {
+            dispatcher_entered();
+            mine->context = atomic_exchange(&back[activation].context, NULL);
+            struct dispatcher_thread *self = dispatcher_self();
+            struct tools_context own;
+            tools_move(&self->context.tools, &own, stack, STACK_SIZE);
+            if (!mine->context)
+                block(self, activation, mine);
+            tools_move_back(&self->context.tools, &own);
+            inner.leave();
+        }
+    } else if (type == SA_UPCALL_UNBLOCKED) {
+        follow();
+        for (int i = 1; i <= events; i++)
+            put_back(sas[i]);
         struct dispatcher_thread *self = dispatcher_self();
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
-        if (type == SA_UPCALL_BLOCKED)
-            block(self, these[1], mine);
-        else
-            unblock(these, events);
+        settle();
         tools_move_back(&self->context.tools, &own);
-        inner.leave();
     }
     int number = sa_self()->sa_cpu;
     char *before = carried[number].left;
@@ -166,7 +224,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         carry(carrier_here());
         if (type == SA_UPCALL_BLOCKED)
-            block(self, sas[1], &mine);
+            block(self, sas[1]->sa_id, &mine);
         else if (type == SA_UPCALL_UNBLOCKED)
             unblock(sas, events);
         else
@@ -275,6 +333,7 @@ static void enter(void) {
 
 static void leave(void) {
     inner.leave();
+    settle();
     sa_release();
 }
 
@@ -296,6 +355,7 @@ int activations_carry(uint32_t number, struct processor *processor) {
 }
 
 void activations_let_come(void) {
+    settle();
     sa_release();
     sa_hold();
     follow();

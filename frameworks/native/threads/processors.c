@@ -124,6 +124,11 @@ static void relax(void) {
 #endif
 }
 
+bool processors_try_lock(void) {
+    uint32_t seen = FREE;
+    return atomic_compare_exchange_strong(&word, &seen, HELD);
+}
+
 static void lock(void) {
     uint32_t seen = FREE;
     if (atomic_compare_exchange_strong_explicit(&word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
@@ -142,7 +147,7 @@ static void lock(void) {
 }
 
 static void unlock(void) {
-    if (atomic_exchange_explicit(&word, FREE, memory_order_release) == WANTED)
+    if (atomic_exchange(&word, FREE) == WANTED)
         futex_wake(&word);
 }
 

@@ -113,6 +113,9 @@ void processors_prepare(struct dispatcher_host *host);
  */
 int processors_start(void);
 
+/* The lock alone; false: somebody has it. */
+bool processors_try_lock(void);
+
 /* In a child of fork: there is one. */
 void processors_restart(void);
 
