@@ -14,6 +14,8 @@
  * must not be asked for anything then. */
 #define TOOLS_UNSEEN __attribute__((no_sanitize("thread"), no_sanitize("address"), no_sanitize("undefined")))
 
+/* tools_use, tools_disuse: a block of memory of the runtime's own (memory.c) is taken, or given back.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 
 #include <sanitizer/asan_interface.h>
@@ -42,6 +44,8 @@ static inline void tools_move(struct tools_context *tools, struct tools_context 
 }
 static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) { *tools = *own; }
 static inline void tools_clean(void *lowest, size_t size) { __asan_unpoison_memory_region(lowest, size); }
+static inline void tools_use(void *block, size_t size) { __asan_unpoison_memory_region(block, size); }
+static inline void tools_disuse(void *block, size_t size) { __asan_poison_memory_region(block, size); }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
     tools_left = from;
     __sanitizer_start_switch_fiber(&from->shadow, to->lowest, to->size);
@@ -90,6 +94,8 @@ static inline void tools_move_back(struct tools_context *tools, const struct too
     (void)tools, (void)own;
 }
 static inline void tools_clean(void *lowest, size_t size) { (void)lowest, (void)size; }
+static inline void tools_use(void *block, size_t size) { (void)block, (void)size; }
+static inline void tools_disuse(void *block, size_t size) { (void)block, (void)size; }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) {
     (void)from;
     __tsan_switch_to_fiber(to->fiber, 0);
@@ -106,6 +112,7 @@ static inline void tools_begin(void) {}
 #define VALGRIND_STACK_REGISTER(lowest, end) ((void)(lowest), (void)(end))
 #define VALGRIND_MAKE_MEM_DEFINED(address, size) ((void)(address), (void)(size))
 #define VALGRIND_MAKE_MEM_UNDEFINED(address, size) ((void)(address), (void)(size))
+#define VALGRIND_MAKE_MEM_NOACCESS(address, size) ((void)(address), (void)(size))
 #endif
 
 struct tools_context {};
@@ -121,6 +128,8 @@ static inline void tools_move_back(struct tools_context *tools, const struct too
     (void)tools, (void)own;
 }
 static inline void tools_clean(void *lowest, size_t size) { (void)lowest, (void)size; }
+static inline void tools_use(void *block, size_t size) { VALGRIND_MAKE_MEM_DEFINED(block, size); }
+static inline void tools_disuse(void *block, size_t size) { VALGRIND_MAKE_MEM_NOACCESS(block, size); }
 static inline void tools_leave(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
 static inline void tools_end(struct tools_context *from, struct tools_context *to) { (void)from, (void)to; }
 static inline void tools_arrive(struct tools_context *self) { (void)self; }

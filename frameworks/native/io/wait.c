@@ -1,10 +1,10 @@
 /* Threads that wait for descriptors, and the table of who waits for which. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "contexts/memory.h"
 #include "io/io.h"
 #include "threads/cancel.h"
 #include "threads/signals.h"
@@ -145,10 +145,12 @@ struct io_descriptor *io_descriptor_add(int descriptor) {
         int size = table_size > 0 ? table_size : 64;
         while (size <= descriptor)
             size = size > INT32_MAX / 2 ? INT32_MAX : size * 2;
-        struct io_descriptor *larger = realloc(table, (size_t)size * sizeof *table);
+        struct io_descriptor *larger = memory_take((size_t)size * sizeof *table);
         if (larger == NULL)
             return NULL;
-        memset(larger + table_size, 0, (size_t)(size - table_size) * sizeof *table);
+        if (table_size > 0)
+            memcpy(larger, table, (size_t)table_size * sizeof *table);
+        memory_give(table);
         table = larger;
         table_size = size;
     }

@@ -744,45 +744,13 @@ static void samples_are_taken_on_all(void) {
     require(catapults_consumed(catapults_self()) <= 40 * MS);
 }
 
-/* ---- With activations ----------------------------------------------------------------------------------------------
- * All that needs no preemption by time. ThreadSanitizer does not follow activations. */
-
-#if !defined(__SANITIZE_THREAD__)
-static int activate(void **state) { return (void)state, setenv("CATAPULTS_ACTIVATIONS", "1", 1); }
-static int deactivate(void **state) { return (void)state, unsetenv("CATAPULTS_ACTIVATIONS"); }
-
-#define ACTIVATED(check, body) {#check " " #body " with activations", check, activate, deactivate, (void *)(body)}
-#define activated_child_test(body) ACTIVATED(check_body, body)
-#define activated_test(body) ACTIVATED(body, NULL)
-#endif
+/* ---- All ---------------------------------------------------------------------------------------------------------- */
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-#if !defined(__SANITIZE_THREAD__)
-        activated_child_test(threads_run_at_once),
-        activated_child_test(who_has_nothing_to_do_sleeps),
-        activated_child_test(at_random_on_two),
-        activated_child_test(at_random_on_four),
-        activated_child_test(with_priorities_on_two),
-        activated_child_test(with_priorities_on_four),
-        activated_child_test(impatiently_on_two),
-        activated_child_test(impatiently_on_four),
-        activated_child_test(with_turns_on_three),
-        activated_child_test(with_nodes_on_two),
-        activated_child_test(with_nodes_on_four),
-        activated_child_test(with_nodes_and_turns_on_three),
-        activated_child_test(threads_stay_where_they_are_bound_to),
-        activated_child_test(processors_come_and_go),
-        activated_child_test(cpus_come_and_go),
-        activated_child_test(turns_that_wait_leave_room_for_processors),
-        activated_child_test(it_ends_with_the_last_thread),
-        activated_test(a_deadlock_is_reported),
-        activated_child_test(a_child_has_one),
-        activated_child_test(a_policy_that_breaks_its_guard_is_out),
-        activated_child_test(policies_are_replaced),
-        activated_child_test(policies_are_replaced_while_there_is_one),
+#if defined(ACTIVATED) /* see processors_activated.c */
+    setenv("CATAPULTS_ACTIVATIONS", "1", 1);
 #endif
-        child_test(samples_are_taken_on_all),
+    const struct CMUnitTest tests[] = {
         child_test(threads_run_at_once),
         child_test(who_has_nothing_to_do_sleeps),
         child_test(at_random_on_two),
@@ -795,25 +763,28 @@ int main(void) {
         child_test(with_nodes_on_two),
         child_test(with_nodes_on_four),
         child_test(with_nodes_and_turns_on_three),
-        child_test(threads_are_preempted_on_all),
-        child_test(who_spins_elsewhere_can_be_suspended),
         child_test(threads_stay_where_they_are_bound_to),
         child_test(processors_come_and_go),
         child_test(cpus_come_and_go),
-        child_test(cpus_go_while_threads_compute),
-        child_test(who_is_left_looks_outside),
-        child_test(who_is_left_takes_turns_with_those_that_come),
         child_test(turns_that_wait_leave_room_for_processors),
-        child_test(one_stays_one),
         child_test(it_ends_with_the_last_thread),
         cmocka_unit_test(a_deadlock_is_reported),
         child_test(a_child_has_one),
         child_test(a_policy_that_breaks_its_guard_is_out),
         child_test(policies_are_replaced),
         child_test(policies_are_replaced_while_there_is_one),
+#if !defined(ACTIVATED)
+        child_test(samples_are_taken_on_all),
+        child_test(threads_are_preempted_on_all),
+        child_test(who_spins_elsewhere_can_be_suspended),
+        child_test(cpus_go_while_threads_compute),
+        child_test(who_is_left_looks_outside),
+        child_test(who_is_left_takes_turns_with_those_that_come),
+        child_test(one_stays_one),
         child_test(handlers_are_watched_on_all),
         cmocka_unit_test(an_overflow_is_reported_on_all),
         cmocka_unit_test(what_does_not_go_is_said),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

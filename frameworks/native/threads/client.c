@@ -5,8 +5,8 @@
 #include "threads/client.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
+#include "contexts/memory.h"
 #include "threads/cancel.h"
 #include "threads/port.h"
 #include "threads/runtime.h"
@@ -24,12 +24,13 @@ static struct catapults_message *notice_of(struct client *client, enum catapults
     return &client->notices[CATAPULTS_NOTICE_READY - (int)kind];
 }
 
+/* Within dispatcher_enter. */
 static void release(struct catapults_message *exited) {
-    free((char *)(exited - (NOTICES - 1)) - offsetof(struct client, notices));
+    memory_give((char *)(exited - (NOTICES - 1)) - offsetof(struct client, notices));
 }
 
 int client_make(struct catapults_handle *thread, catapults_port_t *port) {
-    struct client *client = malloc(sizeof *client);
+    struct client *client = memory_take(sizeof *client);
     if (!client)
         return ENOMEM;
     *client = (struct client){.port = port};

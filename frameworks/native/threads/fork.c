@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contexts/memory.h"
 #include "dispatcher/trace.h"
 #include "io/io.h"
 #include "threads/end.h"
@@ -54,12 +55,12 @@ static void keep_values(struct catapults_handle *self, struct catapults_attribut
 }
 
 static void free_values(const struct catapults_attributes *attributes) {
-    free((struct catapults_value *)attributes->values);
+    memory_give((struct catapults_value *)attributes->values);
     for (struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one)) {
         if (!one->parent)
             continue;
         struct catapults_scheduler *scheduler = scheduler_handle(one);
-        free(scheduler->kept);
+        memory_give(scheduler->kept);
         scheduler->kept = NULL;
         scheduler->kept_count = 0;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contexts/memory.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
 
@@ -92,14 +93,11 @@ static int remember(const struct variable *variable, struct variable **kept) {
     while (one && (one->member != variable->member || strcmp(one->name, variable->name) != 0))
         one = one->next;
     if (!one) {
-        one = malloc(sizeof *one);
-        char *name = strdup(variable->name);
-        if (!one || !name) {
-            free(one);
-            free(name);
+        size_t length = strlen(variable->name) + 1;
+        one = memory_take(sizeof *one + length);
+        if (!one)
             return ENOMEM;
-        }
-        one->name = name;
+        one->name = memcpy(one + 1, variable->name, length);
         one->member = variable->member;
         one->next = variables;
         variables = one;
@@ -189,7 +187,7 @@ static int link_scheduler(struct catapults_scheduler *scheduler, const struct va
     for (const struct linked *one = scheduler->linked; one; one = one->next)
         if (one->import == import)
             return 0;
-    struct linked *one = malloc(sizeof *one);
+    struct linked *one = memory_take(sizeof *one);
     if (!one)
         return ENOMEM;
     *one = (struct linked){.import = import, .variable = variable, .next = scheduler->linked};
@@ -314,7 +312,7 @@ struct catapults_value *imports_values(const struct dispatcher_thread *member, s
     *count = 0;
     if (!in_force(scheduler) || policy->thread_imports_count == 0)
         return NULL;
-    struct catapults_value *values = calloc(policy->thread_imports_count, sizeof *values);
+    struct catapults_value *values = memory_take(policy->thread_imports_count * sizeof *values);
     for (uint32_t i = 0; values && i < policy->thread_imports_count; i++) {
         const struct catapults_import *import = &policy->thread_imports[i];
         if (!is_a_value(scheduler, import))
@@ -393,7 +391,7 @@ void imports_release(struct catapults_scheduler *scheduler) {
     while (scheduler->linked) {
         struct linked *one = scheduler->linked;
         scheduler->linked = one->next;
-        free(one);
+        memory_give(one);
     }
 }
 

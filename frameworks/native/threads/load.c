@@ -3,6 +3,8 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +12,21 @@
 #include <sys/stat.h>
 
 #include "catapults/loadable.h"
-#include "sa.h"
+#include "contexts/memory.h"
 #include "threads/runtime.h"
 
 static int load(const char *path, const char *file, bool nodes, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree);
+
+struct loading {
+    const char *path, *file;
+    bool nodes;
+    const struct catapults_policy **result;
+    const struct catapults_hierarchy **tree;
+    int error;
+};
+static void *load_here(void *loading);
+static bool load_elsewhere(struct loading *loading);
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
 static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size);
 
@@ -41,14 +53,32 @@ int policy_load(const char *file, bool nodes, const struct catapults_policy **re
         free(path);
         return EINVAL;
     }
-    /* On activations the caller is not to wait for the processor, nor to be taken for blocked, while it has the locks
-     * of ld.so: who makes kernel threads needs them, and without those nobody takes over from whoever blocks at one of
-     * them. */
-    sa_hold();
-    int error = load(path, file, nodes, result, tree);
-    sa_release();
+    struct loading loading = {path, file, nodes, result, tree, 0};
+    if (!runtime.started || !runtime.activations || !load_elsewhere(&loading))
+        load_here(&loading);
     free(path);
-    return error;
+    return loading.error;
+}
+
+static void *load_here(void *loading_) {
+    struct loading *loading = loading_;
+    loading->error = load(loading->path, loading->file, loading->nodes, loading->result, loading->tree);
+    return NULL;
+}
+
+/* On activations the caller may lose its processor to others while it has the locks of ld.so and libc: who makes kernel
+ * threads needs those, and without these nobody takes over from whoever blocks. A kernel thread that is no activation
+ * loses nothing. */
+static bool load_elsewhere(struct loading *loading) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    bool made = pthread_attr_setsigmask_np(&attributes, &all) == 0 &&
+                pthread_create(&thread, &attributes, load_here, loading) == 0;
+    pthread_attr_destroy(&attributes);
+    return made && pthread_join(thread, NULL) == 0;
 }
 
 static int load(const char *path, const char *file, bool nodes, const struct catapults_policy **result,
@@ -84,10 +114,8 @@ static int load(const char *path, const char *file, bool nodes, const struct cat
 
 void *policy_instance(const struct catapults_policy *policy) {
     size_t size = dispatcher_instance_size(policy, runtime.several);
-    void *instance = aligned_alloc(16, size ? size : 16);
-    if (instance)
-        memset(instance, 0, size);
-    else
+    void *instance = memory_take(size);
+    if (!instance)
         runtime_report("no memory for the policy %s", policy->name);
     return instance;
 }

@@ -423,7 +423,13 @@ int catapults_port_destroy(catapults_port_t *port) {
         next = message->next;
         message->state = OUTSIDE;
         message->port = NULL;
-        release(message);
+        if (message->kind < 0) { /* a notice, which is the runtime's */
+            dispatcher_enter();
+            release(message);
+            dispatcher_leave();
+        } else {
+            release(message);
+        }
     }
     return busy ? EBUSY : 0;
 }

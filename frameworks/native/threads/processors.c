@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "contexts/memory.h"
 #include "preemption/preemption.h"
 #include "sa.h"
 #include "threads/processor_time.h"
@@ -225,31 +226,21 @@ static int make_thread(struct kernel_thread *one) {
 }
 
 static int start_one(void) {
-    struct kernel_thread *one = calloc(1, sizeof *one);
-    size_t size = (dispatcher_node_size(dispatcher_policy()) + 63) & ~(size_t)63;
-    void *node = size ? aligned_alloc(64, size) : NULL;
-    if (node)
-        memset(node, 0, size);
-    if (one)
-        one->processor = aligned_alloc(64, (sizeof *one->processor + 63) & ~(size_t)63);
-    if (!one || !one->processor || (size && !node)) {
-        if (one)
-            free(one->processor);
-        free(one);
-        free(node);
-        return ENOMEM;
-    }
-    if (runtime.activations && dispatcher_processors() >= SA_PROCESSORS_MOST) {
-        free(one->processor);
-        free(one);
-        free(node);
+    if (runtime.activations && dispatcher_processors() >= SA_PROCESSORS_MOST)
         return EAGAIN;
-    }
-    int error = runtime.activations ? 0 : make_thread(one);
+    struct kernel_thread *one = memory_take(sizeof *one);
+    size_t size = dispatcher_node_size(dispatcher_policy());
+    void *node = size ? memory_take(size) : NULL;
+    if (one)
+        one->processor = memory_take(sizeof *one->processor);
+    int error = !one || !one->processor || (size && !node) ? ENOMEM : 0;
+    if (!error && !runtime.activations)
+        error = make_thread(one);
     if (error) {
-        free(one->processor);
-        free(one);
-        free(node);
+        if (one)
+            memory_give(one->processor);
+        memory_give(one);
+        memory_give(node);
         return error;
     }
     schedulers_widen();

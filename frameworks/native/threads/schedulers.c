@@ -2,9 +2,9 @@
  * Schedulers, as the application knows them.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "contexts/memory.h"
 #include "dispatcher/builtin.h"
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
@@ -94,17 +94,17 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
                const struct catapults_policy *policy, const char **refusal) {
     struct scheduler *parent = attributes->parent ? attributes->parent->dispatched : dispatcher_root();
     size_t size = dispatcher_scheduler_size(parent), least = offsetof(struct scheduler, record.policy) + ROOM;
-    size = ((size > least ? size : least) + 63) & ~(size_t)63;
-    struct catapults_scheduler *scheduler = calloc(1, sizeof *scheduler);
-    struct scheduler *dispatched = aligned_alloc(64, size);
+    if (size < least)
+        size = least;
+    struct catapults_scheduler *scheduler = memory_take(sizeof *scheduler);
+    struct scheduler *dispatched = memory_take(size);
     void *instance = policy ? policy_instance(policy) : NULL;
     if (!scheduler || !dispatched || (policy && !instance)) {
-        free(scheduler);
-        free(dispatched);
-        free(instance);
+        memory_give(scheduler);
+        memory_give(dispatched);
+        memory_give(instance);
         return ENOMEM;
     }
-    memset(dispatched, 0, size);
     dispatched->host = scheduler;
     dispatched->parent = parent;
     dispatched->record.room = (uint32_t)(size - offsetof(struct scheduler, record.policy));
@@ -150,10 +150,9 @@ static void widen(struct catapults_scheduler *scheduler, int processors) {
     struct scheduler *dispatched = scheduler->dispatched;
     size_t size = offsetof(struct extra_record, record.policy) + dispatched->record.room;
     for (int i = 0; i < processors * RECORDS_PER_PROCESSOR; i++) {
-        struct extra_record *extra = aligned_alloc(64, (size + 63) & ~(size_t)63);
+        struct extra_record *extra = memory_take(size);
         if (!extra)
             return;
-        memset(extra, 0, size);
         extra->record.room = dispatched->record.room;
         extra->next = scheduler->records;
         scheduler->records = extra;
@@ -170,16 +169,16 @@ void schedulers_widen(void) {
 static void free_scheduler(struct catapults_scheduler *scheduler) {
     for (struct extra_record *extra; (extra = scheduler->records);) {
         scheduler->records = extra->next;
-        free(extra);
+        memory_give(extra);
     }
     imports_release(scheduler);
-    free(scheduler->dispatched);
-    free(scheduler->instance);
-    free(scheduler);
+    memory_give(scheduler->dispatched);
+    memory_give(scheduler->instance);
+    memory_give(scheduler);
 }
 
 int schedulers_add(const struct catapults_hierarchy *hierarchy) {
-    struct catapults_scheduler **added = calloc(hierarchy->nodes_count, sizeof(struct catapults_scheduler *));
+    struct catapults_scheduler **added = memory_take(hierarchy->nodes_count * sizeof(struct catapults_scheduler *));
     int error = added ? 0 : ENOMEM;
     for (uint32_t i = 0; i < hierarchy->nodes_count && error == 0; i++) {
         const struct catapults_hierarchy_node *node = &hierarchy->nodes[i];
@@ -198,7 +197,7 @@ int schedulers_add(const struct catapults_hierarchy *hierarchy) {
         if (error == 0 && i == hierarchy->default_node)
             scheduler_default = added[i];
     }
-    free(added);
+    memory_give(added);
     return error;
 }
 
@@ -213,16 +212,16 @@ int catapults_scheduler_remove(catapults_scheduler_t scheduler) {
 int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
-    void *room = malloc(self->dispatched.room);
-    if (!room)
-        return ENOMEM;
     dispatcher_enter();
     const struct catapults_stop *stop = NULL;
-    int error = scheduler->dispatched->policy->thread_size > self->dispatched.room ? ENOSPC : 0;
+    void *room = memory_take(self->dispatched.room);
+    int error = room ? 0 : ENOMEM;
+    if (room && scheduler->dispatched->policy->thread_size > self->dispatched.room)
+        error = ENOSPC;
     if (error == 0)
         stop = dispatcher_attach(scheduler->dispatched, room);
+    memory_give(room);
     dispatcher_leave();
-    free(room);
     if (stop)
         self->refusal = stop->text;
     return stop ? EAGAIN : error;
@@ -232,22 +231,21 @@ int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
 
 static void free_nodes(void **nodes, uint32_t count) {
     for (uint32_t i = 0; nodes && i < count; i++)
-        free(nodes[i]);
-    free(nodes);
+        memory_give(nodes[i]);
+    memory_give(nodes);
 }
 
 /* Memory of the nodes that the policy has, one for each processor but the first. NULL: there is none. */
 static void **make_nodes(const struct catapults_policy *policy) {
     uint32_t count = dispatcher_processors();
-    size_t size = (dispatcher_node_size(policy) + 63) & ~(size_t)63;
-    void **nodes = calloc(count + 1, sizeof *nodes);
+    size_t size = dispatcher_node_size(policy);
+    void **nodes = memory_take((count + 1) * sizeof *nodes);
     for (uint32_t i = 1; nodes && i < count && size; i++) {
-        nodes[i] = aligned_alloc(64, size);
+        nodes[i] = memory_take(size);
         if (!nodes[i]) {
             free_nodes(nodes, count);
             return NULL;
         }
-        memset(nodes[i], 0, size);
     }
     return nodes;
 }
@@ -257,14 +255,14 @@ static int replace_in(struct catapults_scheduler *scheduler, const struct catapu
     unsigned long size;
     if (!dispatcher_has_room(scheduler->dispatched, policy, &size))
         return ENOSPC;
-    void *parts = malloc(size ? size : 1);
+    void *parts = memory_take(size);
     int error = parts ? imports_prepare(scheduler) : ENOMEM;
     if (error == 0) {
         const struct catapults_stop *stop = dispatcher_replace(scheduler->dispatched, policy, instance, nodes, parts);
         *refusal = stop ? stop->text : NULL;
         error = stop ? EAGAIN : 0;
     }
-    free(parts);
+    memory_give(parts);
     return error;
 }
 
@@ -275,7 +273,7 @@ static int replace(struct catapults_scheduler *scheduler, const struct catapults
     if ((policy->shared_size || dispatcher_policy()->shared_size) && !alone)
         return ENOTSUP;
     uint32_t count = dispatcher_processors();
-    void **nodes = make_nodes(policy), **old = calloc(count + 1, sizeof *old);
+    void **nodes = make_nodes(policy), **old = memory_take((count + 1) * sizeof *old);
     struct catapults_scheduler before = *scheduler;
     scheduler->policy = policy;
     scheduler->instance = instance;
@@ -285,12 +283,12 @@ static int replace(struct catapults_scheduler *scheduler, const struct catapults
     int error = nodes && old ? replace_in(scheduler, policy, instance, nodes, refusal) : ENOMEM;
     imports_release(error ? scheduler : &before);
     free_nodes(error ? nodes : old, count);
-    free(error ? old : nodes);
+    memory_give(error ? old : nodes);
     if (error) {
         *scheduler = before;
         return error;
     }
-    free(before.instance);
+    memory_give(before.instance);
     runtime_make_room(policy);
     return 0;
 }
@@ -306,15 +304,14 @@ int catapults_policy_replace(catapults_scheduler_t scheduler, const char *file) 
     int error = policy_load(file, scheduler == &scheduler_root, &policy, NULL);
     if (error)
         return error;
-    void *instance = policy ? policy_instance(policy) : NULL;
-    if (policy && !instance)
-        return ENOMEM;
     dispatcher_enter();
-    error = replace(scheduler, policy ? policy : &dispatcher_builtin, instance, &self->refusal);
-    if (error == 0)
+    void *instance = policy ? policy_instance(policy) : NULL;
+    error = policy && !instance ? ENOMEM
+                                : replace(scheduler, policy ? policy : &dispatcher_builtin, instance, &self->refusal);
+    if (error)
+        memory_give(instance);
+    else
         dispatcher_unblocked();
     dispatcher_leave();
-    if (error)
-        free(instance);
     return error;
 }

@@ -50,6 +50,7 @@ void faults_release(void) { held--; }
 REFUSED(void *, malloc, (size_t size), (size), FAULT_MEMORY, ENOMEM, NULL)
 REFUSED(void *, calloc, (size_t count, size_t size), (count, size), FAULT_MEMORY, ENOMEM, NULL)
 REFUSED(void *, realloc, (void *old, size_t size), (old, size), FAULT_MEMORY, ENOMEM, NULL)
+REFUSED(void *, memory_take, (size_t size), (size), FAULT_MEMORY, ENOMEM, NULL)
 REFUSED(void *, mmap, (void *at, size_t size, int protection, int flags, int file, off_t offset),
         (at, size, protection, flags, file, offset), FAULT_MEMORY, ENOMEM, MAP_FAILED)
 REFUSED(int, mprotect, (void *at, size_t size, int protection), (at, size, protection), FAULT_MEMORY, ENOMEM, -1)

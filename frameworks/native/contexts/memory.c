@@ -1,0 +1,90 @@
+#include "contexts/memory.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "contexts/tools.h"
+
+enum {
+    SMALLEST = 4, /* log2 of the bytes of a block */
+    LARGEST = 14, /* of what is cut from slabs */
+    SLAB = 64 << 10,
+    HEAD = 64 /* bytes before the first block */
+};
+
+/* At the beginning of each mapping, whose address is a multiple of SLAB: so a block finds it. */
+struct slab {
+    size_t block, whole; /* bytes of a block, and of the mapping */
+};
+
+/* While nobody has it. */
+struct block {
+    struct block *next;
+};
+
+/* By the log2 of the bytes. */
+static struct block *idle[LARGEST + 1];
+static struct {
+    char *fresh, *end; /* what has not been cut yet of the last slab */
+} last[LARGEST + 1];
+
+static struct slab *map(size_t whole, size_t block) {
+    char *mapping = mmap(NULL, whole + SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED)
+        return NULL;
+    size_t before = -(uintptr_t)mapping % SLAB;
+    if (before > 0)
+        munmap(mapping, before);
+    munmap(mapping + before + whole, SLAB - before);
+    struct slab *slab = (struct slab *)(mapping + before);
+    *slab = (struct slab){.block = block, .whole = whole};
+    return slab;
+}
+
+static void *cut(int order) {
+    size_t size = (size_t)1 << order;
+    if ((size_t)(last[order].end - last[order].fresh) < size) {
+        char *slab = (char *)map(SLAB, size);
+        if (!slab)
+            return NULL;
+        last[order].fresh = slab + HEAD;
+        last[order].end = slab + SLAB;
+    }
+    char *block = last[order].fresh;
+    last[order].fresh += size;
+    return block;
+}
+
+static void *take_mapping(size_t size) {
+    if (size > PTRDIFF_MAX / 2)
+        return NULL;
+    struct slab *slab = map((size + HEAD + SLAB - 1) & ~(size_t)(SLAB - 1), size);
+    return slab ? (char *)slab + HEAD : NULL;
+}
+
+void *memory_take(size_t size) {
+    int order = size <= (size_t)1 << SMALLEST ? SMALLEST : 64 - __builtin_clzl(size - 1);
+    if (order > LARGEST)
+        return take_mapping(size);
+    struct block *block = idle[order];
+    if (!block)
+        return cut(order);
+    tools_use(block, (size_t)1 << order);
+    idle[order] = block->next;
+    return memset(block, 0, (size_t)1 << order);
+}
+
+void memory_give(void *given) {
+    if (!given)
+        return;
+    struct slab *slab = (struct slab *)((uintptr_t)given & ~(uintptr_t)(SLAB - 1));
+    if (slab->block > (size_t)1 << LARGEST) {
+        munmap(slab, slab->whole);
+        return;
+    }
+    struct block *block = given, **first = &idle[63 - __builtin_clzl(slab->block)];
+    block->next = *first;
+    *first = block;
+    tools_disuse(block, slab->block);
+}
