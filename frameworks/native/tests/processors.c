@@ -744,7 +744,8 @@ static void samples_are_taken_on_all(void) {
     require(catapults_consumed(catapults_self()) <= 40 * MS);
 }
 
-/* ---- All ---------------------------------------------------------------------------------------------------------- */
+/* ---- All ----------------------------------------------------------------------------------------------------------
+ */
 
 int main(void) {
 #if defined(ACTIVATED) /* see processors_activated.c */
