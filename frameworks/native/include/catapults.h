@@ -71,16 +71,17 @@ struct catapults_options {
  * - Threads are not preempted by time; one that comes back may take the processor from another, if the policy says so.
  * - The driver is epoll; asking for io_uring is EINVAL. What a disk has to be waited for (catapults_read of a file,
  *   catapults_sendfile_until, a page of a mapped file) holds the processor no more.
- * - Threads run on several kernel threads, one of them for each processor at a time. thread_local variables,
- * pthread_self and what pthreads keeps for it are the kernel thread's: they stay between two calls of this header, and
- * may be others after one that blocked or yielded. errno and C++ exceptions are the thread's own; but compilers keep
- * the address of errno within a function: one that uses it before such a call and after it asks for it in a function of
- * its own (noipa).
+ * - Threads run on several kernel threads, for each processor on one at a time. thread_local variables,
+ *   pthread_self and what pthreads keeps for it are the kernel thread's: they stay between two calls of this
+ *   header, and may be others after one that blocked or yielded. errno and C++ exceptions are the thread's own; but
+ *   compilers keep the address of errno within a function: one that uses it before such a call and after it asks
+ *   for it in a function of its own (noipa).
  * - At most 512 threads are blocked in the kernel at a time; the next one holds the processor.
  * - Overflows of stacks are reported as such on the first kernel thread only.
  * - `handler_limit` is kept on the first kernel thread only.
  * - Statistical accounting is EINVAL.
- * - A child of catapults_fork goes on without activations.
+ * - A child of catapults_fork goes on without activations. fork(2) waits for the locks of libc's allocator: it is not
+ *   to be called while a thread may be blocked in the kernel in the middle of malloc, for a page say.
  */
 
 /*
