@@ -36,8 +36,10 @@ MOST_GUARDED := 10
 setup-%:
 	@[[ "$(SETUP)" == no ]] || scripts/setup $(subst +, ,$*)
 
-# STARTED: when `make test` did, in seconds.
-say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECONDS - STARTED)) s}"
+# STARTED: when `make test` did, in seconds. It lists at its end what took how long.
+say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECONDS - STARTED)) s}"; \
+    [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS $(1)" >>$(PHASES)
+PHASES := $(BUILD)/phases
 
 .PHONY: help setup build test demo bench experiments guards explore mutants fuzz differential stress tsan pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
@@ -82,21 +84,30 @@ $(BUILD)/policies/%.so: policies/%.hierarchy $(POLICIES) $(CATAPULTS) $(wildcard
 	@$(CATAPULTS) build $< --output $(patsubst $(CURDIR)/%,%,$(@D))
 
 test: setup-build+demo+test ## Run every test, lint and sanitizer
-	@export STARTED=$$EPOCHSECONDS; $(MAKE) test-all && printf '\nmake test: all passed in %d s\n' $$((EPOCHSECONDS - STARTED)) || \
-	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((EPOCHSECONDS - STARTED)); exit 1; }
+	@mkdir -p $(BUILD) && rm -f $(PHASES)
+	@export STARTED=$$EPOCHSECONDS; $(MAKE) test-all || \
+	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((EPOCHSECONDS - STARTED)); exit 1; }; \
+	echo && echo "$$EPOCHSECONDS" | awk 'NR > 1 { printf "%5d s %s\n", $$1 - began, phase } { began = $$1; $$1 = ""; phase = $$0 }' \
+	    $(PHASES) - && printf '\nmake test: all passed in %d s\n' $$((EPOCHSECONDS - STARTED))
 
-.PHONY: test-all test-rust test-bench test-policies
+.PHONY: test-all test-compiled test-rust test-bench test-policies
+# What is compiled with optimization and without lies in two folders, and each waits for single crates most of the time.
 test-all:
-	@$(MAKE) lint-all
-	@$(MAKE) programs frameworks policies applications
+	@STARTED= $(MAKE) programs & programs=$$!; compiled=0; $(MAKE) lint-rust test-compiled || compiled=$$?; wait $$programs && exit $$compiled
+	@$(MAKE) lint-policies
+	@$(MAKE) frameworks policies applications
 	@$(MAKE) test-policies
 	@$(MAKE) test-rust
 	@$(MAKE) test-bench
 	@$(MAKE) $(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)
 
+test-compiled:
+	@$(call say,compiler and command line: tests are compiled)
+	@cargo build --workspace --locked --quiet --bin catapults --tests
+
 test-rust:
 	@$(call say,compiler and command line: tests)
-	@timeout --kill-after=10 2400 cargo test --workspace --locked --no-fail-fast -- --quiet
+	@CATAPULTS_TESTED=$(CARGO_TARGET_DIR)/debug/catapults timeout --kill-after=10 2400 cargo test --workspace --locked --no-fail-fast -- --quiet
 
 test-bench:
 	@$(call say,measurements: every loop once, in short)
@@ -139,21 +150,28 @@ lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all
 	@echo "lint: all clean"
 
-.PHONY: lint-all
-lint-all:
+.PHONY: lint-all lint-rust lint-policies
+lint-all: lint-rust
+	@$(MAKE) programs
+	@$(MAKE) lint-policies
+
+lint-policies:
+	@$(CATAPULTS) fmt --check $(FORMATTED)
+
+lint-rust:
 	@$(call say,formatting)
 	@cargo fmt --all --check
 	@for crate in $(CRATES); do cargo fmt --manifest-path $$crate --check; done
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_SOURCES)
 	@$(call say,lints)
 	@cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
-	@cargo run --release --quiet --locked -p catapults-cli -- fmt --check $(FORMATTED)
 
 format: setup-build+test ## Format all sources
 	@cargo fmt --all
 	@for crate in $(CRATES); do cargo fmt --manifest-path $$crate; done
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
-	@cargo run --release --quiet --locked -p catapults-cli -- fmt $(FORMATTED)
+	@$(MAKE) programs
+	@$(CATAPULTS) fmt $(FORMATTED)
 
 demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a timeline
 	@$(MAKE) programs frameworks policies applications

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
@@ -34,11 +35,11 @@ pub trait Host: Sync {
     /// Its description.
     fn framework(&self) -> &Framework;
 
-    /// Makes of a policy what programs run under.
+    /// Makes of a policy what programs run under. No other has this name.
     ///
     /// # Errors
     /// What a compiler said.
-    fn build(&self, policy: &Verified<Policy>) -> Result<Self::Built, String>;
+    fn build(&self, policy: &Verified<Policy>, name: &str) -> Result<Self::Built, String>;
 
     /// What a program, chosen by the seed, wrote down: a step on each line, with the decision after an arrow.
     ///
@@ -49,30 +50,44 @@ pub trait Host: Sync {
 
 /// Compares under every policy; panics at a difference.
 pub fn compare_all<H: Host>(host: &H) {
-    let (framework, mut decisions, mut compared) = (host.framework(), 0, 0);
+    let (framework, mut tried) = (host.framework(), Vec::new());
     let name = &framework.name;
     for path in written(H::FOLDERS) {
         let text = fs::read_to_string(root().join(&path)).unwrap();
         let source = Source::new(path.display().to_string(), text);
-        if let Some(policy) = differential::written(&source, framework) {
-            decisions += agree(host, &source, &policy);
-            compared += 1;
-        }
+        tried.extend(differential::written(&source, framework).map(|policy| (source, policy)));
     }
-    assert!(compared >= H::WRITTEN, "only {compared} of the policies that were written by hand can run on {name}");
+    let by_hand = tried.len();
+    assert!(by_hand >= H::WRITTEN, "only {by_hand} of the policies that were written by hand can run on {name}");
     let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
-    let mut accepted = 0;
-    while accepted < H::RANDOM * number("CATAPULTS_ROUNDS", 1) {
+    let accepted = (H::RANDOM * number("CATAPULTS_ROUNDS", 1)) as usize;
+    while tried.len() < by_hand + accepted {
         let mut bytes = vec![0; 400];
         rng.fill(&mut bytes);
         let source = Source::new("random.sched", policies::random_for(framework, &bytes));
-        if let Some(policy) = differential::accepted(&source, framework) {
-            decisions += agree(host, &source, &policy);
-            accepted += 1;
-        }
+        tried.extend(differential::accepted(&source, framework).map(|policy| (source, policy)));
     }
+    let decisions = agree_under(host, &tried);
     assert!(decisions > 10_000, "only {decisions} decisions were compared");
-    println!("differences 0 of {decisions} decisions of {compared} policies and {accepted} random ones ({name})");
+    println!("differences 0 of {decisions} decisions of {by_hand} policies and {accepted} random ones ({name})");
+}
+
+/// The number of decisions. Each processor compares under one policy at a time: compilers need one.
+fn agree_under<H: Host>(host: &H, policies: &[(Source, Verified<Policy>)]) -> usize {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut decisions = 0;
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((source, policy)) = policies.get(index) else { return decisions };
+            decisions += agree(host, source, policy, &format!("policy-{index}"));
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    })
 }
 
 /// The policies that people wrote, by their paths from the root, but the figures that have mistakes: beside those stands what the compiler says.
@@ -91,8 +106,8 @@ fn written(own: &[&str]) -> Vec<PathBuf> {
 }
 
 /// Runs a policy and compares; the number of decisions.
-fn agree<H: Host>(host: &H, source: &Source, policy: &Verified<Policy>) -> usize {
-    let built = host.build(policy).unwrap_or_else(|said| panic!("{}: {said}", source.name));
+fn agree<H: Host>(host: &H, source: &Source, policy: &Verified<Policy>, name: &str) -> usize {
+    let built = host.build(policy, name).unwrap_or_else(|said| panic!("{}: {said}", source.name));
     // Programs mostly sleep, so all of a policy run at a time.
     let program = |program: u64| {
         let seed = number("CATAPULTS_SEED", 1) * 1000 + program;

@@ -42,7 +42,7 @@ impl FreeRtos {
         };
         let fifo = fs::read_to_string(root().join("policies/fifo.sched")).unwrap();
         let policy = differential::written(&Source::new("fifo.sched", fifo), &host.framework).unwrap();
-        let source = host.emitted(&policy);
+        let source = host.emitted(&policy, "kernel");
         let port = "portable/ThirdParty/GCC/Posix";
         let files = ["queue.c", "list.c", "event_groups.c", "stream_buffer.c", "timers.c", "portable/MemMang/heap_4.c"]
             .map(str::to_owned)
@@ -55,8 +55,8 @@ impl FreeRtos {
         host
     }
 
-    fn emitted(&self, policy: &Verified<Policy>) -> PathBuf {
-        let path = self.folder.path().join("policy.c");
+    fn emitted(&self, policy: &Verified<Policy>, name: &str) -> PathBuf {
+        let path = self.folder.path().join(name).with_extension("c");
         fs::write(&path, &emit(policy, &self.framework).unwrap()[0].text).unwrap();
         path
     }
@@ -90,8 +90,8 @@ impl Host for FreeRtos {
         &self.framework
     }
 
-    fn build(&self, policy: &Verified<Policy>) -> Result<PathBuf, String> {
-        let (emitted, program) = (self.emitted(policy), self.folder.path().join("workload"));
+    fn build(&self, policy: &Verified<Policy>, name: &str) -> Result<PathBuf, String> {
+        let (emitted, program) = (self.emitted(policy, name), self.folder.path().join(name));
         let home = root().join("frameworks/freertos/tests");
         let mut command = self.compiler(&emitted);
         command.arg("-o").arg(&program).arg(home.join("random/workload.c")).arg(home.join("posix/trace.c"));

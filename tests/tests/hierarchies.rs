@@ -122,7 +122,7 @@ fn ran(name: &str) -> String {
     let native = root().join("frameworks/native");
     let build = format!("{}/hierarchies", env!("CARGO_TARGET_TMPDIR"));
     let mut make = Command::new("make");
-    make.arg("--silent").arg("-C").arg(&native).arg(format!("BUILD={build}")).arg("all").env_remove("MAKEFLAGS");
+    make.args(["--silent", "-j2", "-C"]).arg(&native).arg(format!("BUILD={build}")).arg("all").env_remove("MAKEFLAGS");
     let made = make.env_remove("OUT").output().unwrap();
     assert!(made.status.success(), "{}", said(&made));
     let program = folder.path().join(name);

@@ -27,6 +27,22 @@ fn pth_decides_what_the_interpreter_decides() {
     compare_all(&Pth::new());
 }
 
+/// Lists of headers in it are of the place where it was built: it would never hear of changes here.
+#[test]
+fn what_was_built_elsewhere_is_built_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |arguments: &[&str], build: &str| {
+        let mut make = Command::new("make");
+        make.args(arguments).arg("-C").arg(root().join("frameworks/pth")).arg("all");
+        make.arg(format!("BUILD={}", folder.path().join(build).display()));
+        make.env_remove("MAKEFLAGS").env_remove("OUT").output().unwrap().status.code()
+    };
+    assert_eq!((made(&["-j2"], "here"), made(&["-q"], "here")), (Some(0), Some(0)));
+    let copied = Command::new("cp").arg("-a").args(["here", "there"]).current_dir(folder.path()).status().unwrap();
+    assert!(copied.success());
+    assert_eq!((made(&["-q"], "there"), made(&["-j2"], "there"), made(&["-q"], "there")), (Some(1), Some(0), Some(0)));
+}
+
 impl Pth {
     fn new() -> Self {
         let framework: &'static Framework = Box::leak(Box::new(framework_at("frameworks/pth/pth.framework")));
@@ -34,7 +50,11 @@ impl Pth {
         let driver = Driver::build(framework, folder.path()).unwrap();
         let home = root().join("frameworks/pth");
         let mut make = Command::new("make");
-        make.arg("-C").arg(&home).arg(format!("BUILD={}", folder.path().display())).arg("all").arg("workload");
+        make.args(["-j2", "-C"])
+            .arg(&home)
+            .arg(format!("BUILD={}", folder.path().display()))
+            .arg("all")
+            .arg("workload");
         let made = make.env_remove("MAKEFLAGS").env_remove("OUT").output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         Pth { framework, driver, folder }
@@ -52,12 +72,12 @@ impl Host for Pth {
         self.framework
     }
 
-    fn build(&self, policy: &Verified<Policy>) -> Result<PathBuf, String> {
-        self.driver.policy(policy, "policy", Mode::AsBuilt)
+    fn build(&self, policy: &Verified<Policy>, name: &str) -> Result<PathBuf, String> {
+        self.driver.policy(policy, name, Mode::AsBuilt)
     }
 
     fn run(&self, policy: &Verified<Policy>, object: &PathBuf, seed: u64) -> Result<String, String> {
-        let (built, trace) = (self.folder.path().join("pth"), self.folder.path().join(format!("trace-{seed}")));
+        let (built, trace) = (self.folder.path().join("pth"), object.with_extension(format!("trace-{seed}")));
         let variable = |prefix: &str, import: &Import| {
             format!("{prefix}{}:{}", format!("{:?}", import.ty).to_lowercase(), import.name)
         };

@@ -130,7 +130,7 @@ fn make(host: &str, target: &str, variables: &[(&str, &str)]) -> String {
 
 fn make_in(folder: &str, target: &str, variables: &[(&str, &str)]) -> String {
     let mut command = limited("make");
-    command.arg("--silent").arg("-C").arg(root().join(folder)).arg(target);
+    command.args(["--silent", "-j2", "-C"]).arg(root().join(folder)).arg(target);
     command.arg(format!("BUILD={}/weather", env!("CARGO_TARGET_TMPDIR"))).arg(format!("CALCULATIONS={CALCULATIONS}"));
     command.args(variables.iter().map(|(name, value)| format!("{name}={value}")));
     let output = command.env("CATAPULTS", catapults()).env_remove("MAKEFLAGS").output().unwrap();
@@ -150,7 +150,7 @@ fn the_commands_of_the_readme_do_what_it_says() {
     let cache = clone_into(folder.path());
     for part in ["frameworks/native", "frameworks/pth", "applications/weather"] {
         let mut make = Command::new("make");
-        make.args(["-C", part, "all"]).current_dir(folder.path());
+        make.args(["-j2", "-C", part, "all"]).current_dir(folder.path());
         let made = without_ours(&mut make).output().unwrap();
         assert!(made.status.success(), "{part}: {}", said(&made));
     }
