@@ -96,6 +96,25 @@ static inline void direct(struct worker *self, struct worker *last) {
     start(last, "root", idle, &least, 1);
 }
 
+/* What main does first: `TICKS` of the command line is how long each phase of the experiment is, in chunks what is
+ * returned. */
+static inline int64_t begin(int count, char **arguments, struct worker *all, int all_count, struct worker *director,
+                            struct worker *last) {
+    int64_t phase = count == 2 ? ticks(atof(arguments[1])) : 0;
+    if (phase <= 0) {
+        fprintf(stderr, "usage: %s TICKS\n", arguments[0]);
+        exit(EXIT_FAILURE);
+    }
+    workers = all;
+    workers_count = all_count;
+    sampling = phase / 20;
+    if (catapults_init(NULL) != 0)
+        exit(EXIT_FAILURE);
+    direct(director, last);
+    wait_until(director, 0);
+    return phase;
+}
+
 /* `value TICKS NUMBER...`, for the first so many workers. */
 static inline void print_rows(int columns) {
     for (int row = 0; row < rows; row++) {

@@ -47,19 +47,8 @@ static void set_tickets_of(const char *scheduler, int tickets) {
 }
 
 int main(int count, char **arguments) {
-    int64_t phase = count == 2 ? ticks(atof(arguments[1])) : 0;
-    if (phase <= 0) {
-        fprintf(stderr, "usage: %s TICKS\n", arguments[0]);
-        return EXIT_FAILURE;
-    }
-    workers = all;
-    workers_count = ALL;
-    sampling = phase / 20;
-    if (catapults_init(NULL) != 0)
-        return EXIT_FAILURE;
     struct worker *director = &all[DIRECTOR];
-    direct(director, &all[IDLE]);
-    wait_until(director, 0);
+    int64_t phase = begin(count, arguments, all, ALL, director, &all[IDLE]);
     start(&all[JAVA1], "browser", computing, NULL, 0);
     start(&all[JAVA2], "browser", computing, (struct catapults_value[]){catapults_value_int("tickets", 4)}, 1);
     start(&all[FIFO1], "cooperative", cooperating, NULL, 0);

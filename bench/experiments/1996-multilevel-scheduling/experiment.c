@@ -41,19 +41,8 @@ static void start_periodic(int which, catapults_time budget) {
 }
 
 int main(int count, char **arguments) {
-    int64_t phase = count == 2 ? ticks(atof(arguments[1])) : 0;
-    if (phase <= 0) {
-        fprintf(stderr, "usage: %s TICKS\n", arguments[0]);
-        return EXIT_FAILURE;
-    }
-    workers = all;
-    workers_count = ALL;
-    sampling = phase / 20;
-    if (catapults_init(NULL) != 0)
-        return EXIT_FAILURE;
     struct worker *director = &all[DIRECTOR];
-    direct(director, &all[IDLE]);
-    wait_until(director, 0);
+    int64_t phase = begin(count, arguments, all, ALL, director, &all[IDLE]);
     start_periodic(RM1, PERIOD * 500000);
     wait_until(director, phase);
     start(&all[RR1], "background", computing, NULL, 0);

@@ -1,16 +1,10 @@
 /*
  * Recordings of what several processors run.
  */
-#include <fcntl.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "catapults.h"
-#include "dispatcher/trace.h"
-#include "support/child.h"
-
-static char path[] = "/tmp/catapults-trace-XXXXXX";
+#include "support/recorded.h"
 
 enum { PROCESSORS = 3, THREADS = 6, TURNS = 200 };
 
@@ -52,25 +46,11 @@ static void live_on_three(void) {
 
 enum { NOWHERE = -1, WAITING = -2, MOST = 1 + 1 + THREADS + 1 };
 
-static const struct trace_file *read_back(void) {
-    int descriptor = open(path, O_RDONLY);
-    assert_true(descriptor >= 0);
-    struct stat status;
-    assert_int_equal(fstat(descriptor, &status), 0);
-    const struct trace_file *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
-    assert_ptr_not_equal(file, MAP_FAILED);
-    close(descriptor);
-    unlink(path);
-    return file;
-}
-
 /* What each record says must go with those before it: a thread is dispatched when it is ready, on a processor where
  * nothing runs, and so on. */
 static void each_thread_runs_on_one_at_a_time(void **state) {
     (void)state;
-    close(mkstemp(path));
-    check_child(live_on_three);
-    const struct trace_file *file = read_back();
+    const struct trace_file *file = recorded(live_on_three);
     int where[MOST], used = 0;
     uint32_t runs[PROCESSORS] = {0};
     uint64_t time = 0;

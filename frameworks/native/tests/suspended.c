@@ -32,13 +32,18 @@ static catapults_t spawn(void *(*start)(void *), const char *name) {
     return thread;
 }
 
-/* Three threads wait, the first of them suspended. */
-static void let_wait(void *(*start)(void *), catapults_t *threads) {
+/* Three threads wait. */
+static void spawn_three(void *(*start)(void *), catapults_t *threads) {
     static const char *const names[] = {"a", "b", "c"};
     for (int i = 0; i < 3; i++)
         threads[i] = spawn(start, names[i]);
     for (int i = 0; i < 3; i++)
         catapults_yield();
+}
+
+/* The same, the first of them suspended. */
+static void let_wait(void *(*start)(void *), catapults_t *threads) {
+    spawn_three(start, threads);
     require(catapults_suspend(threads[0]) == 0);
 }
 
@@ -62,6 +67,11 @@ static void *lock(void *name) {
     return NULL;
 }
 
+static void lock_without_protocol(void) {
+    const struct catapults_mutex_attributes attributes = {.protocol = CATAPULTS_PROTOCOL_NONE};
+    require(catapults_mutex_init(&mutex, &attributes) == 0 && catapults_mutex_lock(&mutex) == 0);
+}
+
 /* Who lends its turn can come before who has waited longer. */
 static void a_mutex_goes_to_others(enum catapults_mutex_protocol protocol, const char *expected) {
     begin();
@@ -82,16 +92,13 @@ static void a_mutex_goes_to_others(enum catapults_mutex_protocol protocol, const
 static void a_mutex_that_is_lent_for(void) { a_mutex_goes_to_others(CATAPULTS_PROTOCOL_INHERIT, "cb"); }
 static void a_mutex_without_protocol(void) { a_mutex_goes_to_others(CATAPULTS_PROTOCOL_NONE, "bc"); }
 
-/* It was left to the first, which has not run since. */
-static void what_was_left_to_it_is_passed_on(void) {
+/* `leave` makes the first of three the next. */
+static void what_is_its_own_is_passed_on(void (*leave)(void)) {
     begin();
-    require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.protocol = CATAPULTS_PROTOCOL_NONE}) ==
-            0);
-    require(catapults_mutex_lock(&mutex) == 0);
-    catapults_t threads[] = {spawn(lock, "a"), spawn(lock, "b"), spawn(lock, "c")};
-    for (int i = 0; i < 3; i++)
-        catapults_yield();
-    require(catapults_mutex_unlock(&mutex) == 0);
+    lock_without_protocol();
+    catapults_t threads[3];
+    spawn_three(lock, threads);
+    leave();
     require(catapults_suspend(threads[0]) == 0);
     let_run();
     require_order("bc");
@@ -100,32 +107,23 @@ static void what_was_left_to_it_is_passed_on(void) {
     require_order("bca");
 }
 
-/* Handed to it, as it was passed over before. */
-static void what_was_handed_to_it_is_passed_on(void) {
-    begin();
-    require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.protocol = CATAPULTS_PROTOCOL_NONE}) ==
-            0);
-    require(catapults_mutex_lock(&mutex) == 0);
-    catapults_t threads[] = {spawn(lock, "a"), spawn(lock, "b"), spawn(lock, "c")};
-    for (int i = 0; i < 3; i++)
-        catapults_yield();
+/* It has not run since. */
+static void leave_to_the_first(void) { require(catapults_mutex_unlock(&mutex) == 0); }
+
+/* As it was passed over before. */
+static void hand_to_the_first(void) {
     require(catapults_mutex_unlock(&mutex) == 0 && catapults_mutex_lock(&mutex) == 0);
     catapults_yield(); /* the first finds it taken */
     require(catapults_mutex_unlock(&mutex) == 0 && catapults_mutex_trylock(&mutex) == EBUSY);
-    require(catapults_suspend(threads[0]) == 0);
-    let_run();
-    require_order("bc");
-    require(catapults_resume(threads[0]) == 0);
-    join(threads);
-    require_order("bca");
 }
+
+static void what_was_left_to_it_is_passed_on(void) { what_is_its_own_is_passed_on(leave_to_the_first); }
+static void what_was_handed_to_it_is_passed_on(void) { what_is_its_own_is_passed_on(hand_to_the_first); }
 
 /* Resumed before the mutex is free. */
 static void who_is_resumed_in_time_has_lost_nothing(void) {
     begin();
-    require(catapults_mutex_init(&mutex, &(struct catapults_mutex_attributes){.protocol = CATAPULTS_PROTOCOL_NONE}) ==
-            0);
-    require(catapults_mutex_lock(&mutex) == 0);
+    lock_without_protocol();
     catapults_t threads[3];
     let_wait(lock, threads);
     require(catapults_resume(threads[0]) == 0);

@@ -2,15 +2,9 @@
  * Recordings of who ran when, read back as `catapults trace export` reads them.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "catapults.h"
-#include "dispatcher/trace.h"
-#include "support/child.h"
-
-static char path[] = "/tmp/catapults-trace-XXXXXX";
+#include "support/recorded.h"
 
 static void *sleep_shortly(void *argument) {
     catapults_sleep(1000000);
@@ -33,23 +27,9 @@ static void live(void) {
     require(catapults_join(thread, NULL) == 0);
 }
 
-static const struct trace_file *read_back(void) {
-    int descriptor = open(path, O_RDONLY);
-    assert_true(descriptor >= 0);
-    struct stat status;
-    assert_int_equal(fstat(descriptor, &status), 0);
-    const struct trace_file *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
-    assert_ptr_not_equal(file, MAP_FAILED);
-    close(descriptor);
-    unlink(path);
-    return file;
-}
-
 static void a_life_is_recorded(void **state) {
     (void)state;
-    close(mkstemp(path));
-    check_child(live);
-    const struct trace_file *file = read_back();
+    const struct trace_file *file = recorded(live);
     assert_memory_equal(file->magic, "CATTRACE", 8);
     assert_int_equal(file->version, 1);
     assert_int_equal(file->record_bytes, 32);
@@ -109,10 +89,7 @@ static void live_shortly(void) {
 /* It has run and given its stack back when catapults_create returns. */
 static void a_thread_is_named_before_it_runs(void **state) {
     (void)state;
-    strcpy(path, "/tmp/catapults-trace-XXXXXX");
-    close(mkstemp(path));
-    check_child(live_shortly);
-    const struct trace_file *file = read_back();
+    const struct trace_file *file = recorded(live_shortly);
     static const enum trace_kind expected[] = {TRACE_NEW, TRACE_NAMED, TRACE_DISPATCHED, TRACE_EXITED};
     int found = 0;
     for (uint64_t i = 0; i < file->written; i++)
@@ -129,10 +106,7 @@ static void fill_the_ring(void) {
 
 static void the_oldest_records_make_room(void **state) {
     (void)state;
-    strcpy(path, "/tmp/catapults-trace-XXXXXX");
-    close(mkstemp(path));
-    check_child(fill_the_ring);
-    const struct trace_file *file = read_back();
+    const struct trace_file *file = recorded(fill_the_ring);
     assert_true(file->written > 2 * file->capacity);
     uint64_t last = (file->written - 1) % file->capacity;
     assert_true(file->records[last].time > file->records[(last + 1) % file->capacity].time);
@@ -147,10 +121,7 @@ static void policy_out(void) {
 
 static void the_end_of_a_policy_is_recorded(void **state) {
     (void)state;
-    strcpy(path, "/tmp/catapults-trace-XXXXXX");
-    close(mkstemp(path));
-    assert_exit(&(struct child){run_child(policy_out).status, ""}, EXIT_SUCCESS);
-    const struct trace_file *file = read_back();
+    const struct trace_file *file = recorded(policy_out);
     assert_string_equal(file->policy, "bytes");
     int found = 0;
     for (uint64_t i = 0; i < file->written; i++)
