@@ -65,9 +65,11 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     struct dispatcher_thread *next;
     for (;;) {
         if (UNLIKELY(dispatcher.chains_changed) && must_settle(1)) {
+            here->polling = true; /* nobody is RUNNING to those who are told, and tell others */
             dispatcher_step_aside(here);
             dispatcher_settle(NULL);
             dispatcher_step_back(here);
+            dispatcher_stop_polling(here);
         }
         next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
         if (LIKELY(next != NULL))
@@ -523,6 +525,7 @@ static void enter(void) {
 static void leave(void) {
     if (UNLIKELY(dispatcher.chains_changed) || UNLIKELY(dispatcher.turns_changed))
         attend_to_chains();
+    dispatcher_check();
     struct processor *sleeper = dispatcher.asleep && wants_another() ? some_sleeper() : NULL;
     if (sleeper)
         begin_to_wake(sleeper);

@@ -201,6 +201,13 @@ static inline bool preempted(struct dispatcher_thread *turn) {
     return true;
 }
 
+/* `current`, which runs on the turn of another, stops: who runs instead. An event of it may have woken others, such as
+ * a thread that schedules it, and the turn may have been lost to them. */
+static struct dispatcher_thread *go_on_without(struct processor *here) {
+    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
+    return next ? next : await(here);
+}
+
 /* The chain of the turn may end in another than `current` now. */
 static __attribute__((noinline)) void regain(struct processor *here) {
     struct dispatcher_thread *self = here->current, *next = dispatcher_borrow(here->turn);
@@ -445,8 +452,7 @@ static __attribute__((noinline)) void end(struct processor *here, struct dispatc
         dispatcher_rouse(self, NULL);
     if (UNLIKELY(gives_up && !first))
         dispatcher_give_up(self);
-    struct dispatcher_thread *next = here->turn == self ? NULL : dispatcher_borrow(here->turn);
-    leave_for(here, self, next ? next : await(here));
+    leave_for(here, self, here->turn == self ? await(here) : go_on_without(here));
 }
 
 static __attribute__((noinline)) void exit_in_general(struct processor *here, struct dispatcher_thread *self,
@@ -493,7 +499,7 @@ static __attribute__((noinline)) bool yields_to_its_scheduler(struct processor *
     if (!self->scheduler->lent_only)
         return false;
     RAISE(self->scheduler, switch_out, &self->policy);
-    struct dispatcher_thread *next = dispatcher_borrow(here->turn);
+    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
     if (next == self)
         return false;
     TRACE(TRACE_SWITCHED_OUT, self, 0);
@@ -585,8 +591,7 @@ static inline __attribute__((always_inline)) void stop_running(struct dispatcher
 static __attribute__((noinline)) struct dispatcher_thread *stop_borrowing(struct processor *here,
                                                                           struct dispatcher_thread *self) {
     dispatcher_set_aside(self);
-    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
-    return next ? next : await(here);
+    return go_on_without(here);
 }
 
 void dispatcher_set_aside(struct dispatcher_thread *thread) {
@@ -708,8 +713,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
             run(here, self, await(here));
         } else {
             raise_suspend(self, here->turn);
-            struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
-            run(here, self, next ? next : await(here));
+            run(here, self, go_on_without(here));
         }
         break;
     case THREAD_BLOCKED:

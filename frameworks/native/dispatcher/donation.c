@@ -79,10 +79,10 @@ void dispatcher_goes_on(struct dispatcher_thread *end) {
 static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *end);
 
 /* The last in the chain of the turn, which ends in vain, whose scheduler is an application's thread and believes that
- * it is ready; or NULL. */
-static struct dispatcher_thread *last_client(struct dispatcher_thread *turn) {
+ * it is ready; or NULL. Not the end itself: if that is ready, it runs on another turn, or is to. */
+static struct dispatcher_thread *last_client(struct dispatcher_thread *turn, const struct dispatcher_thread *end) {
     struct dispatcher_thread *last = NULL;
-    for (struct dispatcher_thread *thread = turn; thread; thread = dispatcher_lends_to(thread))
+    for (struct dispatcher_thread *thread = turn; thread != end; thread = dispatcher_lends_to(thread))
         if (UNLIKELY(thread->scheduler->lent_only) && thread->state == THREAD_LENDING)
             last = thread;
     return last;
@@ -97,7 +97,7 @@ struct dispatcher_thread *dispatcher_borrower(struct dispatcher_thread *turn) {
                 dispatcher_goes_on(end);
             return end;
         }
-        struct dispatcher_thread *client = last_client(turn);
+        struct dispatcher_thread *client = last_client(turn, end);
         if (LIKELY(!client)) {
             dispatcher_stall(turn, end);
             return NULL;
@@ -167,6 +167,8 @@ void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread
 void dispatcher_rouse_one(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
     strike_off(thread);
     thread->state = THREAD_LENDING;
+    if (UNLIKELY(dispatcher.several) && !dispatcher_lends_to(thread))
+        dispatcher_changed(thread); /* it can run itself: who is behind it may have been looked at before */
     dispatcher_raise_event(thread, runs);
 }
 

@@ -122,3 +122,21 @@ void dispatcher_look_at_turns(void) {
             dispatcher.host->interrupt(there);
     }
 }
+
+#ifdef CATAPULTS_CHECKED
+uint32_t dispatcher_check_stalled(void) {
+    uint32_t count = 0;
+    for (int i = 0; i < LISTS; i++) {
+        if (!lists[i] != !(lists_used >> i & 1))
+            __builtin_trap();
+        for (struct dispatcher_thread *first = lists[i]; first; first = first->stalled_other) {
+            if (list_of(first->waits_for) != &lists[i])
+                __builtin_trap();
+            for (struct dispatcher_thread *thread = first; thread; thread = thread->stalled_next, count++)
+                if (thread->waits_for != first->waits_for || !thread->stalled_on)
+                    __builtin_trap();
+        }
+    }
+    return count;
+}
+#endif

@@ -420,6 +420,14 @@ void dispatcher_look(int64_t now);
 /* Has the processor interrupted if there is a reason: see quantum.c. */
 void dispatcher_arm(struct processor *here);
 
+/* Several processors: whether all of this agrees, in builds that look: see check.c. How many are stalled. */
+#ifdef CATAPULTS_CHECKED
+void dispatcher_check(void);
+uint32_t dispatcher_check_stalled(void);
+#else
+static inline void dispatcher_check(void) {}
+#endif
+
 /* Waits for a timer or the driver. False: there is nothing to wait for. No thread is RUNNING. */
 bool dispatcher_wait(void);
 

@@ -327,6 +327,21 @@ static void many_lend_to_one_on_four(void) { there_may_be_many_donors(POLICIES "
 static void many_lend_to_one_in_turns(void) { there_may_be_many_donors(POLICIES "/turns.so", 2); }
 static void many_lend_to_one_on_three_nodes(void) { there_may_be_many_donors(POLICIES "/per_processor_fifo.so", 3); }
 
+/* ---- Stand-ins --------------------------------------------------------------------------------------------------- */
+
+static void a_stand_in_lends_all_its_turns(void) {
+    static struct task high = {9, NULL};
+    begin(2, POLICIES "/urgency.so");
+    for (int i = 0; i < 10; i++) {
+        invert(i % 2 ? hold_while_spinning : hold_and_yield);
+        require(catapults_stand_in(threads[0], &(struct catapults_attributes){.object = &high}) == 0);
+        for (int j = 0; j < 5; j++)
+            while (!goes_on_for(1))
+                ;
+        finish();
+    }
+}
+
 /* ---- Charging ---------------------------------------------------------------------------------------------------- */
 
 static void donors_are_charged(void) {
@@ -393,6 +408,7 @@ int main(void) {
         child_test(many_lend_to_one_on_four),
         child_test(many_lend_to_one_in_turns),
         child_test(many_lend_to_one_on_three_nodes),
+        child_test(a_stand_in_lends_all_its_turns),
         child_test(donors_are_charged),
         child_test(a_cycle_is_refused),
     };

@@ -59,6 +59,7 @@ struct worker {
 static struct worker workers[WORKERS];
 static _Thread_local int here; /* of the kernel thread */
 static catapults_key_t key;
+static catapults_mutex_t gate = CATAPULTS_MUTEX_INITIALIZER;
 static int pipes[PIPES][2];
 
 static int any(struct worker *self, int below) {
@@ -76,6 +77,13 @@ static void leave_own_code(struct worker *self) { require(atomic_exchange(&self-
 static void come_back(struct worker *self) {
     require(!atomic_exchange(&self->runs, true)); /* else it runs twice */
     require(catapults_self() == self->thread && catapults_getspecific(key) == self);
+}
+
+static void begin_own_code(struct worker *self) {
+    require(catapults_setspecific(key, self) == 0);
+    require(catapults_mutex_lock(&gate) == 0); /* until all are there */
+    require(catapults_mutex_unlock(&gate) == 0);
+    atomic_store(&self->runs, true);
 }
 
 /* ---- Policies ---------------------------------------------------------------------------------------------------- */
@@ -161,7 +169,6 @@ static struct {
 } locks[MUTEXES];
 static atomic_long locked[MUTEXES];
 
-static catapults_mutex_t gate = CATAPULTS_MUTEX_INITIALIZER;
 static catapults_cond_t cond = CATAPULTS_COND_INITIALIZER;
 static int tokens;
 static catapults_sem_t semaphore = CATAPULTS_SEM_INITIALIZER(3);
@@ -291,6 +298,8 @@ static void use_rwlock(struct worker *self) {
     require(catapults_rwlock_unlock(&rwlock) == 0);
 }
 
+/* ---- What threads do --------------------------------------------------------------------------------------------- */
+
 static void *come_and_go(void *argument) {
     struct worker own = {.random = (uintptr_t)argument | 1};
     for (int i = any(&own, 3); i > 0; i--)
@@ -381,6 +390,8 @@ static void move(struct worker *self) {
 }
 
 static void change_scheduler(struct worker *self) {
+    if (self->number >= WORKERS)
+        return; /* it is under none */
     catapults_scheduler_t to = any_scheduler(self);
     int error = catapults_scheduler_attach(to ? to : catapults_scheduler_root());
     require(error == 0 || error == EAGAIN || error == ENOSPC); /* the policy there may refuse it */
@@ -473,14 +484,112 @@ static void do_something(struct worker *self) {
     }
 }
 
+/* ---- Threads that threads schedule, and stand-ins ---------------------------------------------------------------- */
+
+enum { GROUPS = 2, CLIENTS = 3, CLIENT_ROUNDS = 60 };
+static struct group {
+    catapults_port_t port;
+    struct worker scheduler, clients[CLIENTS];
+    int clients_count; /* with the scheduler of the other one, if that is one of them */
+} groups[GROUPS];
+
+/* First in, first out, for a while each: whatever its sensitivity, it wakes up. */
+static void *schedule_clients(void *argument) {
+    struct group *group = argument;
+    struct worker *self = &group->scheduler;
+    catapults_t ready[CLIENTS + 1], current = NULL;
+    int count = 0, exits = 0;
+    while (exits < group->clients_count) {
+        if (!current && count) {
+            current = ready[0];
+            memmove(ready, ready + 1, (size_t)--count * sizeof *ready);
+        }
+        if (current) {
+            int error = catapults_schedule_until(current, &group->port, (enum catapults_sensitivity)any(self, 3),
+                                                 catapults_now() + any(self, 500) * US);
+            require(error == 0 || error == EAGAIN || error == ETIMEDOUT);
+            if (error == ETIMEDOUT && count) {
+                ready[count++] = current;
+                current = NULL;
+            }
+        }
+        struct catapults_message *message; /* which may be taken back */
+        int error = (current || count ? catapults_port_tryreceive : catapults_port_receive)(&group->port, &message);
+        require(error == 0 || error == EAGAIN);
+        if (error)
+            continue;
+        if (message->kind == CATAPULTS_NOTICE_READY) {
+            if (message->sender != current) {
+                require(count <= CLIENTS);
+                ready[count++] = message->sender;
+            }
+            continue;
+        }
+        exits += message->kind == CATAPULTS_NOTICE_EXITED;
+        catapults_t gone = message->sender;
+        if (gone == current)
+            current = NULL;
+        for (int i = 0; i < count; i++)
+            if (ready[i] == gone)
+                memmove(ready + i, ready + i + 1, (size_t)(--count - i) * sizeof *ready);
+        if (message->kind == CATAPULTS_NOTICE_YIELDED)
+            ready[count++] = gone;
+    }
+    return argument;
+}
+
+static void *be_client(void *argument) {
+    struct worker *self = argument;
+    begin_own_code(self);
+    for (int i = 0; i < CLIENT_ROUNDS; i++) {
+        leave_own_code(self);
+        if (any(self, 2))
+            catapults_yield();
+        else
+            do_something(self);
+        come_back(self);
+    }
+    leave_own_code(self);
+    atomic_store(&self->ended, true);
+    return argument;
+}
+
+static void make_groups(struct worker *self) {
+    bool nested = any(self, 2);
+    for (int i = 0; i < GROUPS; i++) {
+        struct group *group = &groups[i];
+        catapults_port_init(&group->port, NULL, 0);
+        struct worker *scheduler = &group->scheduler;
+        scheduler->random = self->random + (unsigned)i;
+        become_another(scheduler);
+        group->clients_count = CLIENTS + (nested && i == 0);
+        struct catapults_attributes attributes = {.object = scheduler, .scheduler = any_scheduler(self)};
+        if (nested && i > 0)
+            attributes = (struct catapults_attributes){.scheduled_by = &groups[0].port};
+        require(catapults_create(&scheduler->thread, &attributes, schedule_clients, group) == 0);
+        attributes = (struct catapults_attributes){.scheduled_by = &group->port};
+        for (int j = 0; j < CLIENTS; j++) {
+            struct worker *client = &group->clients[j];
+            client->number = WORKERS + i * CLIENTS + j;
+            client->random = self->random * 31 + (unsigned)client->number;
+            require(catapults_create(&client->thread, &attributes, be_client, client) == 0);
+        }
+    }
+}
+
+static void join_groups(void) {
+    for (int i = 0; i < GROUPS; i++)
+        for (int j = 0; j < CLIENTS; j++)
+            require(catapults_join(groups[i].clients[j].thread, NULL) == 0);
+    for (int i = GROUPS; i-- > 0;)
+        require(catapults_join(groups[i].scheduler.thread, NULL) == 0);
+}
+
 /* ---- One program ------------------------------------------------------------------------------------------------- */
 
 static void *work(void *argument) {
     struct worker *self = argument;
-    require(catapults_setspecific(key, self) == 0);
-    require(catapults_mutex_lock(&gate) == 0); /* until all are there */
-    require(catapults_mutex_unlock(&gate) == 0);
-    atomic_store(&self->runs, true);
+    begin_own_code(self);
     for (int i = 0; i < ROUNDS; i++) {
         become_another(self);
         leave_own_code(self);
@@ -514,9 +623,23 @@ static void use_scheduler(struct worker *self) {
     require(catapults_scheduler_remove(scheduler) == 0);
 }
 
-/* Its records last until all are joined. */
+/* Whose records last until all are joined. */
+static catapults_t any_thread(struct worker *self) {
+    const struct group *group = &groups[any(self, GROUPS)];
+    switch (any(self, 3)) {
+    case 0:
+        return group->clients[any(self, CLIENTS)].thread;
+    case 1:
+        if (any(self, 4) == 0)
+            return group->scheduler.thread;
+        /* fall through */
+    default:
+        return workers[any(self, WORKERS)].thread;
+    }
+}
+
 static void disturb(struct worker *self, bool replaces, bool forks) {
-    switch (any(self, forks ? 11 : 10)) {
+    switch (any(self, forks ? 13 : 12)) {
     case 0:
     case 1:
         require(catapults_set_processors(2 + any(self, 4)) == 0);
@@ -531,14 +654,14 @@ static void disturb(struct worker *self, bool replaces, bool forks) {
     case 3:
     case 4:
     case 5: {
-        catapults_t thread = workers[any(self, WORKERS)].thread;
+        catapults_t thread = any_thread(self);
         require(catapults_suspend(thread) == 0 || errno != 0);
         catapults_sleep(any(self, 60) * US);
         catapults_resume(thread);
         break;
     }
     case 6:
-        require(catapults_setaffinity(workers[any(self, WORKERS)].thread, (uint64_t)any(self, 4)) != EINVAL);
+        require(catapults_setaffinity(any_thread(self), (uint64_t)any(self, 4)) != EINVAL);
         break;
     case 7:
         if (tree_count)
@@ -547,7 +670,13 @@ static void disturb(struct worker *self, bool replaces, bool forks) {
     case 8: /* whom those who wait are to lend their turns to */
         catapults_cond_set_owner(&cond, any(self, 3) ? workers[any(self, WORKERS)].thread : NULL);
         break;
-    case 10:
+    case 9: {
+        struct catapults_attributes attributes = {.scheduler = any_scheduler(self)};
+        int error = catapults_stand_in(any_thread(self), &attributes);
+        require(error == 0 || error == EAGAIN || error == ESRCH);
+        break;
+    }
+    case 12:
         fork_child();
         break;
     default:
@@ -562,8 +691,14 @@ static bool all_ended(void) {
     return true;
 }
 
+static void lost(int number) {
+    (void)number;
+    abort();
+}
+
 static void run(uint64_t seed) {
     struct worker self = {.random = seed * 2654435761u + 88172645463325252u};
+    signal(SIGALRM, lost);
     alarm(PATIENCE);
     const char *policy = policies[any(&self, policies_count)];
     struct catapults_options options = {.processors = 2 + any(&self, 4),
@@ -604,6 +739,7 @@ static void run(uint64_t seed) {
         struct catapults_attributes attributes = {.object = &workers[i], .scheduler = any_scheduler(&self)};
         require(catapults_create(&workers[i].thread, &attributes, work, &workers[i]) == 0);
     }
+    make_groups(&self);
     require(catapults_mutex_unlock(&gate) == 0);
     while (!all_ended()) {
         disturb(&self, replaces, forks);
@@ -612,6 +748,7 @@ static void run(uint64_t seed) {
         void *result;
         require(catapults_join(workers[i].thread, &result) == 0 && result == &workers[i]);
     }
+    join_groups();
     catapults_port_close(&port);
     require(catapults_join(server, NULL) == 0);
     require(catapults_join(further, NULL) == 0);
@@ -652,7 +789,7 @@ static bool succeeds(uint64_t seed) {
     close(said);
     if (!success)
         fprintf(stderr, "processors_stress: status %x%s; the same program again: processors_stress 0 %llu\n", status,
-                WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? " (it did not end: a thread is lost)" : "",
+                WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT ? " (it did not end: a thread is lost)" : "",
                 (unsigned long long)seed);
     return success;
 }

@@ -243,6 +243,43 @@ static void a_client_may_lend(void) {
     require_order("main client ");
 }
 
+struct task {
+    catapults_int priority;
+};
+static struct task urgent = {5};
+
+static void *note_that_it_ended(void *argument) {
+    struct catapults_message *message;
+    do
+        require(catapults_port_receive(&port, &message) == 0);
+    while (message->kind != CATAPULTS_NOTICE_EXITED);
+    strcat(order, "scheduler ");
+    return argument;
+}
+
+static void *note_itself(void *argument) {
+    strcat(order, "client ");
+    return argument;
+}
+
+/* It runs on the turn of who waits for its end, which is lost to its scheduler as soon as that is told. */
+static void an_end_may_cost_the_turn(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
+    alarm(20);
+    catapults_threadvar_register("priority", struct task, priority);
+    struct catapults_attributes attributes = {.object = &urgent};
+    require(catapults_create(&scheduler, &attributes, note_that_it_ended, NULL) == 0);
+    attributes = (struct catapults_attributes){.scheduled_by = &port};
+    catapults_t client;
+    require(catapults_create(&client, &attributes, note_itself, NULL) == 0);
+    require_order("");
+    require(catapults_join_donating(client, NULL) == 0);
+    require_order("client scheduler ");
+    catapults_yield();
+    require(catapults_join(scheduler, NULL) == 0);
+    require(strcmp(catapults_policy_name(), "urgency") == 0);
+}
+
 static void *schedule_wrongly(void *argument) {
     return (void *)(intptr_t)catapults_schedule(argument, &port, CATAPULTS_WAKEUP_ON_BLOCK);
 }
@@ -282,9 +319,14 @@ static void misuse(void) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        child_test(on_block),        child_test(on_switch),          child_test(on_conflict),
-        child_test(yields_are_told), child_test(a_message_wakes_it), child_test(a_client_may_lend),
+        child_test(on_block),
+        child_test(on_switch),
+        child_test(on_conflict),
+        child_test(yields_are_told),
+        child_test(a_message_wakes_it),
+        child_test(a_client_may_lend),
         child_test(misuse),
+        child_test(an_end_may_cost_the_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,8 @@ static void wake_caller(const struct catapults_message *message) {
 /* `server` is whom a reply is expected of now; NULL: nobody in particular. The caller lends its turns to it. */
 static void expect_reply_of(struct catapults_message *message, struct catapults_handle *server) {
     struct catapults_handle *caller = message->sender;
+    if (message->server && !server)
+        dispatcher_renamed(&handle_self()->dispatched);
     message->server = (uintptr_t)server;
     if (server && server != caller && caller->message == message && waiters_may_wake(caller))
         dispatcher_redirected(&caller->dispatched, &message->server);

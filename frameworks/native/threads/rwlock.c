@@ -120,6 +120,7 @@ static void leave(catapults_rwlock_t *lock) {
         lock->writer = 0;
         if (waiters_are_there(&lock->waiting_readers)) {
             admit_readers(lock);
+            dispatcher_released();
             return;
         }
     } else if (--lock->readers) {

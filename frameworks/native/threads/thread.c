@@ -98,8 +98,6 @@ static struct catapults_handle *make_with(const struct catapults_attributes *att
 
 static __attribute__((noinline)) int create_with(catapults_t *result, const struct catapults_attributes *attributes,
                                                  void *(*start)(void *), void *argument) {
-    if (attributes->scheduled_by && dispatcher_guard.several)
-        return ENOTSUP;
     if (attributes->processors != 0 && !dispatcher_can_bind(attributes->processors))
         return EINVAL;
     const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;

@@ -126,9 +126,10 @@ enum catapults_sensitivity {
 
 /*
  * Lends the caller's turn, and those that follow, to a client of the port, and waits for a message there. 0: there is
- * one, to be received. EAGAIN: the target is blocked, and the caller asked to be woken then. EINVAL: it is no client of
- * the port. EBUSY: another thread schedules there. EDEADLK: the target waits for the caller. EPIPE: the port is closed.
- * ETIMEDOUT. The port outlives its clients.
+ * one, to be received; with several processors it may be taken back until then (catapults_port_tryreceive). EAGAIN: the
+ * target is blocked, and the caller asked to be woken then. EINVAL: it is no client of the port. EBUSY: another thread
+ * schedules there. EDEADLK: the target waits for the caller. EPIPE: the port is closed. ETIMEDOUT. The port outlives
+ * its clients.
  */
 int catapults_schedule(catapults_t target, catapults_port_t *port, enum catapults_sensitivity sensitivity);
 int catapults_schedule_until(catapults_t target, catapults_port_t *port, enum catapults_sensitivity sensitivity,

@@ -1,0 +1,155 @@
+/*
+ * Whether what the dispatcher keeps agrees with itself and with what the policies do, where there are several
+ * processors: looked at whenever the lock is let go, in builds with CATAPULTS_CHECKED (those for the sanitizers, and
+ * `make stress`). What is wrong is found where it went wrong, not where somebody stumbles over it. A breach is a fault
+ * of this runtime, or of a policy that was not made by the compiler: the program is killed, and a debugger names
+ * `what`.
+ */
+#include "dispatcher/state.h"
+
+#ifdef CATAPULTS_CHECKED
+
+static __attribute__((noinline, noreturn)) void broken(const char *what, const void *whose) {
+    __asm__ volatile("" : : "r"(what), "r"(whose) : "memory");
+    __builtin_trap();
+}
+
+#define CHECK(condition, whose)                                                                                        \
+    do {                                                                                                               \
+        if (UNLIKELY(!(condition)))                                                                                    \
+            broken(#condition, whose);                                                                                 \
+    } while (0)
+
+/* ---- Processors, and what is RUNNING ----------------------------------------------------------------------------- */
+
+static uint32_t length_of(const struct processor *processor) {
+    uint32_t length = 0;
+    const struct dispatcher_thread *last = NULL;
+    for (const struct dispatcher_thread *turn = processor->turns_first; turn; turn = turn->turn_next) {
+        CHECK(turn->turn_waits && turn->turn_for == processor, turn);
+        CHECK(dispatcher.frames[turn->turn_frame].turn == turn, turn);
+        last = turn;
+        length++;
+    }
+    CHECK(!last || processor->turns_last == last, processor);
+    return length;
+}
+
+static void check_processors(void) {
+    uint32_t asleep = 0, parked_asleep = 0, woken = 0, waiting = 0;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        waiting += length_of(one);
+        asleep += one->asleep && !one->parked;
+        parked_asleep += one->asleep && one->parked;
+        woken += one->woken;
+        for (uint32_t j = 0; j < i; j++) {
+            CHECK(dispatcher.processors[j]->current != one->current, one->current);
+            CHECK(dispatcher.processors[j]->frame != one->frame || one->frame == NOBODY, one);
+        }
+        const struct frame *frame = &dispatcher.frames[one->frame];
+        if (!frame->turn)
+            continue;
+        CHECK(frame->turn == one->turn && !frame->turn->turn_waits, one);
+        CHECK(!one->over && frame->runs == one->current, one);
+    }
+    CHECK(asleep == dispatcher.asleep && parked_asleep == dispatcher.parked_asleep, &dispatcher);
+    CHECK(woken == dispatcher.waking && waiting == dispatcher.waiting, &dispatcher);
+}
+
+static void check_frames(void) {
+    uint32_t running = 0;
+    CHECK(!dispatcher.frames[NOBODY].turn && !dispatcher.frames[NOBODY].runs, &dispatcher);
+    for (uint16_t number = NOBODY + 1; number < FRAMES; number++) {
+        const struct frame *frame = &dispatcher.frames[number];
+        CHECK(!frame->runs || (frame->turn && frame->runs->runs_in == number), frame);
+        if (!frame->turn)
+            continue;
+        running++;
+        CHECK(dispatcher_is_runnable(frame->turn) && !frame->turn->scheduler->lent_only, frame->turn);
+        CHECK(frame->turn->turn_waits || dispatcher_runner_of(number), frame->turn);
+    }
+    CHECK(running == dispatcher.running, &dispatcher);
+}
+
+/* ---- What is under schedulers ------------------------------------------------------------------------------------ */
+
+/* That the policy has it where it is. */
+static void check_container(const struct dispatcher_thread *member) {
+    uint8_t class = member->scheduler->policy->classes[member->policy.container];
+    bool is_builtin = member->scheduler->policy == &dispatcher_builtin && class == CATAPULTS_IN_HAND;
+    if (!dispatcher_is_runnable(member))
+        CHECK(class == CATAPULTS_BLOCKED || is_builtin, member);
+    else if (dispatcher_frame_of(member) != NOBODY)
+        CHECK(class == CATAPULTS_RUNNING || is_builtin, member);
+    else
+        CHECK(class == CATAPULTS_READY, member);
+}
+
+/* Somebody in its chain has a turn, or will be given one, after which it is: a lock that was free when the lists were
+ * looked through may have been taken since. */
+static bool will_be_looked_at(const struct dispatcher_thread *thread) {
+    const struct dispatcher_thread *behind = thread;
+    while ((behind = dispatcher_lends_to(behind)))
+        if (behind->relays &&
+            (behind->runs_in != NOBODY || (dispatcher_is_runnable(behind) && !behind->scheduler->lent_only)))
+            return true;
+    return false;
+}
+
+static void check_thread(const struct dispatcher_thread *thread) {
+    CHECK(thread->state != THREAD_ENDED, thread);
+    CHECK(thread->runs_in == NOBODY || dispatcher.frames[thread->runs_in].runs == thread, thread);
+    CHECK(!thread->set_aside || thread->state == THREAD_BLOCKED || thread->homeless, thread);
+    CHECK(thread->state != THREAD_LENDING || thread->waits_for, thread);
+    CHECK(!thread->lends || thread->waits_for, thread);
+    if (!thread->scheduler->lent_only && !thread->homeless)
+        check_container(thread);
+    if (thread->stalled_on)
+        CHECK(thread->stalled_on == thread && thread->state == THREAD_BLOCKED && thread->waits_for, thread);
+    else
+        CHECK(thread->state != THREAD_BLOCKED || !thread->lends, thread); /* nobody would rouse it */
+    /* Nor if its chain has changed and nobody has said so. Who lends to nobody any more need not hurry. */
+    if (thread->stalled_on && !dispatcher.chains_changed && dispatcher_lends_to(thread))
+        CHECK(!dispatcher_can_lend(thread) || will_be_looked_at(thread), thread);
+}
+
+static void check_counts(const struct scheduler *scheduler) {
+    int64_t runnable = 0;
+    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        runnable += thread->scheduler == scheduler && !thread->homeless && dispatcher_is_runnable(thread);
+    for (const struct scheduler *child = &dispatcher.root; child; child = child->next)
+        for (const struct dispatcher_thread *record = &child->record;
+             record && child->parent && child->parent == scheduler; record = record->newer) {
+            if (record->state == THREAD_ENDED)
+                continue;
+            runnable += record->state == SCHEDULER_RUNNABLE;
+            check_container(record);
+        }
+    CHECK(scheduler->runnable == runnable, scheduler);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+/* Where there are many threads it is done now and then only. */
+enum { MANY = 100 };
+
+void dispatcher_check(void) {
+    static uint32_t number, calls;
+    uint32_t threads = 0, stalled = 0;
+    if (number > MANY && ++calls % number != 0)
+        return;
+    check_processors();
+    check_frames();
+    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
+        check_thread(thread);
+        stalled += thread->stalled_on != NULL;
+        threads++;
+    }
+    CHECK(dispatcher_check_stalled() == stalled, &dispatcher);
+    for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
+        check_counts(scheduler);
+    number = threads;
+}
+
+#endif
