@@ -48,6 +48,9 @@ enum lwp_state {
 /* The word: a state, and how often it got a processor, came back in time or began a hold. What somebody saw before that
  * is not true any more. */
 enum { LWP_STATE = 0xff, LWP_EPOCH = 0x100 };
+#if defined(__x86_64__)
+_Static_assert(LWP_RUNNING == SA_RUNS && LWP_STATE == UINT8_MAX, "sa_runs");
+#endif
 
 /* What a spare is called for. */
 enum call { CALL_NEWPROC, CALL_BLOCKED, CALL_USER, CALL_FAULT, CALL_NEWS };
@@ -156,6 +159,8 @@ int sa_probe(const struct timespec *moment);
 /* ---- lwp.c: lives of activations -----------------------------------------------------------------------------------
  */
 
+/* The caller is it from now on; NULL: none. */
+void lwp_is(struct lwp *lwp);
 /* The caller becomes an activation. Returns 0 or an error number. */
 int lwp_adopt(struct lwp *lwp);
 /* Undoes it. */

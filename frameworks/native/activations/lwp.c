@@ -10,6 +10,10 @@
 
 struct lwp sa_lwps[SA_ACTIVATIONS_MOST];
 _Thread_local struct lwp *sa_here;
+#if defined(__x86_64__)
+static const uint8_t nothing = LWP_NONE;
+_Thread_local const uint8_t *sa_state = &nothing;
+#endif
 
 /* glibc registers an area for each kernel thread, from 2.35 on. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
@@ -25,6 +29,13 @@ static int make_timer(clockid_t clock, int tid, int *timer) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = activations.signal};
     event._sigev_un._tid = tid;
     return (int)-system_call(SYS_timer_create, clock, (long)&event, (long)timer, 0, 0);
+}
+
+void lwp_is(struct lwp *lwp) {
+    sa_here = lwp;
+#if defined(__x86_64__)
+    sa_state = lwp ? (const uint8_t *)&lwp->word : &nothing; /* its lowest byte */
+#endif
 }
 
 int lwp_adopt(struct lwp *lwp) {
@@ -53,7 +64,7 @@ int lwp_adopt(struct lwp *lwp) {
         system_call(SYS_close, lwp->file, 0, 0, 0, 0);
         return error;
     }
-    sa_here = lwp;
+    lwp_is(lwp);
     return 0;
 }
 
@@ -65,7 +76,7 @@ void lwp_dismiss(struct lwp *lwp) {
     system_call(SYS_timer_delete, lwp->ticks, 0, 0, 0, 0);
     if (lwp->rseq == &own_rseq.area)
         system_call(SYS_rseq, (long)&own_rseq, RSEQ_SIZE, 1 /* unregister */, RSEQ_SIGNATURE, 0);
-    sa_here = NULL;
+    lwp_is(NULL);
 }
 
 void lwp_pin(int tid, unsigned cpu) {

@@ -64,7 +64,7 @@ int sa_setconcurrency(int processors) {
 /* The child of fork has the caller and nothing else. */
 static void in_child(void) {
     atomic_store(&activations.enabled, false);
-    sa_here = NULL;
+    lwp_is(NULL);
 }
 
 static void catch_signals(void) {
@@ -109,7 +109,7 @@ int sa_enable(void) {
         error = pthread_atfork(NULL, NULL, in_child);
     if (error) {
         signal_mask(mask);
-        sa_here = NULL;
+        lwp_is(NULL);
         return fail(error);
     }
     called = true;

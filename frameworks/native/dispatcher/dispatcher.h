@@ -46,7 +46,7 @@ struct scheduler;
  * until dispatcher_begin. One processor that is never interrupted: nothing to do. */
 struct dispatcher_guard {
     bool guarded; /* there is something to do: */
-    bool regains; /* the same of dispatcher_regain */
+    bool regains; /* the same of handle_regain (threads/handle.h) */
     bool several; /* processors: what is used without this needs atomic instructions */
     void (*enter)(void), (*leave)(void);
     void (*regain)(void);
@@ -63,13 +63,6 @@ static inline void dispatcher_enter(void) {
 static inline void dispatcher_leave(void) {
     if (__builtin_expect(dispatcher_guard.guarded, 0))
         dispatcher_guard.leave();
-}
-
-/* A thread that comes back from a call of the kernel may have lost its processor there, and does not know before this,
- * or dispatcher_enter: without either it must not look at what the processor has. */
-static inline void dispatcher_regain(void) {
-    if (__builtin_expect(dispatcher_guard.regains, 0))
-        dispatcher_guard.regain();
 }
 
 /* The processor goes on on another kernel thread, whose variables these are (see dispatcher_host). */
@@ -98,7 +91,7 @@ struct dispatcher_driver {
 /* Returns the one before. */
 const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver);
 
-/* The caller. Needs no dispatcher_enter, but dispatcher_regain. */
+/* The caller. Needs no dispatcher_enter, but handle_regain. */
 struct dispatcher_thread *dispatcher_self(void);
 
 /* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first (the caller

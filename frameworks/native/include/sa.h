@@ -131,6 +131,17 @@ __attribute__((noreturn)) void sa_resume(ucontext_t *context);
  * switches contexts. */
 const struct sa_t *sa_self(void);
 
+/* Whether the caller has a processor, so that sa_self would change nothing: for calls of a library that are as short as
+ * one of sa_self would be. 0: sa_self is to be asked. Not to be remembered across a switch. */
+#if defined(__x86_64__)
+#define SA_RUNS 5
+extern __thread const uint8_t *sa_state __attribute__((tls_model("initial-exec"))); /* the layer's own */
+static inline int sa_runs(void) { return __atomic_load_n(sa_state, __ATOMIC_ACQUIRE) == SA_RUNS; }
+#else
+/* Compilers would remember where the variable is, and after a switch it may be another kernel thread's. */
+static inline int sa_runs(void) { return 0; }
+#endif
+
 /* Code that is not to be interrupted: [begin, end) of at most 16 ranges in all. EINVAL, ENOSPC. */
 struct sa_section {
     const void *begin, *end;

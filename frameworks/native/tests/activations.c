@@ -46,8 +46,15 @@ static int count(int type) { return small.upcalls[type]; }
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
+/* Where sa_runs looks. */
+#if defined(__x86_64__)
+enum { TELLS = true };
+#else
+enum { TELLS = false };
+#endif
+
 static void starts_with_newproc(void) {
-    require(sa_self() == NULL);
+    require(sa_self() == NULL && !sa_runs());
     require(sa_yield() == -1 && errno == EPERM);
     require(sa_enable() == -1 && errno == EINVAL);
     require(sa_register(NULL, NULL, 0, -1) == -1 && errno == EINVAL);
@@ -57,7 +64,12 @@ static void starts_with_newproc(void) {
     require(sa_stacks(1, &(stack_t){.ss_sp = &before, .ss_size = 8}) == -1 && errno == EINVAL);
     start(1);
     require(count(SA_UPCALL_NEWPROC) == 1);
+    require(sa_runs() == TELLS);
     require(sa_self() && sa_self()->sa_id == 1 && sa_self()->sa_cpu == 0);
+    struct lwp *self = &sa_lwps[0];
+    lwp_change(self, self->word, LWP_LOST);
+    require(!sa_runs());
+    require(sa_self() && sa_runs() == TELLS);
     require(sa_enable() == -1 && errno == EBUSY);
     require(sa_preempt(0) == -1 && errno == ESRCH);
     require(sa_preempt(SA_ACTIVATIONS_MOST) == -1 && errno == ESRCH);
@@ -91,7 +103,7 @@ static void child_of_fork(void) {
     start(1);
     pid_t pid = fork();
     if (pid == 0)
-        _exit(sa_self() == NULL && sa_yield() == -1 ? 0 : 1);
+        _exit(sa_self() == NULL && !sa_runs() && sa_yield() == -1 ? 0 : 1);
     int status;
     require(waitpid(pid, &status, 0) == pid && status == 0);
 }
@@ -741,7 +753,7 @@ static void no_thread_at_the_start(void) {
     require(sa_register(small_upcall, NULL, 0, -1) == 0);
     refuse = 1;
     require(sa_enable() == -1 && errno == EAGAIN);
-    require(sa_self() == NULL);
+    require(sa_self() == NULL && !sa_runs());
     refuse = 0;
     start(1);
 }

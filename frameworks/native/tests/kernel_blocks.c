@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "activations/activation.h"
 #include "catapults.h"
 #include "support/child.h"
 
@@ -372,6 +373,28 @@ static void ends_while_threads_are_blocked(void **state) {
     assert_exit(&child, 7);
 }
 
+/* Each call asks for the processor first, however short it is. */
+static void who_may_have_lost_the_processor_asks(void) {
+    start();
+    catapults_mutex_t mutex;
+    struct lwp *self = &sa_lwps[sa_self()->sa_id - 1];
+#define REQUIRE_ASKS(call)                                                                                             \
+    do {                                                                                                               \
+        lwp_change(self, self->word, LWP_LOST);                                                                        \
+        call;                                                                                                          \
+        require(lwp_state(self) == LWP_RUNNING);                                                                       \
+    } while (0)
+    REQUIRE_ASKS(require(catapults_self() != NULL));
+    require(catapults_mutex_init(&mutex, NULL) == 0);
+    for (int i = 0; i < 100; i++) {
+        REQUIRE_ASKS(require(catapults_mutex_lock(&mutex) == 0));
+        REQUIRE_ASKS(require(catapults_mutex_unlock(&mutex) == 0));
+        REQUIRE_ASKS(require(catapults_mutex_trylock(&mutex) == 0));
+        REQUIRE_ASKS(require(catapults_mutex_trylock(&mutex) == EBUSY));
+        REQUIRE_ASKS(require(catapults_mutex_unlock(&mutex) == 0));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(read_leaves_the_processor),
@@ -392,6 +415,7 @@ int main(void) {
         child_test(fork_while_some_are_blocked),
         child_test(asked_for_by_a_variable),
         child_test(rings_do_not_go_with_it),
+        child_test(who_may_have_lost_the_processor_asks),
         cmocka_unit_test(ends_while_threads_are_blocked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

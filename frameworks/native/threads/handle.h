@@ -9,6 +9,7 @@
 #include "contexts/stack.h"
 #include "dispatcher/processor.h"
 #include "dispatcher/record.h"
+#include "sa.h"
 
 enum { CATAPULTS_NAME_SIZE = 32 };
 
@@ -91,9 +92,23 @@ static inline bool handle_is_named(uintptr_t word) {
 /* Gives a new thread its `word`. */
 void handle_name(struct catapults_handle *thread);
 
+/* On activations a thread that comes back from a call of the kernel may have lost its processor there, and does not
+ * know before it asks, or calls dispatcher_enter: without either it must not look at what the processor has. */
+static inline bool handle_must_regain(void) {
+    return __builtin_expect(dispatcher_guard.regains, 0) &&
+           __builtin_expect(dispatcher_guard.several || !sa_runs(), 0); /* it may have been given another of several */
+}
+static inline void handle_regain(void) {
+    if (handle_must_regain())
+        dispatcher_guard.regain();
+}
+
+/* The caller, once it has been asked for. */
+static inline struct catapults_handle *handle_here(void) { return handle_of(processor_here()->current); }
+
 static inline struct catapults_handle *handle_self(void) {
-    dispatcher_regain();
-    return handle_of(processor_here()->current);
+    handle_regain();
+    return handle_here();
 }
 
 #endif

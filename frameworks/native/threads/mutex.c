@@ -102,8 +102,20 @@ static inline __attribute__((always_inline)) bool change(catapults_mutex_t *mute
     return true;
 }
 
-int catapults_mutex_lock(catapults_mutex_t *mutex) {
+static __attribute__((noinline)) int lock_back_from_kernel(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
+    return change(mutex, 0, self->word, __ATOMIC_ACQUIRE) ? 0 : lock_slowly(mutex, self);
+}
+
+static __attribute__((noinline)) int unlock_back_from_kernel(catapults_mutex_t *mutex) {
+    struct catapults_handle *self = handle_self();
+    return change(mutex, self->word, 0, __ATOMIC_RELEASE) ? 0 : unlock_slowly(mutex, self);
+}
+
+int catapults_mutex_lock(catapults_mutex_t *mutex) {
+    if (handle_must_regain())
+        return lock_back_from_kernel(mutex);
+    struct catapults_handle *self = handle_here();
     if (__builtin_expect(change(mutex, 0, self->word, __ATOMIC_ACQUIRE), 1))
         return 0;
     return lock_slowly(mutex, self);
@@ -127,7 +139,9 @@ int catapults_mutex_trylock(catapults_mutex_t *mutex) {
 }
 
 int catapults_mutex_unlock(catapults_mutex_t *mutex) {
-    struct catapults_handle *self = handle_self();
+    if (handle_must_regain())
+        return unlock_back_from_kernel(mutex);
+    struct catapults_handle *self = handle_here();
     if (__builtin_expect(change(mutex, self->word, 0, __ATOMIC_RELEASE), 1))
         return 0;
     return unlock_slowly(mutex, self);
