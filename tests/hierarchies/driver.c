@@ -1,7 +1,11 @@
 /*
- * A hierarchy in the native dispatcher, and threads that do what a script says: whoever runs takes the next step. Loads
- * the hierarchy that is the first argument, reads the script from standard input, and prints what has happened to every
- * thread and scheduler. tests/tests/tree.rs says what steps there are.
+ * A hierarchy in the native dispatcher, and threads that do what a script says: whoever runs takes the next step.
+ *
+ *   driver HIERARCHY events|steps
+ *
+ * Reads the script from standard input, and prints what has happened to every thread and scheduler, or who has asked
+ * for each step: then nothing is recorded, so that the dispatcher takes the short ways that it takes without a
+ * recording. tests/tests/tree.rs says what steps there are.
  *
  * The dispatcher attends to the world outside at every decision, and the clock stands still but for the script. Words
  * stand for locks: a thread that waits by one lends its turns to whom it names.
@@ -57,6 +61,8 @@ static void print(void) {
         [TRACE_RESUMED] = "resumed",
         [TRACE_IDLE] = "idle",
     };
+    if (!dispatcher_trace)
+        return;
     if (dispatcher_trace->written > RECORDS)
         fatal("too many records", "");
     for (uint64_t i = 0; i < dispatcher_trace->written; i++) {
@@ -159,9 +165,12 @@ struct step {
     int64_t number, other;
 };
 
-static struct step next_step(void) {
+/* `taker`: the number of who runs; 0: nobody. */
+static struct step next_step(uint32_t taker) {
     static char line[128];
     struct step step = {.number = 0};
+    if (!dispatcher_trace)
+        printf("%" PRIu32 "\n", taker);
     if (!fgets(line, sizeof(line), stdin))
         finish();
     if (sscanf(line, "with %31s %" SCNd64, step.name, &step.number) == 2)
@@ -292,7 +301,7 @@ static bool of_schedulers(const struct step *step) {
 
 static void take_steps(void) {
     for (;;) {
-        struct step step = next_step();
+        struct step step = next_step(dispatcher_self()->policy.number);
         struct dispatcher_thread *thread = named(&step);
         processor_here()->patience = 1;
         if (from_outside(&step) || of_schedulers(&step))
@@ -339,7 +348,7 @@ static void poll(int64_t instant) {
     processor_here()->patience = 1;
     if (instant == 0)
         return;
-    struct step step = next_step();
+    struct step step = next_step(0);
     from_outside(&step);
 }
 
@@ -348,12 +357,14 @@ static bool busy(void) { return true; }
 static const struct dispatcher_driver driver = {.poll = poll, .busy = busy};
 
 int main(int count, char **arguments) {
-    void *object = count == 2 ? dlopen(arguments[1], RTLD_NOW) : NULL;
+    void *object = count == 3 ? dlopen(arguments[1], RTLD_NOW) : NULL;
     hierarchy = object ? dlsym(object, "catapults_hierarchy") : NULL;
     if (!hierarchy || hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC || hierarchy->contract != CATAPULTS_CONTRACT)
-        fatal("no hierarchy", count == 2 ? arguments[1] : "no argument");
-    dispatcher_trace_to(calloc(1, sizeof(struct trace_file) + RECORDS * sizeof(struct trace_record)));
-    dispatcher_trace->capacity = RECORDS;
+        fatal("no hierarchy", count == 3 ? arguments[1] : "no arguments");
+    if (strcmp(arguments[2], "events") == 0) {
+        dispatcher_trace_to(calloc(1, sizeof(struct trace_file) + RECORDS * sizeof(struct trace_record)));
+        dispatcher_trace->capacity = RECORDS;
+    }
     dispatcher_set_driver(&driver);
     const struct catapults_hierarchy_node *nodes = hierarchy->nodes;
     for (uint32_t i = 0; i < hierarchy->nodes_count; i++) {

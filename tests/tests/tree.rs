@@ -16,6 +16,9 @@
 //! unblock 7, at 5000000     anybody's, and all that can happen outside
 //! ```
 //!
+//! Each script is followed twice: what happens is recorded, and who asks for each step is compared where nothing is recorded, as the
+//! dispatcher then goes down and up the tree by a shorter way.
+//!
 //! Schedulers that are shipped, and random trees of the library's policies. `CATAPULTS_SEED` changes what is tried,
 //! `CATAPULTS_ROUNDS` multiplies how much.
 
@@ -67,20 +70,22 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
         }
         let object = bench.build(hierarchy);
         for _ in 0..SCRIPTS {
-            let (script, expected) = script(hierarchy, &mut rng, &mut seen);
-            let happened = bench.run(&object, &script);
-            if happened != expected {
-                let place = happened.iter().zip(&expected).take_while(|(left, right)| left == right).count();
-                let from = place.saturating_sub(12);
-                panic!(
-                    "record {place}:\nnative: {:?}\ninterpreter: {:?}\n{text}\n{}",
-                    &happened[from.min(happened.len())..(place + 4).min(happened.len())],
-                    &expected[from.min(expected.len())..(place + 4).min(expected.len())],
-                    script.join("\n")
-                );
+            let followed = follow(hierarchy, &mut rng, &mut seen);
+            for (print, expected) in [("events", &followed.events), ("steps", &followed.steps)] {
+                let happened = bench.run(&object, print, &followed.script);
+                if happened != *expected {
+                    let place = happened.iter().zip(expected).take_while(|(left, right)| left == right).count();
+                    let from = place.saturating_sub(12);
+                    panic!(
+                        "{print} {place}:\nnative: {:?}\ninterpreter: {:?}\n{text}\n{}",
+                        &happened[from.min(happened.len())..(place + 4).min(happened.len())],
+                        &expected[from.min(expected.len())..(place + 4).min(expected.len())],
+                        followed.script.join("\n")
+                    );
+                }
             }
-            out += u64::from(happened.last().is_some_and(|last| last.starts_with("out")));
-            records += happened.len();
+            out += u64::from(followed.events.last().is_some_and(|last| last.starts_with("out")));
+            records += followed.events.len();
         }
     }
     // A policy of the library that is out ends a script; few do.
@@ -182,9 +187,18 @@ fn random(rng: &mut Rng, name: &str) -> String {
     format!("{text}  default s{};\n}}\n", rng.usize(0..count))
 }
 
-/// A script, made while it is followed, and what happens in the interpreter.
-fn script(hierarchy: &Hierarchy, rng: &mut Rng, seen: &mut Seen) -> (Vec<String>, Vec<String>) {
-    let mut script = Vec::new();
+struct Followed {
+    script: Vec<String>,
+    /// What happens.
+    events: Vec<String>,
+    /// Who asks for each line of the script, and for one more at its end; 0: nobody runs.
+    steps: Vec<String>,
+}
+
+/// A script, made while it is followed in the interpreter.
+fn follow(hierarchy: &Hierarchy, rng: &mut Rng, seen: &mut Seen) -> Followed {
+    let (mut script, mut steps) = (Vec::new(), Vec::new());
+    let runs = |tree: &Tree| tree.running().map_or(0, |thread| thread.0).to_string();
     let mut tree = match Tree::new(hierarchy) {
         Ok(tree) => tree,
         Err(refused) => panic!("{refused}"),
@@ -194,17 +208,27 @@ fn script(hierarchy: &Hierarchy, rng: &mut Rng, seen: &mut Seen) -> (Vec<String>
     for _ in 0..STEPS {
         let Ok(most) = last else { break };
         let before = Look::at(hierarchy, &tree);
+        let taker = runs(&tree);
         last = step(hierarchy, &mut tree, rng, most, &mut now, &mut script).map(|new| new.unwrap_or(most));
+        steps.resize(script.len(), taker);
         seen.count(&before, &Look::at(hierarchy, &tree), &tree);
     }
-    let mut happened: Vec<String> = tree.log().iter().map(ToString::to_string).collect();
+    let mut events: Vec<String> = tree.log().iter().map(ToString::to_string).collect();
     match last {
-        Err(out) => happened.push(format!("out {out}")),
-        // The script ends where the dispatcher looks for the next step.
-        Ok(_) if tree.running().is_none() => happened.push("idle".to_owned()),
-        Ok(_) => {}
+        Err(out) => {
+            let out = format!("out {out}");
+            events.push(out.clone());
+            steps.push(out);
+        }
+        Ok(_) => {
+            // The script ends where the dispatcher looks for the next step.
+            if tree.running().is_none() {
+                events.push("idle".to_owned());
+            }
+            steps.push(runs(&tree));
+        }
     }
-    (script, happened)
+    Followed { script, events, steps }
 }
 
 /// One step; the number of the thread that it created.
@@ -432,9 +456,9 @@ impl Bench {
     }
 
     /// What has happened under the native dispatcher.
-    fn run(&self, object: &Path, script: &[String]) -> Vec<String> {
+    fn run(&self, object: &Path, print: &str, script: &[String]) -> Vec<String> {
         let mut child = limited(&self.driver)
-            .arg(object)
+            .args([object, Path::new(print)])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
