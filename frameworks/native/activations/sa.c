@@ -223,10 +223,10 @@ int sa_preempt(int id) {
         return fail(ESRCH);
     struct lwp *lwp = &sa_lwps[id - 1];
     enum lwp_state state = lwp_state(lwp);
-    if (state != LWP_RUNNING && state != LWP_RESUMED && state != LWP_IDLE)
+    if (state != LWP_RUNNING && state != LWP_LOST && state != LWP_RESUMED && state != LWP_IDLE && state != LWP_PARKED)
         return fail(ESRCH);
     atomic_store(&lwp->user, true);
-    if (!interrupt_wake(lwp))
+    if (!interrupt_wake(lwp) && lwp_state(lwp) != LWP_PARKED) /* else it looks when it has been resumed */
         interrupt_send(lwp);
     return 0;
 }

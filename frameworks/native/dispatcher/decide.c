@@ -228,7 +228,7 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     } else {
         there->turn = turn;
         move_to(there, own);
-        if (dispatcher.host->interrupt && there->timed && !there->armed)
+        if (dispatcher.host->arm && there->timed && !there->armed)
             dispatcher.host->interrupt(there);
     }
     move_to(here, lent);
@@ -285,7 +285,7 @@ static void queue(struct processor *there, struct dispatcher_thread *turn, uint1
     }
     if (there->asleep)
         dispatcher_wake(there);
-    else if (dispatcher.host->interrupt && there->timed && !there->armed)
+    else if (dispatcher.host->arm && there->timed && !there->armed)
         dispatcher.host->interrupt(there); /* it knows of nobody who waits */
 }
 
@@ -644,7 +644,7 @@ static void hand_over(void) {
         return;
     if (dispatcher.asleep)
         wake_any();
-    else if (dispatcher.host->interrupt)
+    else if (dispatcher.host->arm)
         dispatcher_interrupt_others();
 }
 

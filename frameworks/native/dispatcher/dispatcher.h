@@ -209,7 +209,8 @@ struct dispatcher_host {
      * caller, is woken; by another, once, without the lock. */
     void (*sleep)(struct processor *processor);
     void (*wake)(struct processor *processor);
-    /* Calls dispatcher_interrupted soon on the kernel thread of another processor; or NULL. */
+    /* Calls dispatcher_interrupted soon on the kernel thread of another processor, or, if there is no preemption by
+     * time, dispatcher_entered; or NULL. */
     void (*interrupt)(struct processor *processor);
     /* Several processors, or NULL. Asked whenever the world outside is attended to: whether another number of them is
      * to take turns now. If so, the other is called soon, by a thread as any call is, or by a processor that is idle,

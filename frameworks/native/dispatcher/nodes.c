@@ -428,6 +428,6 @@ void dispatcher_notice(struct scheduler *scheduler) {
         return;
     }
     struct processor *runner = there->frame == frame ? there : dispatcher_runner_of(frame); /* NULL: it waits for one */
-    if (runner && runner != here && runner->timed && !runner->armed && dispatcher.host->interrupt)
+    if (runner && runner != here && runner->timed && !runner->armed && dispatcher.host->arm)
         dispatcher.host->interrupt(runner); /* it knows of nobody who waits */
 }

@@ -80,8 +80,10 @@ struct catapults_options {
  * - Overflows of stacks are reported as such on the first kernel thread only.
  * - `handler_limit` is kept on the first kernel thread only.
  * - Statistical accounting is EINVAL.
- * - A child of catapults_fork goes on without activations. fork(2) waits for the locks of libc's allocator: it is not
- *   to be called while a thread may be blocked in the kernel in the middle of malloc, for a page say.
+ * - A child of catapults_fork goes on without activations. fork(2) waits for the locks of libc's allocator: so
+ *   threads that have been left in the middle of their code go on first, those that are back from the kernel, and
+ *   those that have been there for less than 20 ms; the call takes at most 200 ms more by that. A thread that is
+ *   blocked in the middle of malloc for longer, for a page that a slow disk has, makes it wait for ever.
  */
 
 /*

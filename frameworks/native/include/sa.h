@@ -115,8 +115,9 @@ int sa_enable(void);
  * unless the caller has no processor (EPERM). */
 int sa_yield(void);
 
-/* Interrupts the activation with USER, or wakes it from sa_yield: its context is NULL then. ESRCH: it has no processor.
- * Also for kernel threads that are no activations. */
+/* Interrupts the activation with USER, or wakes it from sa_yield: its context is NULL then. One that waits for
+ * sa_resume is interrupted once it goes on. ESRCH: it does neither, nor has a processor. Also for kernel threads that
+ * are no activations. */
 int sa_preempt(int id);
 
 /* ---- What Linux needs beyond

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "activations/activation.h"
+#include "support/beats.h"
 #include "support/child.h"
 #include "support/cpus.h"
 #include "support/small_threads.h"
@@ -27,7 +28,13 @@ static int64_t now(void) {
 
 #define MILLISECOND INT64_C(1000000)
 
-static void start(int processors) { require(small_start(processors) == 0); }
+static bool start_without_trap; /* where the kernel does not lead what returns to the trap */
+
+static void start(int processors) {
+    require(small_start(processors) == 0);
+    if (start_without_trap)
+        activations.traps = false;
+}
 
 static int count(int type) { return small.upcalls[type]; }
 
@@ -629,6 +636,30 @@ static void affinity_of_the_process_changes(void) {
     }
 }
 
+static void beat(void *number) {
+    for (int i = 0; i < 2; i++)
+        beats_take_turn((int)(intptr_t)number);
+}
+
+/* All come back while others compute. */
+static void beat_on(int processors) {
+    start(1);
+    require(sa_register(small_upcall, NULL, SA_FLAG_FIXED, -1) == 0);
+    require(sa_setconcurrency(processors) == processors && beats_start(processors) == 0);
+    for (int i = 0; i < BEATS; i++)
+        small_create(&threads[i], beat, (void *)(intptr_t)i);
+    for (int i = 0; i < BEATS; i++)
+        small_join(&threads[i]);
+    beats_stop();
+    require(count(SA_UPCALL_BLOCKED) >= BEATS && beats.windows > 0 && beats.exceeded == 0);
+}
+static void one_runs_on_one(void) { beat_on(1); }
+static void two_run_on_two(void) { beat_on(2); }
+static void one_runs_on_one_without_trap(void) {
+    start_without_trap = true;
+    beat_on(1);
+}
+
 static void processors_are_as_many_as_asked_for(void) {
     cpu_set_t all, one;
     cpus_find(&all, &one);
@@ -835,6 +866,9 @@ int main(void) {
         child_test(concurrency_changes),
         child_test(affinity_changes),
         child_test(affinity_of_the_process_changes),
+        child_test(one_runs_on_one),
+        child_test(two_run_on_two),
+        child_test(one_runs_on_one_without_trap),
         child_test(processors_are_as_many_as_asked_for),
         child_test(two_processors),
         child_test(standby_never_runs),

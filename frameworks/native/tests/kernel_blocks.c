@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 
 #include "activations/activation.h"
 #include "catapults.h"
+#include "support/beats.h"
 #include "support/child.h"
 
 #define MILLISECOND INT64_C(1000000)
@@ -305,6 +307,59 @@ static void who_comes_back_goes_on_where_there_is_room(void) {
     join(spinning);
 }
 
+static void *write_now_and_then(void *unused) {
+    while (!enough) {
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+        require(write(ends[1], "x", 1) == 1);
+    }
+    return unused;
+}
+
+/* These make no call, and come in the way of whoever is back. */
+static void come_back_to_the_less_urgent(int processors) {
+    alarm(100);
+    require(pipe(ends) == 0);
+    pthread_t writer;
+    require(pthread_create(&writer, NULL, write_now_and_then, NULL) == 0);
+    const struct catapults_options options = {
+        .policy = POLICIES "/urgency.so", .activations = true, .processors = processors};
+    require(catapults_init(&options) == 0);
+    struct catapults_value most = catapults_value_int("priority", 9);
+    require(catapults_set_values(catapults_self(), &most, 1) == 0);
+    catapults_t spinning[4];
+    for (int i = 0; i < processors; i++)
+        spinning[i] = create(spin, NULL);
+    for (int i = 0; i < 50; i++) {
+        char c;
+        require(read(ends[0], &c, 1) == 1);
+    }
+    enough = true;
+    for (int i = 0; i < processors; i++)
+        join(spinning[i]);
+    pthread_join(writer, NULL);
+}
+static void who_comes_back_takes_a_place(void) { come_back_to_the_less_urgent(1); }
+static void who_comes_back_takes_a_place_on_two(void) { come_back_to_the_less_urgent(2); }
+static void who_comes_back_takes_a_place_on_four(void) { come_back_to_the_less_urgent(4); }
+
+static void *beat(void *number) {
+    for (int i = 0; i < 2; i++)
+        beats_take_turn((int)(intptr_t)number);
+    return NULL;
+}
+
+static void no_more_run_than_there_are_processors(void) {
+    start_several(2);
+    require(beats_start(2) == 0);
+    catapults_t threads[BEATS];
+    for (int i = 0; i < BEATS; i++)
+        threads[i] = create(beat, (void *)(intptr_t)i);
+    for (int i = 0; i < BEATS; i++)
+        join(threads[i]);
+    beats_stop();
+    require(beats.windows > 0 && beats.exceeded == 0);
+}
+
 /* All wait in the kernel, then for descriptors: nobody sleeps for ever, and it is no deadlock. */
 static void *wait_both_ways(void *unused) {
     for (int i = 0; i < 30; i++) {
@@ -411,6 +466,10 @@ int main(void) {
         child_test(all_at_once_on_four),
         child_test(those_that_block_leave_all_processors),
         child_test(who_comes_back_goes_on_where_there_is_room),
+        child_test(who_comes_back_takes_a_place),
+        child_test(who_comes_back_takes_a_place_on_two),
+        child_test(who_comes_back_takes_a_place_on_four),
+        child_test(no_more_run_than_there_are_processors),
         child_test(idle_processors_are_told),
         child_test(fork_while_some_are_blocked),
         child_test(asked_for_by_a_variable),

@@ -764,6 +764,7 @@ int main(void) {
         child_test(with_nodes_on_two),
         child_test(with_nodes_on_four),
         child_test(with_nodes_and_turns_on_three),
+        child_test(who_spins_elsewhere_can_be_suspended),
         child_test(threads_stay_where_they_are_bound_to),
         child_test(processors_come_and_go),
         child_test(cpus_come_and_go),
@@ -777,7 +778,6 @@ int main(void) {
 #if !defined(ACTIVATED)
         child_test(samples_are_taken_on_all),
         child_test(threads_are_preempted_on_all),
-        child_test(who_spins_elsewhere_can_be_suspended),
         child_test(cpus_go_while_threads_compute),
         child_test(who_is_left_looks_outside),
         child_test(who_is_left_takes_turns_with_those_that_come),

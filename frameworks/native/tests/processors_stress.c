@@ -710,8 +710,6 @@ static void run(uint64_t seed) {
     if (options.activations || getenv("CATAPULTS_ACTIVATIONS"))
         options.io = "epoll";
     bool replaces = any(&self, 2), forks = any(&self, 4) == 0;
-    if (options.activations || getenv("CATAPULTS_ACTIVATIONS"))
-        forks = false; /* see catapults.h */
     fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us, %s%s%s\n", (unsigned long long)seed,
             options.processors, policy ? file_of(policy) : "built in", (long long)options.tick / US, options.io,
             options.cooperative ? ", cooperative" : "", options.activations ? ", activations" : "");

@@ -35,10 +35,13 @@ struct carrier {
     struct dispatcher_exceptions *exceptions;
 };
 
-/* Who is blocked in the kernel; on the stack of its upcall. */
+/* Who is blocked in the kernel, or was interrupted; on the stack of its upcall. */
 struct away {
     struct dispatcher_thread *thread;
     ucontext_t *context; /* once it is back */
+    int activation;
+    int64_t since;
+    struct away *next, **link; /* of those that have left their processors to others, somewhere in their code */
 };
 
 static struct away *away[SA_ACTIVATIONS_MOST + 1]; /* by activation */
@@ -55,7 +58,8 @@ static bool several;
 static struct dispatcher_guard inner; /* of the dispatcher: its lock */
 static struct {
     struct processor *_Atomic processor;
-    char *left; /* the stack of its last upcall; whoever has the processor gives it back */
+    _Atomic int activation; /* that has entered it last, or was resumed */
+    char *left;             /* the stack of its last upcall; whoever has the processor gives it back */
 } carried[SA_PROCESSORS_MOST];
 
 bool activations_running(void) { return running; }
@@ -82,12 +86,32 @@ static void give_stack(char *stack) {
     sa_stacks(1, &(stack_t){.ss_sp = stack, .ss_size = STACK_SIZE});
 }
 
+static struct away *aside;
+
+static void set_aside(struct away *mine) {
+    mine->since = catapults_now();
+    mine->next = aside;
+    mine->link = &aside;
+    if (aside)
+        aside->link = &mine->next;
+    aside = mine;
+}
+
+static void take_up(const struct away *mine) {
+    *mine->link = mine->next;
+    if (mine->next)
+        mine->next->link = mine->link;
+}
+
 /* `self` is the thread whose name the upcall goes on in. */
 static void block(struct dispatcher_thread *self, int activation, struct away *mine) {
-    *mine = (struct away){.thread = self};
+    mine->thread = self;
+    mine->context = NULL;
     away[activation] = mine;
     blocked++;
+    set_aside(mine);
     dispatcher_block(BLOCK_KERNEL, DISPATCHER_FOREVER);
+    take_up(mine);
 }
 
 static void unblock_one(int activation, ucontext_t *context) {
@@ -114,12 +138,12 @@ static void signal_came(const siginfo_t *info) {
 /* The caller has the processor, and is not interrupted. */
 static void follow(void) {
     struct carrier own = carrier_here();
-    dispatcher_carry_on(carried[sa_self()->sa_cpu].processor, own.error_number, own.exceptions);
+    const struct sa_t *self = sa_self();
+    dispatcher_carry_on(carried[self->sa_cpu].processor, own.error_number, own.exceptions);
+    carried[self->sa_cpu].activation = self->sa_id;
 }
 
-/* What has come back, by activation, and a list of them. Whoever tells of it has interrupted a thread anywhere, in
- * malloc say, which whoever has the lock may be waiting for: so it does not wait for the lock, nor switch. If it cannot
- * have it, whoever has it sees to the list. */
+/* What has come back, by activation, and a list of them: UNBLOCKED may overtake BLOCKED, which then finds it here. */
 static struct {
     ucontext_t *_Atomic context;
     _Atomic bool listed;
@@ -138,8 +162,9 @@ static void put_back(const struct sa_t *activation) {
     while (!atomic_compare_exchange_weak(&back_first, &first, id));
 }
 
-/* With the lock. UNBLOCKED may overtake BLOCKED, which then finds it here. */
-static void see_to_those_back(void) {
+/* With the lock: what has come up for the processor. The thread whose name this goes on in may lose the processor. */
+static void attend(void) {
+    dispatcher_entered();
     int id = atomic_exchange(&back_first, 0);
     while (id) {
         int next = back[id].next;
@@ -149,59 +174,79 @@ static void see_to_those_back(void) {
             unblock_one(id, context);
         id = next;
     }
-    dispatcher_unblocked_for_later();
+    const struct processor *here = processor_here();
+    if (here->current == &here->idle)
+        dispatcher_unblocked_for_later();
+    else
+        dispatcher_unblocked();
 }
 
-/* Held, without the lock. */
+/* Held, without the lock. Whoever has that does the same afterwards. */
 static void settle(void) {
     while (__builtin_expect(back_first != 0, 0) && processors_try_lock()) {
-        see_to_those_back();
+        attend();
         inner.leave();
     }
 }
 
-/* The lock, or what has come back before that was to be had: its own lock may be what the other waits for. */
-static ucontext_t *lock_unless_back(int activation) {
-    for (int i = 0; !processors_try_lock(); i++) {
-        ucontext_t *context = atomic_exchange(&back[activation].context, NULL);
-        if (context)
-            return context;
-        struct timespec moment = {0, 20000};
-        if (i > 100)
-            nanosleep(&moment, NULL);
-    }
-    return NULL;
+/* Whoever forks has the lock of the runtime, and waits for those of libc's allocator: an upcall that has interrupted
+ * malloc does not wait for it. */
+static _Atomic bool forking;
+
+static bool is_back(int activation) { return back[activation].context != NULL; }
+
+static bool is_forking(int unused) { return (void)unused, forking; }
+
+/* In the name of a thread that was interrupted, which may lose the processor. */
+static void attend_for(struct away *mine) {
+    if (!processors_lock_unless(is_forking, 0))
+        return;
+    set_aside(mine);
+    attend();
+    take_up(mine);
+    inner.leave();
+}
+
+/* In the name of one that has blocked. */
+static void block_unless_back(struct dispatcher_thread *self, int activation, struct away *mine) {
+    while (!mine->context && !processors_lock_unless(is_back, activation))
+        mine->context = atomic_exchange(&back[activation].context, NULL);
+    if (mine->context)
+        return;
+    dispatcher_entered();
+    mine->context = atomic_exchange(&back[activation].context, NULL);
+    if (!mine->context)
+        block(self, activation, mine);
+    inner.leave();
+}
+
+/* The context goes on. Whoever ended its turn before has interrupted the caller, and not the context's activation. */
+static bool goes_on(const struct away *mine) {
+    int number = sa_self()->sa_cpu;
+    carried[number].activation = mine->activation;
+    return forking || !*(volatile bool *)&carried[number].processor->over;
 }
 
 /* Held once, as whoever has entered is: so it can leave that to the one that it goes on with. */
 static void upcall_of_several(int type, struct sa_t *sas[], int events, char *stack, struct away *mine) {
     if (type == SA_UPCALL_NEWPROC && events == 0) {
         struct carrier own = carrier_here();
+        carried[sas[0]->sa_cpu].activation = sas[0]->sa_id;
         dispatcher_process(carried[sas[0]->sa_cpu].processor, own.error_number, own.exceptions);
     }
-    int activation = events > 0 ? sas[1]->sa_id : 0; /* what is told is not there any more when others have run */
-    if (type == SA_UPCALL_BLOCKED) {
+    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_USER) {
         follow();
-        mine->context = lock_unless_back(activation);
-        if (!mine->context) {
-            dispatcher_entered();
-            mine->context = atomic_exchange(&back[activation].context, NULL);
-            struct dispatcher_thread *self = dispatcher_self();
-            struct tools_context own;
-            tools_move(&self->context.tools, &own, stack, STACK_SIZE);
-            if (!mine->context)
-                block(self, activation, mine);
-            tools_move_back(&self->context.tools, &own);
-            inner.leave();
-        }
-    } else if (type == SA_UPCALL_UNBLOCKED) {
-        follow();
-        for (int i = 1; i <= events; i++)
-            put_back(sas[i]);
         struct dispatcher_thread *self = dispatcher_self();
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
-        settle();
+        for (int i = 1; type == SA_UPCALL_UNBLOCKED && i <= events; i++)
+            put_back(sas[i]);
+        if (type == SA_UPCALL_BLOCKED)
+            block_unless_back(self, sas[1]->sa_id, mine);
+        else
+            attend_for(mine);
+        while (!goes_on(mine))
+            attend_for(mine);
         tools_move_back(&self->context.tools, &own);
     }
     int number = sa_self()->sa_cpu;
@@ -215,7 +260,8 @@ static void upcall_of_several(int type, struct sa_t *sas[], int events, char *st
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
     struct carrier before = carrier;
     char *stack = stack_of(&before);
-    struct away mine = {.context = events + interrupted > 0 ? sas[events + interrupted]->sa_context : NULL};
+    const struct sa_t *last = sas[events + interrupted];
+    struct away mine = {.context = type == SA_UPCALL_BLOCKED ? NULL : last->sa_context, .activation = last->sa_id};
     if (several)
         upcall_of_several(type, sas, events, stack, &mine);
     if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_SIGNAL) {
@@ -223,12 +269,16 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         carry(carrier_here());
-        if (type == SA_UPCALL_BLOCKED)
+        if (type == SA_UPCALL_BLOCKED) {
             block(self, sas[1]->sa_id, &mine);
-        else if (type == SA_UPCALL_UNBLOCKED)
-            unblock(sas, events);
-        else
-            signal_came(argument);
+        } else {
+            set_aside(&mine);
+            if (type == SA_UPCALL_UNBLOCKED)
+                unblock(sas, events);
+            else
+                signal_came(argument);
+            take_up(&mine);
+        }
         tools_move_back(&self->context.tools, &own);
         carry(before);
     }
@@ -359,4 +409,39 @@ void activations_let_come(void) {
     sa_release();
     sa_hold();
     follow();
+}
+
+void activations_interrupt(uint32_t number) {
+    int error = errno;                         /* of the thread that calls */
+    atomic_thread_fence(memory_order_seq_cst); /* see goes_on */
+    sa_preempt(carried[number].activation);
+    errno = error;
+}
+
+/* ---- Fork -------------------------------------------------------------------------------------------------------- */
+
+enum { MILLISECOND = 1000000, WITHIN_LIBC = 20 * MILLISECOND, WAITED_FOR = 200 * MILLISECOND };
+
+/* Whether a thread may have been left in the middle of malloc. In the kernel it is for a page then, or for memory. */
+static bool may_have_locks(int64_t now) {
+    for (const struct away *one = aside; one; one = one->next)
+        if (one->context || now - one->since < WITHIN_LIBC)
+            return true;
+    return false;
+}
+
+void activations_before_fork(void) {
+    int64_t now = catapults_now(), end = now + WAITED_FOR;
+    for (; now < end && may_have_locks(now); now = catapults_now())
+        dispatcher_block(BLOCK_SLEEP, now + MILLISECOND);
+    forking = true;
+}
+
+void activations_after_fork(bool child) {
+    forking = false;
+    if (!child)
+        return;
+    aside = NULL;
+    blocked = 0;
+    running = runtime.activations = false;
 }

@@ -24,7 +24,11 @@ static void restart(void);
 
 pid_t catapults_fork(void) {
     dispatcher_enter();
+    if (runtime.activations)
+        activations_before_fork();
     pid_t child = fork();
+    if (runtime.activations)
+        activations_after_fork(child == 0);
     if (child == 0)
         restart();
     dispatcher_leave();

@@ -21,7 +21,11 @@
 #include "threads/runtime.h"
 #include "threads/scheduler.h"
 
-enum { STACK_SIZE = 64 << 10, SPINS = 100 }; /* looks at the lock, which is held for less than a microsecond mostly */
+enum {
+    STACK_SIZE = 64 << 10,
+    SPINS = 100,           /* looks at the lock, which is held for less than a microsecond mostly */
+    LOOK_AGAIN_AT = 100000 /* nanoseconds between looks at whether to wait for it still */
+};
 
 /* Of C++, in programs that are linked with it. */
 __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
@@ -147,6 +151,19 @@ static void lock(void) {
     errno = error;
 }
 
+bool processors_lock_unless(bool (*given_up)(int argument), int argument) {
+    for (int i = 0; i < SPINS; i++, relax())
+        if (processors_try_lock())
+            return true;
+    while (atomic_exchange_explicit(&word, WANTED, memory_order_acquire) != FREE) {
+        if (given_up(argument))
+            return false;
+        struct timespec look = {0, LOOK_AGAIN_AT};
+        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, WANTED, &look, NULL, 0);
+    }
+    return true;
+}
+
 static void unlock(void) {
     if (atomic_exchange(&word, FREE) == WANTED)
         futex_wake(&word);
@@ -186,7 +203,9 @@ static void wake(struct processor *processor) {
 
 static void interrupt(struct processor *processor) {
     pid_t thread = kernel_thread_of(processor)->thread;
-    if (thread)
+    if (runtime.activations)
+        activations_interrupt(processor->number);
+    else if (thread)
         tgkill(getpid(), thread, PREEMPTION_SIGNAL);
 }
 
@@ -195,7 +214,7 @@ void processors_prepare(struct dispatcher_host *host) {
     host->unlock = unlock;
     host->sleep = sleep_;
     host->wake = wake;
-    if (host->arm)
+    if (host->arm || runtime.activations)
         host->interrupt = interrupt;
     host->resized = resized;
     host->resize = resize;

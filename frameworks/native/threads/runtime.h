@@ -100,6 +100,14 @@ int activations_carry(uint32_t number, struct processor *processor);
 /* For a processor that is idle, without the lock: whatever upcalls there are. */
 void activations_let_come(void);
 
+/* Has the thread that runs on another processor find out that its turn is over. */
+void activations_interrupt(uint32_t number);
+
+/* Around fork, which waits for the locks of libc's allocator. The first waits until threads that may have one have gone
+ * on, and may run others. */
+void activations_before_fork(void);
+void activations_after_fork(bool child);
+
 /* How many processors are wanted; 0: that is none that can be, which is reported. */
 int processors_wanted(const struct catapults_options *options);
 
@@ -113,8 +121,9 @@ void processors_prepare(struct dispatcher_host *host);
  */
 int processors_start(void);
 
-/* The lock alone; false: somebody has it. */
+/* The lock alone; false: somebody has it. The second waits for it, until `given_up` says so. */
 bool processors_try_lock(void);
+bool processors_lock_unless(bool (*given_up)(int argument), int argument);
 
 /* In a child of fork: there is one. */
 void processors_restart(void);
