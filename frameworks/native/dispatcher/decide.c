@@ -740,6 +740,9 @@ void dispatcher_process(struct processor *processor, int *error_number, struct d
 
 void dispatcher_unblocked_for_later(void) {
     struct processor *here = processor_here();
+    /* It is about to sleep, or was interrupted in that; of those that share the root dispatcher_leave wakes one. */
+    if (UNLIKELY(here->asleep) && here->scheduler->node && dispatcher_ready_at(here->scheduler) > 0)
+        dispatcher_wake(here);
     if (!here->attends && !here->over)
         dispatcher_come_back(here);
 }
