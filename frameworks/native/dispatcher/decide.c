@@ -60,7 +60,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     }
     here->anew = false;
     end_own_turn(here);
-    if (here->late || --here->decisions <= 0)
+    if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
     struct dispatcher_thread *next;
     for (;;) {
@@ -197,6 +197,8 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
         if (UNLIKELY(here->timed) || looks_outside(here))
             dispatcher_arm(here);
         dispatcher_goes_on(next);
+        if (UNLIKELY(dispatcher.signals_begun))
+            dispatcher.host->goes_on(next);
         return next;
     }
     uint16_t frame = here->frame;
@@ -516,6 +518,7 @@ static __attribute__((noinline)) void attend_to_chains(void) {
 }
 
 static void enter(void) {
+    processor_here()->inside = true;
     dispatcher.host->lock();
     dispatcher_entered();
 }
@@ -535,6 +538,7 @@ static void leave(void) {
         dispatcher.driver->kick();
     else if (sleeper)
         dispatcher.host->wake(sleeper);
+    processor_here()->inside = false;
 }
 
 /* That could take a turn, if there is one; not that which polls, if there is another. */
@@ -571,6 +575,13 @@ static void begin_to_wake(struct processor *processor) {
 
 void dispatcher_wake(struct processor *processor) {
     begin_to_wake(processor);
+    if (processor == dispatcher.poller)
+        dispatcher.driver->kick();
+    else
+        dispatcher.host->wake(processor);
+}
+
+TOOLS_UNSEEN void dispatcher_alert(struct processor *processor) {
     if (processor == dispatcher.poller)
         dispatcher.driver->kick();
     else
@@ -732,6 +743,7 @@ void dispatcher_add_processor(struct processor *processor, void *host, void *nod
 void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
     dispatcher.host->lock(); /* whoever has made it is done then */
     dispatcher_here = processor;
+    processor->inside = true;
     processor->error_number = error_number;
     processor->exceptions = exceptions;
     context_adopt(&processor->idle.context);
@@ -753,9 +765,9 @@ void dispatcher_carry_on(struct processor *processor, int *error_number, struct 
     processor->exceptions = exceptions;
 }
 
-uint32_t dispatcher_processors(void) { return dispatcher.processors_count; }
+TOOLS_UNSEEN uint32_t dispatcher_processors(void) { return dispatcher.processors_count; }
 
-const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }
+TOOLS_UNSEEN const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }
 
 void dispatcher_set_processors(uint32_t count) {
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
@@ -797,7 +809,7 @@ int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
     return 0;
 }
 
-void *dispatcher_processor_host(const struct processor *processor) { return processor->host; }
+TOOLS_UNSEEN void *dispatcher_processor_host(const struct processor *processor) { return processor->host; }
 
 void *dispatcher_node_of(const struct processor *processor) {
     return processor->scheduler == &dispatcher.root ? NULL : processor->scheduler;

@@ -867,19 +867,26 @@ TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
         here->patience = 0;
         return true;
     }
-    struct dispatcher_thread *self = here->current;
-    self->kept_on = here; /* its code may count on its kernel thread */
+    struct processor *before = dispatcher_keep_here();
     interrupt();
-    self->kept_on = NULL;
+    dispatcher_keep_as(before);
     return false;
 }
+
+TOOLS_UNSEEN struct processor *dispatcher_keep_here(void) {
+    struct processor *here = processor_here(), *before = here->current->kept_on;
+    here->current->kept_on = here;
+    if (dispatcher.several)
+        dispatcher.picky = true;
+    return before;
+}
+
+TOOLS_UNSEEN void dispatcher_keep_as(struct processor *before) { processor_here()->current->kept_on = before; }
 
 static void interrupt(void) {
     dispatcher_enter();
     struct processor *here = processor_here();
     bool was_armed = here->armed != 0;
-    if (UNLIKELY(dispatcher.several))
-        dispatcher.picky = true;
     here->armed = 0;
     here->late = false;
     charge_samples(here);
@@ -912,7 +919,10 @@ TOOLS_UNSEEN void dispatcher_signalled(void) {
     processor_here()->patience = 0;
 }
 
-void dispatcher_expect_signals(bool expected) { dispatcher.signals_expected = expected; }
+void dispatcher_expect_signals(bool expected) {
+    dispatcher.signals_expected = expected;
+    dispatcher.signals_begun = true;
+}
 
 void dispatcher_hold(void) {
     processor_here()->current->held++;

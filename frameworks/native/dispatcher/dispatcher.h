@@ -226,6 +226,8 @@ struct dispatcher_host {
     void (*signalled)(void);
     /* The same, if that has said that it should be called again: a thread goes on that could have been switched out. */
     void (*undisturbed)(void);
+    /* Several processors, once dispatcher_expect_signals has been called: the thread is about to go on. */
+    void (*goes_on)(struct dispatcher_thread *thread);
     /* No thread can ever run again; dispatcher_first_thread says which there are. Does not return. */
     void (*deadlocked)(void);
     /* The last thread has ended. Does not return. */
@@ -390,6 +392,15 @@ void dispatcher_signalled(void);
 
 /* Whether that can happen while nothing else is under way, so that threads that all wait are no deadlock. */
 void dispatcher_expect_signals(bool expected);
+
+/* The caller's code was interrupted where it counts on its kernel thread: it goes on here only, until the second is
+ * called with what the first has returned. Need no dispatcher_enter. */
+struct processor *dispatcher_keep_here(void);
+void dispatcher_keep_as(struct processor *before);
+
+/* One of several processors that may be idle comes to look what there is: see host->signalled. From a handler of
+ * signals that interrupts whatever it likes; once too often does no harm. */
+void dispatcher_alert(struct processor *processor);
 
 /* ---- Accounting by samples --------------------------------------------------------------------------------------- */
 

@@ -83,7 +83,7 @@ static void look(int64_t now) {
 static void attend_to_signals(void) {
     if (LIKELY(!dispatcher.signalled))
         return;
-    dispatcher.signalled = false;
+    (void)__atomic_exchange_n(&dispatcher.signalled, false, __ATOMIC_SEQ_CST); /* before what has come is looked at */
     dispatcher.host->signalled();
 }
 

@@ -53,6 +53,7 @@ struct dispatcher {
     const struct dispatcher_host *host;
     volatile bool signalled; /* the host has said so */
     bool signals_expected;
+    bool signals_begun; /* the host is to be asked whenever a thread goes on: several processors */
 
     /* Where there are several processors. */
     bool several;

@@ -103,7 +103,7 @@ struct catapults_options {
  * interrupted.
  * - A thread that is preempted by time goes on on the same kernel thread.
  * - Who waits lends its turns (1996, §3.4) to a thread that no processor runs; while one does, it is blocked.
- * - Until a later version: ENOTSUP: signals of threads (signals.h).
+ * - Until a later version: ENOTSUP: with activations signals of threads (signals.h).
  * - A child of catapults_fork has one processor.
  */
 

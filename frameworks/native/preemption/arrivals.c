@@ -13,10 +13,10 @@
 
 #include "preemption/preemption.h"
 
-/* A slot is empty, being written, full, or being read. */
-enum { SLOTS = 128, EMPTY = 0, BUSY = 1, FULL = 2 };
+/* Kernel threads take slots in turn; one at a time reads them. */
+enum { SLOTS = 128 };
 static struct {
-    _Atomic int state;
+    _Atomic bool full;
     siginfo_t info;
 } slots[SLOTS];
 static _Atomic unsigned oldest, newest;
@@ -39,18 +39,26 @@ int preemption_catch(int signal, unsigned long flags) {
 
 bool preemption_arrival(siginfo_t *info) {
     unsigned at = atomic_load(&oldest);
-    for (; at != atomic_load(&newest); at++) {
-        int full = FULL;
-        if (!atomic_compare_exchange_strong(&slots[at % SLOTS].state, &full, BUSY))
-            continue;
+    if (at != atomic_load(&newest) && atomic_load(&slots[at % SLOTS].full)) { /* else it is being written */
         *info = slots[at % SLOTS].info;
-        atomic_store(&slots[at % SLOTS].state, EMPTY);
+        atomic_store(&slots[at % SLOTS].full, false);
         atomic_store(&oldest, at + 1);
         return true;
     }
     if (atomic_exchange(&shut, false))
         preemption_unblock(caught_signals);
     return false;
+}
+
+bool preemption_arrivals_shut(void) { return atomic_load(&shut); }
+
+void preemption_arrivals_restart(void) {
+    for (unsigned i = 0; i < SLOTS; i++)
+        atomic_store(&slots[i].full, false);
+    atomic_store(&oldest, 0);
+    atomic_store(&newest, 0);
+    if (atomic_exchange(&shut, false))
+        preemption_unblock(caught_signals);
 }
 
 bool preemption_is_fault(const siginfo_t *info) {
@@ -75,10 +83,14 @@ static void handle(int signal, siginfo_t *info, void *context) {
         if (!keep(info))
             send_back(info, context);
         catcher->arrived();
+        if (preemption_pass_on()) { /* this kernel thread runs no threads */
+            set_error_number(error);
+            return;
+        }
         bool may = where != PREEMPTION_ELSEWHERE || just_sent(info, context);
         if (may)
             open_mask(context);
-        bool again = !may || catcher->interrupted(!application);
+        bool again = may ? catcher->interrupted(!application) : catcher->put_off();
         if (where != PREEMPTION_ELSEWHERE)
             preemption_settle(context);
         if (again)
@@ -89,12 +101,12 @@ static void handle(int signal, siginfo_t *info, void *context) {
 
 static bool keep(const siginfo_t *info) {
     unsigned at = atomic_load(&newest);
-    int empty = EMPTY;
-    if (at - atomic_load(&oldest) >= SLOTS || !atomic_compare_exchange_strong(&slots[at % SLOTS].state, &empty, BUSY))
-        return false;
+    do {
+        if ((int)(at - atomic_load(&oldest)) >= SLOTS)
+            return false;
+    } while (!atomic_compare_exchange_weak(&newest, &at, at + 1));
     slots[at % SLOTS].info = *info;
-    atomic_store(&slots[at % SLOTS].state, FULL);
-    atomic_store(&newest, at + 1);
+    atomic_store(&slots[at % SLOTS].full, true);
     return true;
 }
 

@@ -67,6 +67,13 @@ void preemption_look_again(const ucontext_t *context);
 /* The calling kernel thread blocks these signals no longer. Returns 0 or an error number. */
 int preemption_unblock(uint64_t signals);
 
+/* Neither does any other that can be interrupted, once it has been interrupted. */
+void preemption_unblock_all(uint64_t signals);
+
+/* A kernel thread that can be interrupted, for a handler that runs on one that cannot: there something is to be seen
+ * to. False: the caller can, or none can. */
+bool preemption_pass_on(void);
+
 /* For its handler: the interrupted code goes on with these signals blocked as well, until they are unblocked. */
 void preemption_put_off(uint64_t signals, ucontext_t *context);
 
@@ -75,6 +82,8 @@ void preemption_put_off(uint64_t signals, ucontext_t *context);
 /* All are called in the handler, wherever the program is, with errno free to be changed. */
 struct preemption_catcher {
     void (*arrived)(void); /* there is one to be asked for */
+    /* After `arrived`: the code that is interrupted must not be left; as the next. */
+    bool (*put_off)(void);
     /* After `arrived`: what is interrupted is the application's own code or, if `held`, a system call of its own that
      * waits or has sent the signal; that is not to be left. The mask of the kernel thread is as it was in that code;
      * the handler may be left by siglongjmp. True: come again shortly. */
@@ -91,6 +100,12 @@ int preemption_catch(int signal, unsigned long flags);
 
 /* The next one that has arrived; false: there is none. What finds no room here waits in the kernel. */
 bool preemption_arrival(siginfo_t *info);
+
+/* In a child of fork: none has. */
+void preemption_arrivals_restart(void);
+
+/* For signal.c: whether what finds no room waits. */
+bool preemption_arrivals_shut(void);
 
 /* Whether such a signal says that the interrupted code has caused it. */
 bool preemption_is_fault(const siginfo_t *info);

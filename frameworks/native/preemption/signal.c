@@ -3,6 +3,7 @@
  * the kernel thread that it keeps in a register or on that stack holds afterwards.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -17,17 +18,22 @@ enum { SOON = 100000, LATEST = 4000000 };
 
 /* Of each kernel thread, and so of every thread that it runs. */
 static _Thread_local struct {
+    bool attached;
     uint64_t mask;    /* of signals */
+    uint64_t opened;  /* those of `opened` that it does not block any more */
     uint64_t put_off; /* and these, for a while: see preemption_put_off */
     stack_t stack;    /* for handlers of signals that ask for one */
     int64_t patience; /* how soon we looked last time */
 } mine;
 
 static preemption_interrupted *interrupted;
-static struct sigaction before; /* whoever has asked for the signal */
+static _Atomic uint64_t opened;   /* signals that all kernel threads are to unblock */
+static _Atomic pid_t first, ours; /* the first that was attached, and of which process */
+static struct sigaction before;   /* whoever has asked for the signal */
 
 static void handle(int signal, siginfo_t *info, void *context);
 static bool is_ours(const siginfo_t *info);
+static void open_signals(ucontext_t *context);
 static bool waits(const ucontext_t *context);
 static void look_soon(void);
 static bool in_system_call(const ucontext_t *context);
@@ -44,11 +50,17 @@ int preemption_start(preemption_interrupted *function, const void *runtime) {
 }
 
 int preemption_attach(void) {
+    if (atomic_load(&ours) != getpid()) {
+        atomic_store(&first, (pid_t)syscall(SYS_gettid));
+        atomic_store(&ours, getpid());
+    }
+    mine.attached = true;
     sigset_t mask;
     if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigaltstack(NULL, &mine.stack) != 0)
         return errno;
     memcpy(&mine.mask, &mask, sizeof mine.mask);
-    int error = preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1));
+    mine.opened = atomic_load(&opened);
+    int error = preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1) | mine.opened);
     if (error)
         return error;
     mine.patience = SOON;
@@ -72,6 +84,34 @@ int preemption_unblock(uint64_t signals) {
     return sigprocmask(SIG_UNBLOCK, &open, NULL) == 0 ? 0 : errno; /* they may come at once, and be put off again */
 }
 
+void preemption_unblock_all(uint64_t signals) {
+    atomic_fetch_or(&opened, signals);
+    preemption_unblock(signals);
+}
+
+bool preemption_pass_on(void) {
+    pid_t other = atomic_load(&first);
+    if (mine.attached || !other)
+        return false;
+    syscall(SYS_tgkill, getpid(), other, PREEMPTION_SIGNAL);
+    return true;
+}
+
+/* What is to be unblocked by all, and what was put off, if there is room again. */
+__attribute__((noipa)) static void open_signals(ucontext_t *context) {
+    uint64_t all = atomic_load(&opened) & ~mine.opened, mask;
+    uint64_t news = all | (preemption_arrivals_shut() ? 0 : mine.put_off);
+    if (!news)
+        return;
+    mine.opened |= all;
+    preemption_unblock(news);
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    mask &= ~(news & ~mine.put_off); /* some may have come, and been put off again */
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+}
+
+__attribute__((noipa)) static bool puts_off(void) { return mine.put_off != 0; }
+
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
 __attribute__((noipa)) static int error_number(void) { return errno; }
 __attribute__((noipa)) static void set_error_number(int error) { errno = error; }
@@ -85,6 +125,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
         return;
     }
     int error = error_number();
+    open_signals(context);
     enum preemption_where where = preemption_where(context);
     if (where != PREEMPTION_ELSEWHERE)
         keep_rounding(context);
@@ -93,7 +134,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
         preemption_settle(context);
     if (where == PREEMPTION_APPLICATION)
         look_soon();
-    if (again)
+    if (again || puts_off())
         preemption_look_again(context);
     set_error_number(error);
 }

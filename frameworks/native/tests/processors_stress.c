@@ -180,6 +180,8 @@ static long leaves;
 static atomic_long leaves_taken;
 static catapults_barrier_t barrier;
 static atomic_int children, children_ended;
+static atomic_long sent, taken;
+static bool signals;
 
 static void compute(struct worker *self) {
     for (volatile int i = any(self, 30000); i > 0; i--)
@@ -426,8 +428,63 @@ static void wait_in_the_kernel(struct worker *self) {
         require(error_here() == EINTR);
 }
 
+/* Each is taken once: they queue. What is sent to who has ended is not counted. */
+static void take_signal(int number) {
+    int error = error_here();
+    if (catapults_now() % 3 == 0)
+        catapults_yield();
+    atomic_fetch_add(&taken, number == SIGRTMIN);
+    set_error_here(error);
+}
+
+static void send_signals(struct worker *self) {
+    for (int i = any(self, 4); i >= 0; i--) {
+        catapults_t thread = workers[any(self, WORKERS)].thread;
+        int error = catapults_sigqueue(thread, SIGRTMIN, (union sigval){0});
+        require(error == 0 || error == ESRCH || error == EAGAIN);
+        atomic_fetch_add(&sent, error == 0);
+    }
+    if (any(self, 3) == 0)
+        kill(getpid(), SIGUSR1);
+}
+
+/* One of the thread's own that it blocks is there when it looks. */
+static void wait_for_signal(struct worker *self) {
+    sigset_t set, before;
+    siginfo_t info;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    require(catapults_sigmask(SIG_BLOCK, &set, &before) == 0);
+    if (any(self, 2)) {
+        require(catapults_kill(catapults_self(), SIGUSR2) == 0);
+        catapults_yield();
+        int number;
+        require(catapults_sigwait(&set, &number) == 0 && number == SIGUSR2);
+    } else {
+        int number = catapults_sigtimedwait(&set, &info, catapults_now() + any(self, 200) * US);
+        require(number == -1 && (error_here() == EAGAIN || error_here() == EINTR));
+    }
+    require(catapults_sigmask(SIG_SETMASK, &before, NULL) == 0);
+}
+
+static void use_signals(struct worker *self) {
+    if (signals && any(self, 3) == 0)
+        wait_for_signal(self);
+    else if (signals)
+        send_signals(self);
+}
+
+static void begin_signals(void) {
+    struct sigaction action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    require(catapults_sigaction(SIGRTMIN, &action, NULL) == 0);
+    require(catapults_sigaction(SIGUSR1, &action, NULL) == 0);
+}
+
 static void do_something(struct worker *self) {
     switch (any(self, 20)) {
+    case 18:
+        use_signals(self);
+        break;
     case 0:
         catapults_sleep(any(self, 100) * US);
         break;
@@ -598,6 +655,7 @@ static void *work(void *argument) {
     }
     leave_own_code(self);
     catapults_barrier_wait(&barrier);
+    catapults_testcancel(); /* takes what has been sent until then */
     atomic_store(&self->ended, true);
     return self;
 }
@@ -710,10 +768,14 @@ static void run(uint64_t seed) {
     if (options.activations || getenv("CATAPULTS_ACTIVATIONS"))
         options.io = "epoll";
     bool replaces = any(&self, 2), forks = any(&self, 4) == 0;
-    fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us, %s%s%s\n", (unsigned long long)seed,
+    signals = any(&self, 2) && !options.activations && !getenv("CATAPULTS_ACTIVATIONS");
+    fprintf(stderr, "seed %llu: %d processors, %s, tick %lld us, %s%s%s%s\n", (unsigned long long)seed,
             options.processors, policy ? file_of(policy) : "built in", (long long)options.tick / US, options.io,
-            options.cooperative ? ", cooperative" : "", options.activations ? ", activations" : "");
+            options.cooperative ? ", cooperative" : "", options.activations ? ", activations" : "",
+            signals ? ", signals" : "");
     require(catapults_init(&options) == 0);
+    if (signals)
+        begin_signals();
     register_variables();
     if (any(&self, 3))
         grow_tree(&self);
@@ -750,6 +812,7 @@ static void run(uint64_t seed) {
     catapults_port_close(&port);
     require(catapults_join(server, NULL) == 0);
     require(catapults_join(further, NULL) == 0);
+    require(atomic_load(&taken) == atomic_load(&sent));
     require(leaf.state == 0 && leaves == atomic_load(&leaves_taken));
     while (atomic_load(&children_ended) < atomic_load(&children))
         catapults_sleep(50 * US);

@@ -65,11 +65,13 @@ void end(struct catapults_handle *self, void *result) {
     dispatcher_enter();
     if (__builtin_expect(self->held || self->stand_ins, 0))
         abandon(self);
-    if (__builtin_expect(processor_here()->turn != &self->dispatched, 0))
-        dispatcher_own_turn(); /* others run until then: it needs its stack */
-    self->signals.mask = ~UINT64_C(0);
+    signals_set_mask(self, ~UINT64_C(0));
     if (__builtin_expect(self->signals.pending | signals.pending | self->signals.due, 0))
         signals_end(self);
+    if (__builtin_expect(processor_here()->turn != &self->dispatched, 0))
+        dispatcher_own_turn(); /* others run until then: it needs its stack */
+    if (__builtin_expect(self->signals.pending, 0))
+        signals_forget(self);
     self->result = result;
     self->ended = true;
     self->word = 0;

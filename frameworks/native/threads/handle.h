@@ -80,7 +80,7 @@ struct catapults_handle {
     _Alignas(64) struct dispatcher_thread dispatched; /* last: the policy's part follows */
 };
 
-static inline struct catapults_handle *handle_of(struct dispatcher_thread *thread) {
+static inline __attribute__((always_inline)) struct catapults_handle *handle_of(struct dispatcher_thread *thread) {
     return (struct catapults_handle *)((char *)thread - offsetof(struct catapults_handle, dispatched));
 }
 

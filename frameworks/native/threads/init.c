@@ -85,6 +85,7 @@ int catapults_init(const struct catapults_options *options) {
                                           .tidy = stack_cool,
                                           .signalled = signals_attend,
                                           .undisturbed = signals_undisturbed,
+                                          .goes_on = signals_goes_on,
                                           .deadlocked = report_deadlock,
                                           .finished = finished};
     if (!options)

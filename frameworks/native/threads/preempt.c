@@ -14,17 +14,35 @@ enum { TICK = 4000000 }; /* nanoseconds */
 static bool started; /* the kernel thread can be interrupted */
 static bool preempts;
 
-static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
+static TOOLS_UNSEEN bool see_to_it(enum preemption_where where) {
     bool again = false;
     if (signals_wait_for_code())
-        again = where == PREEMPTION_ELSEWHERE || signals_interrupted(where == PREEMPTION_CALL);
+        again = where == PREEMPTION_ELSEWHERE ? signals_put_off() : signals_interrupted(where == PREEMPTION_CALL);
     if (!preempts)
         return again;
-    if (!signals.taken || preemption_is_due())
-        return dispatcher_interrupted(where == PREEMPTION_APPLICATION) || again;
+    bool called = dispatcher_guard.several && processors_called(false);
+    if (!signals.taken || called || preemption_is_due()) {
+        bool later = dispatcher_interrupted(where == PREEMPTION_APPLICATION);
+        if (later && called)
+            processors_called(true);
+        return later || again;
+    }
     if (!again)
         preemption_rearm(); /* the timer was set for a signal */
     return again;
+}
+
+/* While the code is not to be left, no other processor interrupts again: however many have a reason, the stack has room
+ * for the frames. */
+static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
+    if (!dispatcher_guard.several)
+        return see_to_it(where);
+    if (where != PREEMPTION_ELSEWHERE) {
+        processors_answer();
+        return see_to_it(where);
+    }
+    bool again = see_to_it(where);
+    return processors_answer() || again || signals_wait_for_code();
 }
 
 /* 0 or an error number. */
@@ -37,17 +55,19 @@ static int start(void) {
 }
 
 void preempt_for_signals(void) {
-    if (!started)
+    if (!started && !runtime.several)
         start(); /* else threads are found when they call */
 }
 
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
     host->arm = NULL;
     host->tick = options->tick > 0 ? options->tick : TICK;
-    if (options->cooperative || runtime.activations)
+    if (runtime.activations || (options->cooperative && !runtime.several))
         return;
     /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
-    int error = start();
+    int error = start(); /* of several processors also for signals, while each begins */
+    if (options->cooperative)
+        return;
     preempts = !error;
     if (!error)
         host->arm = preemption_arm;

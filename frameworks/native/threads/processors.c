@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "contexts/memory.h"
+#include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "sa.h"
 #include "threads/processor_time.h"
@@ -33,8 +34,11 @@ __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 /* What the runtime keeps of a processor. */
 struct kernel_thread {
     _Atomic uint32_t awake; /* a futex: 0 while it sleeps */
+    _Atomic bool called;    /* another has had it interrupted, for the dispatcher */
+    _Atomic bool asked;     /* and it has not answered yet */
     struct processor *processor;
-    pid_t thread; /* 0: it has not begun */
+    pid_t thread;  /* 0: it has not begun */
+    sigset_t mask; /* that it begins with */
     _Alignas(16) char signals[OVERFLOW_STACK];
     struct dispatcher_exceptions no_exceptions;
 };
@@ -116,7 +120,9 @@ static void futex_wait_interrupted(_Atomic uint32_t *word, uint32_t value) {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
 }
 
-static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }
+static TOOLS_UNSEEN void futex_wake(_Atomic uint32_t *word) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
 
 enum { FREE, HELD, WANTED };
 static _Atomic uint32_t word = FREE;
@@ -171,7 +177,7 @@ static void unlock(void) {
 
 /* ---- Sleeping ---------------------------------------------------------------------------------------------------- */
 
-static struct kernel_thread *kernel_thread_of(const struct processor *processor) {
+static TOOLS_UNSEEN struct kernel_thread *kernel_thread_of(const struct processor *processor) {
     struct kernel_thread *one = dispatcher_processor_host(processor);
     return one ? one : &first;
 }
@@ -193,21 +199,66 @@ static void sleep_(struct processor *processor) {
     lock();
 }
 
-static void wake(struct processor *processor) {
+static TOOLS_UNSEEN void wake(struct processor *processor) {
     struct kernel_thread *other = kernel_thread_of(processor);
     atomic_store_explicit(&other->awake, 1, memory_order_release);
     futex_wake(&other->awake);
 }
 
-/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+/* ---- Interrupting ------------------------------------------------------------------------------------------------ */
+
+TOOLS_UNSEEN void processors_interrupt(const struct processor *processor) {
+    struct kernel_thread *one = kernel_thread_of(processor);
+    if (one->thread && !atomic_exchange(&one->asked, true))
+        syscall(SYS_tgkill, getpid(), one->thread, PREEMPTION_SIGNAL);
+}
 
 static void interrupt(struct processor *processor) {
-    pid_t thread = kernel_thread_of(processor)->thread;
-    if (runtime.activations)
+    if (runtime.activations) {
         activations_interrupt(processor->number);
-    else if (thread)
-        tgkill(getpid(), thread, PREEMPTION_SIGNAL);
+        return;
+    }
+    atomic_store(&kernel_thread_of(processor)->called, true);
+    processors_interrupt(processor);
 }
+
+TOOLS_UNSEEN bool processors_called(bool still) {
+    return atomic_exchange(&kernel_thread_of(processor_here())->called, still);
+}
+
+TOOLS_UNSEEN bool processors_answer(void) {
+    struct kernel_thread *self = kernel_thread_of(processor_here());
+    atomic_store(&self->asked, false);
+    return atomic_load(&self->called);
+}
+
+const struct processor *processors_runner_of(const struct dispatcher_thread *thread) {
+    for (uint32_t i = 0; i < dispatcher_processors(); i++)
+        if (dispatcher_processor_at(i)->current == thread)
+            return dispatcher_processor_at(i);
+    return NULL;
+}
+
+TOOLS_UNSEEN void processors_alert(void) {
+    static _Atomic uint32_t next;
+    struct processor *here = processor_here(), *other = NULL;
+    uint32_t count = dispatcher_processors(), start = atomic_fetch_add(&next, 1);
+    bool idle = here->current == &here->idle;
+    for (uint32_t i = 0; i < count && !idle; i++) {
+        struct processor *one = (struct processor *)dispatcher_processor_at((start + i) % count);
+        if (!one || one == here || one->parked)
+            continue;
+        other = one;
+        if (one->asleep)
+            break;
+    }
+    if (idle || (other && other->asleep))
+        dispatcher_alert(idle ? here : other);
+    else if (other)
+        processors_interrupt(other);
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 void processors_prepare(struct dispatcher_host *host) {
     host->lock = lock;
@@ -224,11 +275,13 @@ void processors_prepare(struct dispatcher_host *host) {
 static void *run(void *argument) {
     struct kernel_thread *self = argument;
     overflow_attach(self->signals, sizeof self->signals); /* before preempt_attach, which looks at it */
-    preempt_attach();
     lock();
+    dispatcher_here = self->processor; /* before there can be signals */
     self->thread = gettid();
     processor_time_attach(self->thread);
     unlock();
+    pthread_sigmask(SIG_SETMASK, &self->mask, NULL);
+    preempt_attach();
     dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
 }
 
@@ -239,7 +292,11 @@ static int make_thread(struct kernel_thread *one) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_SIZE + PTHREAD_STACK_MIN);
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &one->mask);
     int error = pthread_create(&thread, &attributes, run, one);
+    pthread_sigmask(SIG_SETMASK, &one->mask, NULL);
     pthread_attr_destroy(&attributes);
     return error;
 }

@@ -131,6 +131,22 @@ void processors_restart(void);
 /* Calls it for each kernel thread that is a processor. Within dispatcher_enter; there are several. */
 void processors_each(void (*function)(pid_t thread));
 
+/* Has the kernel thread of a processor interrupted, so that it looks at what it runs. The processor that a thread runs
+ * on; NULL: none. Both within dispatcher_enter. */
+void processors_interrupt(const struct processor *processor);
+const struct processor *processors_runner_of(const struct dispatcher_thread *thread);
+
+/* Something has arrived that the processor of the caller may not be able to see to soon: one that is idle does, if
+ * there is one, or another that runs something. From a handler of signals that interrupts whatever it likes. */
+void processors_alert(void);
+
+/* Whether another processor had this one interrupted for the dispatcher, and nothing was done about it yet. Only its
+ * own handler asks. */
+bool processors_called(bool still);
+
+/* That it can be interrupted again; the same question. */
+bool processors_answer(void);
+
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);

@@ -34,7 +34,7 @@ int catapults_sigaction(int number, const struct sigaction *action, struct sigac
         errno = EINVAL;
         return -1;
     }
-    if (action && dispatcher_guard.several) {
+    if (action && signals_are_refused()) {
         errno = ENOTSUP;
         return -1;
     }
@@ -47,7 +47,7 @@ int catapults_sigaction(int number, const struct sigaction *action, struct sigac
         signals_own(number);
     }
     if (before)
-        *before = signals.actions[number];
+        *before = signals_action_of(number);
     if (action)
         signals_set_action(number, action);
     dispatcher_leave();
@@ -65,9 +65,21 @@ void signals_own(int number) {
     open_kernel_mask(number);
 }
 
+/* A fault on another processor may read it meanwhile. */
+static void write_action(int number, const struct sigaction *action) {
+    uint64_t words[sizeof *action / 8], *to = (uint64_t *)&signals.actions[number];
+    memcpy(words, action, sizeof words);
+    uint32_t writing = signals.writing;
+    __atomic_store_n(&signals.writing, writing + 1, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < sizeof words / 8; i++)
+        __atomic_store_n(&to[i], words[i], __ATOMIC_RELEASE); /* after that */
+    __atomic_store_n(&signals.writing, writing + 2, __ATOMIC_RELEASE);
+    __atomic_fetch_and(&signals.reset, ~signal_bit(number), __ATOMIC_RELAXED);
+}
+
 void signals_set_action(int number, const struct sigaction *action) {
     uint64_t bit = signal_bit(number);
-    signals.actions[number] = *action;
+    write_action(number, action);
     signals.handled = is_handler(action) ? signals.handled | bit : signals.handled & ~bit;
     dispatcher_expect_signals(signals.handled || signals.waiters);
     install(number);
@@ -102,8 +114,14 @@ static void open_kernel_mask(int number) {
     if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigismember(&mask, number) != 1)
         return;
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
-        handle_of(t)->signals.mask |= signal_bit(number);
-    preemption_unblock(signal_bit(number));
+        __atomic_fetch_or(&handle_of(t)->signals.mask, signal_bit(number), __ATOMIC_RELAXED);
+    if (!dispatcher_guard.several) {
+        preemption_unblock(signal_bit(number));
+        return;
+    }
+    preemption_unblock_all(signal_bit(number));
+    for (uint32_t i = 0; i < dispatcher_processors(); i++)
+        processors_interrupt(dispatcher_processor_at(i));
 }
 
 static void tell_activations(void) {

@@ -9,13 +9,34 @@
 #include "threads/signals.h"
 
 static TOOLS_UNSEEN void arrived(void) {
-    signals.arrived = true;
+    __atomic_store_n(&signals.arrived, true, __ATOMIC_SEQ_CST);
     dispatcher_signalled();
 }
 
-TOOLS_UNSEEN bool signals_wait_for_code(void) { return signals.arrived || signals.late; }
+/* Of several processors. */
+static TOOLS_UNSEEN bool who_runs_is_due(void) {
+    const struct processor *here = processor_here();
+    if (here->current == &here->idle)
+        return false;
+    const struct catapults_handle *self = handle_of(here->current);
+    return self->signals.due && self->signals.place == SIGNAL_PLACE_ELSEWHERE;
+}
 
+TOOLS_UNSEEN bool signals_wait_for_code(void) {
+    return signals.arrived || signals.late || (dispatcher_guard.several && who_runs_is_due());
+}
+
+TOOLS_UNSEEN bool signals_put_off(void) {
+    /* Each at most once: who cannot look either comes here in its turn. */
+    if (dispatcher_guard.several && signals.arrived &&
+        __atomic_fetch_add(&signals.alerted, 1, __ATOMIC_RELAXED) < dispatcher_processors())
+        processors_alert();
+    return true;
+}
+
+/* In code that may count on its kernel thread, until it goes on. */
 static __attribute__((noinline)) bool serve(bool held) {
+    struct processor *kept_on = dispatcher_keep_here();
     if (held)
         dispatcher_hold();
     dispatcher_enter();
@@ -24,36 +45,40 @@ static __attribute__((noinline)) bool serve(bool held) {
     signals_check(handle_self());
     if (held)
         dispatcher_release();
+    dispatcher_keep_as(kept_on);
     return signals_wait_for_code();
 }
 
 TOOLS_UNSEEN bool signals_interrupted(bool held) {
     const struct processor *here = processor_here();
-    return here->polling || signals.off || here->current->held ? true : serve(held);
+    bool busy = here->polling || here->inside || here->current == &here->idle || here->current->held;
+    return busy || signals.off ? signals_put_off() : serve(held);
 }
 
 static __attribute__((noinline)) void fault(siginfo_t *info, void *context, bool held) {
     struct catapults_handle *self = handle_self();
     int number = info->si_signo;
-    const struct sigaction *action = &signals.actions[number];
-    bool handled = (action->sa_flags & SA_SIGINFO) || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
-    if (!handled || (self->signals.mask & signal_bit(number))) {
+    const struct sigaction action = signals_action_of(number);
+    bool handled = (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+    if (!handled || (signals_mask(self) & signal_bit(number))) {
         signal(number, SIG_DFL); /* it comes again as soon as this returns */
         if (number == SIGTRAP || number == SIGSYS)
             raise(number);
         return;
     }
+    struct processor *kept_on = dispatcher_keep_here();
     if (held)
         dispatcher_hold();
-    signals_deliver(self, info, context);
+    signals_deliver_fault(self, info, context, held);
     if (held)
         dispatcher_release();
+    dispatcher_keep_as(kept_on);
 }
 
 static TOOLS_UNSEEN void faulted(siginfo_t *info, void *context, bool held) { fault(info, context, held); }
 
 void signals_catch_start(void) {
     static const struct preemption_catcher catcher = {
-        .arrived = arrived, .interrupted = signals_interrupted, .fault = faulted};
+        .arrived = arrived, .put_off = signals_put_off, .interrupted = signals_interrupted, .fault = faulted};
     preemption_catch_start(&catcher);
 }

@@ -45,7 +45,7 @@ static int wait_for_one(const sigset_t *set, siginfo_t *info, int64_t instant, b
     struct signal_waiter waiter = {.thread = self, .set = signals_of(set)};
     if (!waiter.set)
         return EINVAL;
-    if (dispatcher_guard.several)
+    if (signals_are_refused())
         return ENOTSUP;
     for (;;) {
         catapults_testcancel();
@@ -92,7 +92,7 @@ int catapults_sigtimedwait(const sigset_t *set, siginfo_t *info, int64_t instant
 /* ---- sigsuspend -------------------------------------------------------------------------------------------------- */
 
 int catapults_sigsuspend(const sigset_t *mask) {
-    if (dispatcher_guard.several) {
+    if (signals_are_refused()) {
         errno = ENOTSUP;
         return -1;
     }
@@ -106,9 +106,10 @@ int catapults_sigsuspend(const sigset_t *mask) {
     for (uint64_t left = signals_of(mask) & ~signals.taken; left; left &= left - 1)
         signals_own(__builtin_ctzll(left) + 1);
     self->signals.place = SIGNAL_PLACE_WAIT; /* the same: it looks */
-    self->signals.mask = signals_of(mask);
+    signals_set_mask(self, signals_of(mask));
     signals_take_up();
-    self->signals.due |= ((self->signals.pending | signals.pending) & ~self->signals.mask) != 0;
+    if ((self->signals.pending | signals.pending) & ~self->signals.mask)
+        signals_set_due(self, true);
     dispatcher_leave();
     catapults_preemption_release();
     while (outcome == SIGNALS_NONE) {
@@ -117,7 +118,7 @@ int catapults_sigsuspend(const sigset_t *mask) {
         self->signals.place = SIGNAL_PLACE_ELSEWHERE;
         dispatcher_leave();
         if (result == ECANCELED) {
-            self->signals.mask = signals_of(&before);
+            signals_set_mask(self, signals_of(&before));
             catapults_testcancel();
         }
         outcome = signals_run(self);

@@ -23,7 +23,11 @@ static struct signal_waiter *waiter_for(const struct catapults_handle *thread, i
 static void give(struct signal_waiter *waiter, const siginfo_t *info);
 static struct catapults_handle *target_of(int number);
 static void make_due(struct catapults_handle *thread);
+static void make_due_among_several(struct catapults_handle *thread, bool was_due);
+static void interpose(struct catapults_handle *thread);
 static void resumed(void);
+
+bool signals_are_refused(void) { return dispatcher_guard.several && activations_running(); }
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
@@ -53,7 +57,7 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
         give(waiter, info);
         return 0;
     }
-    struct catapults_handle *target = thread ? (thread->signals.mask & bit ? NULL : thread) : target_of(number);
+    struct catapults_handle *target = thread ? (signals_mask(thread) & bit ? NULL : thread) : target_of(number);
     if (target && signals_ignores(number))
         return 0;
     uint64_t *pending = thread ? &thread->signals.pending : &signals.pending;
@@ -167,15 +171,24 @@ static void give(struct signal_waiter *waiter, const siginfo_t *info) {
         dispatcher_unblock_only(&waiter->thread->dispatched);
 }
 
+/* Who runs there, if it takes such a signal; or NULL. */
+static struct catapults_handle *taker_on(const struct processor *processor, uint64_t bit) {
+    struct dispatcher_thread *t = processor->current;
+    bool runs = t != &processor->idle && t->state != THREAD_ENDED && t->state != THREAD_SUSPENDED;
+    return runs && !(signals_mask(handle_of(t)) & bit) ? handle_of(t) : NULL;
+}
+
 /* Of a signal for the process; NULL: all block it. */
 static struct catapults_handle *target_of(int number) {
     uint64_t bit = signal_bit(number);
-    struct catapults_handle *running = handle_self(), *suspended = NULL;
-    if (running->dispatched.state != THREAD_ENDED && !(running->signals.mask & bit))
+    struct catapults_handle *running = taker_on(processor_here(), bit), *suspended = NULL;
+    for (uint32_t i = 0; !running && dispatcher_guard.several && i < dispatcher_processors(); i++)
+        running = taker_on(dispatcher_processor_at(i), bit);
+    if (running)
         return running;
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
         struct catapults_handle *thread = handle_of(t);
-        if (thread->signals.mask & bit)
+        if (signals_mask(thread) & bit)
             continue;
         if (t->state != THREAD_SUSPENDED)
             return thread;
@@ -189,7 +202,8 @@ static struct catapults_handle *target_of(int number) {
 static void make_due(struct catapults_handle *thread) {
     struct signal_state *state = &thread->signals;
     struct dispatcher_thread *t = &thread->dispatched;
-    state->due = true;
+    bool was_due = state->due;
+    signals_set_due(thread, true);
     switch ((enum signal_place)state->place) {
     case SIGNAL_PLACE_NEW:
         break; /* it looks when it begins */
@@ -200,18 +214,43 @@ static void make_due(struct catapults_handle *thread) {
         }
         break;
     case SIGNAL_PLACE_ELSEWHERE:
-        if (t == processor_here()->current || (t->state == THREAD_BLOCKED && t->reason == BLOCK_KERNEL)) {
+        if (dispatcher_guard.several) {
+            make_due_among_several(thread, was_due);
+        } else if (t == processor_here()->current || (t->state == THREAD_BLOCKED && t->reason == BLOCK_KERNEL)) {
             struct catapults_handle *late = signals.late;
             signals.late = thread;
             if (late && late != thread && late->signals.due)
                 make_due(late);
             dispatcher_signalled();
-        } else if (!state->interposed) {
-            state->interposed = true;
-            context_interpose(&t->context, resumed);
+        } else {
+            interpose(thread);
         }
         break;
     }
+}
+
+static void interpose(struct catapults_handle *thread) {
+    if (thread->signals.interposed)
+        return;
+    thread->signals.interposed = true;
+    context_interpose(&thread->dispatched.context, resumed);
+}
+
+/* Where it runs it is interrupted, and again by the timer there as long as it is due; on the processor of the caller it
+ * looks when the call ends, unless it is about to lose that. */
+static void make_due_among_several(struct catapults_handle *thread, bool was_due) {
+    const struct processor *here = processor_here(), *runner = processors_runner_of(&thread->dispatched);
+    if (!runner)
+        interpose(thread);
+    else if (here->attends || (runner != here && !was_due))
+        processors_interrupt(runner);
+}
+
+/* One that was due while it ran, and has not looked since. */
+void signals_goes_on(struct dispatcher_thread *t) {
+    struct catapults_handle *thread = handle_of(t);
+    if (signals_due(thread) && thread->signals.place == SIGNAL_PLACE_ELSEWHERE && t != processor_here()->current)
+        interpose(thread);
 }
 
 /* Between the switch to the thread and where it goes on. */
@@ -219,7 +258,7 @@ static void resumed(void) {
     struct catapults_handle *self = handle_self();
     context_enter(&self->dispatched.context);
     self->signals.interposed = false;
-    if (self->signals.due)
+    if (signals_due(self))
         signals_run_in_wait(self);
     context_return(&handle_self()->dispatched.context);
 }
@@ -235,7 +274,8 @@ void signals_retarget(void) {
 /* ---- Taking up --------------------------------------------------------------------------------------------------- */
 
 void signals_take_up(void) {
-    signals.arrived = false;
+    __atomic_store_n(&signals.alerted, 0, __ATOMIC_RELAXED);
+    (void)__atomic_exchange_n(&signals.arrived, false, __ATOMIC_SEQ_CST); /* before what has arrived is looked at */
     struct catapults_handle *late = signals.late;
     signals.late = NULL;
     if (late && late->signals.due)
@@ -250,29 +290,33 @@ void signals_attend(void) { signals_take_up(); }
 
 void signals_undisturbed(void) {
     struct catapults_handle *self = handle_self();
-    if (self->signals.due && self->signals.place == SIGNAL_PLACE_ELSEWHERE)
+    if (signals_due(self) && self->signals.place == SIGNAL_PLACE_ELSEWHERE)
         signals_run_in_wait(self);
 }
 
 void signals_end(struct catapults_handle *self) {
-    struct signal_state *state = &self->signals;
-    state->pending = 0;
-    state->due = false;
+    signals_set_due(self, false);
     if (signals.late == self)
         signals.late = NULL;
-    free_queue(&state->queue);
-    if (signals.pending)
+    signals_forget(self);
+    if (signals.pending) {
         signals_retarget();
+        dispatcher_unblocked(); /* one that was blocked may have taken the turn: `exit` is of a thread that is RUNNING
+                                 */
+    }
+}
+
+void signals_forget(struct catapults_handle *self) {
+    self->signals.pending = 0;
+    free_queue(&self->signals.queue);
 }
 
 void signals_restart(struct catapults_handle *self) {
-    siginfo_t info;
-    while (preemption_arrival(&info))
-        ;
+    preemption_arrivals_restart();
     free_queue(&self->signals.queue);
     free_queue(&signals.queue);
     self->signals.pending = signals.pending = 0;
-    self->signals.due = false;
+    signals_set_due(self, false);
     signals.waiters = NULL;
     signals.late = NULL;
     signals.arrived = false;
@@ -285,7 +329,7 @@ static const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SI
                                UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGSYS - 1);
 
 int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
-    if (set && dispatcher_guard.several)
+    if (set && signals_are_refused())
         return ENOTSUP;
     struct catapults_handle *self = handle_self();
     uint64_t mask = self->signals.mask, old = mask;
@@ -311,10 +355,11 @@ int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
     /* What the kernel does by itself must not come past the mask; faults are nobody's business but the thread's. */
     for (uint64_t left = mask & ~signals.taken & ~faults; left; left &= left - 1)
         signals_own(__builtin_ctzll(left) + 1);
-    self->signals.mask = mask;
+    signals_set_mask(self, mask);
     if (old & ~mask) {
         signals_take_up();
-        self->signals.due |= ((self->signals.pending | signals.pending) & ~mask) != 0;
+        if ((self->signals.pending | signals.pending) & ~mask)
+            signals_set_due(self, true);
     }
     if (signals.pending & mask & ~old) {
         signals_retarget();
@@ -328,7 +373,7 @@ int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
 static int direct(catapults_t thread, int number, int code, union sigval value) {
     if (number < 0 || number >= _NSIG || (number && (signals_reserved() & signal_bit(number))))
         return EINVAL;
-    if (number && dispatcher_guard.several)
+    if (number && signals_are_refused())
         return ENOTSUP;
     siginfo_t info = {.si_signo = number, .si_code = code};
     info.si_pid = getpid();
@@ -359,5 +404,6 @@ int catapults_sigpending(sigset_t *set) {
     struct catapults_handle *self = handle_self();
     signals_to(set, (self->signals.pending | signals.pending) & self->signals.mask);
     dispatcher_leave();
+    signals_check(self);
     return 0;
 }

@@ -7,12 +7,18 @@
  *
  * - A thread that runs in the application's code: at once, in the kernel's handler (signal_catch.c).
  *
- * - One that runs elsewhere is `late`: as soon as the timer finds it there, or in a call that looks.
+ * - One that runs elsewhere is `late`: as soon as the timer finds it there, or in a call that looks. On another
+ *   processor: that is interrupted.
  *
  * - One that waits in such a call is unblocked: ERESTART of cancel_block, when all is in order; or in the middle of the
  *   wait (signals_run_in_wait).
  *
  * - One that is ready or suspended: when it runs next, for a frame is put upon its stack.
+ *
+ * With several processors all of this is done by whoever has the lock of the runtime; the mask and `due` of a thread,
+ * which it looks at without, are read and written by atomic instructions. A handler of the kernel's on whichever
+ * processor keeps what arrives, and passes it on if that one is not in the dispatcher (`inside`); if it cannot soon,
+ * another one is told to (processors_alert).
  *
  *   signals.c         masks, what pends, who gets what
  *   signal_actions.c  the application's actions, and the kernel's
@@ -47,8 +53,12 @@ struct signals {
     uint64_t pending;                /* directed at the process */
     struct signal_queue queue;
     struct signal_waiter *waiters; /* in the order in which they came */
-    struct catapults_handle *late; /* it is due, and was running where it could not be interrupted; or NULL */
+    struct catapults_handle *late; /* it is due, and was running where it could not be interrupted; or NULL. Of several
+                                      processors it is who is due and runs */
+    uint64_t reset;                /* those whose handler a fault has used up (SA_RESETHAND) without the lock */
+    uint32_t writing;              /* odd: an action is being written; it counts, for those who read without the lock */
     volatile bool arrived;         /* something, by preemption_arrival */
+    uint32_t alerted;              /* how many processors were told to look for it */
     volatile bool off;             /* an interrupted system call is the runtime's own */
     bool by_upcall;                /* they arrive by sa.h */
 };
@@ -80,11 +90,29 @@ void signals_retarget(void);
  * thread waits for may have happened since, or it may have been taken out of its list. */
 void signals_run_in_wait(struct catapults_handle *self);
 
-/* The thread ends, and blocks all, while something pends for it or for the process. */
+/* The thread ends, and blocks all, while something pends for it or for the process. May run other threads. */
 void signals_end(struct catapults_handle *self);
+/* What pends for it pends no more. */
+void signals_forget(struct catapults_handle *self);
 
 /* In a child of fork. */
 void signals_restart(struct catapults_handle *self);
+
+/* ENOTSUP to whoever wants to block, catch, send or await some: several processors that activations carry. */
+bool signals_are_refused(void);
+
+static inline bool signals_due(const struct catapults_handle *thread) {
+    return __atomic_load_n(&thread->signals.due, __ATOMIC_RELAXED);
+}
+static inline void signals_set_due(struct catapults_handle *thread, bool due) {
+    __atomic_store_n(&thread->signals.due, due, __ATOMIC_RELAXED);
+}
+static inline uint64_t signals_mask(const struct catapults_handle *thread) {
+    return __atomic_load_n(&thread->signals.mask, __ATOMIC_RELAXED);
+}
+static inline void signals_set_mask(struct catapults_handle *thread, uint64_t mask) {
+    __atomic_store_n(&thread->signals.mask, mask, __ATOMIC_RELAXED);
+}
 
 /* ---- Outside of it ----------------------------------------------------------------------------------------------- */
 
@@ -99,15 +127,18 @@ enum signals_outcome signals_run(struct catapults_handle *self);
 
 /* At the end of a call that can wait and has returned something. */
 static inline void signals_check(struct catapults_handle *self) {
-    if (__builtin_expect(self->signals.due, 0))
+    if (__builtin_expect(signals_due(self), 0))
         signals_run(self);
 }
 
-/* Runs the handler of one, which the thread does not block; `context`: of a fault. */
-enum signals_outcome signals_deliver(struct catapults_handle *self, siginfo_t *info, void *context);
+/* Runs the handler of a fault, which the thread does not block; `anywhere`: in whatever code it was. */
+void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void *context, bool anywhere);
+
+/* What the application has asked for. */
+struct sigaction signals_action_of(int number);
 
 /* For the dispatcher (dispatcher_host). */
-void signals_attend(void), signals_undisturbed(void);
+void signals_attend(void), signals_undisturbed(void), signals_goes_on(struct dispatcher_thread *thread);
 
 /* The runtime has the kernel's handler of the signal from now on. */
 void signals_own(int number);
@@ -119,6 +150,7 @@ void signals_default(int number);
  * may be left. `held`: not for good. True: come again. */
 bool signals_wait_for_code(void);
 bool signals_interrupted(bool held);
+bool signals_put_off(void); /* the same where that may not be left */
 void signals_catch_start(void);
 
 #endif

@@ -4,14 +4,16 @@
  * Each thread has a mask of its own, which a new one inherits from its creator. A signal is directed at a thread
  * (catapults_kill, catapults_sigqueue, a fault of its own), or at the process (kill, a timer of the kernel, a child
  * that ends). What is directed at a thread that blocks it pends there. One for the process goes to the thread that has
- * waited for it longest in catapults_sigwait; else to the thread that runs; else to the oldest one that neither blocks
- * it nor is suspended, which mostly is main; and pends at the process while all block it. Standard signals pend once,
+ * waited for it longest in catapults_sigwait; else to the thread that runs, or one of those that run, where the kernel
+ * has delivered it before others; else to the oldest one that neither blocks it nor is suspended, which mostly is main;
+ * and pends at the process while all block it. Standard signals pend once,
  * those from SIGRTMIN on queue with their values; the lowest number is delivered first.
  *
  * Handlers are installed with catapults_sigaction. One runs in the context of its thread, on its stack, with its errno:
  *
- * - at once, if the thread runs in the application's own code (see "Preemption" in catapults/threads.h); otherwise as
- *   soon as it is back there, or when it enters or leaves a call of this interface that can wait;
+ * - at once, if the thread runs in the application's own code (see "Preemption" in catapults/threads.h), on whichever
+ *   processor; otherwise as soon as it is back there, or when it enters or leaves a call of this interface that can
+ *   wait;
  * - if the thread is ready, when it runs next;
  * - if it waits in a call of this interface, it is woken for it: see below;
  * - for a fault of its own (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS by the processor): at once, wherever that
@@ -46,6 +48,13 @@
  * - While a handler is installed, or a thread waits for a signal, threads that wait for nothing else are no deadlock.
  * - catapults_fork: the child has the mask of the caller, and no signal pends in it. exec(2) passes on the mask of the
  *   kernel thread; catapults_execve that of the caller, and what pends for it.
+ * - With several processors code that a handler has interrupted goes on on the same kernel thread, whatever the handler
+ *   does, unless it leaves by catapults_siglongjmp. What kill(2) sends to the process itself may be handled by a thread
+ *   that runs elsewhere, after kill has returned (what raise(3) and catapults_kill send to the caller is handled
+ *   before); and signals that queue, sent from outside by sigqueue(2), may overtake each other where the kernel
+ * delivers them to two processors at once: those of catapults_sigqueue never do. A system call of the application's own
+ * is made again after a handler of catapults_kill.
+ * - With several processors and catapults_options.activations: ENOTSUP, until a later version.
  * - With catapults_options.activations a thread that computes gets its signals when it calls this interface next.
  */
 #ifndef CATAPULTS_SIGNALS_H
@@ -101,6 +110,7 @@ typedef struct {
     uint64_t mask;
     uint32_t held;
     int saves;
+    struct processor *kept_on;
 } catapults_sigjmp_buf[1];
 #define catapults_sigsetjmp(buffer, save_mask)                                                                         \
     (catapults_sigjmp_begin((buffer), (save_mask)), sigsetjmp((buffer)->registers, 0))
