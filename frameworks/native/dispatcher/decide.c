@@ -518,7 +518,7 @@ static __attribute__((noinline)) void attend_to_chains(void) {
 }
 
 static void enter(void) {
-    processor_here()->inside = true;
+    __atomic_store_n(&processor_here()->inside, true, __ATOMIC_RELAXED);
     dispatcher.host->lock();
     dispatcher_entered();
 }
@@ -538,7 +538,7 @@ static void leave(void) {
         dispatcher.driver->kick();
     else if (sleeper)
         dispatcher.host->wake(sleeper);
-    processor_here()->inside = false;
+    __atomic_store_n(&processor_here()->inside, false, __ATOMIC_RELAXED);
 }
 
 /* That could take a turn, if there is one; not that which polls, if there is another. */
@@ -743,7 +743,7 @@ void dispatcher_add_processor(struct processor *processor, void *host, void *nod
 void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
     dispatcher.host->lock(); /* whoever has made it is done then */
     dispatcher_here = processor;
-    processor->inside = true;
+    __atomic_store_n(&processor->inside, true, __ATOMIC_RELAXED);
     processor->error_number = error_number;
     processor->exceptions = exceptions;
     context_adopt(&processor->idle.context);
