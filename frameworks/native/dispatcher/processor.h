@@ -53,10 +53,12 @@ struct processor {
     bool anew;                             /* or what another runs on it: see dispatcher_look_at_turns */
     bool asleep;                           /* idle, and to be woken */
     bool woken;                            /* and was, but does not know it yet */
-    volatile bool inside;                  /* it is in the dispatcher, or on its way in or out: for its own handlers */
     struct dispatcher_thread *turns_first; /* that wait for it, linked by turn_next */
     struct dispatcher_thread *turns_last;
-    void *host;                    /* what the host keeps of it */
+    void *host; /* what the host keeps of it */
+    /* It is in the dispatcher, or on its way in or out: for its own handlers. Without the lock, and so not beside what
+     * others look at. */
+    _Alignas(8) volatile bool inside;
     struct dispatcher_thread idle; /* its own context, which runs while no thread does; in no policy */
 };
 
