@@ -28,6 +28,8 @@ pub enum Command {
     Fmt(Fmt),
     Build(Build),
     Run(Run),
+    Sim(Sim),
+    Test(Test),
     Ir(Ir),
     Grammar(Grammar),
     Explain(Explain),
@@ -159,6 +161,52 @@ pub struct Run {
     /// The program and its arguments
     #[arg(value_name = "PROGRAM", last = true, required = true, num_args = 1..)]
     pub program: Vec<OsString>,
+}
+
+/// Simulate threads under a policy, and show what it does
+///
+/// What the threads do stands in a .scenario file (docs/scenarios.md). A policy alone is shown with four threads that compute,
+/// sleep, wait for input and yield. The same scenario always gives the same result.
+#[derive(Args)]
+pub struct Sim {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// Simulate under this policy, whatever the scenario says
+    #[arg(long, value_name = "FILE.sched")]
+    pub policy: Option<PathBuf>,
+    /// Of a file with several scenarios, only the one of this name
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
+    /// Draw other random numbers than the scenario says
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Simulate so many processors, whatever the scenario says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub processors: Option<u32>,
+    /// Print a line for each thing that happens, with the line of the policy that decided it
+    #[arg(long)]
+    pub log: bool,
+    /// The scenario (.scenario), or a policy (.sched)
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// Run scenarios as tests: whether what they expect of their policies is so
+///
+/// The policy of `edf.scenario`, or of `edf.overload.scenario`, is `edf.sched` beside it, unless the scenario names another one.
+#[derive(Args)]
+pub struct Test {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// Only scenarios whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Write a report in JUnit's XML, too
+    #[arg(long, value_name = "FILE.xml")]
+    pub junit: Option<PathBuf>,
+    /// Scenarios (.scenario), policies (.sched) with scenarios beside them, or folders of both
+    #[arg(value_name = "FILE|FOLDER", required = true)]
+    pub files: Vec<PathBuf>,
 }
 
 /// Print a policy in the compiler's own form

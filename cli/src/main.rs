@@ -7,6 +7,7 @@ mod console;
 mod failure;
 mod frameworks;
 mod messages;
+mod scenarios;
 
 use arguments::{Arguments, Command, FrameworkCommand, TraceCommand};
 use clap::Parser;
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
         Command::Build(arguments) => commands::build::build(&console, &arguments),
         Command::Fmt(arguments) => commands::fmt::fmt(&console, &arguments),
         Command::Run(arguments) => commands::run::run(&console, &arguments),
+        Command::Sim(arguments) => commands::sim::sim(&console, &arguments),
+        Command::Test(arguments) => commands::test::test(&console, &arguments),
         Command::Ir(arguments) => commands::ir::ir(&console, &arguments),
         Command::Grammar(arguments) => commands::grammar::grammar(&console, &arguments),
         Command::Explain(arguments) => commands::explain::explain(&console, &arguments),

@@ -16,7 +16,7 @@ pub use application::{Application, Variables};
 pub use nodes::SavedNodes;
 pub use saved::{Saved, SavedThread};
 
-use crate::policy::{AttributeId, ContainerId, ContainerKind, Handler, LocalKind, Policy, Value};
+use crate::policy::{AttributeId, ContainerId, ContainerKind, Handler, LocalKind, Policy, StateClass, Value};
 use crate::verify::Verified;
 
 use step::Step;
@@ -93,12 +93,18 @@ pub struct Machine<'a> {
     vacant: Vec<Slot>,
     /// Counts insertions.
     clock: i64,
+    /// Of the statement that moved a thread last.
+    moved_by: u32,
     /// What a handler takes for `now`.
     now: i64,
     nodes: nodes::Nodes,
     /// The locals of the handler that runs, kept between handlers for its memory.
     locals: Vec<LocalState>,
 }
+
+/// What one of several processors has in the containers of class RUNNING; empty to begin with.
+#[derive(Clone, Default)]
+pub struct RunningSet(Vec<BTreeMap<Rank, Slot>>);
 
 /// Into [`Machine::threads`].
 type Slot = usize;
@@ -155,6 +161,7 @@ impl<'a> Machine<'a> {
             numbers: HashMap::new(),
             vacant: Vec::new(),
             clock: 0,
+            moved_by: 0,
             now: 0,
             nodes: nodes::Nodes::default(),
             locals: Vec::new(),
@@ -240,6 +247,45 @@ impl<'a> Machine<'a> {
         self.events.contains_key(event)
     }
 
+    /// The handler of an event, for [`Machine::run`].
+    pub fn handler(&self, event: &str) -> Option<&'a Handler> {
+        self.events.get(event).copied()
+    }
+
+    /// As [`Machine::raise`], for a host that has looked the handler up before.
+    ///
+    /// # Errors
+    /// As [`Machine::raise`].
+    pub fn run(
+        &mut self,
+        handler: &'a Handler,
+        threads: &[ThreadId],
+        application: &mut dyn Application,
+    ) -> Result<Option<ThreadId>, Stop> {
+        match self.handle(handler, threads, application)? {
+            Flow::Dispatched(thread) => Ok(Some(thread)),
+            Flow::Next | Flow::Returned(_) => Ok(None),
+        }
+    }
+
+    /// The line of the policy's source that moved a thread last; 0: of a default handler of the framework.
+    pub fn moved_by(&self) -> u32 {
+        self.moved_by
+    }
+
+    /// Exchanges what is in containers of class RUNNING: with several processors and one instance, each has these for its own, as
+    /// `struct catapults_policy` says (`frameworks/shared/catapults/policy.h`).
+    pub fn exchange_running(&mut self, others: &mut RunningSet) {
+        let policy = self.verified.policy();
+        let running = policy.containers.iter().enumerate().filter(|(_, one)| one.class == StateClass::Running);
+        for (place, (index, _)) in running.enumerate() {
+            if others.0.len() <= place {
+                others.0.push(BTreeMap::new());
+            }
+            std::mem::swap(&mut self.containers[index], &mut others.0[place]);
+        }
+    }
+
     /// Runs the handler of an event. The result is the thread dispatched, if any.
     ///
     /// # Errors
@@ -254,10 +300,7 @@ impl<'a> Machine<'a> {
         let handler = self.events.get(event).copied();
         let handler =
             handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the event `{event}`")))?;
-        match self.handle(handler, threads, application)? {
-            Flow::Dispatched(thread) => Ok(Some(thread)),
-            Flow::Next | Flow::Returned(_) => Ok(None),
-        }
+        self.run(handler, threads, application)
     }
 
     /// Runs the handler of a query.

@@ -16,6 +16,7 @@ pub mod framework;
 pub mod hierarchy;
 pub mod interp;
 pub mod policy;
+pub mod scenario;
 pub mod source;
 pub mod syntax;
 pub mod verify;

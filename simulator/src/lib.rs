@@ -5,5 +5,6 @@ pub mod event_types;
 pub mod explorer;
 pub mod places;
 pub mod script;
+pub mod sim;
 pub mod trace;
 pub mod tree;

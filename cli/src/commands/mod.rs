@@ -10,6 +10,8 @@ pub mod framework;
 pub mod grammar;
 pub mod ir;
 pub mod run;
+pub mod sim;
+pub mod test;
 pub mod trace;
 
 use crate::artefact::Accepted;

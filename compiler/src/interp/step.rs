@@ -45,6 +45,7 @@ impl Step<'_, '_, '_> {
                 }
                 self.machine.remove(slot);
                 self.machine.insert(slot, to);
+                self.machine.moved_by = line;
             }
             StatementKind::Send { source, node } => {
                 self.guards(statement)?;

@@ -89,6 +89,11 @@ impl Parser<'_> {
         Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: operand.depth + 1 })
     }
 
+    /// A number that is written, and nothing of what follows it: `5` of `5 % 3`.
+    pub(crate) fn number_alone(&mut self) -> Parse<Expression> {
+        self.primary().map(|deep| deep.expression)
+    }
+
     /// An expression, and how deep its tree is.
     pub(super) fn measured(&mut self) -> Parse<(Expression, usize)> {
         self.binary(0).map(|deep| (deep.expression, deep.depth))

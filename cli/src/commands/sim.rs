@@ -1,0 +1,187 @@
+//! `catapults sim`.
+
+use crate::arguments::Sim;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::frameworks;
+use crate::scenarios::{self, Case, Instead, Policies};
+use catapults_compiler::scenario::{Statistic, Thread};
+use catapults_compiler::source::Source;
+use catapults_simulator::sim::{self, Ending, Keep, Kind, Nowhere, Outcome, Record, Sink, Tally, duration};
+use std::fmt::Write;
+use std::path::Path;
+
+/// What a policy alone is shown with.
+const USUAL: &str = "scenario usual {
+  duration 1s;
+  thread computing * 2 { repeat { run 20ms; } }
+  thread interactive { repeat { run 1ms; sleep exponential(10ms); } }
+  thread yielding { repeat { run 2ms; yield; } }
+}
+";
+
+pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
+    let found = frameworks::find(console, &arguments.framework.framework)?;
+    let mut policies = Policies::default();
+    let alone = arguments.file.extension().is_some_and(|ending| ending == "sched" || ending == "hierarchy");
+    let policy = if alone { Some(arguments.file.as_path()) } else { arguments.policy.as_deref() };
+    let instead = Instead { policy, only: arguments.only.as_deref() };
+    let mut loaded = if alone {
+        let source = Source::new("<the usual threads>", USUAL);
+        scenarios::of_source(console, Path::new("usual.scenario"), source, &found.framework, &instead, &mut policies)?
+    } else {
+        scenarios::load(console, &arguments.file, &found.framework, &instead, &mut policies)?
+    };
+    let mut failed = 0;
+    for case in &mut loaded.cases {
+        let scenario = &mut case.scenario;
+        scenario.seed = arguments.seed.unwrap_or(scenario.seed);
+        scenario.processors = arguments.processors.unwrap_or(scenario.processors);
+        let mut log = Log { names: event_names(case, &found.framework), text: String::new() };
+        let sink: &mut dyn Sink = if arguments.log { &mut log } else { &mut Nowhere };
+        let outcome = sim::simulate(&case.scenario, &case.policy, &found.framework, Keep::Beginning, sink)
+            .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+        console.result(&log.text)?;
+        console.result(&shown(case, &outcome))?;
+        failed += usize::from(!outcome.is_as_expected());
+    }
+    if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// A framework whose description has not what a simulation needs.
+pub fn unsimulated(framework: &str, why: &str) -> Failure {
+    use catapults_compiler::diagnostics::Diagnostic;
+    use catapults_compiler::vocabulary::At;
+    let title = format!("the framework `{framework}` cannot be simulated");
+    let diagnostic = Diagnostic::error("E0516", title, At::default(), "").note(why.to_owned());
+    Failure::of("--framework", diagnostic.help("threads come by `newthread`, and so on: docs/scenarios.md"))
+}
+
+/// The names of threads for a picture, and whether there are several of one.
+pub fn names(case: &Case) -> Vec<(String, bool)> {
+    let several = |thread: &Thread| thread.count != Some(1) || thread.spawned;
+    case.scenario.threads.iter().map(|thread| (thread.name.clone(), several(thread))).collect()
+}
+
+fn shown(case: &Case, outcome: &Outcome) -> String {
+    let scenario = &case.scenario;
+    let mut text = String::new();
+    let processors =
+        if scenario.processors == 1 { "1 processor".to_owned() } else { format!("{} processors", scenario.processors) };
+    let policy = &case.policy.policy().name;
+    let _ = writeln!(text, "{} under {policy}, {processors}, {}\n", scenario.name, ended(&outcome.ending, outcome.end));
+    text.push_str(&outcome.timeline.picture(&names(case), None));
+    text.push('\n');
+    text.push_str(&table(case, outcome));
+    for (verdict, expectation) in outcome.verdicts.iter().zip(&scenario.expectations) {
+        let word = if verdict.holds { "as expected" } else { "NOT AS EXPECTED" };
+        let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", duration(since)));
+        let _ = writeln!(text, "{word}: {}: {}{since} (line {})", verdict.text, verdict.found, expectation.at.line);
+    }
+    text
+}
+
+/// How it ended, in words.
+pub fn ended(ending: &Ending, end: i64) -> String {
+    match ending {
+        Ending::Duration => format!("{} simulated", duration(end)),
+        Ending::AllEnded => format!("all threads ended at {}", duration(end)),
+        Ending::Stuck(left) => {
+            let mut left = left.clone();
+            left.dedup();
+            let some: Vec<&str> = left.iter().take(4).map(String::as_str).collect();
+            format!("at {} nothing happens any more, and threads are left: {}", duration(end), some.join(", "))
+        }
+        Ending::Out(out) => {
+            let line = if out.line > 0 { format!(", line {}", out.line) } else { String::new() };
+            let event = if out.event.is_empty() { String::new() } else { format!(" in `{}`{line}", out.event) };
+            format!("STOPPED at {}{event}: {}", duration(out.time), out.why)
+        }
+    }
+}
+
+fn table(case: &Case, outcome: &Outcome) -> String {
+    let head =
+        ["thread", "came", "share", "jobs", "missed", "response", "p99", "worst", "ready for", "worst", "dispatched"];
+    let mut rows: Vec<Vec<String>> = vec![head.iter().map(|word| (*word).to_owned()).collect()];
+    let periods = case.scenario.threads.iter().any(|thread| thread.deadline.is_some());
+    for (thread, tally) in case.scenario.threads.iter().zip(&outcome.tallies) {
+        rows.push(row(thread, tally, outcome.capacity));
+    }
+    if !periods {
+        rows.iter_mut().for_each(|row| drop(row.remove(4)));
+    }
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(
+            |(index, (cell, width))| if index == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") },
+        );
+        let _ = writeln!(text, "  {}", cells.collect::<Vec<_>>().join("  "));
+    }
+    text
+}
+
+fn row(thread: &Thread, tally: &Tally, capacity: i128) -> Vec<String> {
+    let time = |value: Option<i64>| value.map_or("–".to_owned(), duration);
+    let share = if capacity > 0 { 100.0 * tally.ran as f64 / capacity as f64 } else { 0.0 };
+    let came = if tally.refusals > 0 {
+        format!("{} ({} refused)", tally.came, tally.refusals)
+    } else {
+        tally.came.to_string()
+    };
+    vec![
+        thread.name.clone(),
+        came,
+        format!("{share:.1}%"),
+        tally.jobs.to_string(),
+        if thread.deadline.is_some() { tally.misses.to_string() } else { "–".to_owned() },
+        time(tally.response.statistic(Statistic::Mean)),
+        time(tally.response.statistic(Statistic::Quantile(990))),
+        time(tally.response.statistic(Statistic::Worst)),
+        time(tally.latency.statistic(Statistic::Mean)),
+        time(tally.latency.statistic(Statistic::Worst)),
+        tally.dispatches.to_string(),
+    ]
+}
+
+/// Each thing that happens, in a line.
+struct Log {
+    names: Vec<String>,
+    text: String,
+}
+
+impl Sink for Log {
+    fn record(&mut self, record: &Record) {
+        let what = match record.kind {
+            Kind::New => "comes",
+            Kind::Refused => "is refused",
+            Kind::Dispatched => "runs",
+            Kind::Lent => "runs on the turn of one that waits for it",
+            Kind::SwitchedOut => "gives the processor up",
+            Kind::Preempted => "is preempted",
+            Kind::Blocked => "waits",
+            Kind::Raised => "is ready",
+            Kind::Suspended => "is suspended",
+            Kind::Resumed => "is resumed",
+            Kind::Exited => "ends",
+            Kind::Idle => "",
+        };
+        let time = duration(record.time);
+        if record.kind == Kind::Idle {
+            let _ = writeln!(self.text, "{time:>12}  {:>3}  nothing to run", record.processor);
+            return;
+        }
+        let event = self.names.get(record.event.index()).map_or("", String::as_str);
+        let line = if record.line > 0 { format!(", line {}", record.line) } else { String::new() };
+        let thread = record.thread.0;
+        let _ = writeln!(self.text, "{time:>12}  {:>3}  thread {thread} {what} ({event}{line})", record.processor);
+    }
+}
+
+fn event_names(case: &Case, framework: &catapults_compiler::framework::Framework) -> Vec<String> {
+    sim::event_names(case.policy.policy(), framework)
+}

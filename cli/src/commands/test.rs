@@ -1,0 +1,148 @@
+//! `catapults test`.
+
+use super::sim::{ended, names, unsimulated};
+use super::{counted, unreadable};
+use crate::arguments::Test;
+use crate::artefact::unwritable;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::frameworks;
+use crate::scenarios::{self, Case, Instead, Loaded, Policies};
+use catapults_compiler::framework::Framework;
+use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, duration};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
+    let found = frameworks::find(console, &arguments.framework.framework)?;
+    let mut files = Vec::new();
+    for path in &arguments.files {
+        gather(path, &mut files)?;
+    }
+    files.dedup();
+    let mut policies = Policies::default();
+    let mut report = Report::new("catapults test");
+    let (mut passed, mut failed, mut broken) = (0, 0, 0);
+    let mut details = String::new();
+    for file in &files {
+        let mut suite = TestSuite::new(file.display().to_string());
+        match scenarios::load(console, file, &found.framework, &Instead::default(), &mut policies) {
+            Ok(loaded) => {
+                for case in &loaded.cases {
+                    let name = &case.scenario.name;
+                    if arguments.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+                        continue;
+                    }
+                    let start = Instant::now();
+                    let wrong = wrong(&loaded, case, &found.framework)
+                        .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+                    let word = if wrong.is_some() { "FAILED" } else { "ok" };
+                    console.result(&format!("{}: {name} ... {word}\n", file.display()))?;
+                    passed += usize::from(wrong.is_none());
+                    failed += usize::from(wrong.is_some());
+                    suite.add_test_case(reported(name, start, wrong.as_deref()));
+                    details.extend(wrong);
+                }
+            }
+            // What is wrong has been said.
+            Err(Failure::Said) => {
+                broken += 1;
+                console.result(&format!("{} ... REFUSED\n", file.display()))?;
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+                status.set_message("the file is refused");
+                suite.add_test_case(TestCase::new(file.display().to_string(), status));
+            }
+            Err(other) => return Err(other),
+        }
+        report.add_test_suite(suite);
+    }
+    if let Some(junit) = &arguments.junit {
+        let text = report
+            .to_string()
+            .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
+        fs::write(junit, text).map_err(|error| unwritable(junit, &error))?;
+    }
+    console.result(&details)?;
+    let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };
+    let word = if failed + broken == 0 { "ok" } else { "FAILED" };
+    console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}\n"))?;
+    if passed + failed + broken == 0 {
+        let title = "no scenario was found";
+        let help = "a scenario stands in a file with the ending `.scenario`; `--only` may leave all of them out";
+        return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
+    }
+    if failed + broken == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// What is not as expected, to be read; `None`: all is.
+fn wrong(loaded: &Loaded, case: &Case, framework: &Framework) -> Result<Option<String>, String> {
+    let outcome = sim::simulate(&case.scenario, &case.policy, framework, Keep::AroundDivergence, &mut Nowhere)?;
+    if outcome.is_as_expected() {
+        return Ok(None);
+    }
+    let mut text = format!("\n{}: {}, under {}\n", loaded.source.name, case.scenario.name, case.policy_file.display());
+    if let Ending::Out(_) = outcome.ending {
+        let _ = writeln!(text, "  {}", ended(&outcome.ending, outcome.end));
+    }
+    said(loaded, case, &outcome, &mut text);
+    text.push_str(&outcome.timeline.picture(&names(case), outcome.divergence));
+    Ok(Some(text))
+}
+
+fn said(loaded: &Loaded, case: &Case, outcome: &Outcome, text: &mut String) {
+    for (verdict, expectation) in outcome.verdicts.iter().zip(&case.scenario.expectations) {
+        if !verdict.holds {
+            let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", duration(since)));
+            let place = scenarios::place(&loaded.source, expectation.at);
+            let _ = writeln!(text, "  expected {}: {}{since}\n    --> {place}", verdict.text, verdict.found);
+        }
+    }
+}
+
+fn reported(name: &str, start: Instant, wrong: Option<&str>) -> TestCase {
+    let status = match wrong {
+        None => TestCaseStatus::success(),
+        Some(text) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_description(text.trim());
+            status
+        }
+    };
+    let mut case = TestCase::new(name, status);
+    case.set_time(start.elapsed());
+    case
+}
+
+/// The scenarios that a path stands for.
+fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let is = |path: &Path, ending: &str| path.extension().is_some_and(|found| found == ending);
+    if path.is_dir() {
+        let mut inside: Vec<PathBuf> = fs::read_dir(path)
+            .map_err(|error| unreadable(path, &error))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
+        inside.sort();
+        inside.iter().filter(|path| is(path, "scenario")).for_each(|path| files.push(path.clone()));
+        return inside.iter().filter(|path| path.is_dir()).try_for_each(|path| gather(path, files));
+    }
+    if is(path, "sched") || is(path, "hierarchy") {
+        let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut beside: Vec<PathBuf> = fs::read_dir(folder)
+            .map_err(|error| unreadable(folder, &error))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
+        beside.retain(|file| {
+            let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+            is(file, "scenario") && name.split('.').next() == Some(stem.as_str())
+        });
+        beside.sort();
+        files.extend(beside);
+        return Ok(());
+    }
+    files.push(path.to_path_buf());
+    Ok(())
+}

@@ -1,0 +1,647 @@
+//! From what is written to a scenario: names are found, values are of their types and within their ranges.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::check::{Values, unused_constants};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::Framework;
+use crate::policy::{Import, Policy};
+use crate::syntax::ast::{Expression, Name};
+use crate::syntax::words::nearest;
+use crate::vocabulary::{Type, Value};
+
+use super::expect::{MEASURES, STATISTICS};
+use super::reader::{
+    ActionDraft, AmountDraft, Draft, ExpectationDraft, ExpectedDraft, FileName, Given, MeasureDraft, PhaseDraft,
+    ThreadDraft,
+};
+use super::{
+    Action, Amount, Assignment, Expectation, Expected, Measure, Moment, Relation, Scenario, Statistic, Thread, Unit,
+};
+
+/// What a scenario is for.
+#[derive(Clone, Debug)]
+pub struct Subject<'a> {
+    /// Those at work: one policy, or those of a hierarchy, the root's first.
+    pub policies: Vec<&'a Policy>,
+    /// The schedulers of a hierarchy, each with its policy, into the list above. None for a policy.
+    pub schedulers: Vec<(&'a str, usize)>,
+}
+
+/// The most threads that a scenario declares with one line, and processors.
+const MOST_THREADS: i64 = 10_000_000;
+const MOST_PROCESSORS: i64 = 1024;
+
+/// The scenario, or `None` if anything is wrong with it. `numbers` reads a file of numbers, one to a line, or says why it cannot.
+pub fn check(
+    draft: &Draft,
+    subject: &Subject<'_>,
+    framework: &Framework,
+    numbers: &mut dyn FnMut(&FileName) -> Result<Vec<i64>, String>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Scenario> {
+    let mut values = Values::new(framework);
+    for constant in &draft.constants {
+        values.declare(constant, diagnostics);
+    }
+    let mut locked = Vec::new();
+    draft.threads.iter().for_each(|thread| locks_of(&thread.phases, &mut locked));
+    let before = diagnostics.errors();
+    let mut checker = Checker {
+        draft,
+        subject,
+        framework,
+        values,
+        numbers,
+        diagnostics,
+        names: BTreeMap::new(),
+        locks: Vec::new(),
+        ports: Vec::new(),
+        locked,
+        spawned: vec![false; draft.threads.len()],
+        used: Vec::new(),
+    };
+    let scenario = checker.scenario();
+    let used = std::mem::take(&mut checker.used);
+    if diagnostics.errors() > before {
+        return None;
+    }
+    unused_constants(&draft.constants, used.into_iter(), diagnostics);
+    scenario
+}
+
+pub(super) struct Checker<'a, 'b> {
+    draft: &'a Draft,
+    subject: &'b Subject<'b>,
+    pub(super) framework: &'a Framework,
+    values: Values<'a>,
+    numbers: &'b mut dyn FnMut(&FileName) -> Result<Vec<i64>, String>,
+    pub(super) diagnostics: &'b mut Diagnostics,
+    /// Of threads, with their indices.
+    names: BTreeMap<&'a str, usize>,
+    pub(super) locks: Vec<String>,
+    pub(super) ports: Vec<String>,
+    /// All locks that some thread takes.
+    pub(super) locked: Vec<String>,
+    spawned: Vec<bool>,
+    /// Expressions that have been computed.
+    used: Vec<&'a Expression>,
+}
+
+impl<'a> Checker<'a, '_> {
+    fn scenario(&mut self) -> Option<Scenario> {
+        for (index, thread) in self.draft.threads.iter().enumerate() {
+            let text = thread.name.text.as_str();
+            if let Some(first) = self.names.get(text) {
+                let first = self.draft.threads[*first].name.at;
+                let title = format!("two threads are called `{text}`");
+                let twice = Diagnostic::error("E0703", title, thread.name.at, "the second").related(first, "the first");
+                self.diagnostics.push(twice.help("choose another name; `* 2` after a name makes two threads of it"));
+            } else {
+                self.names.insert(text, index);
+            }
+        }
+        let mut scenario = Scenario {
+            name: self.draft.name.text.clone(),
+            processors: 1,
+            seed: 1,
+            duration: None,
+            tick: 1_000_000,
+            switch_cost: 0,
+            values: Vec::new(),
+            threads: Vec::new(),
+            locks: 0,
+            ports: 0,
+            moments: Vec::new(),
+            expectations: Vec::new(),
+        };
+        self.settings(&mut scenario);
+        let root = self.subject.policies.first().copied();
+        scenario.values = self.draft.values.iter().filter_map(|given| self.assignment(given, root, false)).collect();
+        for thread in &self.draft.threads {
+            let thread = self.one(thread);
+            scenario.threads.extend(thread);
+        }
+        for (thread, spawned) in scenario.threads.iter_mut().zip(&self.spawned) {
+            thread.spawned = *spawned;
+        }
+        if self.draft.threads.is_empty() {
+            let title = format!("the scenario `{}` has no thread", self.draft.name.text);
+            let none = Diagnostic::error("E0704", title, self.draft.name.at, "");
+            self.diagnostics.push(none.help("say what one does: `thread A { run 5ms; }`"));
+        }
+        for (instant, actions) in &self.draft.moments {
+            let instant = self.time(instant, 0);
+            let actions = actions.iter().filter_map(|action| self.action(action)).collect();
+            scenario.moments.extend(instant.map(|instant| Moment { instant, actions }));
+        }
+        scenario.moments.sort_by_key(|moment| moment.instant);
+        let expectations = self.draft.expectations.iter().flat_map(|expectation| self.expectation(expectation));
+        scenario.expectations = expectations.collect();
+        self.ends(&scenario);
+        (scenario.locks, scenario.ports) = (self.locks.len(), self.ports.len());
+        Some(scenario)
+    }
+
+    /// Threads that never end need an end of the whole.
+    fn ends(&mut self, scenario: &Scenario) {
+        if scenario.duration.is_some() {
+            return;
+        }
+        let endless = scenario.threads.iter().find(|thread| {
+            let jumps = thread.phases.iter().any(|phase| matches!(phase, super::Phase::Jump(_)));
+            jumps || thread.count.is_none() || thread.period.is_some()
+        });
+        if let Some(thread) = endless {
+            let title = format!("the scenario `{}` never ends", scenario.name);
+            let endless = Diagnostic::error("E0704", title, self.draft.name.at, "");
+            let endless = endless.related(thread.at, "because of this thread");
+            self.diagnostics.push(endless.help("say when: `duration 10s;`"));
+        }
+    }
+
+    fn settings(&mut self, scenario: &mut Scenario) {
+        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+        for setting in &self.draft.settings {
+            let word = &setting.word;
+            if let Some(first) = seen.insert(word.text.as_str(), word) {
+                let title = format!("`{}` is said twice", word.text);
+                let twice = Diagnostic::error("E0703", title, word.at, "the second time");
+                self.diagnostics.push(twice.related(first.at, "the first time"));
+            }
+            let value = &setting.value;
+            match word.text.as_str() {
+                "processors" => {
+                    let count = self.count(value, 1, MOST_PROCESSORS).and_then(|count| u32::try_from(count).ok());
+                    scenario.processors = count.unwrap_or(1);
+                }
+                "seed" => scenario.seed = self.count(value, 0, i64::MAX).unwrap_or(0).unsigned_abs(),
+                "duration" => scenario.duration = self.time(value, 1),
+                "tick" => scenario.tick = self.time(value, 1).unwrap_or(1),
+                _ => scenario.switch_cost = self.time(value, 0).unwrap_or(0),
+            }
+        }
+    }
+
+    fn one(&mut self, draft: &'a ThreadDraft) -> Option<Thread> {
+        let mut thread = Thread {
+            name: draft.name.text.clone(),
+            count: Some(1),
+            spawned: false,
+            start: Amount::Fixed(Value::Time(0)),
+            every: None,
+            period: None,
+            deadline: None,
+            under: None,
+            values: Vec::new(),
+            phases: Vec::new(),
+            at: draft.name.at,
+        };
+        let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+        for (word, amount) in &draft.clauses {
+            if let Some(first) = seen.insert(word.text.as_str(), word) {
+                let title = format!("`{}` is said twice", word.text);
+                let twice = Diagnostic::error("E0703", title, word.at, "the second time");
+                self.diagnostics.push(twice.related(first.at, "the first time"));
+            }
+            match word.text.as_str() {
+                "at" => thread.start = self.duration(amount).unwrap_or(Amount::Fixed(Value::Time(0))),
+                "every" => thread.every = self.duration(amount),
+                "period" => thread.period = self.fixed(word, amount, 1),
+                _ => thread.deadline = self.fixed(word, amount, 1),
+            }
+        }
+        if let Some(count) = &draft.count {
+            thread.count = Some(self.count(count, 1, MOST_THREADS).and_then(|count| u32::try_from(count).ok())?);
+        } else if thread.every.is_some() {
+            thread.count = None;
+        }
+        if thread.every == Some(Amount::Fixed(Value::Time(0))) && thread.count.is_none() {
+            let title = format!("infinitely many threads `{}` come at once", thread.name);
+            let many = Diagnostic::error("E0704", title, thread.at, "");
+            self.diagnostics
+                .push(many.help("say how long after one the next one comes, or how many there are: `* 10`"));
+        }
+        if thread.period.is_some() {
+            self.blocking_for(super::phases::SLEEP, &draft.name);
+            thread.deadline = thread.deadline.or(thread.period);
+        }
+        let mut policy = self.subject.policies.first().copied();
+        if let Some(under) = &draft.under {
+            thread.under = self.scheduler(under);
+            policy =
+                thread.under.and_then(|index| self.subject.policies.get(self.subject.schedulers[index].1).copied());
+        } else if !self.subject.schedulers.is_empty() {
+            // Where the hierarchy says.
+            policy = None;
+        }
+        let anywhere = policy.is_none();
+        thread.values = draft.values.iter().filter_map(|given| self.value_of(given, policy, anywhere)).collect();
+        let mut twice: BTreeMap<&str, &Name> = BTreeMap::new();
+        for given in &draft.values {
+            if let Some(first) = twice.insert(given.name.text.as_str(), &given.name) {
+                let title = format!("`{}` is given twice", given.name.text);
+                let twice = Diagnostic::error("E0703", title, given.name.at, "the second time");
+                self.diagnostics.push(twice.related(first.at, "the first time"));
+            }
+        }
+        thread.phases = self.phases(&draft.phases);
+        Some(thread)
+    }
+
+    fn scheduler(&mut self, name: &Name) -> Option<usize> {
+        let found = self.subject.schedulers.iter().position(|(scheduler, _)| *scheduler == name.text);
+        if found.is_none() {
+            let names: Vec<&str> = self.subject.schedulers.iter().map(|(name, _)| *name).collect();
+            let unknown = if names.is_empty() {
+                let alone = Diagnostic::error("E0702", "a policy alone has no schedulers", name.at, "");
+                alone.help("leave `under` out, or simulate a hierarchy: `policy \"desktop.hierarchy\";`")
+            } else {
+                let title = format!("the hierarchy has no scheduler `{}`", name.text);
+                let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let unknown = Diagnostic::error("E0702", title, name.at, "unknown scheduler");
+                let unknown = unknown.note(format!("it has {}", listed.join(", ")));
+                near(unknown, name, &names)
+            };
+            self.diagnostics.push(unknown);
+        }
+        found
+    }
+
+    /// A variable of threads, in a thread's own words.
+    pub(super) fn of_thread(&mut self, given: &'a Given) -> Option<Assignment> {
+        let alone = self.subject.schedulers.is_empty();
+        let policy = self.subject.policies.first().copied().filter(|_| alone);
+        self.value_of(given, policy, !alone)
+    }
+
+    /// `anywhere`: of any policy of the hierarchy.
+    fn value_of(&mut self, given: &'a Given, policy: Option<&Policy>, anywhere: bool) -> Option<Assignment> {
+        if !anywhere {
+            return self.assignment(given, policy, true);
+        }
+        let has = |policy: &&&Policy| policy.thread_imports.iter().any(|import| import.name == given.name.text);
+        let policies = &self.subject.policies;
+        let policy = policies.iter().find(has).or(policies.first()).copied();
+        self.assignment(given, policy, true)
+    }
+
+    fn assignment(&mut self, given: &'a Given, policy: Option<&Policy>, of_threads: bool) -> Option<Assignment> {
+        let policy = policy?;
+        let imports = if of_threads { &policy.thread_imports } else { &policy.imports };
+        let Some(import) = imports.iter().find(|import| import.name == given.name.text) else {
+            self.diagnostics.push(unknown(&given.name, policy, imports, of_threads));
+            return None;
+        };
+        let value = self.amount(&given.value, import.ty, false)?;
+        Some(Assignment { name: import.name.clone(), value })
+    }
+
+    fn action(&mut self, draft: &'a ActionDraft) -> Option<Action> {
+        Some(match draft {
+            ActionDraft::Set(None, given) => {
+                let root = self.subject.policies.first().copied();
+                Action::Set(self.assignment(given, root, false)?)
+            }
+            ActionDraft::Set(Some(of), given) => {
+                let (of, given) = (self.thread(of), self.of_thread(given));
+                Action::SetOf(of?, given?)
+            }
+            ActionDraft::Of(word, of) => {
+                let of = self.thread_there(of)?;
+                if word.text == "suspend" { Action::Suspend(of) } else { Action::Resume(of) }
+            }
+            ActionDraft::Processors(count) => {
+                Action::Processors(self.count(count, 1, MOST_PROCESSORS).and_then(|count| u32::try_from(count).ok())?)
+            }
+        })
+    }
+
+    fn expectation(&mut self, draft: &'a ExpectationDraft) -> Vec<Expectation> {
+        let one = |what: Expected| Expectation { what, text: draft.text.clone(), at: draft.at };
+        match &draft.what {
+            ExpectedDraft::Order(names) => {
+                self.threads_there(names).map(Expected::Order).map(one).into_iter().collect()
+            }
+            ExpectedDraft::Dispatched(names) => {
+                self.threads_there(names).map(Expected::Dispatched).map(one).into_iter().collect()
+            }
+            ExpectedDraft::NeverOverlaps(left, right) => match (self.thread_there(left), self.thread_there(right)) {
+                (Some(left), Some(right)) => vec![one(Expected::NeverOverlaps(left, right))],
+                (_, _) => Vec::new(),
+            },
+            ExpectedDraft::Runs(name, within) => match (self.thread_there(name), self.time(within, 0)) {
+                (Some(thread), Some(within)) => vec![one(Expected::Runs(thread, within))],
+                (_, _) => Vec::new(),
+            },
+            ExpectedDraft::Measure(measured) => self.measured(draft, measured).into_iter().flatten().map(one).collect(),
+        }
+    }
+
+    fn measured(&mut self, draft: &'a ExpectationDraft, measured: &'a MeasureDraft) -> Option<Vec<Expected>> {
+        let MeasureDraft {
+            statistic,
+            measure: word,
+            of,
+            window,
+            relation,
+            bound,
+            percent,
+            tolerance,
+            tolerance_percent,
+            because,
+        } = measured;
+        let measure = self.measure(statistic.as_ref(), word)?;
+        let of = match of {
+            Some(_) if measure == Measure::Idle => {
+                let title = "`idle` is of the processors, and of no thread";
+                self.diagnostics.push(Diagnostic::error("E0704", title, draft.at, "").help("leave `of` out"));
+                return None;
+            }
+            Some(of) => Some(self.thread_there(of)?),
+            None if measure == Measure::Idle => None,
+            None => {
+                let title = format!("of which thread is not said: `{}`", word.text);
+                let whose = Diagnostic::error("E0704", title, word.at, "");
+                self.diagnostics.push(whose.help(format!("write `{} of` and its name", word.text)));
+                return None;
+            }
+        };
+        let window = match window {
+            Some((from, to)) => {
+                let (from, to_instant) = (self.time(from, 0)?, self.time(to, 0)?);
+                if from >= to_instant {
+                    let title = "this stretch of time ends before it starts";
+                    self.diagnostics.push(Diagnostic::error("E0704", title, to.at, ""));
+                    return None;
+                }
+                Some((from, to_instant))
+            }
+            None => None,
+        };
+        let unit = measure.unit();
+        let bound = self.quantity(bound, *percent, unit)?;
+        let tolerance = match tolerance {
+            Some(tolerance) if unit != Unit::Percent && *tolerance_percent => {
+                self.quantity(tolerance, true, Unit::Percent)? / 100.0 * bound
+            }
+            Some(tolerance) => self.quantity(tolerance, *tolerance_percent, unit)?,
+            None => 0.0,
+        };
+        let relation = match relation.as_str() {
+            "=" => Relation::Equal,
+            "<" => Relation::Less,
+            "<=" => Relation::LessOrEqual,
+            ">" => Relation::Greater,
+            _ => Relation::GreaterOrEqual,
+        };
+        let mut all = vec![Expected::Measure { measure, of, window, relation, bound, tolerance }];
+        if let Some(reason) = because {
+            match of.filter(|_| measure == Measure::Refusals) {
+                Some(of) => all.push(Expected::Reason(of, reason.clone())),
+                None => {
+                    let title = "only refusals have a reason";
+                    self.diagnostics.push(Diagnostic::error("E0704", title, word.at, "").help("leave `because` out"));
+                }
+            }
+        }
+        Some(all)
+    }
+
+    fn measure(&mut self, statistic: Option<&Name>, word: &Name) -> Option<Measure> {
+        let which = statistic.map_or(Statistic::Worst, |name| match name.text.as_str() {
+            "mean" => Statistic::Mean,
+            "median" => Statistic::Quantile(500),
+            "p90" => Statistic::Quantile(900),
+            "p95" => Statistic::Quantile(950),
+            "p99" => Statistic::Quantile(990),
+            "p999" => Statistic::Quantile(999),
+            _ => Statistic::Worst,
+        });
+        debug_assert!(MEASURES.contains(&word.text.as_str()));
+        let measure = match word.text.as_str() {
+            "share" => Measure::Share,
+            "idle" => Measure::Idle,
+            "response" => Measure::Response(which),
+            "latency" => Measure::Latency(which),
+            "misses" => Measure::Misses,
+            "jobs" => Measure::Jobs,
+            "dispatches" => Measure::Dispatches,
+            "preemptions" => Measure::Preemptions,
+            "refusals" => Measure::Refusals,
+            _ => Measure::End,
+        };
+        if let Some(statistic) = statistic
+            && !matches!(measure, Measure::Response(_) | Measure::Latency(_))
+        {
+            debug_assert!(STATISTICS.contains(&statistic.text.as_str()));
+            let title = format!("there is one `{}` alone, no `{}` one", word.text, statistic.text);
+            let useless = Diagnostic::error("E0704", title, statistic.at, "");
+            self.diagnostics.push(useless.help(format!("leave `{}` out", statistic.text)));
+            return None;
+        }
+        Some(measure)
+    }
+
+    /// A number of this unit.
+    fn quantity(&mut self, value: &'a Expression, percent: bool, unit: Unit) -> Option<f64> {
+        if percent != (unit == Unit::Percent) {
+            let help = match unit {
+                Unit::Percent => "write hundredths: `50%`",
+                Unit::Time => "write a duration: `5ms`",
+                Unit::Count => "write a number: `5`",
+            };
+            self.diagnostics.push(Diagnostic::error("E0704", "this is of another unit", value.at, "").help(help));
+            return None;
+        }
+        if unit == Unit::Time {
+            return self.time(value, 0).map(|nanoseconds| nanoseconds as f64);
+        }
+        let float = percent && matches!(value.kind, crate::syntax::ast::ExpressionKind::Float(_));
+        match self.compute(value, if float { Type::Float } else { Type::Int })? {
+            Value::Int(value) => Some(value as f64),
+            Value::Float(value) => Some(value.get()),
+            Value::Bool(_) | Value::Time(_) => None,
+        }
+    }
+
+    // ---- Names and values
+
+    /// A thread, by its name, that another one creates if it is said so in `spawn`.
+    pub(super) fn thread(&mut self, name: &Name) -> Option<usize> {
+        self.thread_there(name)
+    }
+
+    pub(super) fn is_spawned(&mut self, thread: usize) {
+        self.spawned[thread] = true;
+    }
+
+    fn thread_there(&mut self, name: &Name) -> Option<usize> {
+        let found = self.names.get(name.text.as_str()).copied();
+        if found.is_none() {
+            let names: Vec<&str> = self.names.keys().copied().collect();
+            let title = format!("there is no thread `{}`", name.text);
+            self.diagnostics.push(near(Diagnostic::error("E0702", title, name.at, "unknown name"), name, &names));
+        }
+        found
+    }
+
+    fn threads_there(&mut self, names: &[Name]) -> Option<Vec<usize>> {
+        let found: Vec<Option<usize>> = names.iter().map(|name| self.thread_there(name)).collect();
+        found.into_iter().collect()
+    }
+
+    fn compute(&mut self, expression: &'a Expression, ty: Type) -> Option<Value> {
+        self.used.push(expression);
+        self.values.value(expression, ty, self.diagnostics)
+    }
+
+    /// Nanoseconds.
+    fn time(&mut self, expression: &'a Expression, least: i64) -> Option<i64> {
+        match self.compute(expression, Type::Time)? {
+            Value::Time(nanoseconds) if nanoseconds >= least => Some(nanoseconds),
+            Value::Time(_) | Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
+                let what = if least > 0 { "longer than 0" } else { "no less than 0" };
+                self.diagnostics.push(Diagnostic::error("E0704", format!("this must be {what}"), expression.at, ""));
+                None
+            }
+        }
+    }
+
+    pub(super) fn count(&mut self, expression: &'a Expression, least: i64, most: i64) -> Option<i64> {
+        match self.compute(expression, Type::Int)? {
+            Value::Int(count) if (least..=most).contains(&count) => Some(count),
+            Value::Int(_) | Value::Bool(_) | Value::Time(_) | Value::Float(_) => {
+                let title = format!("this must be from {least} to {most}");
+                self.diagnostics.push(Diagnostic::error("E0704", title, expression.at, ""));
+                None
+            }
+        }
+    }
+
+    fn fixed(&mut self, word: &Name, amount: &'a AmountDraft, least: i64) -> Option<i64> {
+        match amount {
+            AmountDraft::Fixed(expression) => self.time(expression, least),
+            AmountDraft::Drawn(..) | AmountDraft::File(_) => {
+                let title = format!("a `{}` is always the same", word.text);
+                let drawn = Diagnostic::error("E0704", title, word.at, "");
+                self.diagnostics
+                    .push(drawn.help("write a duration; what comes irregularly comes `every exponential(5ms)`"));
+                None
+            }
+        }
+    }
+
+    /// Of this type. `duration`: none is negative.
+    pub(super) fn amount(&mut self, amount: &'a AmountDraft, ty: Type, duration: bool) -> Option<Amount> {
+        match amount {
+            AmountDraft::Fixed(expression) if duration => {
+                self.time(expression, 0).map(|nanoseconds| Amount::Fixed(Value::Time(nanoseconds)))
+            }
+            AmountDraft::Fixed(expression) => self.compute(expression, ty).map(Amount::Fixed),
+            AmountDraft::Drawn(word, arguments) => self.drawn(word, arguments, ty),
+            AmountDraft::File(file) => match (self.numbers)(file) {
+                Ok(list) if list.is_empty() => {
+                    let title = format!("`{}` has no numbers", file.path);
+                    self.diagnostics.push(Diagnostic::error("E0706", title, file.at, ""));
+                    None
+                }
+                Ok(list) => Some(Amount::Listed(ty, Arc::from(list))),
+                Err(why) => {
+                    let title = format!("`{}` cannot be used", file.path);
+                    let unusable = Diagnostic::error("E0706", title, file.at, "").note(why);
+                    self.diagnostics
+                        .push(unusable.help("a file has one number on each line, of nanoseconds where it is time"));
+                    None
+                }
+            },
+        }
+    }
+
+    fn drawn(&mut self, word: &Name, arguments: &'a [Expression], ty: Type) -> Option<Amount> {
+        let (count, shape) = match word.text.as_str() {
+            "exponential" => (1, "exponential(MEAN)"),
+            "uniform" => (2, "uniform(LEAST, MOST)"),
+            _ => (2, "pareto(LEAST, SHAPE)"),
+        };
+        if arguments.len() != count || ty == Type::Bool {
+            let title = format!("`{}` cannot be drawn like this", word.text);
+            self.diagnostics.push(Diagnostic::error("E0704", title, word.at, "").help(format!("write `{shape}`")));
+            return None;
+        }
+        let least = self.positive(&arguments[0], ty)?;
+        if word.text == "exponential" {
+            return Some(Amount::Exponential(least));
+        }
+        let second = &arguments[1];
+        if word.text == "uniform" {
+            let most = self.positive(second, ty)?;
+            if number(most) < number(least) {
+                let title = "the highest number is less than the lowest one";
+                self.diagnostics.push(Diagnostic::error("E0704", title, second.at, ""));
+                return None;
+            }
+            return Some(Amount::Uniform(least, most));
+        }
+        let whole = matches!(second.kind, crate::syntax::ast::ExpressionKind::Int(_));
+        let shape = self.compute(second, if whole { Type::Int } else { Type::Float })?;
+        if number(shape) <= 0.0 {
+            let title = "the shape of a Pareto distribution is more than 0";
+            self.diagnostics.push(Diagnostic::error("E0704", title, second.at, ""));
+            return None;
+        }
+        Some(Amount::Pareto { least, shape: number(shape) })
+    }
+
+    /// Not negative.
+    fn positive(&mut self, expression: &'a Expression, ty: Type) -> Option<Value> {
+        let value = self.compute(expression, ty)?;
+        if number(value) < 0.0 {
+            self.diagnostics.push(Diagnostic::error("E0704", "this must be no less than 0", expression.at, ""));
+            return None;
+        }
+        Some(value)
+    }
+}
+
+fn number(value: Value) -> f64 {
+    match value {
+        Value::Int(value) | Value::Time(value) => value as f64,
+        Value::Float(value) => value.get(),
+        Value::Bool(truth) => f64::from(u8::from(truth)),
+    }
+}
+
+fn locks_of(phases: &[PhaseDraft], names: &mut Vec<String>) {
+    for phase in phases {
+        match phase {
+            PhaseDraft::Of(word, of) if word.text == "lock" => names.push(of.text.clone()),
+            PhaseDraft::Repeat(_, _, inner) => locks_of(inner, names),
+            PhaseDraft::Time(..)
+            | PhaseDraft::Block(..)
+            | PhaseDraft::Plain(_)
+            | PhaseDraft::Of(..)
+            | PhaseDraft::Set(_) => {}
+        }
+    }
+}
+
+fn near(unknown: Diagnostic, name: &Name, names: &[&str]) -> Diagnostic {
+    match nearest(&name.text, names.iter().copied()) {
+        Some(near) => unknown.help(format!("did you mean `{near}`?")).suggest(name.at, near),
+        None => unknown,
+    }
+}
+
+fn unknown(name: &Name, policy: &Policy, imports: &[Import], of_threads: bool) -> Diagnostic {
+    let (kind, place) = if of_threads { ("variable of threads", "threadimports") } else { ("variable", "imports") };
+    let title = format!("the policy `{}` imports no {kind} `{}`", policy.name, name.text);
+    let unknown = Diagnostic::error("E0702", title, name.at, "unknown name");
+    if imports.is_empty() {
+        return unknown.note(format!("`{}` has no `{place}`", policy.name));
+    }
+    let names: Vec<&str> = imports.iter().map(|import| import.name.as_str()).collect();
+    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    near(unknown.note(format!("it imports {}", listed.join(", "))), name, &names)
+}

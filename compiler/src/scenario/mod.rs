@@ -1,0 +1,325 @@
+//! Scenarios: what threads do, when they come, and what is expected of a policy then.
+//!
+//! A `NAME.scenario` file has one or more. As hierarchies, they are read in steps, because they name files and nothing here opens any:
+//! [`read`] says what is written, the caller finds the policy, and [`check`] puts the two together. What a scenario means is said
+//! where it is run (`simulator/src/sim`); the language is in `docs/scenarios.md`.
+
+mod check;
+mod expect;
+mod phases;
+mod reader;
+
+pub use check::{Subject, check};
+pub use phases::event_for;
+pub use reader::{Draft, FileName, read};
+
+use std::sync::Arc;
+
+use crate::vocabulary::{At, Type, Value};
+
+/// What is simulated. Only [`check`] makes one; all instants and durations in it are nanoseconds and none is negative.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The name after `scenario`, unique in its file.
+    pub name: String,
+    /// At least 1.
+    pub processors: u32,
+    /// Of all that is random.
+    pub seed: u64,
+    /// When the simulation ends, if threads are left then. `None`: when no thread is left, or none can ever go on.
+    pub duration: Option<i64>,
+    /// How long a thread runs before `tick` is raised while another one is ready; at least 1.
+    pub tick: i64,
+    /// How long a processor takes from one thread to another.
+    pub switch_cost: i64,
+    /// What is assigned to the policy's `imports` before anything else, by [`Variable::import`].
+    pub values: Vec<Assignment>,
+    /// As written.
+    pub threads: Vec<Thread>,
+    /// How many locks and message ports the threads name.
+    pub locks: usize,
+    /// As above.
+    pub ports: usize,
+    /// In the order of their instants.
+    pub moments: Vec<Moment>,
+    /// As written.
+    pub expectations: Vec<Expectation>,
+}
+
+/// `thread worker * 10 every exponential(3ms) with { bytesleft = 100; } { run 2ms; }`: one thread, or a group of alike ones.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Unique in the scenario.
+    pub name: String,
+    /// How many there are; `None`: they come again and again, for ever.
+    pub count: Option<u32>,
+    /// It comes when another one says `spawn`, and not by itself.
+    pub spawned: bool,
+    /// When the first one comes.
+    pub start: Amount,
+    /// How long after one the next one comes; all at once if it is not said.
+    pub every: Option<Amount>,
+    /// It does its phases again each period.
+    pub period: Option<i64>,
+    /// How long after its release, or its coming, all phases are to be done.
+    pub deadline: Option<i64>,
+    /// The scheduler that it is under, by its index in the hierarchy.
+    pub under: Option<usize>,
+    /// What is assigned to the policy's `threadimports`, for each thread anew.
+    pub values: Vec<Assignment>,
+    /// In order; jumps are indices into the same list. Never empty: it ends with [`Phase::End`].
+    pub phases: Vec<Phase>,
+    /// The name, in the source.
+    pub at: At,
+}
+
+/// A value for a variable that the policy imports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// As the policy declares it.
+    pub name: String,
+    /// Of the variable's type.
+    pub value: Amount,
+}
+
+/// What a thread does next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// It computes.
+    Run(Amount),
+    /// It blocks in an event, for so long.
+    Block(String, Amount),
+    /// It gives the processor up.
+    Yield,
+    /// It asks that one of these threads be next.
+    YieldTo(usize),
+    /// It waits until the lock is free, and takes it.
+    Lock(usize),
+    /// It gives it up.
+    Unlock(usize),
+    /// It leaves a message at the port.
+    Send(usize),
+    /// It waits for a message.
+    Receive(usize),
+    /// It creates one of these threads.
+    Spawn(usize),
+    /// It waits until none of these threads lives.
+    Join(usize),
+    /// It suspends those of these threads that live.
+    Suspend(usize),
+    /// It ends their suspension.
+    Resume(usize),
+    /// It assigns a variable of its own.
+    Set(Assignment),
+    /// It goes on there.
+    Jump(usize),
+    /// It goes on with the next phase so many times, and then there.
+    Repeat {
+        /// At least 1.
+        times: u64,
+        /// The phase after the last of those that are repeated.
+        end: usize,
+    },
+    /// The end of what [`Phase::Repeat`], there, repeats.
+    Again(usize),
+    /// It ends.
+    Exit,
+    /// All is done: a periodic thread waits for its next period, any other ends.
+    End,
+}
+
+/// A number that may be drawn anew each time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Amount {
+    /// Always this.
+    Fixed(Value),
+    /// Anything between the two, both included.
+    Uniform(Value, Value),
+    /// Exponentially distributed, with this mean.
+    Exponential(Value),
+    /// Pareto distributed.
+    Pareto {
+        /// None is less.
+        least: Value,
+        /// Positive; the less it is, the longer the tail.
+        shape: f64,
+    },
+    /// Those of a file, in order, again and again; of this type. Never empty.
+    Listed(Type, Arc<[i64]>),
+}
+
+/// `at 5s { … }`
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// When.
+    pub instant: i64,
+    /// In order.
+    pub actions: Vec<Action>,
+}
+
+/// What happens from outside.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// `set quantum = 5ms;`
+    Set(Assignment),
+    /// `set A.tickets = 5;`: of all those threads that live.
+    SetOf(usize, Assignment),
+    /// `suspend A;`
+    Suspend(usize),
+    /// `resume A;`
+    Resume(usize),
+    /// `processors 3;`: the last ones go, or new ones come.
+    Processors(u32),
+}
+
+/// `expect …;`
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// What.
+    pub what: Expected,
+    /// As written, without `expect` and `;`, each space once.
+    pub text: String,
+    /// In the source.
+    pub at: At,
+}
+
+/// What can be expected. Threads are indices into [`Scenario::threads`]; a group stands for all of its threads.
+#[derive(Clone, Debug)]
+pub enum Expected {
+    /// `p99 response of A <= 20ms`
+    Measure {
+        /// What is measured.
+        measure: Measure,
+        /// Of whom; `None`: of the processors.
+        of: Option<usize>,
+        /// Only what happens between these instants counts.
+        window: Option<(i64, i64)>,
+        /// How it is compared with the bound.
+        relation: Relation,
+        /// Nanoseconds, hundredths, or a count.
+        bound: f64,
+        /// How far an equal one may be away, in the same unit.
+        tolerance: f64,
+    },
+    /// `order A, B, C`: each ends before the next does.
+    Order(Vec<usize>),
+    /// `dispatched A, B, A`: they are the first to be dispatched, each time another.
+    Dispatched(Vec<usize>),
+    /// `A never overlaps B`: no two processors run them at once; with a thread itself: no two of the group.
+    NeverOverlaps(usize, usize),
+    /// `A runs within 5ms`: whenever it is ready it runs so soon.
+    Runs(usize, i64),
+    /// `refusals of A = 2 because "no"`: of those that are refused all have this reason.
+    Reason(usize, String),
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Of the time of all processors, in hundredths.
+    Share,
+    /// Of the time of all processors, in hundredths: how much nobody ran.
+    Idle,
+    /// From the release of a job until it is done.
+    Response(Statistic),
+    /// From when a thread is ready until it runs.
+    Latency(Statistic),
+    /// Jobs that were not done when their deadline came.
+    Misses,
+    /// Jobs that are done.
+    Jobs,
+    /// How often it got a processor.
+    Dispatches,
+    /// How often it lost the processor to another thread without giving it up.
+    Preemptions,
+    /// Threads that the policy did not admit.
+    Refusals,
+    /// When the last one ended.
+    End,
+}
+
+/// One number for many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// The highest.
+    Worst,
+    /// The average.
+    Mean,
+    /// So many thousandths are no higher.
+    Quantile(u16),
+}
+
+/// How two numbers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Relation {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Measure {
+    /// As it is written, after its statistic.
+    pub fn word(self) -> &'static str {
+        match self {
+            Measure::Share => "share",
+            Measure::Idle => "idle",
+            Measure::Response(_) => "response",
+            Measure::Latency(_) => "latency",
+            Measure::Misses => "misses",
+            Measure::Jobs => "jobs",
+            Measure::Dispatches => "dispatches",
+            Measure::Preemptions => "preemptions",
+            Measure::Refusals => "refusals",
+            Measure::End => "end",
+        }
+    }
+
+    /// What its numbers are.
+    pub fn unit(self) -> Unit {
+        match self {
+            Measure::Share | Measure::Idle => Unit::Percent,
+            Measure::Response(_) | Measure::Latency(_) | Measure::End => Unit::Time,
+            Measure::Misses | Measure::Jobs | Measure::Dispatches | Measure::Preemptions | Measure::Refusals => {
+                Unit::Count
+            }
+        }
+    }
+}
+
+/// What a number is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Hundredths.
+    Percent,
+    /// Nanoseconds.
+    Time,
+    /// How many.
+    Count,
+}
+
+impl Relation {
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Relation::Equal => "=",
+            Relation::Less => "<",
+            Relation::LessOrEqual => "<=",
+            Relation::Greater => ">",
+            Relation::GreaterOrEqual => ">=",
+        }
+    }
+
+    /// Whether it holds; of equal ones, with a tolerance.
+    pub fn holds(self, left: f64, right: f64, tolerance: f64) -> bool {
+        match self {
+            Relation::Equal => (left - right).abs() <= tolerance,
+            Relation::Less => left < right,
+            Relation::LessOrEqual => left <= right,
+            Relation::Greater => left > right,
+            Relation::GreaterOrEqual => left >= right,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What threads do, from the tree that is written to a list with jumps.
+
+use crate::diagnostics::Diagnostic;
+use crate::framework::{Framework, Move, Stage};
+use crate::syntax::ast::Name;
+use crate::syntax::words::nearest;
+use crate::vocabulary::{StateClass, Type};
+
+use super::check::Checker;
+use super::reader::PhaseDraft;
+use super::{Amount, Phase};
+
+impl<'a> Checker<'a, '_> {
+    /// All phases of a thread, with the end.
+    pub(super) fn phases(&mut self, drafts: &'a [PhaseDraft]) -> Vec<Phase> {
+        let mut phases = Vec::new();
+        self.add(drafts, &mut phases);
+        phases.push(Phase::End);
+        phases
+    }
+
+    fn add(&mut self, drafts: &'a [PhaseDraft], phases: &mut Vec<Phase>) {
+        for draft in drafts {
+            match draft {
+                PhaseDraft::Time(word, amount) => {
+                    let Some(amount) = self.duration(amount) else { continue };
+                    phases.push(if word.text == "run" { Phase::Run(amount) } else { self.sleep(word, amount) });
+                }
+                PhaseDraft::Block(event, amount) => {
+                    let event = self.blocking(event);
+                    if let (Some(event), Some(amount)) = (event, self.duration(amount)) {
+                        phases.push(Phase::Block(event, amount));
+                    }
+                }
+                PhaseDraft::Plain(word) => phases.push(if word.text == "yield" { Phase::Yield } else { Phase::Exit }),
+                PhaseDraft::Of(word, of) => phases.extend(self.of(word, of)),
+                PhaseDraft::Set(given) => phases.extend(self.of_thread(given).map(Phase::Set)),
+                PhaseDraft::Repeat(at, times, inner) => {
+                    if inner.is_empty() {
+                        let nothing = Diagnostic::error("E0704", "nothing is repeated", *at, "");
+                        self.diagnostics.push(nothing.help("say what: `repeat { run 1ms; yield; }`"));
+                        continue;
+                    }
+                    let times = match times {
+                        Some(times) => match self.count(times, 1, i64::MAX) {
+                            Some(times) => Some(times),
+                            None => continue,
+                        },
+                        None => None,
+                    };
+                    let start = phases.len();
+                    if times.is_some() {
+                        phases.push(Phase::Again(start));
+                    }
+                    let before = phases.len();
+                    self.add(inner, phases);
+                    if times.is_none() && phases[before..].iter().all(takes_no_time) {
+                        let title = "this is repeated for ever, and takes no time";
+                        let endless = Diagnostic::error("E0704", title, *at, "");
+                        self.diagnostics.push(endless.help("put a `run`, a `sleep` or a `block` into it"));
+                        continue;
+                    }
+                    match times {
+                        Some(times) => {
+                            phases.push(Phase::Again(start));
+                            phases[start] = Phase::Repeat { times: times.unsigned_abs(), end: phases.len() };
+                        }
+                        None => phases.push(Phase::Jump(start)),
+                    }
+                }
+            }
+        }
+    }
+
+    fn of(&mut self, word: &Name, of: &Name) -> Option<Phase> {
+        Some(match word.text.as_str() {
+            "lock" => {
+                self.blocking_for(LOCK, word)?;
+                Phase::Lock(Self::place(&mut self.locks, &of.text))
+            }
+            "unlock" => {
+                if !self.locks.contains(&of.text) && !self.locked.contains(&of.text) {
+                    let title = format!("no thread locks `{}`", of.text);
+                    let unknown = Diagnostic::error("E0702", title, of.at, "unknown lock");
+                    let near = nearest(&of.text, self.locked.iter().map(String::as_str));
+                    self.diagnostics.push(match near {
+                        Some(near) => unknown.help(format!("did you mean `{near}`?")).suggest(of.at, near),
+                        None => unknown.help(format!("write `lock {};` before it", of.text)),
+                    });
+                    return None;
+                }
+                Phase::Unlock(Self::place(&mut self.locks, &of.text))
+            }
+            "send" => Phase::Send(Self::place(&mut self.ports, &of.text)),
+            "receive" => {
+                self.blocking_for(PORT, word)?;
+                Phase::Receive(Self::place(&mut self.ports, &of.text))
+            }
+            "spawn" => {
+                let thread = self.thread(of)?;
+                self.is_spawned(thread);
+                Phase::Spawn(thread)
+            }
+            "join" => {
+                self.blocking_for(JOIN, word)?;
+                Phase::Join(self.thread(of)?)
+            }
+            "suspend" => Phase::Suspend(self.thread(of)?),
+            "resume" => Phase::Resume(self.thread(of)?),
+            _ => Phase::YieldTo(self.thread(of)?),
+        })
+    }
+
+    fn place(names: &mut Vec<String>, name: &str) -> usize {
+        names.iter().position(|one| one == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        })
+    }
+
+    fn sleep(&mut self, word: &Name, amount: Amount) -> Phase {
+        Phase::Block(self.blocking_for(SLEEP, word).unwrap_or_default(), amount)
+    }
+
+    /// The event in which a thread blocks for this; reported, if the framework has none.
+    pub(super) fn blocking_for(&mut self, words: &[&str], at: &Name) -> Option<String> {
+        let found = event_for(self.framework, words);
+        if found.is_none() {
+            let title = format!("no event of the framework `{}` blocks a thread", self.framework.name);
+            self.diagnostics.push(Diagnostic::error("E0705", title, at.at, "cannot be simulated"));
+        }
+        found
+    }
+
+    /// `io.read`: the event `block.io.read`.
+    fn blocking(&mut self, event: &Name) -> Option<String> {
+        let name = format!("block.{}", event.text);
+        let known = blocking(self.framework);
+        if known.contains(&name.as_str()) {
+            return Some(name);
+        }
+        let title = format!("the framework `{}` has no event `{name}`", self.framework.name);
+        let unknown = Diagnostic::error("E0705", title, event.at, "unknown event");
+        let names: Vec<&str> = known.iter().filter_map(|name| name.strip_prefix("block.")).collect();
+        let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let unknown = unknown.note(format!("a thread can block in {}", listed.join(", ")));
+        self.diagnostics.push(match nearest(&event.text, names) {
+            Some(near) => unknown.help(format!("did you mean `{near}`?")).suggest(event.at, near),
+            None if event.text.parse::<i64>().is_err() => unknown.help("for how long follows: `block io.read 5ms;`"),
+            None => unknown,
+        });
+        None
+    }
+
+    /// Nanoseconds, none negative.
+    pub(super) fn duration(&mut self, amount: &'a super::reader::AmountDraft) -> Option<Amount> {
+        self.amount(amount, Type::Time, true)
+    }
+}
+
+/// What such an event may be called, the likeliest first.
+pub(super) const LOCK: &[&str] = &["lock", "mutex", "semaphore"];
+pub(super) const PORT: &[&str] = &["port", "message", "queue.receive"];
+pub(super) const JOIN: &[&str] = &["join"];
+pub(super) const SLEEP: &[&str] = &["sleep"];
+
+/// The event of a framework by which a thread blocks for one of these, or else for anything.
+pub fn event_for(framework: &Framework, words: &[&str]) -> Option<String> {
+    let known = blocking(framework);
+    let named = words.iter().find_map(|word| known.iter().find(|name| **name == format!("block.{word}")));
+    named.or(known.iter().find(|name| **name == "block.wait")).or(known.first()).map(|name| (*name).to_owned())
+}
+
+/// Events that take the processor from the thread that runs, until something happens.
+fn blocking(framework: &Framework) -> Vec<&str> {
+    let blocks =
+        |step: &Move| *step == Move::Parameter(0, Stage::In(StateClass::Running), Stage::In(StateClass::Blocked));
+    let events = framework.events.iter().filter(|event| {
+        event.parameters.len() == 1 && event.rules.len() == 1 && event.rules[0].moves.iter().any(blocks)
+    });
+    events.map(|event| event.name.as_str()).collect()
+}
+
+/// Whether a thread that does only this, again and again, would do it at one instant for ever.
+fn takes_no_time(phase: &Phase) -> bool {
+    let nothing = |amount: &Amount| matches!(amount, Amount::Fixed(crate::vocabulary::Value::Time(0)));
+    match phase {
+        Phase::Run(amount) | Phase::Block(_, amount) => nothing(amount),
+        Phase::Receive(_) | Phase::Join(_) | Phase::Exit | Phase::End => false,
+        Phase::Yield
+        | Phase::YieldTo(_)
+        | Phase::Lock(_)
+        | Phase::Unlock(_)
+        | Phase::Send(_)
+        | Phase::Spawn(_)
+        | Phase::Suspend(_)
+        | Phase::Resume(_)
+        | Phase::Set(_)
+        | Phase::Jump(_)
+        | Phase::Repeat { .. }
+        | Phase::Again(_) => true,
+    }
+}

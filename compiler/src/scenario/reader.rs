@@ -1,0 +1,449 @@
+//! Reads scenarios. They share the lexer, the expressions and the constants of the policy language.
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::source::Source;
+use crate::syntax::ast::{Expression, Name, Variable};
+use crate::syntax::lexer::{TokenKind, unescape};
+use crate::syntax::parser::{Parse, Parser};
+use crate::vocabulary::At;
+
+/// A scenario as written: names in it may stand for nothing.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// The name after `scenario`.
+    pub name: Name,
+    /// `policy "edf.sched";`
+    pub policy: Option<FileName>,
+    pub(super) constants: Vec<Variable>,
+    pub(super) settings: Vec<Setting>,
+    pub(super) values: Vec<Given>,
+    pub(super) threads: Vec<ThreadDraft>,
+    pub(super) moments: Vec<(Expression, Vec<ActionDraft>)>,
+    pub(super) expectations: Vec<ExpectationDraft>,
+}
+
+/// A file that a scenario names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileName {
+    /// From the scenario's folder.
+    pub path: String,
+    /// Where it is named.
+    pub at: At,
+}
+
+/// `processors 2;`
+#[derive(Debug)]
+pub(super) struct Setting {
+    pub(super) word: Name,
+    pub(super) value: Expression,
+}
+
+/// `quantum = 5ms`
+#[derive(Debug)]
+pub(super) struct Given {
+    pub(super) name: Name,
+    pub(super) value: AmountDraft,
+}
+
+/// A number that may be drawn.
+#[derive(Debug)]
+pub(super) enum AmountDraft {
+    Fixed(Expression),
+    /// `exponential(3ms)`: the name of the distribution and what is in parentheses.
+    Drawn(Name, Vec<Expression>),
+    File(FileName),
+}
+
+#[derive(Debug)]
+pub(super) struct ThreadDraft {
+    pub(super) name: Name,
+    pub(super) count: Option<Expression>,
+    /// `at`, `every`, `period` and `deadline`, as far as they are written.
+    pub(super) clauses: Vec<(Name, AmountDraft)>,
+    pub(super) under: Option<Name>,
+    pub(super) values: Vec<Given>,
+    pub(super) phases: Vec<PhaseDraft>,
+}
+
+#[derive(Debug)]
+pub(super) enum PhaseDraft {
+    /// `run`, `sleep`
+    Time(Name, AmountDraft),
+    /// `block io.read 5ms`
+    Block(Name, AmountDraft),
+    /// `yield`, `exit`
+    Plain(Name),
+    /// `yield to A`, `lock L`, `send P`, `spawn A`: the word and what it names.
+    Of(Name, Name),
+    Set(Given),
+    Repeat(At, Option<Expression>, Vec<PhaseDraft>),
+}
+
+#[derive(Debug)]
+pub(super) enum ActionDraft {
+    Set(Option<Name>, Given),
+    Of(Name, Name),
+    Processors(Expression),
+}
+
+#[derive(Debug)]
+pub(super) struct ExpectationDraft {
+    pub(super) what: ExpectedDraft,
+    pub(super) text: String,
+    pub(super) at: At,
+}
+
+#[derive(Debug)]
+pub(super) enum ExpectedDraft {
+    Measure(Box<MeasureDraft>),
+    Order(Vec<Name>),
+    Dispatched(Vec<Name>),
+    NeverOverlaps(Name, Name),
+    Runs(Name, Expression),
+}
+
+/// `p99 response of A from 1s to 2s <= 20ms`
+#[derive(Debug)]
+pub(super) struct MeasureDraft {
+    pub(super) statistic: Option<Name>,
+    pub(super) measure: Name,
+    pub(super) of: Option<Name>,
+    pub(super) window: Option<(Expression, Expression)>,
+    pub(super) relation: String,
+    pub(super) bound: Expression,
+    /// Whether `%` follows it.
+    pub(super) percent: bool,
+    pub(super) tolerance: Option<Expression>,
+    pub(super) tolerance_percent: bool,
+    pub(super) because: Option<String>,
+}
+
+/// What is written, as far as it can be read; everything else is reported. At least one scenario, unless that is reported.
+pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Draft> {
+    if let Some(too_long) = source.too_long() {
+        diagnostics.push(too_long);
+        return Vec::new();
+    }
+    let parser = Parser::new(source, None, "E0701", diagnostics);
+    Reader { parser, draft: Draft::default() }.scenarios()
+}
+
+/// The words that start a line.
+const ITEMS: [&str; 11] =
+    ["policy", "processors", "seed", "duration", "tick", "switch_cost", "const", "set", "thread", "at", "expect"];
+
+pub(super) struct Reader<'a> {
+    pub(super) parser: Parser<'a>,
+    pub(super) draft: Draft,
+}
+
+impl Reader<'_> {
+    // Production: scenarios.
+    fn scenarios(mut self) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        loop {
+            let Ok(opened) = self.header() else { return drafts };
+            while !self.parser.is_sign("}") && !self.parser.is_end() {
+                if self.item().is_err() {
+                    self.skip_item();
+                }
+            }
+            let closed = self.parser.expect_close(opened, "the scenario");
+            drafts.push(std::mem::take(&mut self.draft));
+            if closed.is_err() || self.parser.is_end() {
+                return drafts;
+            }
+        }
+    }
+
+    fn header(&mut self) -> Parse<At> {
+        if !self.parser.eat_word("scenario") {
+            let unexpected = self.parser.unexpected("`scenario`");
+            let help = match self.parser.word() {
+                Some("scheduler") => "a policy has the ending `.sched`",
+                Some("hierarchy") => "a hierarchy has the ending `.hierarchy`",
+                _ => "a scenario is written `scenario NAME { thread A { run 5ms; } expect end of A = 5ms; }`",
+            };
+            return Err(self.parser.report(unexpected.help(help)));
+        }
+        self.draft.name = self.parser.name("a name for the scenario")?;
+        self.parser.expect_sign("{")
+    }
+
+    /// Passes the rest of a line: up to one that starts with the word of another, or to the end.
+    fn skip_item(&mut self) {
+        loop {
+            let closes = self.parser.is_sign("}")
+                && (self.parser.following.kind == TokenKind::End || self.parser.follows_word("scenario"));
+            let first_of_line = self.parser.token.at.line > self.parser.previous.line;
+            let item = first_of_line && self.parser.word().is_some_and(|word| ITEMS.contains(&word));
+            if self.parser.is_end() || closes || item {
+                return;
+            }
+            self.parser.advance();
+        }
+    }
+
+    // Production: item.
+    fn item(&mut self) -> Parse<()> {
+        match self.parser.word() {
+            Some("policy") => {
+                self.parser.advance();
+                let file = self.file("the file of the policy as a string")?;
+                self.draft.policy = Some(file);
+                self.parser.expect_semicolon()
+            }
+            Some("processors" | "seed" | "duration" | "tick" | "switch_cost") => {
+                let word = self.any_word();
+                let value = self.parser.expression()?;
+                self.parser.expect_semicolon()?;
+                self.draft.settings.push(Setting { word, value });
+                Ok(())
+            }
+            Some("const") => self.constants(),
+            Some("set") => {
+                self.parser.advance();
+                let given = self.given()?;
+                self.draft.values.push(given);
+                Ok(())
+            }
+            Some("thread") => self.thread(),
+            Some("at") => self.moment(),
+            Some("expect") => self.expectation(),
+            Some(_) | None => {
+                let unexpected = self.parser.unexpected("a line of a scenario");
+                let words: Vec<String> = ITEMS.iter().map(|word| format!("`{word}`")).collect();
+                Err(self.parser.report(unexpected.note(format!("these start with {}", words.join(", ")))))
+            }
+        }
+    }
+
+    // Production: constant.
+    fn constants(&mut self) -> Parse<()> {
+        self.parser.advance();
+        let Some(ty) = self.parser.type_word() else { return Err(self.parser.expected("the type of the constant")) };
+        let constants = self.parser.variables(ty, "=", true)?;
+        self.parser.expect_semicolon()?;
+        if let Some(array) = constants.iter().find(|constant| constant.array.is_some()) {
+            let alone = Diagnostic::error("E0701", "a scenario has no arrays", array.name.at, "of an array");
+            return Err(self.parser.report(alone.help("declare a constant for each value")));
+        }
+        self.draft.constants.extend(constants);
+        Ok(())
+    }
+
+    // Production: thread.
+    fn thread(&mut self) -> Parse<()> {
+        self.parser.advance();
+        let name = self.parser.name("a name for the thread")?;
+        let count = if self.parser.eat_sign("*") { Some(self.parser.expression()?) } else { None };
+        let mut thread =
+            ThreadDraft { name, count, clauses: Vec::new(), under: None, values: Vec::new(), phases: Vec::new() };
+        loop {
+            match self.parser.word() {
+                Some("at" | "every" | "period" | "deadline") => {
+                    let word = self.any_word();
+                    let amount = self.amount()?;
+                    thread.clauses.push((word, amount));
+                }
+                Some("under") => {
+                    self.parser.advance();
+                    thread.under = Some(self.parser.name("the name of a scheduler of the hierarchy")?);
+                }
+                Some("with") => {
+                    self.parser.advance();
+                    let opened = self.parser.expect_sign("{")?;
+                    while !self.parser.is_sign("}") && !self.parser.is_end() {
+                        let given = self.given()?;
+                        thread.values.push(given);
+                    }
+                    self.parser.expect_close(opened, "the list of values")?;
+                }
+                _ if self.parser.is_sign("{") => break,
+                Some(_) | None => {
+                    return Err(self.parser.expected("`at`, `every`, `period`, `deadline`, `under`, `with` or `{`"));
+                }
+            }
+        }
+        thread.phases = self.phases("the thread")?;
+        self.draft.threads.push(thread);
+        Ok(())
+    }
+
+    // Production: moment.
+    fn moment(&mut self) -> Parse<()> {
+        self.parser.advance();
+        let instant = self.parser.expression()?;
+        let opened = self.parser.expect_sign("{")?;
+        let mut actions = Vec::new();
+        while !self.parser.is_sign("}") && !self.parser.is_end() {
+            actions.push(self.action()?);
+        }
+        self.parser.expect_close(opened, "what happens then")?;
+        self.draft.moments.push((instant, actions));
+        Ok(())
+    }
+
+    // Production: action.
+    fn action(&mut self) -> Parse<ActionDraft> {
+        match self.parser.word() {
+            Some("set") => {
+                self.parser.advance();
+                let of = if self.parser.follows_sign(".") {
+                    let of = self.parser.name("the name of a thread")?;
+                    self.parser.advance();
+                    Some(of)
+                } else {
+                    None
+                };
+                Ok(ActionDraft::Set(of, self.given()?))
+            }
+            Some("suspend" | "resume") => {
+                let word = self.any_word();
+                let of = self.parser.name("the name of a thread")?;
+                self.parser.expect_semicolon()?;
+                Ok(ActionDraft::Of(word, of))
+            }
+            Some("processors") => {
+                self.parser.advance();
+                let count = self.parser.expression()?;
+                self.parser.expect_semicolon()?;
+                Ok(ActionDraft::Processors(count))
+            }
+            Some(_) | None => Err(self.parser.expected("`set`, `suspend`, `resume` or `processors`")),
+        }
+    }
+
+    // Production: given.
+    pub(super) fn given(&mut self) -> Parse<Given> {
+        let name = self.parser.name("the name of a variable that the policy imports")?;
+        self.parser.expect_sign("=")?;
+        let value = self.amount()?;
+        self.parser.expect_semicolon()?;
+        Ok(Given { name, value })
+    }
+
+    // Production: amount.
+    pub(super) fn amount(&mut self) -> Parse<AmountDraft> {
+        let drawn = self.parser.follows_sign("(");
+        match self.parser.word().filter(|_| drawn) {
+            Some("uniform" | "exponential" | "pareto") => {
+                let word = self.any_word();
+                self.parser.expect_sign("(")?;
+                let mut arguments = vec![self.parser.expression()?];
+                while self.parser.eat_sign(",") {
+                    arguments.push(self.parser.expression()?);
+                }
+                self.parser.expect_sign(")")?;
+                Ok(AmountDraft::Drawn(word, arguments))
+            }
+            Some("file") => {
+                self.parser.advance();
+                self.parser.expect_sign("(")?;
+                let file = self.file("a file of numbers as a string")?;
+                self.parser.expect_sign(")")?;
+                Ok(AmountDraft::File(file))
+            }
+            Some(_) | None => self.parser.expression().map(AmountDraft::Fixed),
+        }
+    }
+
+    pub(super) fn file(&mut self, what: &str) -> Parse<FileName> {
+        if self.parser.token.kind != TokenKind::Text {
+            return Err(self.parser.expected(what));
+        }
+        let at = self.parser.advance().at;
+        Ok(FileName { path: unescape(self.parser.written(at)), at })
+    }
+
+    /// The word to be read next, reserved or not.
+    pub(super) fn any_word(&mut self) -> Name {
+        let at = self.parser.advance().at;
+        Name { text: self.parser.written(at).to_owned(), at }
+    }
+
+    // Production: phases.
+    pub(super) fn phases(&mut self, what: &str) -> Parse<Vec<PhaseDraft>> {
+        let opened = self.parser.expect_sign("{")?;
+        let mut phases = Vec::new();
+        while !self.parser.is_sign("}") && !self.parser.is_end() {
+            phases.push(self.parser_deeper()?);
+        }
+        self.parser.expect_close(opened, what)?;
+        Ok(phases)
+    }
+
+    fn parser_deeper(&mut self) -> Parse<PhaseDraft> {
+        self.parser.check_depth(self.parser.depth + 1)?;
+        self.parser.depth += 1;
+        let phase = self.phase();
+        self.parser.depth -= 1;
+        phase
+    }
+
+    // Production: phase.
+    fn phase(&mut self) -> Parse<PhaseDraft> {
+        const WORDS: &str = "`run`, `block`, `sleep`, `yield`, `lock`, `unlock`, `send`, `receive`, `spawn`, `join`, \
+                             `suspend`, `resume`, `set`, `repeat` or `exit`";
+        match self.parser.word() {
+            Some("run" | "sleep") => {
+                let word = self.any_word();
+                let amount = self.amount()?;
+                self.parser.expect_semicolon()?;
+                Ok(PhaseDraft::Time(word, amount))
+            }
+            Some("block") => {
+                self.parser.advance();
+                let mut event = self.any_word_of("the rest of an event, as in `block io.read 5ms`")?;
+                while self.parser.eat_sign(".") {
+                    let part = self.any_word_of("a word")?;
+                    event = Name { text: format!("{}.{}", event.text, part.text), at: event.at.to(part.at) };
+                }
+                let amount = self.amount()?;
+                self.parser.expect_semicolon()?;
+                Ok(PhaseDraft::Block(event, amount))
+            }
+            Some("yield") => {
+                let word = self.any_word();
+                if self.parser.eat_word("to") {
+                    let of = self.parser.name("the name of a thread")?;
+                    self.parser.expect_semicolon()?;
+                    return Ok(PhaseDraft::Of(word, of));
+                }
+                self.parser.expect_semicolon()?;
+                Ok(PhaseDraft::Plain(word))
+            }
+            Some("exit") => {
+                let word = self.any_word();
+                self.parser.expect_semicolon()?;
+                Ok(PhaseDraft::Plain(word))
+            }
+            Some(named @ ("lock" | "unlock" | "send" | "receive" | "spawn" | "join" | "suspend" | "resume")) => {
+                let what = match named {
+                    "lock" | "unlock" => "a name for the lock",
+                    "send" | "receive" => "a name for the port",
+                    _ => "the name of a thread",
+                };
+                let word = self.any_word();
+                let of = self.parser.name(what)?;
+                self.parser.expect_semicolon()?;
+                Ok(PhaseDraft::Of(word, of))
+            }
+            Some("set") => {
+                self.parser.advance();
+                self.given().map(PhaseDraft::Set)
+            }
+            Some("repeat") => {
+                let at = self.parser.advance().at;
+                let times = if self.parser.is_sign("{") { None } else { Some(self.parser.expression()?) };
+                let phases = self.phases("what is repeated")?;
+                Ok(PhaseDraft::Repeat(at, times, phases))
+            }
+            Some(_) | None => Err(self.parser.expected(WORDS)),
+        }
+    }
+
+    fn any_word_of(&mut self, what: &str) -> Parse<Name> {
+        if self.parser.word().is_none() { Err(self.parser.expected(what)) } else { Ok(self.any_word()) }
+    }
+}

@@ -1,0 +1,323 @@
+//! A policy at work, as the simulated host sees it: who interprets it, or runs it compiled, is not known beyond this.
+
+use catapults_compiler::framework::{Event, Framework};
+use catapults_compiler::interp::{Application, Machine, Position, RunningSet, Stop, ThreadId, Variables};
+use catapults_compiler::policy::{AttributeId, Entity, Handler, ImportId, Policy, StateClass, ThreadImportId, Type};
+use catapults_compiler::verify::Verified;
+use catapults_compiler::vocabulary::Value;
+
+/// What a host does with a policy. Threads have numbers that are unique while they live; processors are numbered from 0.
+pub(super) trait Runner {
+    /// Whether the policy hears of the event.
+    fn handles(&self, event: EventId) -> bool;
+
+    /// From here on events are those of this processor: of the instance of its node, or with what is RUNNING there.
+    fn enter(&mut self, processor: usize);
+
+    /// What time it is.
+    fn set_now(&mut self, now: i64);
+
+    /// Raises an event. The result is the thread that is dispatched.
+    fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop>;
+
+    /// A new thread, in hand.
+    fn spawn(&mut self, thread: ThreadId) -> Result<(), Stop>;
+
+    /// One that the policy has refused, or that has ended.
+    fn discard(&mut self, thread: ThreadId);
+
+    /// Assigns a variable that the policy imports; nothing, if it imports no such.
+    fn set(&mut self, name: &str, value: Value);
+
+    /// The same of a thread.
+    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value);
+
+    /// Adds to what the host keeps of a thread, if the policy asks: how long it has run.
+    fn charge(&mut self, thread: ThreadId, nanoseconds: i64);
+
+    /// The class of the container that holds a thread; `None`: it is in hand, or there is none.
+    fn class(&self, thread: ThreadId) -> Option<StateClass>;
+
+    /// The timer that expires next: when, of which thread, and its event. In a policy with nodes, of the one that was entered.
+    fn next_timeout(&self) -> Option<(i64, ThreadId, EventId)>;
+
+    /// The line of the policy that moved a thread last; 0: none of its own.
+    fn moved_by(&self) -> u32;
+
+    /// The threads that were sent to nodes since this was asked last, each with its processor.
+    fn take_sent(&mut self) -> Vec<(ThreadId, usize)>;
+
+    /// A processor comes, which is a node: with its properties, and before its `arrival`.
+    fn add_node(&mut self, processor: usize) -> Result<(), Stop>;
+
+    /// What the host says of a node, if the policy asks.
+    fn set_load(&mut self, processor: usize, load: i64);
+
+    /// Raises an event of a node, in the instance of none.
+    fn raise_of_node(&mut self, event: EventId, processor: usize) -> Result<(), Stop>;
+
+    /// Raises an event in the instance of this processor that names another one.
+    fn raise_steal(&mut self, event: EventId, for_processor: usize) -> Result<(), Stop>;
+}
+
+/// Into [`Events::names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(pub(super) u16);
+
+impl EventId {
+    /// Into [`super::event_names`].
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// The events of a framework as a policy meets them, and those that the simulated host raises by itself.
+#[derive(Clone, Debug)]
+pub(super) struct Events {
+    pub(super) names: Vec<String>,
+    pub(super) newthread: EventId,
+    pub(super) schedule: EventId,
+    pub(super) switch_out: EventId,
+    pub(super) event_raised: EventId,
+    pub(super) exit: EventId,
+    pub(super) init: Option<EventId>,
+    pub(super) tick: Option<EventId>,
+    pub(super) suspend: Option<EventId>,
+    pub(super) resume: Option<EventId>,
+    pub(super) set_next: Option<EventId>,
+    pub(super) lock: Option<EventId>,
+    pub(super) arrival: Option<EventId>,
+    pub(super) departure: Option<EventId>,
+    pub(super) dispatch: Option<EventId>,
+    pub(super) migrate: Option<EventId>,
+    pub(super) steal: Option<EventId>,
+}
+
+impl Events {
+    /// Those of this framework, for a policy. `Err`: an event that every simulation needs is not there.
+    pub(super) fn new(framework: &Framework, policy: &Policy) -> Result<Events, String> {
+        let met = framework.as_met(policy.timers(), policy.has_nodes());
+        let names: Vec<String> = met.events.iter().map(|event: &Event| event.name.clone()).collect();
+        let find = |name: &str| {
+            let place = names.iter().position(|one| one == name)?;
+            u16::try_from(place).ok().map(EventId)
+        };
+        let need =
+            |name: &str| find(name).ok_or_else(|| format!("the framework `{}` has no event `{name}`", framework.name));
+        let lock = catapults_compiler::scenario::event_for(framework, &["lock", "mutex", "semaphore"]);
+        Ok(Events {
+            newthread: need("newthread")?,
+            schedule: need("schedule")?,
+            switch_out: need("switch_out")?,
+            event_raised: need("event_raised")?,
+            exit: need("exit")?,
+            init: find("init"),
+            tick: find("tick"),
+            suspend: find("suspend_thread"),
+            resume: find("resume_thread"),
+            set_next: find("set_next_thread"),
+            lock: lock.and_then(|name| find(&name)),
+            arrival: find("arrival"),
+            departure: find("departure"),
+            dispatch: find("dispatch"),
+            migrate: find("migrate"),
+            steal: find("steal"),
+            names,
+        })
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<EventId> {
+        let place = self.names.iter().position(|one| one == name)?;
+        u16::try_from(place).ok().map(EventId)
+    }
+
+    pub(super) fn name(&self, event: EventId) -> &str {
+        self.names.get(usize::from(event.0)).map_or("", String::as_str)
+    }
+}
+
+/// In the interpreter.
+pub(super) struct Interpreted<'a> {
+    machine: Machine<'a>,
+    policy: &'a Policy,
+    application: Variables,
+    /// By event.
+    handlers: Vec<Option<&'a Handler>>,
+    names: Vec<String>,
+    /// What each processor has in containers of class RUNNING, but for the one that was entered.
+    running: Vec<RunningSet>,
+    here: usize,
+    /// Variables that the host keeps.
+    consumed: Option<ThreadImportId>,
+    consumed_by_all: Option<ImportId>,
+    total: i64,
+    load: Option<AttributeId>,
+    number: Option<AttributeId>,
+    has_timers: bool,
+}
+
+impl<'a> Interpreted<'a> {
+    pub(super) fn new(verified: &'a Verified<Policy>, events: &Events) -> Self {
+        let policy = verified.policy();
+        let machine = Machine::new(verified);
+        let handlers = events.names.iter().map(|name| machine.handler(name)).collect();
+        let consumed = |name: &str, ty: Type| name == "consumed" && ty == Type::Time;
+        let of_threads = policy.thread_imports.iter().position(|import| consumed(&import.name, import.ty));
+        let of_all = policy.imports.iter().position(|import| consumed(&import.name, import.ty));
+        let property = |name: &str| {
+            let such = |attribute: &catapults_compiler::policy::Attribute| {
+                attribute.of == Entity::Node && attribute.name == name && attribute.initial.ty() == Type::Int
+            };
+            policy.attributes.iter().position(such).map(AttributeId)
+        };
+        let mut application = Variables::default();
+        if let Some(import) = of_all {
+            application.set_import(ImportId(import), Value::Time(0));
+        }
+        Interpreted {
+            machine,
+            policy,
+            application,
+            handlers,
+            names: events.names.clone(),
+            running: Vec::new(),
+            here: 0,
+            consumed: of_threads.map(ThreadImportId),
+            consumed_by_all: of_all.map(ImportId),
+            total: 0,
+            load: property("load"),
+            number: property("number"),
+            has_timers: policy.timers().next().is_some(),
+        }
+    }
+
+    fn node(processor: usize) -> ThreadId {
+        ThreadId::of_node(u32::try_from(processor).unwrap_or(0))
+    }
+
+    fn handler(&self, event: EventId) -> Result<&'a Handler, Stop> {
+        let handler = self.handlers.get(usize::from(event.0)).copied().flatten();
+        handler.ok_or_else(|| Stop::Misuse(format!("there is no handler for `{}`", self.names[usize::from(event.0)])))
+    }
+}
+
+impl Runner for Interpreted<'_> {
+    fn handles(&self, event: EventId) -> bool {
+        self.handlers.get(usize::from(event.0)).is_some_and(Option::is_some)
+    }
+
+    fn enter(&mut self, processor: usize) {
+        if self.policy.has_nodes() {
+            // It has been added.
+            let _ = self.machine.enter(Self::node(processor));
+            return;
+        }
+        if processor == self.here {
+            return;
+        }
+        let most = processor.max(self.here);
+        if self.running.len() <= most {
+            self.running.resize_with(most + 1, RunningSet::default);
+        }
+        let mut other = std::mem::take(&mut self.running[processor]);
+        self.machine.exchange_running(&mut other);
+        self.running[self.here] = other;
+        self.here = processor;
+    }
+
+    fn set_now(&mut self, now: i64) {
+        self.machine.set_now(now);
+    }
+
+    fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop> {
+        let handler = self.handler(event)?;
+        self.machine.run(handler, threads, &mut self.application)
+    }
+
+    fn spawn(&mut self, thread: ThreadId) -> Result<(), Stop> {
+        self.machine.spawn(thread)?;
+        if let Some(import) = self.consumed {
+            self.application.set_thread_import(thread, import, Value::Time(0));
+        }
+        Ok(())
+    }
+
+    fn discard(&mut self, thread: ThreadId) {
+        self.machine.discard(thread);
+        if !self.policy.thread_imports.is_empty() {
+            self.application.forget(thread);
+        }
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        // A name that the policy does not import was reported when the scenario was checked.
+        let _ = self.application.set(self.policy, name, value);
+    }
+
+    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) {
+        let _ = self.application.set_of_thread(self.policy, thread, name, value);
+    }
+
+    fn charge(&mut self, thread: ThreadId, nanoseconds: i64) {
+        if let Some(import) = self.consumed
+            && let Some(Value::Time(before)) = self.application.thread_import(thread, import)
+        {
+            let after = Value::Time(before.wrapping_add(nanoseconds));
+            self.application.set_thread_import(thread, import, after);
+        }
+        if let Some(import) = self.consumed_by_all {
+            self.total = self.total.wrapping_add(nanoseconds);
+            self.application.set_import(import, Value::Time(self.total));
+        }
+    }
+
+    fn class(&self, thread: ThreadId) -> Option<StateClass> {
+        match self.machine.position(thread)? {
+            Position::In(container) => Some(self.policy.containers[container.0].class),
+            Position::Hand => None,
+        }
+    }
+
+    fn next_timeout(&self) -> Option<(i64, ThreadId, EventId)> {
+        if !self.has_timers {
+            return None;
+        }
+        let next = self.machine.next_timeout()?;
+        let place = self.names.iter().position(|name| name == next.event)?;
+        Some((next.instant, next.thread, EventId(u16::try_from(place).ok()?)))
+    }
+
+    fn moved_by(&self) -> u32 {
+        self.machine.moved_by()
+    }
+
+    fn take_sent(&mut self) -> Vec<(ThreadId, usize)> {
+        let sent = self.machine.take_sent().into_iter();
+        sent.filter_map(|(thread, node)| Some((thread, node.node()? as usize))).collect()
+    }
+
+    fn add_node(&mut self, processor: usize) -> Result<(), Stop> {
+        let node = Self::node(processor);
+        self.machine.spawn(node)?;
+        if let Some(number) = self.number {
+            self.machine.set_property(node, number, Value::Int(processor as i64))?;
+        }
+        Ok(())
+    }
+
+    fn set_load(&mut self, processor: usize, load: i64) {
+        if let Some(property) = self.load {
+            let _ = self.machine.set_property(Self::node(processor), property, Value::Int(load));
+        }
+    }
+
+    fn raise_of_node(&mut self, event: EventId, processor: usize) -> Result<(), Stop> {
+        let handler = self.handler(event)?;
+        self.machine.run(handler, &[Self::node(processor)], &mut self.application).map(|_| ())
+    }
+
+    fn raise_steal(&mut self, event: EventId, for_processor: usize) -> Result<(), Stop> {
+        let handler = self.handler(event)?;
+        self.machine.run(handler, &[Self::node(for_processor)], &mut self.application).map(|_| ())
+    }
+}

@@ -1,0 +1,222 @@
+//! Who was in which state when, for a small picture: the first changes, or those around what is not as expected.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use catapults_compiler::interp::ThreadId;
+
+use super::measures::duration;
+
+/// What a thread is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// On this processor.
+    Running(usize),
+    /// It could.
+    Ready,
+    /// It waits.
+    Blocked,
+    /// It is no more.
+    Ended,
+}
+
+/// A change of a thread's state.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// When.
+    pub time: i64,
+    /// Which thread, counted from 0 as they came.
+    pub thread: u64,
+    /// To what.
+    pub state: State,
+}
+
+/// The changes that are kept.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    changes: VecDeque<Change>,
+    /// Of threads that live, by number: which one came how late.
+    numbers: Vec<Option<(u64, usize)>>,
+    /// Kinds of those in the changes, and their places among their kind.
+    kinds: BTreeMap<u64, (usize, u64)>,
+    came: u64,
+    came_of: BTreeMap<usize, u64>,
+    end: i64,
+    keep: Keep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    First,
+    Last,
+    /// So many more.
+    Until(usize),
+}
+
+const MOST: usize = 4096;
+/// Rows and columns of the picture.
+const ROWS: usize = 16;
+const COLUMNS: usize = 72;
+
+impl Timeline {
+    pub(super) fn new() -> Self {
+        Timeline {
+            changes: VecDeque::new(),
+            numbers: Vec::new(),
+            kinds: BTreeMap::new(),
+            came: 0,
+            came_of: BTreeMap::new(),
+            end: 0,
+            keep: Keep::First,
+        }
+    }
+
+    /// Keeps what happened last, until something is found.
+    pub(super) fn keep_last(&mut self) {
+        self.keep = Keep::Last;
+    }
+
+    /// What is looked for has happened: a little more is kept.
+    pub(super) fn found(&mut self) {
+        if self.keep == Keep::Last {
+            self.keep = Keep::Until(MOST / 4);
+        }
+    }
+
+    pub(super) fn came(&mut self, thread: ThreadId, kind: usize, now: i64) {
+        let index = thread.0 as usize - 1;
+        if self.numbers.len() <= index {
+            self.numbers.resize(index + 1, None);
+        }
+        let ordinal = self.came_of.entry(kind).or_insert(0);
+        *ordinal += 1;
+        let ordinal = *ordinal;
+        self.numbers[index] = Some((self.came, kind));
+        if self.changes.len() < MOST || self.keep != Keep::First {
+            self.kinds.insert(self.came, (kind, ordinal));
+        }
+        self.came += 1;
+        self.change(thread, State::Ready, now);
+    }
+
+    pub(super) fn kind_of(&self, thread: ThreadId) -> Option<usize> {
+        self.numbers.get(thread.0 as usize - 1).copied().flatten().map(|(_, kind)| kind)
+    }
+
+    pub(super) fn change(&mut self, thread: ThreadId, state: State, now: i64) {
+        let index = thread.0 as usize - 1;
+        let Some(Some((number, _))) = self.numbers.get(index).copied() else { return };
+        if state == State::Ended {
+            self.numbers[index] = None;
+        }
+        match &mut self.keep {
+            Keep::First if self.changes.len() >= MOST => return,
+            Keep::Until(0) => return,
+            Keep::Until(left) => *left -= 1,
+            Keep::First | Keep::Last => {}
+        }
+        if self.changes.len() >= MOST
+            && let Some(oldest) = self.changes.pop_front()
+            && oldest.state == State::Ended
+        {
+            self.kinds.remove(&oldest.thread);
+        }
+        self.changes.push_back(Change { time: now, thread: number, state });
+    }
+
+    pub(super) fn ends(&mut self, now: i64) {
+        self.end = now;
+    }
+
+    /// The changes, and until when they are all.
+    pub fn changes(&self) -> (impl Iterator<Item = &Change>, i64) {
+        let until =
+            if self.changes.len() < MOST { self.end } else { self.changes.back().map_or(self.end, |last| last.time) };
+        (self.changes.iter(), until)
+    }
+
+    /// The kind of a thread of the changes, and its number among its kind, from 1.
+    pub fn kind(&self, thread: u64) -> Option<(usize, u64)> {
+        self.kinds.get(&thread).copied()
+    }
+
+    /// A picture in characters: `█` runs, `░` is ready, `·` waits. `around` stands in the middle, or it begins at the beginning.
+    pub fn picture(&self, names: &[(String, bool)], around: Option<i64>) -> String {
+        let (Some(first), Some(last)) = (self.changes.front(), self.changes.back()) else { return String::new() };
+        let full = self.changes.len() >= MOST;
+        let (begin, end) = (if full { first.time } else { 0 }, if full { last.time } else { self.end.max(last.time) });
+        let (from, to) = self.window(begin, end, around);
+        let width = (to - from).max(1);
+        let column = |time: i64| {
+            usize::try_from((i128::from(time - from) * COLUMNS as i128 / i128::from(width)).max(0))
+                .unwrap_or(0)
+                .min(COLUMNS)
+        };
+        let mut rows: BTreeMap<u64, Vec<(i64, State)>> = BTreeMap::new();
+        for change in self.changes.iter().filter(|change| change.time < to) {
+            rows.entry(change.thread).or_default().push((change.time, change.state));
+        }
+        // Those of which something is to be seen.
+        rows.retain(|_, changes| !matches!(changes.last(), Some((time, State::Ended)) if *time < from));
+        let all = rows.len();
+        let label = |thread: u64| {
+            let (kind, ordinal) = self.kind(thread).unwrap_or((0, 0));
+            let (name, group) = names.get(kind).cloned().unwrap_or_default();
+            if group { format!("{name}.{ordinal}") } else { name }
+        };
+        let wide = rows.keys().take(ROWS).map(|thread| label(*thread).chars().count()).max().unwrap_or(0);
+        let mut text = String::new();
+        if let Some(around) = around {
+            let place = column(around);
+            text.push_str(&format!("  {:wide$}  {}▼ {}\n", "", " ".repeat(place), duration(around)));
+        }
+        for (thread, changes) in rows.iter().take(ROWS) {
+            let mut cells: Vec<(i64, char)> = vec![(0, ' '); COLUMNS];
+            for (place, (time, state)) in changes.iter().enumerate() {
+                let until = changes.get(place + 1).map_or(to, |(next, _)| *next).min(to);
+                let sign = match state {
+                    State::Running(_) => '█',
+                    State::Ready => '░',
+                    State::Blocked => '·',
+                    State::Ended => ' ',
+                };
+                let (start, stop) = (column((*time).max(from)), column(until.max(from)));
+                if until <= from {
+                    continue;
+                }
+                // In each cell what lasts longest there.
+                let edge =
+                    |cell: usize| from + i64::try_from(cell as i128 * i128::from(width) / COLUMNS as i128).unwrap_or(0);
+                for (cell, (longest, shown)) in cells.iter_mut().enumerate().take(stop + 1).skip(start) {
+                    let share = until.min(edge(cell + 1)) - (*time).max(edge(cell)).max(from);
+                    if share > *longest {
+                        (*longest, *shown) = (share, sign);
+                    }
+                }
+            }
+            let line: String = cells.iter().map(|(_, sign)| *sign).collect();
+            text.push_str(&format!("  {:<wide$}  {}\n", label(*thread), line.trim_end()));
+        }
+        if all > ROWS {
+            text.push_str(&format!("  and {} more\n", all - ROWS));
+        }
+        let (left, right) = (duration(from), duration(to));
+        let gap = COLUMNS.saturating_sub(left.chars().count() + right.chars().count());
+        text.push_str(&format!("  {:wide$}  {left}{}{right}\n", "", " ".repeat(gap)));
+        text
+    }
+
+    /// From when to when the picture is: not so much that nothing is to be seen.
+    fn window(&self, begin: i64, end: i64, around: Option<i64>) -> (i64, i64) {
+        let middle = around.unwrap_or(begin).clamp(begin, end.max(begin));
+        // As long as some changes take.
+        const SEEN: usize = 90;
+        let place = self.changes.iter().position(|change| change.time >= middle).unwrap_or(self.changes.len());
+        let (low, high) = match around {
+            None => (0, SEEN * 2),
+            Some(_) => (place.saturating_sub(SEEN), place + SEEN / 2),
+        };
+        let from = if low == 0 { begin } else { self.changes.get(low).map_or(begin, |change| change.time) };
+        let to = self.changes.get(high).map_or(end, |change| change.time);
+        (from.min(middle), to.max(middle + 1))
+    }
+}

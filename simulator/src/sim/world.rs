@@ -1,0 +1,728 @@
+//! The world that threads live in: virtual time, what each does next, locks, ports, and who comes when.
+//!
+//! Nothing happens between two instants. At one, what was planned for it happens in the order in which it was planned, and
+//! then every thread that runs does what takes no time, until it computes or waits.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use catapults_compiler::framework::Framework;
+use catapults_compiler::interp::ThreadId;
+use catapults_compiler::scenario::{Action, Amount, Phase, Scenario, event_for};
+use catapults_compiler::vocabulary::Value;
+use fastrand::Rng;
+
+use super::amounts::{draw, nanoseconds};
+use super::dispatcher::{Admitted, Dispatcher, Out};
+use super::measures::Measures;
+use super::policy::{EventId, Runner};
+
+/// Why it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Its time was over.
+    Duration,
+    /// All threads have ended.
+    AllEnded,
+    /// Threads are left, and nothing will ever happen to them.
+    Stuck(Vec<String>),
+    /// The policy broke a rule, or the scenario asks for what cannot be.
+    Out(Out),
+}
+
+type Done<T = ()> = Result<T, Out>;
+
+/// Steps at one instant, after which time is taken to stand still.
+const MOST_AT_ONCE: u64 = 50_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Happening {
+    /// Thread of this kind comes.
+    Arrival(usize),
+    /// What a thread waited for; of its life with this number.
+    Wake(u32, u64),
+    /// Who runs on a processor has computed enough, in the turn of this number.
+    Computed(usize, u64),
+    Tick(usize, u64),
+    Moment(usize),
+}
+
+pub(super) struct World<'a, 's, R> {
+    scenario: &'a Scenario,
+    pub(super) dispatcher: Dispatcher<'s, R>,
+    pub(super) measures: Measures<'a>,
+    rng: Rng,
+    pub(super) now: i64,
+    planned: BinaryHeap<Reverse<(i64, u64, Happening)>>,
+    plans: u64,
+    /// By number.
+    lives: Vec<Option<Live>>,
+    kinds: Vec<KindState>,
+    locks: Vec<Lock>,
+    ports: Vec<Port>,
+    processors: Vec<Cpu>,
+    ticks: bool,
+    at_once: u64,
+    port_event: Option<EventId>,
+    join_event: Option<EventId>,
+    sleep_event: Option<EventId>,
+    /// By kind and phase.
+    events: Vec<Vec<Option<EventId>>>,
+    /// Places in lists of numbers, by kind.
+    places: Vec<usize>,
+}
+
+struct Live {
+    kind: usize,
+    /// Numbers are used again.
+    life: u64,
+    phase: usize,
+    /// How much is left to compute of the phase, if it has begun.
+    left: Option<i64>,
+    /// Of repeated phases, the innermost last: where it starts, and how many rounds are left.
+    rounds: Vec<(usize, u64)>,
+    released: i64,
+    /// It waits, and does so no longer once it is told.
+    waits: bool,
+}
+
+#[derive(Default)]
+struct KindState {
+    came: u32,
+    living: Vec<ThreadId>,
+    joining: Vec<ThreadId>,
+}
+
+#[derive(Default)]
+struct Lock {
+    owner: Option<ThreadId>,
+    waiting: VecDeque<ThreadId>,
+}
+
+#[derive(Default)]
+struct Port {
+    messages: u64,
+    waiting: VecDeque<ThreadId>,
+}
+
+#[derive(Clone, Default)]
+struct Cpu {
+    running: Option<ThreadId>,
+    /// Since when it computes.
+    since: i64,
+    /// Counts turns.
+    turn: u64,
+    last: Option<ThreadId>,
+    ticking: bool,
+    /// It is on its way to a thread that does not begin by computing.
+    switching: bool,
+}
+
+impl<'a, 's, R: Runner> World<'a, 's, R> {
+    pub(super) fn new(scenario: &'a Scenario, dispatcher: Dispatcher<'s, R>, framework: &Framework) -> Self {
+        let find = |words: &[&str]| event_for(framework, words).and_then(|name| dispatcher.events.find(&name));
+        let of_phase = |phase: &Phase| {
+            if let Phase::Block(event, _) = phase { dispatcher.events.find(event) } else { None }
+        };
+        let events = scenario.threads.iter().map(|thread| thread.phases.iter().map(of_phase).collect()).collect();
+        let processors = dispatcher.processors();
+        World {
+            scenario,
+            measures: Measures::new(scenario),
+            rng: Rng::with_seed(scenario.seed),
+            now: 0,
+            planned: BinaryHeap::new(),
+            plans: 0,
+            lives: Vec::new(),
+            kinds: scenario.threads.iter().map(|_| KindState::default()).collect(),
+            locks: (0..scenario.locks).map(|_| Lock::default()).collect(),
+            ports: (0..scenario.ports).map(|_| Port::default()).collect(),
+            processors: vec![Cpu::default(); processors],
+            ticks: dispatcher.hears_ticks(),
+            at_once: 0,
+            port_event: find(&["port", "message", "queue.receive"]),
+            join_event: find(&["join"]),
+            sleep_event: find(&["sleep"]),
+            events,
+            places: vec![0; scenario.threads.len()],
+            dispatcher,
+        }
+    }
+
+    /// Until nothing happens any more, or time is over.
+    pub(super) fn run(&mut self) -> Ending {
+        match self.all() {
+            Ok(ending) => ending,
+            Err(out) => Ending::Out(out),
+        }
+    }
+
+    fn all(&mut self) -> Done<Ending> {
+        self.dispatcher.set_now(0);
+        for Assigned { name, value } in self.values(None) {
+            self.dispatcher.set(&name, value);
+        }
+        self.dispatcher.start()?;
+        for (index, moment) in self.scenario.moments.iter().enumerate() {
+            self.plan(moment.instant, Happening::Moment(index));
+        }
+        for (index, thread) in self.scenario.threads.iter().enumerate() {
+            if !thread.spawned {
+                let start = self.drawn(index, &thread.start);
+                self.plan(start, Happening::Arrival(index));
+            }
+        }
+        let end = self.scenario.duration.unwrap_or(i64::MAX);
+        loop {
+            let planned = self.planned.peek().map(|Reverse((instant, ..))| *instant);
+            let expires = self.dispatcher.next_timeout();
+            let next = match (planned, expires) {
+                (Some(planned), Some(expires)) => planned.min(expires.max(self.now)),
+                (Some(planned), None) => planned,
+                // A timer of a thread that waits for ever.
+                (None, Some(expires)) => expires.max(self.now),
+                (None, None) => {
+                    self.now = if self.scenario.duration.is_some() { end } else { self.now };
+                    self.measures.ends(self.now, &self.processors_now());
+                    return Ok(self.left());
+                }
+            };
+            if next >= end {
+                self.now = end;
+                self.measures.ends(end, &self.processors_now());
+                return Ok(Ending::Duration);
+            }
+            if next > self.now {
+                self.at_once = 0;
+                self.now = next;
+                self.dispatcher.set_now(next);
+            }
+            if expires.is_some_and(|expires| expires <= self.now) {
+                self.dispatcher.expire()?;
+                self.settle()?;
+            }
+            while let Some(Reverse((instant, _, happening))) = self.planned.peek().copied() {
+                if instant > self.now {
+                    break;
+                }
+                self.planned.pop();
+                self.happens(happening)?;
+            }
+        }
+    }
+
+    fn left(&self) -> Ending {
+        let left: Vec<String> =
+            self.lives.iter().flatten().map(|live| self.scenario.threads[live.kind].name.clone()).collect();
+        if left.is_empty() { Ending::AllEnded } else { Ending::Stuck(left) }
+    }
+
+    fn happens(&mut self, happening: Happening) -> Done {
+        match happening {
+            Happening::Arrival(kind) => self.arrives(kind)?,
+            Happening::Wake(number, life) => {
+                let thread = ThreadId(number);
+                if self.live(thread).is_some_and(|live| live.life == life && live.waits) {
+                    self.wakes(thread)?;
+                }
+            }
+            Happening::Computed(processor, turn) => {
+                if self.processors.get(processor).is_none_or(|cpu| cpu.turn != turn) {
+                    return Ok(());
+                }
+                let now = self.now;
+                let Some(thread) = self.processors[processor].running else { return Ok(()) };
+                if !std::mem::take(&mut self.processors[processor].switching) {
+                    self.measures.ran(self.kind_of(thread), self.processors[processor].since, now);
+                    self.processors[processor].since = now;
+                    self.has_computed(thread);
+                }
+                self.goes_on(processor)?;
+            }
+            Happening::Tick(processor, turn) => {
+                if self.processors.get(processor).is_none_or(|cpu| cpu.turn != turn) {
+                    return Ok(());
+                }
+                self.processors[processor].ticking = false;
+                if self.dispatcher.someone_waits(processor) {
+                    self.dispatcher.ticks(processor)?;
+                }
+            }
+            Happening::Moment(index) => {
+                for action in &self.scenario.moments[index].actions {
+                    self.acts(action)?;
+                }
+            }
+        }
+        self.settle()
+    }
+
+    fn acts(&mut self, action: &'a Action) -> Done {
+        match action {
+            Action::Set(assignment) => {
+                let value = draw(&assignment.value, &mut self.rng, &mut 0);
+                self.dispatcher.set(&assignment.name, value);
+            }
+            Action::SetOf(kind, assignment) => {
+                for thread in self.kinds[*kind].living.clone() {
+                    let value = draw(&assignment.value, &mut self.rng, &mut self.places[*kind]);
+                    self.dispatcher.set_of(thread, &assignment.name, value);
+                }
+            }
+            Action::Suspend(kind) => {
+                for thread in self.kinds[*kind].living.clone() {
+                    self.dispatcher.suspends(thread)?;
+                }
+            }
+            Action::Resume(kind) => {
+                for thread in self.kinds[*kind].living.clone() {
+                    self.dispatcher.resumes(thread)?;
+                }
+            }
+            Action::Processors(count) => {
+                let count = *count as usize;
+                // Who ran on one that goes does not any more.
+                for processor in count..self.processors.len() {
+                    self.stops(processor);
+                }
+                self.dispatcher.set_processors(count)?;
+                self.processors.resize(count, Cpu::default());
+                self.measures.processors(self.now, count);
+            }
+        }
+        Ok(())
+    }
+
+    // ---- Threads
+
+    fn arrives(&mut self, kind: usize) -> Done {
+        let thread = &self.scenario.threads[kind];
+        let count = thread.count.unwrap_or(u32::MAX);
+        let together = if thread.every.is_none() { count } else { 1 };
+        for _ in 0..together {
+            self.create(kind, 0)?;
+        }
+        if let Some(every) = &thread.every
+            && self.kinds[kind].came < count
+        {
+            let after = self.drawn(kind, every);
+            self.plan(self.now + after, Happening::Arrival(kind));
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, kind: usize, processor: usize) -> Done {
+        self.kinds[kind].came = self.kinds[kind].came.saturating_add(1);
+        let values = self.values(Some(kind));
+        let values: Vec<(&str, Value)> = values.iter().map(|one| (one.name.as_str(), one.value)).collect();
+        match self.dispatcher.create(processor, &values)? {
+            Admitted::Refused(thread, reason) => self.measures.refused(kind, thread, &reason, self.now),
+            Admitted::Yes(thread) => {
+                let index = thread.0 as usize - 1;
+                if self.lives.len() <= index {
+                    self.lives.resize_with(index + 1, || None);
+                }
+                self.plans += 1;
+                self.lives[index] = Some(Live {
+                    kind,
+                    life: self.plans,
+                    phase: 0,
+                    left: None,
+                    rounds: Vec::new(),
+                    released: self.now,
+                    waits: false,
+                });
+                self.kinds[kind].living.push(thread);
+                self.measures.came(kind, thread, self.now);
+            }
+        }
+        Ok(())
+    }
+
+    fn wakes(&mut self, thread: ThreadId) -> Done {
+        if let Some(live) = self.live_mut(thread) {
+            live.waits = false;
+        }
+        self.measures.ready(thread, self.now);
+        self.dispatcher.unblocks(thread)
+    }
+
+    /// Whoever has got a processor, or has lost one, is noticed; who got one goes on.
+    fn settle(&mut self) -> Done {
+        loop {
+            self.dispatcher.settle()?;
+            let mut got = None;
+            for processor in 0..self.processors.len() {
+                let current = self.dispatcher.current(processor);
+                if self.processors[processor].running != current {
+                    self.stops(processor);
+                    if current.is_some() {
+                        got = got.or(Some(processor));
+                    }
+                }
+                let ticking = self.processors[processor].ticking || !self.ticks;
+                if !ticking && self.processors[processor].running.is_some() && self.dispatcher.someone_waits(processor)
+                {
+                    self.processors[processor].ticking = true;
+                    self.plan(
+                        self.now + self.scenario.tick,
+                        Happening::Tick(processor, self.processors[processor].turn),
+                    );
+                }
+            }
+            let Some(processor) = got else { break };
+            self.starts(processor)?;
+        }
+        self.measures.notice();
+        Ok(())
+    }
+
+    /// The processor's thread does not run any more.
+    fn stops(&mut self, processor: usize) {
+        let cpu = &mut self.processors[processor];
+        let Some(thread) = cpu.running.take() else { return };
+        cpu.turn += 1;
+        (cpu.ticking, cpu.switching) = (false, false);
+        let (since, now) = (cpu.since, self.now);
+        let kind = self.kind_of(thread);
+        // It may have been switched away from before it had begun.
+        if since < now {
+            self.measures.ran(kind, since, now);
+            if let Some(live) = self.live_mut(thread) {
+                live.left = live.left.map(|left| (left - (now - since)).max(0));
+            }
+        }
+        let waits = self.live(thread).is_none_or(|live| live.waits);
+        self.measures.stops(kind, thread, processor, now, !waits);
+    }
+
+    fn starts(&mut self, processor: usize) -> Done {
+        let Some(thread) = self.dispatcher.current(processor) else { return Ok(()) };
+        let (now, kind) = (self.now, self.kind_of(thread));
+        let cpu = &mut self.processors[processor];
+        cpu.running = Some(thread);
+        cpu.turn += 1;
+        let cost = if cpu.last == Some(thread) { 0 } else { self.scenario.switch_cost };
+        cpu.last = Some(thread);
+        cpu.since = now + cost;
+        let ends = (cpu.since, cpu.turn);
+        self.measures.starts(kind, thread, processor, now);
+        match self.live(thread).and_then(|live| live.left) {
+            Some(0) => self.has_computed(thread),
+            Some(left) => {
+                self.plan(ends.0 + left, Happening::Computed(processor, ends.1));
+                return Ok(());
+            }
+            None => {}
+        }
+        if cost > 0 {
+            // It does nothing before it runs.
+            let computes = self.live(thread).and_then(|live| self.scenario.threads[live.kind].phases.get(live.phase));
+            if !matches!(computes, Some(Phase::Run(_))) {
+                self.processors[processor].switching = true;
+                self.plan(ends.0, Happening::Computed(processor, ends.1));
+                return Ok(());
+            }
+        }
+        self.goes_on(processor)
+    }
+
+    fn has_computed(&mut self, thread: ThreadId) {
+        if let Some(live) = self.live_mut(thread) {
+            live.left = None;
+            live.phase += 1;
+        }
+    }
+
+    /// Who runs there does what takes no time, until it computes, or does not run any more.
+    fn goes_on(&mut self, processor: usize) -> Done {
+        let Some(thread) = self.processors[processor].running else { return Ok(()) };
+        loop {
+            self.at_once += 1;
+            if self.at_once > MOST_AT_ONCE {
+                let name = self.scenario.threads[self.kind_of(thread)].name.clone();
+                return Err(
+                    self.impossible(&format!("time stands still: `{name}` goes on and on, and nothing takes time"))
+                );
+            }
+            if self.dispatcher.current(processor) != Some(thread) {
+                return Ok(());
+            }
+            let scenario = self.scenario;
+            let Some(live) = self.live_mut(thread) else { return Ok(()) };
+            let (kind, place) = (live.kind, live.phase);
+            live.phase += 1;
+            let phases = &scenario.threads[kind].phases;
+            match &phases[place] {
+                Phase::Run(amount) => {
+                    let left = self.drawn(kind, amount);
+                    if left == 0 {
+                        continue;
+                    }
+                    let cpu = &mut self.processors[processor];
+                    cpu.since = cpu.since.max(self.now);
+                    let (since, turn) = (cpu.since, cpu.turn);
+                    if let Some(live) = self.live_mut(thread) {
+                        live.left = Some(left);
+                        live.phase = place;
+                    }
+                    self.plan(since + left, Happening::Computed(processor, turn));
+                    return Ok(());
+                }
+                Phase::Block(_, amount) => {
+                    let wait = self.drawn(kind, amount);
+                    let Some(event) = self.events[kind][place] else { continue };
+                    self.waits_until(thread, self.now + wait);
+                    return self.dispatcher.blocks(processor, event);
+                }
+                Phase::Yield => return self.dispatcher.yields(processor),
+                Phase::YieldTo(other) => {
+                    let to = self.kinds[*other].living.iter().copied().find(|one| *one != thread);
+                    return match to {
+                        Some(to) => self.dispatcher.yields_to(processor, to),
+                        None => self.dispatcher.yields(processor),
+                    };
+                }
+                Phase::Lock(lock) => {
+                    if !self.locks(processor, thread, *lock)? {
+                        return Ok(());
+                    }
+                }
+                Phase::Unlock(lock) => self.unlocks(processor, thread, *lock)?,
+                Phase::Send(port) => match self.ports[*port].waiting.pop_front() {
+                    Some(receiver) => self.wakes(receiver)?,
+                    None => self.ports[*port].messages += 1,
+                },
+                Phase::Receive(port) => {
+                    let port = &mut self.ports[*port];
+                    if port.messages > 0 {
+                        port.messages -= 1;
+                    } else {
+                        port.waiting.push_back(thread);
+                        return self.waits_for_ever(processor, thread, self.port_event);
+                    }
+                }
+                Phase::Spawn(other) => self.create(*other, processor)?,
+                Phase::Join(other) => {
+                    if self.kinds[*other].living.iter().any(|one| *one != thread) {
+                        self.kinds[*other].joining.push(thread);
+                        return self.waits_for_ever(processor, thread, self.join_event);
+                    }
+                }
+                Phase::Suspend(other) => {
+                    for one in self.kinds[*other].living.clone() {
+                        self.dispatcher.suspends(one)?;
+                    }
+                }
+                Phase::Resume(other) => {
+                    for one in self.kinds[*other].living.clone() {
+                        self.dispatcher.resumes(one)?;
+                    }
+                }
+                Phase::Set(assignment) => {
+                    let value = draw(&assignment.value, &mut self.rng, &mut self.places[kind]);
+                    self.dispatcher.set_of(thread, &assignment.name, value);
+                }
+                Phase::Jump(to) | Phase::Again(to) => self.jumps(thread, *to),
+                Phase::Repeat { times, end } => {
+                    let (times, end) = (*times, *end);
+                    let Some(live) = self.live_mut(thread) else { return Ok(()) };
+                    match live.rounds.last_mut() {
+                        Some((start, 0)) if *start == place => {
+                            live.rounds.pop();
+                            live.phase = end;
+                        }
+                        Some((start, left)) if *start == place => *left -= 1,
+                        Some(_) | None => live.rounds.push((place, times - 1)),
+                    }
+                }
+                Phase::End if self.scenario.threads[kind].period.is_some() => {
+                    self.job_done(thread, kind);
+                    if !self.next_period(processor, thread, kind)? {
+                        return Ok(());
+                    }
+                }
+                Phase::Exit | Phase::End => return self.exits(processor, thread, kind),
+            }
+        }
+    }
+
+    fn jumps(&mut self, thread: ThreadId, to: usize) {
+        if let Some(live) = self.live_mut(thread) {
+            live.phase = to;
+        }
+    }
+
+    fn job_done(&mut self, thread: ThreadId, kind: usize) {
+        let released = self.live(thread).map_or(self.now, |live| live.released);
+        self.measures.job_done(kind, thread, released, self.now);
+    }
+
+    /// Whether it goes on at once, since the next period has begun.
+    fn next_period(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done<bool> {
+        let period = self.scenario.threads[kind].period.unwrap_or(1);
+        let now = self.now;
+        let Some(live) = self.live_mut(thread) else { return Ok(false) };
+        live.phase = 0;
+        live.released += period;
+        let released = live.released;
+        if released <= now {
+            return Ok(true);
+        }
+        self.waits_until(thread, released);
+        match self.sleep_event {
+            Some(event) => self.dispatcher.blocks(processor, event)?,
+            None => return Err(self.impossible("no event of the framework blocks a thread")),
+        }
+        Ok(false)
+    }
+
+    fn exits(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done {
+        for lock in 0..self.locks.len() {
+            if self.locks[lock].owner == Some(thread) {
+                self.unlocks(processor, thread, lock)?;
+            }
+        }
+        if self.dispatcher.current(processor) != Some(thread) {
+            // It ran on the turn of one that waited for its lock. It ends when it runs again.
+            if let Some(live) = self.live_mut(thread) {
+                live.phase -= 1;
+            }
+            return Ok(());
+        }
+        if self.scenario.threads[kind].period.is_none() {
+            self.job_done(thread, kind);
+        }
+        self.stops(processor);
+        self.measures.ended(kind, thread, self.now);
+        self.lives[thread.0 as usize - 1] = None;
+        let state = &mut self.kinds[kind];
+        if let Some(place) = state.living.iter().position(|one| *one == thread) {
+            state.living.swap_remove(place);
+        }
+        let joined = if state.living.is_empty() { std::mem::take(&mut state.joining) } else { Vec::new() };
+        self.dispatcher.exits(processor)?;
+        joined.into_iter().try_for_each(|waiting| self.wakes(waiting))
+    }
+
+    /// Whether it has it.
+    fn locks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done<bool> {
+        match self.locks[lock].owner {
+            None => {
+                self.locks[lock].owner = Some(thread);
+                Ok(true)
+            }
+            Some(owner) => {
+                if self.leads_to(owner, thread) {
+                    let name = &self.scenario.threads[self.kind_of(thread)].name;
+                    return Err(self.impossible(&format!(
+                        "`{name}` waits for a lock, and whoever has it waits for `{name}`: a deadlock"
+                    )));
+                }
+                self.locks[lock].waiting.push_back(thread);
+                if let Some(live) = self.live_mut(thread) {
+                    live.waits = true;
+                }
+                self.stops(processor);
+                self.dispatcher.waits(processor, owner)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn leads_to(&self, from: ThreadId, thread: ThreadId) -> bool {
+        let mut next = Some(from);
+        while let Some(one) = next {
+            if one == thread {
+                return true;
+            }
+            next = self.locks.iter().find(|lock| lock.waiting.contains(&one)).and_then(|lock| lock.owner);
+        }
+        false
+    }
+
+    fn unlocks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done {
+        if self.locks[lock].owner != Some(thread) {
+            let name = &self.scenario.threads[self.kind_of(thread)].name;
+            return Err(self.impossible(&format!("`{name}` unlocks what it has not locked")));
+        }
+        let heir = self.locks[lock].waiting.pop_front();
+        self.locks[lock].owner = heir;
+        let Some(heir) = heir else { return Ok(()) };
+        let waiting: Vec<ThreadId> = self.locks[lock].waiting.iter().copied().collect();
+        self.measures.ready(heir, self.now);
+        if let Some(live) = self.live_mut(heir) {
+            live.waits = false;
+        }
+        self.dispatcher.has(heir)?;
+        self.dispatcher.redirects(waiting.into_iter(), heir)?;
+        self.dispatcher.regains(processor)
+    }
+
+    fn waits_until(&mut self, thread: ThreadId, instant: i64) {
+        let Some(live) = self.live_mut(thread) else { return };
+        live.waits = true;
+        let life = live.life;
+        self.plan(instant, Happening::Wake(thread.0, life));
+    }
+
+    fn waits_for_ever(&mut self, processor: usize, thread: ThreadId, event: Option<EventId>) -> Done {
+        if let Some(live) = self.live_mut(thread) {
+            live.waits = true;
+        }
+        match event {
+            Some(event) => self.dispatcher.blocks(processor, event),
+            None => Err(self.impossible("no event of the framework blocks a thread")),
+        }
+    }
+
+    // ---- Books
+
+    fn plan(&mut self, instant: i64, happening: Happening) {
+        self.plans += 1;
+        self.planned.push(Reverse((instant, self.plans, happening)));
+    }
+
+    fn drawn(&mut self, kind: usize, amount: &Amount) -> i64 {
+        nanoseconds(draw(amount, &mut self.rng, &mut self.places[kind]))
+    }
+
+    /// What is assigned before anything else, or to a new thread.
+    fn values(&mut self, kind: Option<usize>) -> Vec<Assigned> {
+        let scenario = self.scenario;
+        let values = kind.map_or(&scenario.values, |kind| &scenario.threads[kind].values);
+        let mut place = 0;
+        values
+            .iter()
+            .map(|one| {
+                let place = kind.map_or(&mut place, |kind| &mut self.places[kind]);
+                Assigned { name: one.name.clone(), value: draw(&one.value, &mut self.rng, place) }
+            })
+            .collect()
+    }
+
+    fn processors_now(&self) -> Vec<Option<(ThreadId, i64)>> {
+        self.processors.iter().map(|cpu| cpu.running.map(|thread| (thread, cpu.since))).collect()
+    }
+
+    fn kind_of(&self, thread: ThreadId) -> usize {
+        self.live(thread).map_or(0, |live| live.kind)
+    }
+
+    fn live(&self, thread: ThreadId) -> Option<&Live> {
+        self.lives.get(thread.0 as usize - 1)?.as_ref()
+    }
+
+    fn live_mut(&mut self, thread: ThreadId) -> Option<&mut Live> {
+        self.lives.get_mut(thread.0 as usize - 1)?.as_mut()
+    }
+
+    fn impossible(&self, why: &str) -> Out {
+        Out { time: self.now, event: String::new(), line: 0, why: why.to_owned() }
+    }
+}
+
+struct Assigned {
+    name: String,
+    value: Value,
+}
