@@ -6,11 +6,10 @@ use crate::console::Console;
 use crate::failure::{Failure, plain};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::Framework;
-use catapults_compiler::policy::Policy;
-use catapults_compiler::scenario::{self, Draft, FileName, Scenario, Subject};
+use catapults_compiler::scenario::{self, Draft, FileName, Scenario};
 use catapults_compiler::source::Source;
-use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::At;
+use catapults_simulator::sim::Deciding;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +19,7 @@ use std::rc::Rc;
 /// A scenario that can be simulated.
 pub struct Case {
     pub scenario: Scenario,
-    pub policy: Rc<Verified<Policy>>,
+    pub policy: Rc<Accepted>,
     /// The policy's file.
     pub policy_file: PathBuf,
 }
@@ -33,7 +32,7 @@ pub struct Loaded {
 
 /// Policies that have been compiled, each once.
 #[derive(Default)]
-pub struct Policies(HashMap<PathBuf, Option<Rc<Verified<Policy>>>>);
+pub struct Policies(HashMap<PathBuf, Option<Rc<Accepted>>>);
 
 /// What is simulated instead of what a file says.
 #[derive(Default)]
@@ -78,7 +77,7 @@ pub fn of_source(
                 refused = true;
                 continue;
             };
-            let subject = Subject { policies: vec![policy.policy()], schedulers: Vec::new() };
+            let subject = deciding(&policy).subject();
             let folder = path.parent().unwrap_or(Path::new(""));
             let mut numbers = |file: &FileName| numbers(&folder.join(&file.path));
             if let Some(scenario) = scenario::check(draft, &subject, framework, &mut numbers, &mut diagnostics) {
@@ -106,6 +105,14 @@ pub fn of_source(
         return Err(Failure::of_file("E0515", path, title, help));
     }
     Ok(Loaded { source, cases })
+}
+
+/// What decides.
+pub fn deciding(accepted: &Accepted) -> Deciding<'_> {
+    match accepted {
+        Accepted::Policy(policy) => Deciding::Policy(policy),
+        Accepted::Hierarchy(hierarchy) => Deciding::Hierarchy(hierarchy),
+    }
 }
 
 /// Two scenarios of one file have different names.
@@ -142,7 +149,7 @@ impl Policies {
         draft: &Draft,
         framework: &Framework,
         diagnostics: &mut Diagnostics,
-    ) -> Result<Option<Rc<Verified<Policy>>>, Failure> {
+    ) -> Result<Option<Rc<Accepted>>, Failure> {
         if let Some(known) = self.0.get(file) {
             return Ok(known.clone());
         }
@@ -154,13 +161,7 @@ impl Policies {
             return Ok(None);
         }
         let compiled = match compile_any(console, file, framework) {
-            Ok(Accepted::Policy(policy)) => Some(Rc::new(*policy)),
-            Ok(Accepted::Hierarchy(_)) => {
-                let at = draft.policy.as_ref().map_or(draft.name.at, |named| named.at);
-                let title = "hierarchies are not simulated in this version";
-                diagnostics.push(Diagnostic::error("E0706", title, at, "").help("name one of its policies"));
-                None
-            }
+            Ok(accepted) => Some(Rc::new(accepted)),
             Err(Failure::Said) => None,
             Err(other) => return Err(other),
         };

@@ -10,7 +10,7 @@ mod nodes;
 mod saved;
 mod step;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use application::{Application, Variables};
 pub use nodes::SavedNodes;
@@ -91,6 +91,8 @@ pub struct Machine<'a> {
     threads: Vec<ThreadState>,
     numbers: HashMap<ThreadId, Slot>,
     vacant: Vec<Slot>,
+    /// Those that are armed: when they expire, of which threads, and which attributes they are.
+    timers: BTreeSet<(i64, ThreadId, usize)>,
     /// Counts insertions.
     clock: i64,
     /// Of the statement that moved a thread last.
@@ -160,6 +162,7 @@ impl<'a> Machine<'a> {
             threads: Vec::new(),
             numbers: HashMap::new(),
             vacant: Vec::new(),
+            timers: BTreeSet::new(),
             clock: 0,
             moved_by: 0,
             now: 0,
@@ -215,7 +218,12 @@ impl<'a> Machine<'a> {
     /// The timer that expires next. A host raises its event with its thread once that instant has come, and not before the others
     /// are done.
     pub fn next_timeout(&self) -> Option<Timeout<'a>> {
-        self.armed().into_iter().next()
+        if self.nodes.here().is_some() {
+            return self.armed().into_iter().next();
+        }
+        let (instant, thread, index) = *self.timers.first()?;
+        let event = self.verified.policy().attributes[index].timer.as_deref()?;
+        Some(Timeout { instant, thread, event })
     }
 
     /// The timers that are armed, in the order in which they expire: by their instants, then by the numbers of their threads, then
@@ -400,12 +408,39 @@ impl<'a> Machine<'a> {
         self.containers[container.0].insert(thread.rank.clone(), slot);
     }
 
+    /// Assigns an attribute; a timer is armed by it, or disarmed.
+    fn assign(&mut self, slot: Slot, attribute: AttributeId, value: Value) {
+        let thread = &mut self.threads[slot];
+        let before = std::mem::replace(&mut thread.attributes[attribute.0], value);
+        if self.verified.policy().attributes[attribute.0].timer.is_none() {
+            return;
+        }
+        let id = thread.id;
+        if let Value::Time(instant) = before {
+            self.timers.remove(&(instant, id, attribute.0));
+        }
+        if let Value::Time(instant) = value
+            && instant != 0
+        {
+            self.timers.insert((instant, id, attribute.0));
+        }
+    }
+
+    /// Disarms all timers of a thread.
+    fn disarm(&mut self, slot: Slot) {
+        let policy = self.verified.policy();
+        for (index, _) in policy.attributes.iter().enumerate().filter(|(_, attribute)| attribute.timer.is_some()) {
+            self.assign(slot, AttributeId(index), Value::Time(0));
+        }
+    }
+
     /// Gives back the memory of a thread that is in no container; the instance of a node goes with it.
     fn forget(&mut self, slot: Slot) {
         let id = self.threads[slot].id;
         if id.node().is_some() {
             self.evacuate(id);
         }
+        self.disarm(slot);
         self.numbers.remove(&id);
         self.vacant.push(slot);
     }

@@ -4,7 +4,7 @@ use crate::arguments::Sim;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
-use crate::scenarios::{self, Case, Instead, Policies};
+use crate::scenarios::{self, Case, Instead, Policies, deciding};
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_simulator::sim::{self, Ending, Keep, Kind, Nowhere, Outcome, Record, Sink, Tally, duration};
@@ -39,7 +39,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         scenario.processors = arguments.processors.unwrap_or(scenario.processors);
         let mut log = Log { names: event_names(case, &found.framework), text: String::new() };
         let sink: &mut dyn Sink = if arguments.log { &mut log } else { &mut Nowhere };
-        let outcome = sim::simulate(&case.scenario, &case.policy, &found.framework, Keep::Beginning, sink)
+        let outcome = sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, Keep::Beginning, sink)
             .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
         console.result(&log.text)?;
         console.result(&shown(case, &outcome))?;
@@ -68,7 +68,7 @@ fn shown(case: &Case, outcome: &Outcome) -> String {
     let mut text = String::new();
     let processors =
         if scenario.processors == 1 { "1 processor".to_owned() } else { format!("{} processors", scenario.processors) };
-    let policy = &case.policy.policy().name;
+    let policy = case.policy.name();
     let _ = writeln!(text, "{} under {policy}, {processors}, {}\n", scenario.name, ended(&outcome.ending, outcome.end));
     text.push_str(&outcome.timeline.picture(&names(case), None));
     text.push('\n');
@@ -183,5 +183,5 @@ impl Sink for Log {
 }
 
 fn event_names(case: &Case, framework: &catapults_compiler::framework::Framework) -> Vec<String> {
-    sim::event_names(case.policy.policy(), framework)
+    sim::event_names(deciding(&case.policy), framework)
 }

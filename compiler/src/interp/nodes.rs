@@ -210,13 +210,8 @@ impl Machine<'_> {
 
     /// A thread on the way has no timer armed.
     fn release(&mut self, slot: Slot) {
-        let policy = self.verified.policy();
         self.threads[slot].node = None;
-        for (attribute, value) in policy.attributes.iter().zip(&mut self.threads[slot].attributes) {
-            if attribute.timer.is_some() {
-                *value = Value::Time(0);
-            }
-        }
+        self.disarm(slot);
     }
 
     /// Exchanges what is of an instance.

@@ -1,7 +1,7 @@
 //! All that decides what a machine will do, as data: taken from a machine and put back into one.
 
 use super::{Machine, Position, Rank, ThreadId, ThreadState};
-use crate::policy::{ContainerId, ContainerKind, Value};
+use crate::policy::{AttributeId, ContainerId, ContainerKind, Value};
 
 /// The policy's own variables and the threads in its containers. Imports are the application's; a thread in hand is in none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -47,6 +47,7 @@ impl Machine<'_> {
         self.threads.clear();
         self.numbers.clear();
         self.vacant.clear();
+        self.timers.clear();
         for (index, threads) in saved.containers.iter().enumerate() {
             let container = ContainerId(index);
             // Where the last to come leaves first, the first to leave comes last.
@@ -66,6 +67,9 @@ impl Machine<'_> {
                     node: None,
                 });
                 self.numbers.insert(thread.id, slot);
+                for (attribute, value) in thread.attributes.iter().enumerate() {
+                    self.assign(slot, AttributeId(attribute), *value);
+                }
                 self.insert(slot, container);
             }
         }

@@ -170,7 +170,7 @@ impl Step<'_, '_, '_> {
             }
             Place::Attribute(thread, attribute) => {
                 let slot = self.thread(*thread, line)?;
-                self.machine.threads[slot].attributes[attribute.0] = value;
+                self.machine.assign(slot, *attribute, value);
                 self.refile(slot, *attribute, statement)?;
             }
             Place::AttributeElement { thread, first, length, index } => {

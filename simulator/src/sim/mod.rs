@@ -15,11 +15,13 @@ mod timeline;
 mod world;
 
 use catapults_compiler::framework::Framework;
+use catapults_compiler::hierarchy::{Hierarchy, Node};
 use catapults_compiler::policy::Policy;
-use catapults_compiler::scenario::Scenario;
+use catapults_compiler::scenario::{Scenario, Subject};
 use catapults_compiler::verify::Verified;
 
 pub use dispatcher::Out;
+use dispatcher::{Plan, Scheduler};
 pub use measures::{Distribution, Tally, Verdict, duration};
 pub use policy::EventId;
 pub use record::{Kind, Record, Sink};
@@ -65,21 +67,31 @@ pub enum Keep {
     AroundDivergence,
 }
 
-/// Simulates a scenario under a policy. What happens goes to `sink` as it does.
+/// What decides.
+#[derive(Clone, Copy, Debug)]
+pub enum Deciding<'a> {
+    /// One policy.
+    Policy(&'a Verified<Policy>),
+    /// Schedulers, each a thread to its parent.
+    Hierarchy(&'a Hierarchy),
+}
+
+/// Simulates a scenario. What happens goes to `sink` as it does.
 ///
 /// # Errors
 /// The framework has no such events as every simulation needs.
 pub fn simulate(
     scenario: &Scenario,
-    verified: &Verified<Policy>,
+    deciding: Deciding<'_>,
     framework: &Framework,
     keep: Keep,
     sink: &mut dyn Sink,
 ) -> Result<Outcome, String> {
-    let events = policy::Events::new(framework, verified.policy())?;
-    let runner = Interpreted::new(verified, &events);
-    let processors = scenario.processors as usize;
-    let dispatcher = Dispatcher::new(runner, framework, verified.policy(), processors, sink)?;
+    let policies = deciding.policies();
+    let events = policy::Events::new(framework, &policies)?;
+    let plan = deciding.plan(&events);
+    let has_nodes = policies.iter().any(|policy| policy.has_nodes());
+    let dispatcher = Dispatcher::new(plan, events, has_nodes, scenario.processors as usize, sink);
     let mut world = World::new(scenario, dispatcher, framework);
     if keep == Keep::AroundDivergence {
         world.measures.timeline.keep_last();
@@ -96,6 +108,52 @@ pub fn simulate(
     })
 }
 
+impl<'a> Deciding<'a> {
+    /// The policies at work.
+    pub fn policies(self) -> Vec<&'a Policy> {
+        match self {
+            Deciding::Policy(policy) => vec![policy.policy()],
+            Deciding::Hierarchy(hierarchy) => hierarchy.policies().iter().map(Verified::policy).collect(),
+        }
+    }
+
+    /// What scenarios are checked against.
+    pub fn subject(self) -> Subject<'a> {
+        let schedulers = match self {
+            Deciding::Policy(_) => Vec::new(),
+            Deciding::Hierarchy(hierarchy) => {
+                hierarchy.nodes().iter().map(|node| (node.name.as_str(), node.policy)).collect()
+            }
+        };
+        Subject { policies: self.policies(), schedulers }
+    }
+
+    fn plan(self, events: &policy::Events) -> Plan<Interpreted<'a>> {
+        match self {
+            Deciding::Policy(policy) => {
+                let only = Scheduler::new(Interpreted::new(policy, events), None, Vec::new());
+                Plan { schedulers: vec![only], default: 0 }
+            }
+            Deciding::Hierarchy(hierarchy) => {
+                let scheduler = |node: &Node| {
+                    let mut runner = Interpreted::new(&hierarchy.policies()[node.policy], events);
+                    let mut at_parent = Vec::new();
+                    for parameter in &node.parameters {
+                        if parameter.at_parent {
+                            at_parent.push((parameter.name.clone(), parameter.value));
+                        } else {
+                            policy::Runner::set(&mut runner, &parameter.name, parameter.value);
+                        }
+                    }
+                    Scheduler::new(runner, node.parent, at_parent)
+                };
+                let schedulers = hierarchy.nodes().iter().map(scheduler).collect();
+                Plan { schedulers, default: hierarchy.default() }
+            }
+        }
+    }
+}
+
 /// Of no use to anybody.
 pub struct Nowhere;
 
@@ -103,7 +161,7 @@ impl Sink for Nowhere {
     fn record(&mut self, _: &Record) {}
 }
 
-/// The names of the events of a policy's records.
-pub fn event_names(policy: &Policy, framework: &Framework) -> Vec<String> {
-    policy::Events::new(framework, policy).map_or(Vec::new(), |events| events.names)
+/// The names of the events of records.
+pub fn event_names(deciding: Deciding<'_>, framework: &Framework) -> Vec<String> {
+    policy::Events::new(framework, &deciding.policies()).map_or(Vec::new(), |events| events.names)
 }

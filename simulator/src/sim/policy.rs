@@ -71,7 +71,7 @@ impl EventId {
     }
 }
 
-/// The events of a framework as a policy meets them, and those that the simulated host raises by itself.
+/// The events of a framework as policies meet them, and those that the simulated host raises by itself.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     pub(super) names: Vec<String>,
@@ -86,6 +86,7 @@ pub(super) struct Events {
     pub(super) resume: Option<EventId>,
     pub(super) set_next: Option<EventId>,
     pub(super) lock: Option<EventId>,
+    pub(super) scheduler: Option<EventId>,
     pub(super) arrival: Option<EventId>,
     pub(super) departure: Option<EventId>,
     pub(super) dispatch: Option<EventId>,
@@ -94,9 +95,10 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Those of this framework, for a policy. `Err`: an event that every simulation needs is not there.
-    pub(super) fn new(framework: &Framework, policy: &Policy) -> Result<Events, String> {
-        let met = framework.as_met(policy.timers(), policy.has_nodes());
+    /// Those of this framework, for these policies. `Err`: an event that every simulation needs is not there.
+    pub(super) fn new(framework: &Framework, policies: &[&Policy]) -> Result<Events, String> {
+        let timers = policies.iter().flat_map(|policy| policy.timers());
+        let met = framework.as_met(timers, policies.iter().any(|policy| policy.has_nodes()));
         let names: Vec<String> = met.events.iter().map(|event: &Event| event.name.clone()).collect();
         let find = |name: &str| {
             let place = names.iter().position(|one| one == name)?;
@@ -117,6 +119,7 @@ impl Events {
             resume: find("resume_thread"),
             set_next: find("set_next_thread"),
             lock: lock.and_then(|name| find(&name)),
+            scheduler: find("block.scheduler"),
             arrival: find("arrival"),
             departure: find("departure"),
             dispatch: find("dispatch"),

@@ -315,7 +315,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         self.kinds[kind].came = self.kinds[kind].came.saturating_add(1);
         let values = self.values(Some(kind));
         let values: Vec<(&str, Value)> = values.iter().map(|one| (one.name.as_str(), one.value)).collect();
-        match self.dispatcher.create(processor, &values)? {
+        match self.dispatcher.create(processor, self.scenario.threads[kind].under, &values)? {
             Admitted::Refused(thread, reason) => self.measures.refused(kind, thread, &reason, self.now),
             Admitted::Yes(thread) => {
                 let index = thread.0 as usize - 1;

@@ -1,0 +1,222 @@
+//! What the dispatcher knows of threads, and of schedulers as the threads that they are to their parents; and how events are raised.
+
+use catapults_compiler::interp::{Stop, ThreadId};
+use catapults_compiler::policy::StateClass;
+
+use super::super::policy::{EventId, Runner};
+use super::super::record::{Kind, Record};
+use super::{Dispatcher, Done, Out};
+
+#[derive(Clone, Debug)]
+pub(super) struct Book {
+    pub(super) state: State,
+    /// The scheduler that it is under.
+    pub(super) under: usize,
+    /// The scheduler that it is a record of.
+    pub(super) scheduler: Option<usize>,
+    /// Of its node, or the last that ran it.
+    pub(super) home: usize,
+    /// On which processor it is RUNNING to its policy.
+    pub(super) turn_on: Option<usize>,
+    /// On which processor it runs.
+    pub(super) runs_on: Option<usize>,
+    pub(super) waits_for: Option<ThreadId>,
+    /// The end of its chain, which cannot run on its turn.
+    pub(super) stalled_on: Option<ThreadId>,
+    pub(super) stalled: Vec<ThreadId>,
+    pub(super) to_be_suspended: bool,
+    /// Its policy was told `suspend_thread` when it blocked.
+    pub(super) set_aside: bool,
+    /// It is on no node: its own has gone.
+    pub(super) homeless: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// There is no such thread.
+    None,
+    Runnable,
+    /// It waits, and is READY or RUNNING to the policy: another thread runs on its turns.
+    Lending,
+    Blocked,
+    Suspended,
+}
+
+impl Book {
+    fn new(under: usize, scheduler: Option<usize>) -> Book {
+        Book {
+            state: State::Runnable,
+            under,
+            scheduler,
+            home: 0,
+            turn_on: None,
+            runs_on: None,
+            waits_for: None,
+            stalled_on: None,
+            stalled: Vec::new(),
+            to_be_suspended: false,
+            set_aside: false,
+            homeless: false,
+        }
+    }
+
+    /// READY to its policy.
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self.state, State::Runnable | State::Lending) && self.turn_on.is_none()
+    }
+}
+
+impl<R: Runner> Dispatcher<'_, R> {
+    /// A new number, known to the policy by no event yet.
+    pub(super) fn enrol(&mut self, under: usize, scheduler: Option<usize>) -> Done<ThreadId> {
+        let book = Book::new(under, scheduler);
+        let number = match self.vacant.pop() {
+            Some(number) => {
+                self.books[number as usize - 1] = book;
+                number
+            }
+            None => {
+                self.books.push(book);
+                u32::try_from(self.books.len()).unwrap_or(u32::MAX)
+            }
+        };
+        let thread = ThreadId(number);
+        let spawned = self.schedulers[under].runner.spawn(thread);
+        spawned.map_err(|stop| self.out(self.events.newthread, stop))?;
+        Ok(thread)
+    }
+
+    /// One that the policy has refused, or that has ended.
+    pub(super) fn forget(&mut self, thread: ThreadId) {
+        let under = self.under(thread);
+        self.schedulers[under].runner.discard(thread);
+        self.book(thread).state = State::None;
+        self.vacant.push(thread.0);
+    }
+
+    pub(super) fn book(&mut self, thread: ThreadId) -> &mut Book {
+        &mut self.books[thread.0 as usize - 1]
+    }
+
+    pub(super) fn under(&self, thread: ThreadId) -> usize {
+        self.books[thread.0 as usize - 1].under
+    }
+
+    /// It is READY where it was not.
+    pub(super) fn came(&mut self, thread: ThreadId) {
+        if self.has_nodes {
+            let home = self.book(thread).home;
+            self.processors[home].load += 1;
+            let load = self.processors[home].load;
+            self.schedulers[0].runner.set_load(home, load);
+        }
+        self.gained_ready(thread);
+    }
+
+    pub(super) fn gained_ready(&mut self, thread: ThreadId) {
+        let (home, under) = (self.book(thread).home, self.under(thread));
+        self.schedulers[under].ready += 1;
+        if self.has_nodes {
+            self.processors[home].ready += 1;
+        }
+        self.processors.iter_mut().for_each(|processor| processor.refused = false);
+    }
+
+    pub(super) fn lost_ready(&mut self, thread: ThreadId) {
+        let (home, under) = (self.book(thread).home, self.under(thread));
+        self.schedulers[under].ready -= 1;
+        if self.has_nodes {
+            self.processors[home].ready -= 1;
+        }
+    }
+
+    /// Whether the policy has taken the processor from what is RUNNING.
+    pub(super) fn is_taken(&self, member: ThreadId) -> bool {
+        self.schedulers[self.under(member)].runner.class(member) == Some(StateClass::Ready)
+    }
+
+    /// Where something is told that no processor did: at one that has nothing to do, or where the thread ran last.
+    pub(super) fn where_told(&self, thread: ThreadId) -> usize {
+        let home = self.books[thread.0 as usize - 1].home;
+        if self.has_nodes {
+            return home;
+        }
+        let home = home.min(self.processors.len() - 1);
+        if self.processors[home].turn.is_none() {
+            return home;
+        }
+        self.processors.iter().position(|processor| processor.turn.is_none()).unwrap_or(home)
+    }
+
+    // ---- Events
+
+    pub(super) fn init(&mut self, scheduler: usize, processor: usize) -> Done {
+        let init = self.events.init.filter(|event| self.schedulers[scheduler].runner.handles(*event));
+        init.map_or(Ok(()), |init| self.raise(scheduler, processor, init, &[]).map(|_| ()))
+    }
+
+    pub(super) fn raise(
+        &mut self,
+        scheduler: usize,
+        processor: usize,
+        event: EventId,
+        threads: &[ThreadId],
+    ) -> Done<Option<ThreadId>> {
+        self.raised(scheduler, processor, event, threads).map_err(|stop| self.out(event, stop))
+    }
+
+    pub(super) fn raised(
+        &mut self,
+        scheduler: usize,
+        processor: usize,
+        event: EventId,
+        threads: &[ThreadId],
+    ) -> Result<Option<ThreadId>, Stop> {
+        self.charge();
+        let runner = &mut self.schedulers[scheduler].runner;
+        runner.enter(processor);
+        let raised = runner.raise(event, threads);
+        self.told = scheduler;
+        raised
+    }
+
+    /// What is RUNNING has been so until now.
+    pub(super) fn charge(&mut self) {
+        let passed = self.now - std::mem::replace(&mut self.charged, self.now);
+        if passed == 0 {
+            return;
+        }
+        for processor in &self.processors {
+            for member in processor.way.iter().chain(&processor.turn) {
+                let under = self.books[member.0 as usize - 1].under;
+                self.schedulers[under].runner.charge(*member, passed);
+            }
+        }
+    }
+
+    /// By the handler that ran last.
+    pub(super) fn note_moved(&mut self, processor: usize, thread: ThreadId, kind: Kind, event: EventId) {
+        let line = self.schedulers[self.told].runner.moved_by();
+        self.note(processor, thread, kind, event, line);
+    }
+
+    pub(super) fn note(&mut self, processor: usize, thread: ThreadId, kind: Kind, event: EventId, line: u32) {
+        let processor = u32::try_from(processor).unwrap_or(u32::MAX);
+        self.sink.record(&Record { time: self.now, processor, thread, kind, event, line });
+    }
+
+    pub(super) fn misuse(&self, why: &str) -> Out {
+        Out { time: self.now, event: String::new(), line: 0, why: why.to_owned() }
+    }
+
+    pub(super) fn out(&self, event: EventId, stop: Stop) -> Out {
+        let (line, why) = match stop {
+            Stop::Guard { line, text } => (line, format!("a guard fails: {text}")),
+            Stop::Unproved { line, text } => (line, format!("what was proved is not so: {text}")),
+            Stop::Overrun { line } => (line, "a loop does not end".to_owned()),
+            Stop::Fail { line, reason } => (line, format!("it refuses a thread: {reason}")),
+            Stop::Misuse(why) => (0, why),
+        };
+        Out { time: self.now, event: self.events.name(event).to_owned(), line, why }
+    }
+}

@@ -1,0 +1,108 @@
+//! Donation: who waits for a lock lends its turns to whoever has it, as `frameworks/native/dispatcher/donation.c` has it.
+
+use catapults_compiler::interp::ThreadId;
+
+use super::super::policy::Runner;
+use super::super::record::Kind;
+use super::books::State;
+use super::{Dispatcher, Done};
+
+impl<R: Runner> Dispatcher<'_, R> {
+    /// A thread waits for another one, and lends it its turns. It is the one that runs.
+    pub(in super::super) fn waits(&mut self, processor: usize, owner: ThreadId) -> Done {
+        let Some(current) = self.processors[processor].current else { return Ok(()) };
+        self.book(current).waits_for = Some(owner);
+        self.book(current).state = State::Lending;
+        self.book(current).runs_on = None;
+        self.processors[processor].current = None;
+        self.borrow(processor)
+    }
+
+    /// A thread does not wait any more: it has what it waited for.
+    pub(in super::super) fn has(&mut self, heir: ThreadId) -> Done {
+        self.book(heir).waits_for = None;
+        match self.book(heir).state {
+            State::Lending => {
+                self.book(heir).state = State::Runnable;
+                Ok(())
+            }
+            State::Blocked => {
+                self.strike_off(heir);
+                self.becomes_ready(heir, self.events.event_raised, State::Runnable, Kind::Raised)?;
+                self.rouse_all(heir)
+            }
+            State::None | State::Runnable | State::Suspended => Ok(()),
+        }
+    }
+
+    /// Those that wait for `old` wait for another thread from now on.
+    pub(in super::super) fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: ThreadId) -> Done {
+        for waiter in waiters {
+            self.book(waiter).waits_for = Some(owner);
+            if self.book(waiter).stalled_on.is_some() {
+                self.rouse(waiter)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The chain of the turn may end in another thread than runs.
+    pub(in super::super) fn regains(&mut self, processor: usize) -> Done {
+        let Some(turn) = self.processors[processor].turn else { return Ok(()) };
+        if self.processors[processor].current == Some(self.end_of(turn)) {
+            return Ok(());
+        }
+        if let Some(current) = self.processors[processor].current.take() {
+            self.stops_running(current)?;
+        }
+        self.borrow(processor)
+    }
+
+    /// Who waits at the end of the chain runs on the turn; if it cannot, the turn ends.
+    pub(super) fn borrow(&mut self, processor: usize) -> Done {
+        let Some(turn) = self.processors[processor].turn else { return Ok(()) };
+        let end = self.end_of(turn);
+        let book = self.book(end);
+        if book.state == State::Runnable && book.runs_on.is_none_or(|other| other == processor) {
+            self.book(end).runs_on = Some(processor);
+            self.processors[processor].current = Some(end);
+            if end != turn {
+                self.note(processor, end, Kind::Lent, self.events.schedule, 0);
+            }
+            return Ok(());
+        }
+        let event = self.events.lock.unwrap_or(self.events.switch_out);
+        self.raise(self.under(turn), processor, event, &[turn])?;
+        self.note_moved(processor, turn, Kind::Blocked, event);
+        self.book(turn).state = State::Blocked;
+        self.book(turn).stalled_on = Some(end);
+        self.book(end).stalled.push(turn);
+        self.vacate(processor, false)
+    }
+
+    fn end_of(&self, thread: ThreadId) -> ThreadId {
+        let mut end = thread;
+        while let Some(next) = self.books[end.0 as usize - 1].waits_for {
+            end = next;
+        }
+        end
+    }
+
+    fn strike_off(&mut self, thread: ThreadId) {
+        if let Some(end) = self.book(thread).stalled_on.take() {
+            self.book(end).stalled.retain(|one| *one != thread);
+        }
+    }
+
+    fn rouse(&mut self, thread: ThreadId) -> Done {
+        self.strike_off(thread);
+        self.becomes_ready(thread, self.events.event_raised, State::Lending, Kind::Raised)
+    }
+
+    pub(super) fn rouse_all(&mut self, end: ThreadId) -> Done {
+        while let Some(last) = self.books[end.0 as usize - 1].stalled.last().copied() {
+            self.rouse(last)?;
+        }
+        Ok(())
+    }
+}

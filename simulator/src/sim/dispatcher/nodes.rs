@@ -1,0 +1,103 @@
+//! Policies with nodes: each processor is one, and has an instance of its own.
+
+use catapults_compiler::interp::ThreadId;
+
+use super::super::policy::Runner;
+use super::super::record::Kind;
+use super::books::{Book, State};
+use super::{Dispatcher, Done};
+
+impl<R: Runner> Dispatcher<'_, R> {
+    pub(super) fn arrives(&mut self, processor: usize) -> Done {
+        let arrival = self.events.arrival.ok_or_else(|| self.misuse("there is no event `arrival`"))?;
+        self.schedulers[0].runner.add_node(processor).map_err(|stop| self.out(arrival, stop))?;
+        self.schedulers[0].runner.set_load(processor, 0);
+        self.schedulers[0].runner.raise_of_node(arrival, processor).map_err(|stop| self.out(arrival, stop))
+    }
+
+    /// The last processor goes.
+    pub(super) fn departs(&mut self) -> Done {
+        let last = self.processors.len() - 1;
+        if let Some(turn) = self.processors[last].turn {
+            self.raise(self.under(turn), last, self.events.switch_out, &[turn])?;
+            self.note_moved(last, turn, Kind::SwitchedOut, self.events.switch_out);
+            self.vacate(last, true)?;
+        }
+        if !self.has_nodes {
+            self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.enter(0));
+            self.processors.pop();
+            return (1..self.schedulers.len()).try_for_each(|scheduler| self.adjust(scheduler, 0));
+        }
+        let departure = self.events.departure.ok_or_else(|| self.misuse("there is no event `departure`"))?;
+        self.schedulers[0].runner.raise_of_node(departure, last).map_err(|stop| self.out(departure, stop))?;
+        self.schedulers[0].ready -= self.processors[last].ready;
+        self.processors.pop();
+        let there = |(_, book): &(usize, &Book)| book.home == last && book.state != State::None;
+        let numbers: Vec<usize> = self.books.iter().enumerate().filter(there).map(|(index, _)| index).collect();
+        for index in numbers {
+            let thread = ThreadId(u32::try_from(index + 1).unwrap_or(0));
+            let state = self.books[index].state;
+            match state {
+                State::Runnable | State::Lending => self.comes_back(thread, state, Kind::Resumed)?,
+                State::Blocked | State::Suspended => self.books[index].homeless = true,
+                State::None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whose processor has gone is placed anew.
+    pub(super) fn comes_back(&mut self, thread: ThreadId, state: State, kind: Kind) -> Done {
+        let on = self.place(thread, 0)?;
+        self.book(thread).home = on;
+        self.book(thread).state = state;
+        let event = self.events.migrate.unwrap_or(self.events.newthread);
+        self.raise(self.under(thread), on, event, &[thread])?;
+        self.came(thread);
+        self.note_moved(on, thread, kind, event);
+        self.preempted(on, event)
+    }
+
+    /// The processor on which a thread is to be.
+    pub(super) fn place(&mut self, thread: ThreadId, creator: usize) -> Done<usize> {
+        if let Some(dispatch) = self.events.dispatch.filter(|event| self.schedulers[0].runner.handles(*event)) {
+            self.schedulers[0].runner.raise(dispatch, &[thread]).map_err(|stop| self.out(dispatch, stop))?;
+            if let Some((_, processor)) =
+                self.schedulers[0].runner.take_sent().into_iter().find(|(sent, _)| *sent == thread)
+            {
+                return Ok(processor);
+            }
+        }
+        let least = (0..self.processors.len()).min_by_key(|processor| self.processors[*processor].load);
+        Ok(least.unwrap_or(creator))
+    }
+
+    /// Takes work from where there is the most.
+    pub(super) fn steal(&mut self, processor: usize) -> Done {
+        let Some(steal) = self.events.steal.filter(|event| self.schedulers[0].runner.handles(*event)) else {
+            return Ok(());
+        };
+        let mut others: Vec<usize> =
+            (0..self.processors.len()).filter(|other| self.processors[*other].ready > 0).collect();
+        others.sort_by_key(|other| std::cmp::Reverse(self.processors[*other].load));
+        for other in others {
+            self.schedulers[0].runner.enter(other);
+            self.charge();
+            self.schedulers[0].runner.raise_steal(steal, processor).map_err(|stop| self.out(steal, stop))?;
+            let sent = self.schedulers[0].runner.take_sent();
+            for (thread, to) in &sent {
+                self.lost_ready(*thread);
+                self.processors[other].load -= 1;
+                self.schedulers[0].runner.set_load(other, self.processors[other].load);
+                self.book(*thread).home = *to;
+                let event = self.events.migrate.unwrap_or(self.events.newthread);
+                self.raise(0, *to, event, &[*thread])?;
+                self.came(*thread);
+            }
+            if !sent.is_empty() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

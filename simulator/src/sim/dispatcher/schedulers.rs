@@ -1,0 +1,131 @@
+//! Schedulers as the threads that they are to their parents.
+
+use catapults_compiler::interp::ThreadId;
+use catapults_compiler::vocabulary::Value;
+
+use super::super::policy::Runner;
+use super::books::State;
+use super::{Dispatcher, Done};
+
+/// What is simulated: one scheduler, or those of a hierarchy.
+pub(in super::super) struct Plan<R> {
+    /// The root first, each parent before its children.
+    pub(in super::super) schedulers: Vec<Scheduler<R>>,
+    /// Where threads go of which nothing else is said.
+    pub(in super::super) default: usize,
+}
+
+/// An instance of a policy.
+pub(in super::super) struct Scheduler<R> {
+    pub(in super::super) runner: R,
+    pub(in super::super) parent: Option<usize>,
+    /// What its records are given at its parent.
+    pub(in super::super) at_parent: Vec<(String, Value)>,
+    /// What it is to its parent.
+    pub(super) records: Vec<ThreadId>,
+    /// How many of them are RUNNING.
+    pub(super) running: usize,
+    /// How many of its own members are READY.
+    pub(super) ready: usize,
+    /// It dispatched nothing although something is READY.
+    pub(super) refused: bool,
+}
+
+impl<R> Scheduler<R> {
+    pub(in super::super) fn new(runner: R, parent: Option<usize>, at_parent: Vec<(String, Value)>) -> Self {
+        Scheduler { runner, parent, at_parent, records: Vec::new(), running: 0, ready: 0, refused: false }
+    }
+}
+
+impl<R: Runner> Dispatcher<'_, R> {
+    /// One thread more that a scheduler is to its parent. It has nothing to run yet.
+    pub(super) fn add_record(&mut self, scheduler: usize) -> Done {
+        let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
+        let record = self.enrol(parent, Some(scheduler))?;
+        for (name, value) in self.schedulers[scheduler].at_parent.clone() {
+            self.schedulers[parent].runner.set_of(record, &name, value);
+        }
+        self.schedulers[scheduler].records.push(record);
+        self.raise(parent, 0, self.events.newthread, &[record])?;
+        self.gained_ready(record);
+        self.suspend_record(parent, 0, record)
+    }
+
+    /// As many records are READY as the scheduler could use processors more.
+    pub(super) fn adjust(&mut self, scheduler: usize, processor: usize) -> Done {
+        let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
+        self.schedulers[scheduler].refused = false;
+        loop {
+            let (ready, wanted) = self.records(scheduler);
+            if ready == wanted {
+                return Ok(());
+            }
+            let such = |record: &&ThreadId| {
+                let book = &self.books[record.0 as usize - 1];
+                if ready < wanted { !book.is_ready() && book.turn_on.is_none() } else { book.is_ready() }
+            };
+            let Some(record) = self.schedulers[scheduler].records.iter().find(such).copied() else { return Ok(()) };
+            if ready > wanted {
+                self.suspend_record(parent, processor, record)?;
+                self.adjust(parent, processor)?;
+                continue;
+            }
+            let blocked = self.book(record).state == State::Blocked;
+            let event = if blocked { Some(self.events.event_raised) } else { self.events.resume };
+            self.book(record).state = State::Runnable;
+            self.raise(parent, processor, event.unwrap_or(self.events.event_raised), &[record])?;
+            self.gained_ready(record);
+            self.adjust(parent, processor)?;
+        }
+    }
+
+    /// What was RUNNING has given the processor up: so do all schedulers above it, the lowest first.
+    pub(super) fn give_way_back(&mut self, processor: usize) -> Done {
+        while let Some(record) = self.processors[processor].way.pop() {
+            let Some(scheduler) = self.book(record).scheduler else { continue };
+            let parent = self.under(record);
+            self.schedulers[scheduler].running -= 1;
+            let taken = self.is_taken(record);
+            self.book(record).turn_on = None;
+            let (ready, wanted) = self.records(scheduler);
+            if ready < wanted {
+                if !taken {
+                    self.raise(parent, processor, self.events.switch_out, &[record])?;
+                }
+                self.gained_ready(record);
+            } else if taken {
+                self.gained_ready(record);
+                self.suspend_record(parent, processor, record)?;
+            } else {
+                let event = self.events.scheduler.unwrap_or(self.events.switch_out);
+                self.book(record).state = State::Blocked;
+                self.raise(parent, processor, event, &[record])?;
+            }
+            self.adjust(scheduler, processor)?;
+        }
+        Ok(())
+    }
+
+    /// How many records are READY, and how many should be.
+    fn records(&self, scheduler: usize) -> (usize, usize) {
+        let of = &self.schedulers[scheduler];
+        let ready = of.records.iter().filter(|record| self.books[record.0 as usize - 1].is_ready()).count();
+        let wanted = if of.refused { 0 } else { of.ready.min(self.processors.len().saturating_sub(of.running)) };
+        (ready, wanted)
+    }
+
+    /// A record that is READY has nothing to run.
+    fn suspend_record(&mut self, parent: usize, processor: usize, record: ThreadId) -> Done {
+        let Some(suspend) = self.events.suspend else { return Ok(()) };
+        self.raise(parent, processor, suspend, &[record])?;
+        self.lost_ready(record);
+        self.book(record).state = State::Suspended;
+        Ok(())
+    }
+
+    /// The thread that is RUNNING on a processor, then the records above it, the lowest first.
+    pub(super) fn way_up(&self, processor: usize) -> Vec<ThreadId> {
+        let on = &self.processors[processor];
+        on.turn.iter().chain(on.way.iter().rev()).copied().collect()
+    }
+}
