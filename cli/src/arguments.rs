@@ -183,6 +183,9 @@ pub struct Sim {
     /// Simulate so many processors, whatever the scenario says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub processors: Option<u32>,
+    /// Draw who ran when, how the processors were shared, and how long it took
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
     /// Print a line for each thing that happens, with the line of the policy that decided it
     #[arg(long)]
     pub log: bool,

@@ -1,6 +1,7 @@
 //! `catapults sim`.
 
 use crate::arguments::Sim;
+use crate::artefact::unwritable;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
@@ -9,6 +10,7 @@ use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_simulator::sim::{self, Ending, Keep, Kind, Nowhere, Outcome, Record, Sink, Tally, duration};
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 
 /// What a policy alone is shown with.
@@ -43,9 +45,21 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
             .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
         console.result(&log.text)?;
         console.result(&shown(case, &outcome))?;
+        if let Some(file) = &arguments.plot {
+            plot(console, case, &outcome, file)?;
+        }
         failed += usize::from(!outcome.is_as_expected());
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Result<(), Failure> {
+    let title = format!("{} under {}", case.scenario.name, case.policy.name());
+    let drawn = sim::svg(&case.scenario, outcome, &title);
+    let text = drawn
+        .map_err(|why| Failure::of_file("E0502", file, format!("it cannot be drawn: {why}"), "try another scenario"))?;
+    fs::write(file, text).map_err(|error| unwritable(file, &error))?;
+    console.result(&format!("drawn: {}\n", file.display()))
 }
 
 /// A framework whose description has not what a simulation needs.

@@ -5,6 +5,7 @@ use catapults_compiler::scenario::{Expectation, Expected, Measure, Relation, Sce
 use catapults_compiler::vocabulary::in_unit;
 use hdrhistogram::Histogram;
 
+use super::shares::Shares;
 use super::timeline::{State, Timeline};
 
 /// What was measured of a kind of threads.
@@ -61,6 +62,7 @@ pub(super) struct Measures<'a> {
     pub(super) tallies: Vec<Tally>,
     watches: Vec<Watch<'a>>,
     pub(super) timeline: Timeline,
+    pub(super) shares: Shares,
     threads: Vec<Seen>,
     now: i64,
     /// Time of all processors, until there were others.
@@ -168,6 +170,7 @@ impl<'a> Measures<'a> {
             tallies: scenario.threads.iter().map(|_| Tally::new()).collect(),
             watches: watches.collect(),
             timeline: Timeline::new(),
+            shares: Shares::new(scenario.threads.len(), scenario.duration),
             threads: Vec::new(),
             now: 0,
             capacity: 0,
@@ -280,6 +283,7 @@ impl<'a> Measures<'a> {
     /// A thread of this kind computed.
     pub(super) fn ran(&mut self, kind: usize, since: i64, until: i64) {
         self.tallies[kind].ran += until - since;
+        self.shares.ran(kind, since, until);
         for watch in &mut self.watches {
             if let Expected::Measure { of, window: Some((from, to)), measure, .. } = &watch.expectation.what
                 && (*of == Some(kind) || *measure == Measure::Idle)

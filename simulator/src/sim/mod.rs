@@ -9,8 +9,10 @@
 mod amounts;
 mod dispatcher;
 mod measures;
+mod plot;
 mod policy;
 mod record;
+mod shares;
 mod timeline;
 mod world;
 
@@ -23,8 +25,10 @@ use catapults_compiler::verify::Verified;
 pub use dispatcher::Out;
 use dispatcher::{Plan, Scheduler};
 pub use measures::{Distribution, Tally, Verdict, duration};
+pub use plot::svg;
 pub use policy::EventId;
 pub use record::{Kind, Record, Sink};
+pub use shares::Shares;
 pub use timeline::{Change, State, Timeline};
 pub use world::Ending;
 
@@ -47,6 +51,8 @@ pub struct Outcome {
     pub capacity: i128,
     /// The first changes of states; or, for a test, those around what is not as expected.
     pub timeline: Timeline,
+    /// How the processors were shared, over time.
+    pub shares: Shares,
     /// When something was first seen not to be as expected.
     pub divergence: Option<i64>,
 }
@@ -105,6 +111,7 @@ pub fn simulate(
         capacity: world.measures.capacity(),
         tallies: world.measures.tallies.clone(),
         timeline: world.measures.timeline.clone(),
+        shares: world.measures.shares.clone(),
     })
 }
 
