@@ -183,6 +183,9 @@ pub struct Sim {
     /// Simulate so many processors, whatever the scenario says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub processors: Option<u32>,
+    /// Run the policy compiled to machine code: several times as fast, and the same
+    #[arg(long)]
+    pub compiled: bool,
     /// Draw who ran when, how the processors were shared, and how long it took
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,

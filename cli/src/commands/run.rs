@@ -65,7 +65,12 @@ fn existing(policy: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The artefact of a policy, made now unless it was made before of the same source by the same command.
-fn up_to_date(console: &Console, found: &Found, accepted: &Accepted, file: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn up_to_date(
+    console: &Console,
+    found: &Found,
+    accepted: &Accepted,
+    file: &Path,
+) -> Result<PathBuf, Failure> {
     let recipe = artefact::recipe(found, None)?;
     let folder = cache().join(fingerprint(&[file, &found.folder]));
     let sources = artefact::translate(found, accepted, &folder)?;

@@ -1,14 +1,19 @@
 //! `catapults sim`.
 
+use super::run::up_to_date;
 use crate::arguments::Sim;
-use crate::artefact::unwritable;
+use crate::artefact::{Accepted, unwritable};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::frameworks;
+use crate::frameworks::{self, Found};
 use crate::scenarios::{self, Case, Instead, Policies, deciding};
+use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
-use catapults_simulator::sim::{self, Ending, Keep, Kind, Nowhere, Outcome, Record, Sink, Tally, duration};
+use catapults_compiler::vocabulary::At;
+use catapults_simulator::sim::{
+    self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
+};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -41,8 +46,11 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         scenario.processors = arguments.processors.unwrap_or(scenario.processors);
         let mut log = Log { names: event_names(case, &found.framework), text: String::new() };
         let sink: &mut dyn Sink = if arguments.log { &mut log } else { &mut Nowhere };
-        let outcome = sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, Keep::Beginning, sink)
-            .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+        let objects = if arguments.compiled { objects(console, case, &found)? } else { Vec::new() };
+        let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
+        let outcome =
+            sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, Keep::Beginning, sink)
+                .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
         console.result(&log.text)?;
         console.result(&shown(case, &outcome))?;
         if let Some(file) = &arguments.plot {
@@ -51,6 +59,29 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         failed += usize::from(!outcome.is_as_expected());
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// The policies of a case as shared objects, built unless they are up to date.
+fn objects(console: &Console, case: &Case, found: &Found) -> Result<Vec<Object>, Failure> {
+    let made = |accepted: &Accepted, file: &Path| {
+        let object = up_to_date(console, found, accepted, file)?;
+        Object::load(&object, &found.framework).map_err(|why| {
+            let title = "the compiled policy cannot be simulated";
+            let help = "leave `--compiled` out: the interpreter decides the same";
+            Failure::of("--compiled", Diagnostic::error("E0516", title, At::default(), "").note(why).help(help))
+        })
+    };
+    match &*case.policy {
+        Accepted::Policy(_) => Ok(vec![made(&case.policy, &case.policy_file)?]),
+        Accepted::Hierarchy(hierarchy) => {
+            let each = hierarchy.policies().iter();
+            each.map(|policy| {
+                let file = case.policy_file.join(&policy.policy().name);
+                made(&Accepted::Policy(Box::new(policy.clone())), &file)
+            })
+            .collect()
+        }
+    }
 }
 
 fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Result<(), Failure> {
@@ -64,8 +95,6 @@ fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Resul
 
 /// A framework whose description has not what a simulation needs.
 pub fn unsimulated(framework: &str, why: &str) -> Failure {
-    use catapults_compiler::diagnostics::Diagnostic;
-    use catapults_compiler::vocabulary::At;
     let title = format!("the framework `{framework}` cannot be simulated");
     let diagnostic = Diagnostic::error("E0516", title, At::default(), "").note(why.to_owned());
     Failure::of("--framework", diagnostic.help("threads come by `newthread`, and so on: docs/scenarios.md"))

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::frameworks;
 use crate::scenarios::{self, Case, Instead, Loaded, Policies, deciding};
 use catapults_compiler::framework::Framework;
-use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, duration};
+use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy, duration};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write;
 use std::fs;
@@ -79,8 +79,14 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
 
 /// What is not as expected, to be read; `None`: all is.
 fn wrong(loaded: &Loaded, case: &Case, framework: &Framework) -> Result<Option<String>, String> {
-    let outcome =
-        sim::simulate(&case.scenario, deciding(&case.policy), framework, Keep::AroundDivergence, &mut Nowhere)?;
+    let outcome = sim::simulate(
+        &case.scenario,
+        deciding(&case.policy),
+        framework,
+        RunBy::Interpreter,
+        Keep::AroundDivergence,
+        &mut Nowhere,
+    )?;
     if outcome.is_as_expected() {
         return Ok(None);
     }

@@ -7,6 +7,7 @@
 //! ```
 
 mod amounts;
+mod compiled;
 mod dispatcher;
 mod measures;
 mod plot;
@@ -22,6 +23,7 @@ use catapults_compiler::policy::Policy;
 use catapults_compiler::scenario::{Scenario, Subject};
 use catapults_compiler::verify::Verified;
 
+pub use compiled::Object;
 pub use dispatcher::Out;
 use dispatcher::{Plan, Scheduler};
 pub use measures::{Distribution, Tally, Verdict, duration};
@@ -82,6 +84,15 @@ pub enum Deciding<'a> {
     Hierarchy(&'a Hierarchy),
 }
 
+/// Who runs the policies. The decisions are the same.
+#[derive(Clone, Copy)]
+pub enum RunBy<'a> {
+    /// What happens is said with the line that moved each thread.
+    Interpreter,
+    /// Shared objects of the policies, in the order of [`Deciding::policies`]: faster, and what happens is said with the lines of handlers.
+    Objects(&'a [Object]),
+}
+
 /// Simulates a scenario. What happens goes to `sink` as it does.
 ///
 /// # Errors
@@ -90,20 +101,42 @@ pub fn simulate(
     scenario: &Scenario,
     deciding: Deciding<'_>,
     framework: &Framework,
+    run_by: RunBy<'_>,
     keep: Keep,
     sink: &mut dyn Sink,
 ) -> Result<Outcome, String> {
-    let policies = deciding.policies();
-    let events = policy::Events::new(framework, &policies)?;
-    let plan = deciding.plan(&events);
-    let has_nodes = policies.iter().any(|policy| policy.has_nodes());
+    let events = policy::Events::new(framework, &deciding.policies())?;
+    match run_by {
+        RunBy::Interpreter => {
+            let runner = |policy: usize| Interpreted::new(deciding.verified(policy), &events);
+            Ok(run(scenario, deciding, framework, keep, sink, deciding.plan(runner), events.clone()))
+        }
+        RunBy::Objects(objects) => {
+            let runner = |policy: usize| {
+                compiled::Running::new(&objects[policy], deciding.verified(policy).policy(), framework, &events)
+            };
+            Ok(run(scenario, deciding, framework, keep, sink, deciding.plan(runner), events.clone()))
+        }
+    }
+}
+
+fn run<R: policy::Runner>(
+    scenario: &Scenario,
+    deciding: Deciding<'_>,
+    framework: &Framework,
+    keep: Keep,
+    sink: &mut dyn Sink,
+    plan: Plan<R>,
+    events: policy::Events,
+) -> Outcome {
+    let has_nodes = deciding.policies().iter().any(|policy| policy.has_nodes());
     let dispatcher = Dispatcher::new(plan, events, has_nodes, scenario.processors as usize, sink);
     let mut world = World::new(scenario, dispatcher, framework);
     if keep == Keep::AroundDivergence {
         world.measures.timeline.keep_last();
     }
     let ending = world.run();
-    Ok(Outcome {
+    Outcome {
         ending,
         end: world.now,
         verdicts: world.measures.verdicts(),
@@ -112,7 +145,7 @@ pub fn simulate(
         tallies: world.measures.tallies.clone(),
         timeline: world.measures.timeline.clone(),
         shares: world.measures.shares.clone(),
-    })
+    }
 }
 
 impl<'a> Deciding<'a> {
@@ -135,24 +168,24 @@ impl<'a> Deciding<'a> {
         Subject { policies: self.policies(), schedulers }
     }
 
-    fn plan(self, events: &policy::Events) -> Plan<Interpreted<'a>> {
+    fn verified(self, policy: usize) -> &'a Verified<Policy> {
         match self {
-            Deciding::Policy(policy) => {
-                let only = Scheduler::new(Interpreted::new(policy, events), None, Vec::new());
-                Plan { schedulers: vec![only], default: 0 }
-            }
+            Deciding::Policy(only) => only,
+            Deciding::Hierarchy(hierarchy) => &hierarchy.policies()[policy],
+        }
+    }
+
+    /// Each scheduler with its policy at work.
+    fn plan<R: policy::Runner>(self, runner: impl Fn(usize) -> R) -> Plan<R> {
+        match self {
+            Deciding::Policy(_) => Plan { schedulers: vec![Scheduler::new(runner(0), None, Vec::new())], default: 0 },
             Deciding::Hierarchy(hierarchy) => {
                 let scheduler = |node: &Node| {
-                    let mut runner = Interpreted::new(&hierarchy.policies()[node.policy], events);
-                    let mut at_parent = Vec::new();
-                    for parameter in &node.parameters {
-                        if parameter.at_parent {
-                            at_parent.push((parameter.name.clone(), parameter.value));
-                        } else {
-                            policy::Runner::set(&mut runner, &parameter.name, parameter.value);
-                        }
-                    }
-                    Scheduler::new(runner, node.parent, at_parent)
+                    let mut runner = runner(node.policy);
+                    let (at_parent, own): (Vec<_>, Vec<_>) = node.parameters.iter().partition(|one| one.at_parent);
+                    own.iter().for_each(|parameter| runner.set(&parameter.name, parameter.value));
+                    let at_parent = at_parent.iter().map(|parameter| (parameter.name.clone(), parameter.value));
+                    Scheduler::new(runner, node.parent, at_parent.collect())
                 };
                 let schedulers = hierarchy.nodes().iter().map(scheduler).collect();
                 Plan { schedulers, default: hierarchy.default() }

@@ -26,6 +26,9 @@ pub(super) trait Runner {
     /// One that the policy has refused, or that has ended.
     fn discard(&mut self, thread: ThreadId);
 
+    /// A thread is in hand again, since its node has gone.
+    fn take(&mut self, thread: ThreadId);
+
     /// Assigns a variable that the policy imports; nothing, if it imports no such.
     fn set(&mut self, name: &str, value: Value);
 
@@ -250,6 +253,10 @@ impl Runner for Interpreted<'_> {
         if !self.policy.thread_imports.is_empty() {
             self.application.forget(thread);
         }
+    }
+
+    fn take(&mut self, _: ThreadId) {
+        // The machine has done it.
     }
 
     fn set(&mut self, name: &str, value: Value) {

@@ -37,6 +37,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         for index in numbers {
             let thread = ThreadId(u32::try_from(index + 1).unwrap_or(0));
             let state = self.books[index].state;
+            self.schedulers[0].runner.take(thread);
             match state {
                 State::Runnable | State::Lending => self.comes_back(thread, state, Kind::Resumed)?,
                 State::Blocked | State::Suspended => self.books[index].homeless = true,

@@ -1,0 +1,648 @@
+//! A policy that was compiled to a shared object, at work in the simulator: `frameworks/shared/catapults/policy.h` from the host's side.
+//!
+//! ```text
+//! block of a thread │ struct catapults_thread │ the policy's attributes, imports and defaults │
+//!                   └── numbered, adopted; kept for the next thread of its number
+//! ```
+#![allow(unsafe_code, reason = "handlers are called, and their memory is theirs")]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
+
+use catapults_compiler::framework::Framework;
+use catapults_compiler::interp::{Stop, ThreadId};
+use catapults_compiler::policy::{Policy, StateClass, Type};
+use catapults_compiler::vocabulary::{Float, Value};
+use libloading::Library;
+
+use super::policy::{EventId, Events, Runner};
+
+const MAGIC: u32 = 0x7370_636d;
+/// `CATAPULTS_CONTRACT`: of another one nothing here is true.
+const CONTRACT: u32 = 8;
+
+#[repr(C)]
+struct CThread {
+    next: *mut CThread,
+    previous: *mut CThread,
+    container: u16,
+    color: u8,
+    number: u32,
+    parent: *mut CThread,
+    left: *mut CThread,
+    right: *mut CThread,
+    walk: *mut CThread,
+}
+
+#[repr(C)]
+struct CStop {
+    why: u32,
+    line: u32,
+    text: *const c_char,
+}
+
+#[repr(C)]
+struct CImport {
+    name: *const c_char,
+    ty: u32,
+    pointer: u32,
+    fallback: u32,
+}
+
+#[repr(C)]
+struct CPlace {
+    event: *const c_char,
+    line: u32,
+}
+
+#[repr(C)]
+struct CProperty {
+    name: *const c_char,
+    ty: i32,
+    set: unsafe extern "C" fn(*mut c_void, *mut CThread, *const c_void),
+}
+
+#[repr(C)]
+struct CTimeout {
+    name: *const c_char,
+    raise: unsafe extern "C" fn(*mut c_void, *mut CThread) -> *const CStop,
+}
+
+#[repr(C)]
+struct CPart {
+    offset: u32,
+    size: u32,
+}
+
+#[repr(C)]
+struct CTimer {
+    links: [*mut c_void; 3],
+    instant: i64,
+    thread: *mut CThread,
+    timeout: u32,
+}
+
+#[repr(C)]
+struct CList {
+    first: *mut CThread,
+    last: *mut CThread,
+    count: i64,
+}
+
+#[repr(C)]
+struct CPolicy {
+    magic: u32,
+    contract: u32,
+    framework_abi: u32,
+    instance_size: u32,
+    thread_size: u32,
+    imports_count: u32,
+    thread_imports_count: u32,
+    attributes_count: u32,
+    unbounded: u32,
+    framework: *const c_char,
+    name: *const c_char,
+    source: *const c_char,
+    classes: *const u8,
+    imports: *const CImport,
+    thread_imports: *const CImport,
+    attributes: *const c_void,
+    now: u32,
+    timers: u32,
+    timeouts_count: u32,
+    timeouts: *const CTimeout,
+    places_count: u32,
+    places: *const CPlace,
+    running_count: u32,
+    running: *const CPart,
+    start: unsafe extern "C" fn(*mut c_void),
+    adopt: unsafe extern "C" fn(*mut c_void, *mut CThread),
+    handlers: *const *const c_void,
+    shared_size: u32,
+    node_size: u32,
+    sent: u32,
+    properties_count: u32,
+    properties: *const CProperty,
+    share: Option<unsafe extern "C" fn(*mut c_void)>,
+    adopt_node: Option<unsafe extern "C" fn(*mut c_void, *mut CThread)>,
+}
+
+/// A shared object that `catapults build` made of a policy.
+pub struct Object {
+    policy: *const CPolicy,
+    /// Whose memory the policy is in.
+    _library: Library,
+}
+
+impl Object {
+    /// Loads it.
+    ///
+    /// # Errors
+    /// It cannot be loaded, or is none of this framework and version.
+    pub fn load(file: &Path, framework: &Framework) -> Result<Object, String> {
+        // SAFETY: what the compiler generates has no constructors; a file of somebody else is the caller's trust.
+        let library = unsafe { Library::new(file) }.map_err(|error| error.to_string())?;
+        // SAFETY: the symbol is the policy itself; its magic number says so, and is read first.
+        let policy = unsafe {
+            let symbol = library.get::<*const CPolicy>(b"catapults_policy\0").map_err(|error| error.to_string())?;
+            symbol.try_as_raw_ptr()
+        };
+        let policy = policy.ok_or("it has no policy")?.cast_const().cast::<CPolicy>();
+        // SAFETY: the object is loaded as long as this lives.
+        let of = unsafe { &*policy };
+        if of.magic != MAGIC || of.contract != CONTRACT || of.framework_abi != framework.abi {
+            return Err("it was built by another version".to_owned());
+        }
+        Ok(Object { policy, _library: library })
+    }
+
+    fn policy(&self) -> &CPolicy {
+        // SAFETY: as above.
+        unsafe { &*self.policy }
+    }
+}
+
+/// Zeroed memory, aligned as policies ask.
+struct Block {
+    start: *mut u8,
+    layout: Layout,
+}
+
+impl Block {
+    fn new(bytes: u32) -> Block {
+        let layout = Layout::from_size_align(bytes.max(16) as usize, 16).unwrap_or(Layout::new::<u128>());
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            handle_alloc_error(layout);
+        }
+        Block { start, layout }
+    }
+
+    fn at<T>(&self, offset: u32) -> *mut T {
+        // SAFETY: offsets of a policy are within what it asks for.
+        unsafe { self.start.add(offset as usize).cast() }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated so.
+        unsafe { dealloc(self.start, self.layout) }
+    }
+}
+
+/// How the handler of an event is called.
+#[derive(Clone, Copy)]
+enum Handler {
+    None,
+    Plain(unsafe extern "C" fn(*mut c_void) -> *const CStop),
+    OfThread(unsafe extern "C" fn(*mut c_void, *mut CThread) -> *const CStop),
+    Dispatches(unsafe extern "C" fn(*mut c_void, *mut *const CStop) -> *mut CThread),
+}
+
+/// A policy at work.
+pub(super) struct Running<'o> {
+    object: &'o Object,
+    has_nodes: bool,
+    shared: Option<Block>,
+    /// One, or one for each processor that is a node.
+    instances: Vec<Block>,
+    nodes: Vec<Block>,
+    threads: Vec<Option<Block>>,
+    /// By event.
+    handlers: Vec<Handler>,
+    lines: Vec<u32>,
+    names: Vec<String>,
+    /// What each processor has in its parts, but for the one that was entered.
+    running: Vec<Vec<u8>>,
+    fresh: Vec<u8>,
+    here: usize,
+    now: i64,
+    moved_by: u32,
+    consumed: Option<u32>,
+    consumed_by_all: Option<u32>,
+    timeouts: Vec<EventId>,
+}
+
+impl<'o> Running<'o> {
+    pub(super) fn new(object: &'o Object, policy: &Policy, framework: &Framework, events: &Events) -> Self {
+        let of = object.policy();
+        let members = members(framework);
+        let handler = |name: &String| {
+            if let Some(timeout) = timeouts(of).iter().find(|timeout| text(timeout.name) == *name) {
+                return Handler::OfThread(timeout.raise);
+            }
+            let Some(place) = members.iter().position(|member| member == name) else { return Handler::None };
+            // SAFETY: the table of a framework's handlers is its events and queries, in the order of its description.
+            let pointer = unsafe { *of.handlers.add(place) };
+            let event = framework.events.iter().find(|event| event.name == *name);
+            match event {
+                Some(_) if pointer.is_null() => Handler::None,
+                // SAFETY: events that dispatch, and those with and without a parameter, have these types in every framework.
+                Some(event) if event.dispatches() => Handler::Dispatches(unsafe { std::mem::transmute(pointer) }),
+                // SAFETY: as above.
+                Some(event) if event.parameters.is_empty() => Handler::Plain(unsafe { std::mem::transmute(pointer) }),
+                // SAFETY: as above.
+                Some(_) => Handler::OfThread(unsafe { std::mem::transmute(pointer) }),
+                None => Handler::None,
+            }
+        };
+        let line = |name: &String| {
+            let place = places(of).iter().find(|place| text(place.event) == *name);
+            place.map_or(0, |place| place.line)
+        };
+        let has_nodes = policy.has_nodes();
+        let shared = has_nodes.then(|| Block::new(of.shared_size));
+        if let (Some(shared), Some(share)) = (&shared, of.share) {
+            // SAFETY: it is as large as the policy asks.
+            unsafe { share(shared.at(0)) };
+        }
+        let consumed = |imports: &[CImport]| {
+            let such = |import: &&CImport| text(import.name) == "consumed" && import.ty == TIME;
+            imports.iter().find(such).map(|import| import.fallback)
+        };
+        let timeout_of = |timeout: &CTimeout| events.find(text(timeout.name)).unwrap_or(events.schedule);
+        let mut this = Running {
+            object,
+            has_nodes,
+            shared,
+            instances: Vec::new(),
+            nodes: Vec::new(),
+            threads: Vec::new(),
+            handlers: events.names.iter().map(handler).collect(),
+            lines: events.names.iter().map(line).collect(),
+            names: events.names.clone(),
+            running: Vec::new(),
+            fresh: Vec::new(),
+            here: 0,
+            now: 0,
+            moved_by: 0,
+            consumed: consumed(imports(of.thread_imports, of.thread_imports_count)),
+            consumed_by_all: consumed(imports(of.imports, of.imports_count)),
+            timeouts: timeouts(of).iter().map(timeout_of).collect(),
+        };
+        if !has_nodes {
+            this.add_instance();
+            this.fresh = this.parts();
+        }
+        this
+    }
+
+    fn add_instance(&mut self) {
+        let of = self.object.policy();
+        let instance = Block::new(of.instance_size);
+        if let Some(shared) = &self.shared {
+            // SAFETY: an instance of a policy with nodes begins with this pointer.
+            unsafe { *instance.at::<*mut c_void>(0) = shared.at(0) };
+        }
+        // SAFETY: it is as large as the policy asks.
+        unsafe { (of.start)(instance.at(0)) };
+        self.instances.push(instance);
+    }
+
+    fn instance(&self) -> &Block {
+        &self.instances[if self.has_nodes { self.here } else { 0 }]
+    }
+
+    /// What has imports and the time.
+    fn of_all(&self) -> &Block {
+        self.shared.as_ref().unwrap_or(&self.instances[0])
+    }
+
+    fn thread(&self, thread: ThreadId) -> *mut CThread {
+        let block = self.threads.get(thread.0 as usize - 1).and_then(Option::as_ref);
+        block.map_or(std::ptr::null_mut(), |block| block.at(0))
+    }
+
+    /// A copy of the parts that a processor has for its own.
+    fn parts(&self) -> Vec<u8> {
+        let mut all = Vec::new();
+        for part in running(self.object.policy()) {
+            // SAFETY: a part is within the instance.
+            all.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(self.instances[0].at::<u8>(part.offset), part.size as usize)
+            });
+        }
+        all
+    }
+
+    fn put_parts(&mut self, all: &[u8]) {
+        let mut rest = all;
+        for part in running(self.object.policy()) {
+            let (first, after) = rest.split_at(part.size as usize);
+            // SAFETY: as above.
+            unsafe {
+                std::ptr::copy_nonoverlapping(first.as_ptr(), self.instances[0].at::<u8>(part.offset), first.len())
+            };
+            rest = after;
+        }
+    }
+
+    fn call(&mut self, on: *mut c_void, event: EventId, thread: *mut CThread) -> Result<Option<ThreadId>, Stop> {
+        let of = self.object.policy();
+        if of.now != 0 {
+            // SAFETY: the policy says where it is.
+            unsafe { *self.of_all().at::<i64>(of.now) = self.now };
+        }
+        self.moved_by = self.lines[usize::from(event.0)];
+        let mut why: *const CStop = std::ptr::null();
+        let mut dispatched = None;
+        match self.handlers[usize::from(event.0)] {
+            Handler::None => {
+                return Err(Stop::Misuse(format!("there is no handler for `{}`", self.names[usize::from(event.0)])));
+            }
+            // SAFETY: one handler runs at a time, on its instance, with a thread that was adopted.
+            Handler::Plain(handler) => why = unsafe { handler(on) },
+            // SAFETY: as above.
+            Handler::OfThread(handler) => why = unsafe { handler(on, thread) },
+            Handler::Dispatches(handler) => {
+                // SAFETY: as above.
+                let next = unsafe { handler(on, &raw mut why) };
+                if !next.is_null() {
+                    // SAFETY: it is one of the threads.
+                    dispatched = Some(ThreadId(unsafe { (*next).number }));
+                }
+            }
+        }
+        if why.is_null() {
+            return Ok(dispatched);
+        }
+        // SAFETY: a stop is constant data of the policy.
+        let stop = unsafe { &*why };
+        let (line, text) = (stop.line, text(stop.text).to_owned());
+        Err(if stop.why == 0 { Stop::Guard { line, text } } else { Stop::Fail { line, reason: text } })
+    }
+}
+
+const TIME: u32 = 2;
+
+impl Runner for Running<'_> {
+    fn handles(&self, event: EventId) -> bool {
+        !matches!(self.handlers.get(usize::from(event.0)), None | Some(Handler::None))
+    }
+
+    fn enter(&mut self, processor: usize) {
+        if self.has_nodes || processor == self.here {
+            self.here = processor;
+            return;
+        }
+        let most = processor.max(self.here);
+        if self.running.len() <= most {
+            let fresh = self.fresh.clone();
+            self.running.resize(most + 1, fresh);
+        }
+        let before = self.parts();
+        let coming = std::mem::replace(&mut self.running[processor], Vec::new());
+        self.put_parts(&coming);
+        self.running[self.here] = before;
+        self.here = processor;
+    }
+
+    fn set_now(&mut self, now: i64) {
+        self.now = now;
+    }
+
+    fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop> {
+        let thread = threads.first().map_or(std::ptr::null_mut(), |thread| self.thread(*thread));
+        let of_all = self.has_nodes && self.names[usize::from(event.0)] == "dispatch";
+        let on = if of_all { self.of_all().at(0) } else { self.instance().at(0) };
+        self.call(on, event, thread)
+    }
+
+    fn spawn(&mut self, thread: ThreadId) -> Result<(), Stop> {
+        let of = self.object.policy();
+        let index = thread.0 as usize - 1;
+        if self.threads.len() <= index {
+            self.threads.resize_with(index + 1, || None);
+        }
+        let block = self.threads[index].get_or_insert_with(|| Block::new(of.thread_size));
+        let record: *mut CThread = block.at(0);
+        // SAFETY: the block is of this size, and nobody uses it: a thread that had this number has ended.
+        unsafe {
+            std::ptr::write_bytes(record.cast::<u8>(), 0, of.thread_size as usize);
+            (*record).number = thread.0;
+        }
+        let instance = if self.has_nodes { std::ptr::null_mut() } else { self.instance().at(0) };
+        // SAFETY: as the contract says; with nodes the instance may be missing.
+        unsafe { (of.adopt)(instance, record) };
+        Ok(())
+    }
+
+    fn discard(&mut self, _: ThreadId) {}
+
+    fn take(&mut self, thread: ThreadId) {
+        let record = self.thread(thread);
+        if !record.is_null() {
+            // SAFETY: it is a record, which no handler knows of any more.
+            unsafe { (*record).container = 0 };
+        }
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        let of = self.object.policy();
+        let import = imports(of.imports, of.imports_count).iter().find(|import| text(import.name) == name);
+        if let Some(import) = import {
+            write(self.of_all().at(import.fallback), value);
+        }
+    }
+
+    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) {
+        let of = self.object.policy();
+        let import =
+            imports(of.thread_imports, of.thread_imports_count).iter().find(|import| text(import.name) == name);
+        if let (Some(import), Some(Some(block))) = (import, self.threads.get(thread.0 as usize - 1)) {
+            write(block.at(import.fallback), value);
+        }
+    }
+
+    fn charge(&mut self, thread: ThreadId, nanoseconds: i64) {
+        if let (Some(place), Some(Some(block))) = (self.consumed, self.threads.get(thread.0 as usize - 1)) {
+            let consumed = block.at::<i64>(place);
+            // SAFETY: the policy says where its default is.
+            unsafe { *consumed = (*consumed).wrapping_add(nanoseconds) };
+        }
+        if let Some(place) = self.consumed_by_all {
+            let consumed = self.of_all().at::<i64>(place);
+            // SAFETY: as above.
+            unsafe { *consumed = (*consumed).wrapping_add(nanoseconds) };
+        }
+    }
+
+    fn class(&self, thread: ThreadId) -> Option<StateClass> {
+        let record = self.thread(thread);
+        if record.is_null() {
+            return None;
+        }
+        // SAFETY: it is a record; a container's number is one of the policy's.
+        let class = unsafe { *self.object.policy().classes.add(usize::from((*record).container)) };
+        match class {
+            1 => Some(StateClass::Running),
+            2 => Some(StateClass::Ready),
+            3 => Some(StateClass::Blocked),
+            4 => Some(StateClass::Terminated),
+            _ => None,
+        }
+    }
+
+    fn next_timeout(&self) -> Option<(i64, ThreadId, EventId)> {
+        let of = self.object.policy();
+        if of.timers == 0 {
+            return None;
+        }
+        // SAFETY: the policy says where its timers are; what is first there is armed.
+        let first = unsafe { *self.instance().at::<*const CTimer>(of.timers) };
+        // SAFETY: as above.
+        let timer = unsafe { first.as_ref() }?;
+        // SAFETY: the thread of a timer lives.
+        let thread = ThreadId(unsafe { (*timer.thread).number });
+        Some((timer.instant, thread, *self.timeouts.get(timer.timeout as usize)?))
+    }
+
+    fn moved_by(&self) -> u32 {
+        self.moved_by
+    }
+
+    fn take_sent(&mut self) -> Vec<(ThreadId, usize)> {
+        let list = self.of_all().at::<CList>(self.object.policy().sent);
+        let mut sent = Vec::new();
+        // SAFETY: between two handlers the list is the host's to empty.
+        unsafe {
+            let mut next = (*list).first;
+            while !next.is_null() {
+                sent.push((ThreadId((*next).number), (*(*next).parent).number as usize));
+                let after = (*next).next;
+                (*next).container = 0;
+                next = after;
+            }
+            ((*list).first, (*list).last, (*list).count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        }
+        sent
+    }
+
+    fn add_node(&mut self, processor: usize) -> Result<(), Stop> {
+        let of = self.object.policy();
+        let node = Block::new(of.node_size);
+        // SAFETY: it is as large as the policy asks.
+        unsafe {
+            (*node.at::<CThread>(0)).number = u32::try_from(processor).unwrap_or(0);
+            if let Some(adopt) = of.adopt_node {
+                adopt(self.of_all().at(0), node.at(0));
+            }
+        }
+        self.nodes.truncate(processor);
+        self.instances.truncate(processor);
+        self.nodes.push(node);
+        self.add_instance();
+        self.set_property(processor, "number", processor as i64);
+        Ok(())
+    }
+
+    fn set_load(&mut self, processor: usize, load: i64) {
+        self.set_property(processor, "load", load);
+    }
+
+    fn raise_of_node(&mut self, event: EventId, processor: usize) -> Result<(), Stop> {
+        let node = self.nodes[processor].at(0);
+        let done = self.call(self.of_all().at(0), event, node).map(|_| ());
+        if self.names[usize::from(event.0)] == "departure" {
+            self.disarm_all(processor);
+        }
+        done
+    }
+
+    fn raise_steal(&mut self, event: EventId, for_processor: usize) -> Result<(), Stop> {
+        let node = self.nodes[for_processor].at(0);
+        self.call(self.instance().at(0), event, node).map(|_| ())
+    }
+}
+
+impl Running<'_> {
+    fn set_property(&mut self, processor: usize, name: &str, value: i64) {
+        let of = self.object.policy();
+        if of.properties_count == 0 {
+            return;
+        }
+        // SAFETY: the policy says how many there are.
+        let properties = unsafe { std::slice::from_raw_parts(of.properties, of.properties_count as usize) };
+        if let (Some(property), Some(node)) =
+            (properties.iter().find(|one| text(one.name) == name), self.nodes.get(processor))
+        {
+            // SAFETY: a property is assigned from a variable of its type, which is int.
+            unsafe { (property.set)(self.of_all().at(0), node.at(0), (&raw const value).cast()) };
+        }
+    }
+
+    /// The timers of whoever was in the instance of a node that has gone are not armed.
+    fn disarm_all(&mut self, processor: usize) {
+        let of = self.object.policy();
+        if of.timers == 0 {
+            return;
+        }
+        // SAFETY: a heap of timers begins with the first one; what is below and beside one are timers, too.
+        unsafe {
+            let mut armed = vec![*self.instances[processor].at::<*mut CTimer>(of.timers)];
+            while let Some(timer) = armed.pop() {
+                if !timer.is_null() {
+                    (*timer).instant = 0;
+                    armed.extend([(*timer).links[0].cast::<CTimer>(), (*timer).links[1].cast::<CTimer>()]);
+                }
+            }
+        }
+    }
+}
+
+/// The names in the table of handlers: events and queries as the description has them.
+fn members(framework: &Framework) -> Vec<String> {
+    let events = framework.events.iter().map(|event| (event.at.start, event.name.clone()));
+    let queries = framework.queries.iter().map(|query| (query.at.start, query.name.clone()));
+    let mut all: Vec<(u32, String)> = events.chain(queries).collect();
+    all.sort();
+    all.into_iter().map(|(_, name)| name).collect()
+}
+
+fn write(place: *mut u8, value: Value) {
+    // SAFETY: the variable is of the value's type, which was checked against the policy that the object was made of.
+    unsafe {
+        match value {
+            Value::Int(value) | Value::Time(value) => place.cast::<i64>().write_unaligned(value),
+            Value::Bool(value) => place.cast::<bool>().write(value),
+            Value::Float(value) => place.cast::<f64>().write_unaligned(Float::get(value)),
+        }
+    }
+    debug_assert!(Type::ALL.contains(&value.ty()));
+}
+
+fn text<'t>(pointer: *const c_char) -> &'t str {
+    // SAFETY: constant data of a policy that is loaded as long as it is at work.
+    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("")
+}
+
+fn imports<'t>(start: *const CImport, count: u32) -> &'t [CImport] {
+    // SAFETY: the policy says how many there are.
+    if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start, count as usize) } }
+}
+
+fn timeouts(of: &CPolicy) -> &[CTimeout] {
+    // SAFETY: as above.
+    if of.timeouts_count == 0 {
+        &[]
+    } else {
+        unsafe { std::slice::from_raw_parts(of.timeouts, of.timeouts_count as usize) }
+    }
+}
+
+fn places(of: &CPolicy) -> &[CPlace] {
+    // SAFETY: as above.
+    if of.places_count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(of.places, of.places_count as usize) } }
+}
+
+fn running(of: &CPolicy) -> &[CPart] {
+    // SAFETY: as above.
+    if of.running_count == 0 {
+        &[]
+    } else {
+        unsafe { std::slice::from_raw_parts(of.running, of.running_count as usize) }
+    }
+}
