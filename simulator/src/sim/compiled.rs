@@ -308,7 +308,7 @@ impl<'o> Running<'o> {
 
     /// What has imports and the time.
     fn of_all(&self) -> &Block {
-        self.shared.as_ref().unwrap_or(&self.instances[0])
+        self.shared.as_ref().unwrap_or_else(|| self.instance())
     }
 
     fn thread(&self, thread: ThreadId) -> *mut CThread {
