@@ -59,7 +59,7 @@ pub struct FrameworkOption {
 
 /// Say whether policies, and hierarchies of them, are safe to run
 ///
-/// Reports every error and warning in every file, and in the policies of every hierarchy. Nothing is written.
+/// Reports every error and warning in every file, and in the policies of every hierarchy and scenario. Nothing is written, nothing simulated.
 #[derive(Args)]
 pub struct Check {
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub struct Check {
     /// Refuse if more of the transfers in all files together keep a guard
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub most_guarded: Option<u8>,
-    /// The policies (.sched) and hierarchies (.hierarchy)
+    /// The policies (.sched), hierarchies (.hierarchy) and scenarios (.scenario)
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -112,7 +112,7 @@ pub struct Explore {
     pub files: Vec<PathBuf>,
 }
 
-/// Format policies, hierarchies and framework descriptions
+/// Format policies, hierarchies, scenarios and framework descriptions
 ///
 /// There is one style: two spaces of indentation, at most 120 characters in a line, comments where they stand. What a policy
 /// means never changes, and formatting again changes nothing. A file that cannot be read is left alone.
@@ -121,7 +121,7 @@ pub struct Fmt {
     /// Write nothing: show what would change, and end with status 1 if anything would
     #[arg(long)]
     pub check: bool,
-    /// The policies (.sched), hierarchies (.hierarchy), descriptions (.framework), folders of them, or `-` alone: standard input, formatted on standard output
+    /// The policies (.sched), hierarchies (.hierarchy), scenarios (.scenario), descriptions (.framework), folders of them, or `-` alone: standard input, formatted on standard output
     #[arg(value_name = "FILE|FOLDER", required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -238,8 +238,11 @@ pub struct Grammar {
     /// Print the grammar of the framework's hierarchies instead
     #[arg(long)]
     pub hierarchies: bool,
-    /// Print the grammar of framework descriptions instead
+    /// Print the grammar of scenarios instead
     #[arg(long, conflicts_with_all = ["framework", "hierarchies"])]
+    pub scenarios: bool,
+    /// Print the grammar of framework descriptions instead
+    #[arg(long, conflicts_with_all = ["framework", "hierarchies", "scenarios"])]
     pub framework_language: bool,
 }
 

@@ -4,11 +4,11 @@ use crate::artefact::Accepted;
 use crate::commands::{compile_any, read_source};
 use crate::console::Console;
 use crate::failure::{Failure, plain};
-use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::Framework;
-use catapults_compiler::scenario::{self, Draft, FileName, Scenario};
+use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Scenario, Subject, Surroundings};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
+use catapults_compiler::{Staged, compile_scenarios};
 use catapults_simulator::sim::Deciding;
 use std::collections::HashMap;
 use std::fs::File;
@@ -65,46 +65,42 @@ pub fn of_source(
     instead: &Instead<'_>,
     policies: &mut Policies,
 ) -> Result<Loaded, Failure> {
-    let mut diagnostics = Diagnostics::new();
-    let drafts = scenario::read(&source, &mut diagnostics);
-    twice(&drafts, &mut diagnostics);
-    let mut cases = Vec::new();
-    let mut refused = false;
-    if !diagnostics.has_errors() {
-        for draft in drafts.iter().filter(|draft| instead.only.is_none_or(|only| only == draft.name.text)) {
-            let policy_file = policy_of(path, draft, instead);
-            let Some(policy) = policies.compile(console, &policy_file, draft, framework, &mut diagnostics)? else {
-                refused = true;
-                continue;
-            };
-            let subject = deciding(&policy).subject();
-            let folder = path.parent().unwrap_or(Path::new(""));
-            let mut numbers = |file: &FileName| numbers(&folder.join(&file.path));
-            if let Some(scenario) = scenario::check(draft, &subject, framework, &mut numbers, &mut diagnostics) {
-                cases.push(Case { scenario, policy, policy_file });
-            }
-        }
-    }
-    console.diagnostics(&source, &diagnostics);
-    if diagnostics.has_errors() || refused {
-        let errors = diagnostics.errors();
+    let staged = judge(console, path, &source, framework, instead, policies)?;
+    console.diagnostics(&source, &staged.said);
+    if staged.said.has_errors() || staged.refused {
         let name = path.display();
-        console.summary(&match errors {
+        console.summary(&match staged.said.errors() {
             0 => format!("`{name}` cannot be simulated because of the errors above"),
             1 => format!("`{name}` is refused because of the error above"),
             errors => format!("`{name}` is refused because of the {errors} errors above"),
         });
         return Err(Failure::Said);
     }
-    if cases.is_empty()
-        && let Some(only) = instead.only
+    if let Some(only) = instead.only
+        && staged.scenarios.is_empty()
     {
-        let names: Vec<String> = drafts.iter().map(|draft| format!("`{}`", draft.name.text)).collect();
+        let names: Vec<String> = staged.names.iter().map(|name| format!("`{name}`")).collect();
         let title = format!("there is no scenario `{only}`");
-        let help = format!("it has {}", names.join(", "));
-        return Err(Failure::of_file("E0515", path, title, help));
+        return Err(Failure::of_file("E0515", path, title, format!("it has {}", names.join(", "))));
     }
-    Ok(Loaded { source, cases })
+    let cases = staged.scenarios.into_iter();
+    let cases = cases.map(|(scenario, Known { policy, file })| Case { scenario, policy, policy_file: file });
+    Ok(Loaded { source, cases: cases.collect() })
+}
+
+/// What becomes of the scenarios in a text. What is wrong with their policies has been shown.
+pub fn judge(
+    console: &Console,
+    path: &Path,
+    source: &Source,
+    framework: &Framework,
+    instead: &Instead<'_>,
+    policies: &mut Policies,
+) -> Result<Staged<Known>, Failure> {
+    let mut folder = Beside { console, path, framework, instead, policies, unsaid: None };
+    let wanted = |name: &str| instead.only.is_none_or(|only| only == name);
+    let staged = compile_scenarios(source, framework, &wanted, &mut folder);
+    folder.unsaid.map_or(Ok(staged), Err)
 }
 
 /// What decides.
@@ -115,14 +111,47 @@ pub fn deciding(accepted: &Accepted) -> Deciding<'_> {
     }
 }
 
-/// Two scenarios of one file have different names.
-fn twice(drafts: &[Draft], diagnostics: &mut Diagnostics) {
-    for (index, draft) in drafts.iter().enumerate() {
-        if let Some(first) = drafts[..index].iter().find(|other| other.name.text == draft.name.text) {
-            let title = format!("two scenarios are called `{}`", draft.name.text);
-            let twice = Diagnostic::error("E0703", title, draft.name.at, "the second");
-            diagnostics.push(twice.related(first.name.at, "the first"));
+/// A policy or a hierarchy, and its file.
+pub struct Known {
+    policy: Rc<Accepted>,
+    file: PathBuf,
+}
+
+impl Decides for Known {
+    fn subject(&self) -> Subject<'_> {
+        deciding(&self.policy).subject()
+    }
+}
+
+/// What is found from the folder of a file of scenarios.
+struct Beside<'a> {
+    console: &'a Console,
+    path: &'a Path,
+    framework: &'a Framework,
+    instead: &'a Instead<'a>,
+    policies: &'a mut Policies,
+    /// A policy that could not be read, say.
+    unsaid: Option<Failure>,
+}
+
+impl Surroundings for Beside<'_> {
+    type Policy = Known;
+
+    fn policy(&mut self, draft: &Draft) -> Found<Known> {
+        let file = policy_of(self.path, draft, self.instead);
+        match self.policies.compile(self.console, &file, self.framework) {
+            Ok(Found::Policy(policy)) => Found::Policy(Known { policy, file }),
+            Ok(Found::Refused) => Found::Refused,
+            Ok(Found::None(why, help)) => Found::None(why, help),
+            Err(failure) => {
+                self.unsaid.get_or_insert(failure);
+                Found::Refused
+            }
         }
+    }
+
+    fn numbers(&mut self, file: &FileName) -> Result<Vec<i64>, String> {
+        numbers(&self.path.parent().unwrap_or(Path::new("")).join(&file.path))
     }
 }
 
@@ -146,19 +175,14 @@ impl Policies {
         &mut self,
         console: &Console,
         file: &Path,
-        draft: &Draft,
         framework: &Framework,
-        diagnostics: &mut Diagnostics,
-    ) -> Result<Option<Rc<Accepted>>, Failure> {
+    ) -> Result<Found<Rc<Accepted>>, Failure> {
         if let Some(known) = self.0.get(file) {
-            return Ok(known.clone());
+            return Ok(known.clone().map_or(Found::Refused, Found::Policy));
         }
         if !file.exists() {
-            let at = draft.policy.as_ref().map_or(draft.name.at, |named| named.at);
-            let title = format!("there is no policy `{}`", file.display());
-            let missing = Diagnostic::error("E0706", title, at, "");
-            diagnostics.push(missing.help("say which one it is, from the scenario's folder: `policy \"edf.sched\";`"));
-            return Ok(None);
+            let help = "say which one it is, from the scenario's folder: `policy \"edf.sched\";`";
+            return Ok(Found::None(format!("there is no policy `{}`", file.display()), help));
         }
         let compiled = match compile_any(console, file, framework) {
             Ok(accepted) => Some(Rc::new(accepted)),
@@ -166,7 +190,7 @@ impl Policies {
             Err(other) => return Err(other),
         };
         self.0.insert(file.to_path_buf(), compiled.clone());
-        Ok(compiled)
+        Ok(compiled.map_or(Found::Refused, Found::Policy))
     }
 }
 

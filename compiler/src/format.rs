@@ -1,4 +1,4 @@
-//! The one way to write a policy, a hierarchy or a framework description: what `catapults fmt` does.
+//! The one way to write a policy, a hierarchy, scenarios or a framework description: what `catapults fmt` does.
 //!
 //! It works on tokens and comments with little knowledge of structure (`structure.rs`): what a statement says does not matter,
 //! so a construct that the parser learns needs nothing here. The tokens come out as they went in, so the meaning is kept.
@@ -22,6 +22,7 @@ mod structure;
 use crate::diagnostics::Diagnostics;
 use crate::framework;
 use crate::hierarchy;
+use crate::scenario;
 use crate::source::Source;
 use crate::syntax::{self, Dialect};
 
@@ -31,13 +32,13 @@ pub const WIDTH: usize = 120;
 /// Why a text stays as it is.
 #[derive(Debug)]
 pub enum Unformatted {
-    /// It is no policy, in no dialect, no hierarchy and no framework description.
+    /// It is no policy, in no dialect, no hierarchy, no scenario and no framework description.
     Refused(Diagnostics),
     /// What came out does not say what went in: a mistake of this module.
     Mistake,
 }
 
-/// The policy, written as policies are, or the hierarchy or framework description as those are.
+/// The policy, written as policies are, or the hierarchy, scenarios or framework description as those are.
 pub fn format(source: &Source) -> Result<String, Unformatted> {
     refuse(source)?;
     let tokens = scan::scan(&source.text);
@@ -68,6 +69,7 @@ fn settled(mut text: String) -> String {
 enum Kind {
     Policy,
     Hierarchy,
+    Scenarios,
     Description,
 }
 
@@ -77,9 +79,11 @@ impl Kind {
         match first.and_then(|at| source.text.get(at.start as usize..at.end as usize)) {
             Some("scheduler") => Kind::Policy,
             Some("hierarchy") => Kind::Hierarchy,
+            Some("scenario") => Kind::Scenarios,
             Some("framework") => Kind::Description,
             Some(_) | None if source.name.ends_with(".framework") => Kind::Description,
             Some(_) | None if source.name.ends_with(".hierarchy") => Kind::Hierarchy,
+            Some(_) | None if source.name.ends_with(".scenario") => Kind::Scenarios,
             Some(_) | None => Kind::Policy,
         }
     }
@@ -93,6 +97,7 @@ fn refuse(source: &Source) -> Result<(), Unformatted> {
             syntax::parse(source, &Dialect::of_everything(), &mut diagnostics);
         }
         Kind::Hierarchy => hierarchy::read_through(source, &mut diagnostics),
+        Kind::Scenarios => drop(scenario::read(source, &mut diagnostics)),
         Kind::Description => framework::read_through(source, &mut diagnostics),
     }
     if diagnostics.has_errors() { Err(Unformatted::Refused(diagnostics)) } else { Ok(()) }

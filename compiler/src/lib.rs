@@ -6,6 +6,8 @@
 //! NAME.framework ────┴──────────┴────────────────────┘               └──► interp
 //! ```
 //!
+//! NAME.hierarchy and NAME.scenario are for policies that are safe to run: `compile_hierarchy`, `compile_scenarios`.
+//!
 //! Pure: it reads and writes no file, and names no host. Each stage sees only what stands left of it.
 
 pub mod check;
@@ -26,6 +28,7 @@ use diagnostics::Diagnostics;
 use framework::Framework;
 use hierarchy::{Found, Hierarchy, NotFound};
 use policy::Policy;
+use scenario::{Decides, Scenario, Surroundings};
 use source::Source;
 use verify::Verified;
 
@@ -89,4 +92,45 @@ pub fn compile_hierarchy(
     let hierarchy = hierarchy::check(source, &draft, found, framework, &mut diagnostics);
     said.push((source.clone(), diagnostics));
     Judged { hierarchy, said }
+}
+
+/// What became of the scenarios of a file.
+#[derive(Debug)]
+pub struct Staged<P> {
+    /// Those that can be simulated, each with its policy, as written.
+    pub scenarios: Vec<(Scenario, P)>,
+    /// The names of all of them.
+    pub names: Vec<String>,
+    /// What is to be said of the file; its policies' own mistakes are not.
+    pub said: Diagnostics,
+    /// Whether a policy is refused.
+    pub refused: bool,
+}
+
+/// The scenarios of a file, or only those of whose name `wanted` says so, for the policies that [`compile`] accepts.
+pub fn compile_scenarios<S: Surroundings>(
+    source: &Source,
+    framework: &Framework,
+    wanted: &dyn Fn(&str) -> bool,
+    surroundings: &mut S,
+) -> Staged<S::Policy> {
+    let mut said = Diagnostics::new();
+    let drafts = scenario::read(source, &mut said);
+    let names = drafts.iter().map(|draft| draft.name.text.clone()).collect();
+    let (mut scenarios, mut refused) = (Vec::new(), false);
+    // What could not be read may be what something else needs.
+    let drafts = if said.has_errors() { Vec::new() } else { drafts };
+    scenario::twice(&drafts, &mut said);
+    for draft in drafts.iter().filter(|draft| wanted(&draft.name.text)) {
+        match surroundings.policy(draft) {
+            scenario::Found::Policy(policy) => {
+                let mut numbers = |file: &scenario::FileName| surroundings.numbers(file);
+                let checked = scenario::check(draft, &policy.subject(), framework, &mut numbers, &mut said);
+                scenarios.extend(checked.map(|scenario| (scenario, policy)));
+            }
+            scenario::Found::Refused => refused = true,
+            scenario::Found::None(why, help) => said.push(scenario::without_policy(draft, why, help)),
+        }
+    }
+    Staged { scenarios, names, said, refused }
 }

@@ -1,4 +1,4 @@
-//! The examples of the documents: blocks of ```` ```sched ````, ```` ```hierarchy ```` and ```` ```framework ````.
+//! The examples of the documents: blocks of ```` ```sched ````, ```` ```hierarchy ````, ```` ```scenario ```` and ```` ```framework ````.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub struct Example {
     pub text: String,
     /// The line of the document on which the block opens.
     pub line: usize,
-    /// `sched`, `hierarchy` or `framework`.
+    /// `sched`, `hierarchy`, `scenario` or `framework`.
     pub language: String,
     /// The code of the error that it must give.
     pub fails: Option<String>,
@@ -55,7 +55,7 @@ pub fn examples(document: &Path) -> Vec<Example> {
             _ => {}
         }
     }
-    examples.retain(|example| ["sched", "hierarchy", "framework"].contains(&example.language.as_str()));
+    examples.retain(|example| ["sched", "hierarchy", "scenario", "framework"].contains(&example.language.as_str()));
     examples
 }
 
@@ -65,6 +65,7 @@ impl Example {
         bytes(&match self.language.as_str() {
             "sched" => policy(&self.text),
             "hierarchy" => hierarchy(&self.text),
+            "scenario" => scenario(&self.text),
             _ => framework(&self.text),
         })
     }
@@ -105,6 +106,15 @@ fn shared(text: &str, sign: &str) -> bool {
 /// The example as a whole hierarchy.
 fn hierarchy(text: &str) -> String {
     if text.contains("hierarchy ") { text.to_owned() } else { format!("hierarchy example {{\n{text}\n}}\n") }
+}
+
+/// The example as a whole scenario, with a thread if it has none.
+fn scenario(text: &str) -> String {
+    if text.contains("scenario ") || text.trim_start().starts_with("//") {
+        return text.to_owned();
+    }
+    let thread = if text.contains("thread ") { "" } else { "thread A { run 5ms; }\n" };
+    format!("scenario example {{\n{text}\n{thread}}}\n")
 }
 
 /// The example as a whole description.

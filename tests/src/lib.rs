@@ -13,6 +13,7 @@ pub mod policies;
 pub mod promises;
 pub mod recorded;
 pub mod replay;
+pub mod scenarios;
 
 use std::ffi::OsStr;
 use std::fs;

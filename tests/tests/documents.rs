@@ -1,7 +1,7 @@
 //! Every policy in a document is compiled: blocks of ```` ```sched ````, which must be accepted, and of
 //! ```` ```sched fail ````, which must give the error of the page that they stand on. Frameworks, in blocks of
-//! ```` ```framework ```` and ```` ```framework fail ````, and hierarchies, in ```` ```hierarchy ```` and so on, likewise. The policies
-//! of hierarchies are those of the library.
+//! ```` ```framework ```` and ```` ```framework fail ````, hierarchies, in ```` ```hierarchy ```` and so on, and scenarios, likewise. The policies
+//! of hierarchies and scenarios are those of the library. A scenario that must be accepted is simulated, and what it expects must be so.
 //!
 //! What a block leaves out is added: the scheduler around it, and the containers and handlers that every policy has. In a
 //! block `// framework: NAME` names a description in `tests/ui/frameworks`, `\xNN` stands for a byte, and a line that ends in `(N times)` for as many.
@@ -9,8 +9,9 @@
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
+use catapults_simulator::sim::{Deciding, Keep, Nowhere, simulate};
 use catapults_tests::examples::{Example, documents, examples};
-use catapults_tests::{framework_for, hierarchies, root};
+use catapults_tests::{framework_for, hierarchies, root, scenarios};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -40,6 +41,18 @@ fn judge(example: &Example) -> Result<(), Failed> {
             let mut codes: Vec<String> = codes.map(|diagnostic| diagnostic.code.to_owned()).collect();
             codes.dedup();
             (hierarchies::said(&judged), codes)
+        }
+        Ok(source) if example.language == "scenario" => {
+            let framework = framework_for(&source);
+            let staged = scenarios::judge(&source, &framework);
+            for (scenario, policy) in &staged.scenarios {
+                let outcome =
+                    simulate(scenario, Deciding::Policy(&policy.0), &framework, Keep::Beginning, &mut Nowhere)?;
+                if !outcome.is_as_expected() {
+                    return Err(format!("{:?}: {:#?}", outcome.ending, outcome.verdicts).into());
+                }
+            }
+            shown(&staged.said, &source)
         }
         Ok(source) => {
             let framework = framework_for(&source);

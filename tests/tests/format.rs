@@ -15,6 +15,7 @@ use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::format::{Unformatted, WIDTH, format};
 use catapults_compiler::framework;
 use catapults_compiler::hierarchy;
+use catapults_compiler::scenario;
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::grammar::Grammar;
 use catapults_compiler::syntax::{self, Dialect};
@@ -60,6 +61,10 @@ fn tree(text: &str) -> Option<String> {
     if first == Some("hierarchy") {
         let draft = hierarchy::read(&source, &native(), &mut diagnostics);
         return (!diagnostics.has_errors()).then(|| without_places(&format!("{draft:?}")));
+    }
+    if first == Some("scenario") {
+        let drafts = scenario::read(&source, &mut diagnostics);
+        return (!diagnostics.has_errors()).then(|| without_places(&format!("{drafts:?}")));
     }
     let tree = syntax::parse(&source, &Dialect::of_everything(), &mut diagnostics);
     (!diagnostics.has_errors()).then(|| without_places(&format!("{tree:?}")))
@@ -125,7 +130,7 @@ fn corpus() -> Vec<(String, String)> {
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let name = path.strip_prefix(root()).unwrap().display().to_string();
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some("sched" | "hierarchy" | "framework") => texts.push((name, text)),
+                Some("sched" | "hierarchy" | "scenario" | "framework") => texts.push((name, text)),
                 Some("md") => texts.extend(examples(&text).into_iter().map(|example| (name.clone(), example))),
                 _ => {}
             }
@@ -216,7 +221,7 @@ fn keeps_all_policies_and_examples() {
 fn what_is_shipped_is_formatted() {
     let others = corpus().into_iter().filter(|(name, _)| {
         name.starts_with("frameworks/") && !name.ends_with(".md")
-            || name.starts_with("policies/") && name.ends_with(".hierarchy")
+            || name.starts_with("policies/") && (name.ends_with(".hierarchy") || name.ends_with(".scenario"))
     });
     let policies = shipped_policies().into_iter().map(|path| {
         let text = fs::read_to_string(&path).unwrap();
@@ -315,6 +320,15 @@ proptest! {
         more in prop::collection::vec(any::<u8>(), 0..4000),
     ) {
         judged(&scattered(made(&framework::grammar(), &bytes).iter().map(String::as_str), &more));
+    }
+
+    #[test]
+    fn keeps_scenarios_with_comments_between_all_tokens(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        more in prop::collection::vec(any::<u8>(), 0..4000),
+    ) {
+        let text = scattered(made(&scenario::grammar(), &bytes).iter().map(String::as_str), &more);
+        assert!(judged(&text).is_some() || text.contains("verbatim"), "refused:\n{text}");
     }
 
     #[test]

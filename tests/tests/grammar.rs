@@ -10,6 +10,7 @@ use catapults_compiler::compile;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::{self, Framework, covers};
 use catapults_compiler::hierarchy;
+use catapults_compiler::scenario;
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::ast::HandlerKind;
 use catapults_compiler::syntax::grammar::{Form, Grammar, is_lexical};
@@ -167,12 +168,13 @@ fn compare_the_repository() {
     assert!(accepted > 150 && refused > 20, "{accepted} {refused}");
 }
 
-/// The grammars in the references of the three languages: `UPDATE=1 cargo test -p catapults-tests --test grammar`.
+/// The grammars in the references of the languages: `UPDATE=1 cargo test -p catapults-tests --test grammar`.
 #[test]
 fn the_references_show_the_grammars() {
     for (name, grammar) in [
         ("docs/language.md", catapults_tests::native().grammar()),
         ("docs/hierarchies.md", hierarchy::grammar(&catapults_tests::native().dialect)),
+        ("docs/scenarios.md", scenario::grammar()),
         ("docs/frameworks.md", framework::grammar()),
     ] {
         let document = fs::read_to_string(root().join(name)).unwrap();
@@ -222,6 +224,7 @@ fn every_production_is_named_by_a_parse_function() {
     for (grammar, folder) in [
         (framework::grammar(), "compiler/src/framework"),
         (hierarchy::grammar(&native.dialect), "compiler/src/hierarchy"),
+        (scenario::grammar(), "compiler/src/scenario"),
     ] {
         let all = productions(&native.grammar()).union(&productions(&grammar)).cloned().collect();
         assert_eq!(named_in(&["compiler/src/syntax", folder]), all);
@@ -279,6 +282,19 @@ fn hierarchies_are_of_their_grammar() {
     // That is said of a framework without hierarchies.
     texts.retain(|text| !text.starts_with("// framework: plain"));
     are_of(&grammar, texts, 700, refused);
+}
+
+/// Scenarios, likewise.
+#[test]
+fn scenarios_are_of_their_grammar() {
+    let grammar = Grammar::read(&scenario::grammar().to_string()).unwrap();
+    let refused = |text: &str| {
+        let source = Source::from_bytes("text.scenario", text.as_bytes().to_vec()).unwrap();
+        let mut diagnostics = Diagnostics::new();
+        scenario::read(&source, &mut diagnostics);
+        Some(diagnostics.has_errors())
+    };
+    are_of(&grammar, written(&["policies", "tests/ui"], "scenario"), 700, refused);
 }
 
 /// The texts of the files in some folders.

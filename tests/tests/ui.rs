@@ -1,7 +1,7 @@
-//! What the compiler says. Each `.sched`, `.hierarchy` or `.framework` file in `tests/ui` and `tests/figures` is a case; beside it
+//! What the compiler says. Each `.sched`, `.hierarchy`, `.scenario` or `.framework` file in `tests/ui` and `tests/figures` is a case; beside it
 //! stands what is said, in a file that ends in `.stderr` (empty if the case is accepted). `UPDATE=1` rewrites it.
 //!
-//! A policy or hierarchy is checked against the native framework, or against the one of `tests/ui/frameworks` that its first line names:
+//! A policy, hierarchy or scenario is checked against the native framework, or against the one of `tests/ui/frameworks` that its first line names:
 //! `// framework: NAME`. A case that is named `E0123-…` or has a code among the words of its name must give that code.
 
 use std::fs;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
-use catapults_tests::{framework_for, hierarchies, root};
+use catapults_tests::{framework_for, hierarchies, root, scenarios};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Of the files that are cases.
-const ENDINGS: [&str; 3] = ["sched", "hierarchy", "framework"];
+const ENDINGS: [&str; 4] = ["sched", "hierarchy", "scenario", "framework"];
 
 fn main() {
     let mut trials = Vec::new();
@@ -60,6 +60,7 @@ fn said(name: &str, bytes: Vec<u8>, ending: &str) -> String {
     let diagnostics: Diagnostics = match ending {
         "framework" => framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings),
         "hierarchy" => return hierarchies::said(&hierarchies::judge(&source, &framework_for(&source))),
+        "scenario" => scenarios::judge(&source, &framework_for(&source)).said,
         _ => compile(&source, &framework_for(&source)).map_or_else(|errors| errors, |(_, warnings)| warnings),
     };
     diagnostics.render(&source, false)

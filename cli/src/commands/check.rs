@@ -1,10 +1,11 @@
 //! `catapults check`.
 
-use super::{counted, distinct, is_hierarchy, judge, read_source};
+use super::{counted, distinct, is_hierarchy, is_of_scenarios, judge, read_source};
 use crate::arguments::Check;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
+use crate::scenarios::{self, Instead, Policies};
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::Policy;
@@ -16,6 +17,8 @@ use serde_json::json;
 pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let (mut errors, mut warnings, mut refused, mut hierarchies) = (0, 0, 0, 0);
+    let (mut of_scenarios, mut scenarios) = (0, 0);
+    let mut simulated = Policies::default();
     let mut share = Share::default();
     let files = distinct(&arguments.files);
     for path in &files {
@@ -40,6 +43,15 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
                     share.guarded += policy.share().guarded;
                 }
                 judged.said.iter().map(|(_, diagnostics)| diagnostics.errors()).sum()
+            }
+            Ok(source) if is_of_scenarios(path) => {
+                let instead = Instead::default();
+                let staged = scenarios::judge(console, path, &source, &found.framework, &instead, &mut simulated)?;
+                console.diagnostics(&source, &staged.said);
+                warnings += staged.said.warnings();
+                of_scenarios += 1;
+                scenarios += staged.scenarios.len();
+                staged.said.errors() + usize::from(staged.refused)
             }
             Ok(source) => {
                 let judged = catapults_compiler::compile(&source, &found.framework);
@@ -68,15 +80,20 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
         return Err(Failure::Said);
     }
     let also = if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
-    let policies = |number: usize| if number == 1 { "1 policy".to_owned() } else { format!("{number} policies") };
-    let trees = |number: usize| if number == 1 { "1 hierarchy".to_owned() } else { format!("{number} hierarchies") };
-    let what = match (files - hierarchies, hierarchies) {
-        (alone, 0) => policies(alone),
-        (0, all) => trees(all),
-        (alone, some) => format!("{} and {}", policies(alone), trees(some)),
-    };
-    let are = if files == 1 { "is" } else { "are" };
-    console.result(&format!("{what} {are} safe to run{also}\n"))?;
+    let policies = files - hierarchies - of_scenarios;
+    let kinds = [(policies, "policy", "policies"), (hierarchies, "hierarchy", "hierarchies")];
+    let kinds = kinds.into_iter().filter(|(number, ..)| *number > 0);
+    let what = kinds.map(|(number, one, many)| format!("{number} {}", if number == 1 { one } else { many }));
+    let what: Vec<String> = what.collect();
+    let are = |number: usize| if number == 1 { "is" } else { "are" };
+    let mut said = Vec::new();
+    if !what.is_empty() {
+        said.push(format!("{} {} safe to run", what.join(" and "), are(policies + hierarchies)));
+    }
+    if of_scenarios > 0 {
+        said.push(format!("{} can be simulated", counted(scenarios, "scenario")));
+    }
+    console.result(&format!("{}{also}\n", said.join(", ")))?;
     if arguments.explain_guards || arguments.most_guarded.is_some() {
         console.result(&format!("{}\n", shown(share)))?;
     }

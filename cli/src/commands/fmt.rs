@@ -16,7 +16,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
 /// Of the files in a folder that are formatted.
-const ENDINGS: [&str; 3] = ["sched", "hierarchy", "framework"];
+const ENDINGS: [&str; 4] = ["sched", "hierarchy", "scenario", "framework"];
 
 /// Formats every file, whatever is wrong with those before it.
 pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
@@ -122,7 +122,7 @@ fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> 
     console.result(&shown)
 }
 
-/// The file, or all policies, hierarchies and descriptions in the folder and those below it.
+/// The file, or all policies, hierarchies, scenarios and descriptions in the folder and those below it.
 fn files(given: &Path) -> Result<Vec<PathBuf>, Failure> {
     if given == Path::new("-") {
         let help = "give `-` alone, or ./- for a file of this name";
@@ -138,7 +138,7 @@ fn files(given: &Path) -> Result<Vec<PathBuf>, Failure> {
             Err(Failure::of_file(
                 "E0511",
                 given,
-                "there is no `.sched`, `.hierarchy` or `.framework` file in this folder",
+                "there is no `.sched`, `.hierarchy`, `.scenario` or `.framework` file in this folder",
                 help,
             ))
         } else {

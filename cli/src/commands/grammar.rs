@@ -8,11 +8,14 @@ use crate::frameworks::Found;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::syntax::Feature;
 use catapults_compiler::vocabulary::At;
-use catapults_compiler::{framework, hierarchy};
+use catapults_compiler::{framework, hierarchy, scenario};
 
 pub fn grammar(console: &Console, arguments: &Grammar) -> Result<(), Failure> {
     if arguments.framework_language {
         return console.result(&framework::grammar().to_string());
+    }
+    if arguments.scenarios {
+        return console.result(&scenario::grammar().to_string());
     }
     let found = frameworks::find(console, &arguments.framework.framework)?;
     if arguments.hierarchies {

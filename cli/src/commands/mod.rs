@@ -82,6 +82,11 @@ pub fn is_hierarchy(path: &Path) -> bool {
     path.extension() == Some(OsStr::new("hierarchy"))
 }
 
+/// Whether a file has scenarios.
+pub fn is_of_scenarios(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("scenario"))
+}
+
 /// The policy or the hierarchy in a file. Its warnings have been shown, those of a hierarchy's policies included.
 pub fn compile_any(console: &Console, path: &Path, framework: &Framework) -> Result<Accepted, Failure> {
     if !is_hierarchy(path) {

@@ -22,6 +22,11 @@ pub(super) fn lay_out(tokens: &[Token]) -> String {
     layout.lines.finish()
 }
 
+/// Whether they were written on one line.
+fn same_line(tokens: &[Token]) -> bool {
+    tokens.iter().skip(1).all(|token| !token.newline && !token.text.contains('\n'))
+}
+
 struct Layout<'a> {
     tokens: &'a [Token<'a>],
     /// Where, in their order, the words of a description stand that are no statements.
@@ -123,6 +128,7 @@ impl Layout<'_> {
         {
             return self.flat_item(item, &text);
         }
+        let word = self.tokens[item.range().start].text;
         for (index, clause) in item.clauses.iter().enumerate() {
             if let Some(before) = index.checked_sub(1) {
                 self.next_clause(&item.clauses[before], clause, indentation);
@@ -134,7 +140,12 @@ impl Layout<'_> {
                     if !clause.head.is_empty() {
                         self.comments_in_statement(*open, indentation);
                     }
-                    self.block(items, *close, indentation);
+                    let last = index + 1 == item.clauses.len();
+                    let values = word == "thread" && !last && same_line(&self.tokens[*open..=*close]);
+                    match self.flat_block(items, *close).filter(|_| values) {
+                        Some(text) => self.lines.push(true, &text),
+                        None => self.block(items, *close, indentation),
+                    }
                 }
                 Some(Body::Single(single)) => self.single(single, indentation, whole),
             }
@@ -166,13 +177,12 @@ impl Layout<'_> {
 
     /// Whether the author wrote it on one line. A lone statement has no say; a whole file is never on one.
     fn stands_on_one_line(&self, item: &Item) -> bool {
-        let same_line = |range: Range<usize>| {
-            range.skip(1).all(|index| !self.tokens[index].newline && !self.tokens[index].text.contains('\n'))
-        };
+        let same_line = |range: Range<usize>| same_line(&self.tokens[range]);
         let range = item.range();
         match item.clauses.as_slice() {
             _ if item.is_plain() => self.tokens[range.start].text == "query",
-            _ if matches!(self.tokens[range.start].text, "framework" | "hierarchy") => false,
+            _ if matches!(self.tokens[range.start].text, "framework" | "hierarchy" | "scenario") => false,
+            [_, _, ..] if self.tokens[range.start].text == "thread" => same_line(range),
             _ if self.tokens[range.start].text == "scheduler" && self.tokens[0].text != "hierarchy" => false,
             [Clause { body: Some(Body::Braces(open, items, close)), .. }] => {
                 let empty = items.is_empty() && self.tokens[*close].comments.is_empty();
@@ -214,6 +224,22 @@ impl Layout<'_> {
         }
         let reserve = if matches!(clause.body, Some(Body::Braces(..))) { " {".len() } else { 0 };
         self.statement(clause.head.clone(), indentation, reserve)
+    }
+
+    /// The values of a thread in a scenario, on the current line, if there is room for them and what follows.
+    fn flat_block(&self, items: &[Item], close: usize) -> Option<String> {
+        if !self.tokens[close].comments.is_empty() || self.lines.is_closed() {
+            return None;
+        }
+        let texts: Option<Vec<String>> = items
+            .iter()
+            .map(|item| {
+                let plain = self.tokens[item.range().start].comments.is_empty();
+                if plain { self.flat(item, WIDTH) } else { None }
+            })
+            .collect();
+        let text = format!("{{ {} }}", texts?.join(" "));
+        (!items.is_empty() && self.lines.column() + 1 + width(&text) + " {".len() <= WIDTH).then_some(text)
     }
 
     /// ` {`, the lines of a block, `}`; a block that is empty stays on the line.

@@ -147,6 +147,8 @@ fn roles(tokens: &[Token]) -> Vec<Role> {
             (_, "*") if !ended => Role::Operand,
             (_, "-" | "!" | "+" | "~" | "++" | "--") if !ended => Role::Prefix,
             (_, "++" | "--") => Role::Postfix,
+            // Of a scenario: `expect share of A = 50% within 2%;`
+            (_, "%") if tokens[0].text == "expect" && ends_after_percent(tokens.get(index + 1)) => Role::Postfix,
             (_, "|") if !ended && !second_bar(&roles, tokens, index) => {
                 open.push("|");
                 Role::Open
@@ -172,6 +174,11 @@ fn roles(tokens: &[Token]) -> Vec<Role> {
         roles.push(role);
     }
     roles
+}
+
+/// Whether `%` before this is no operator.
+fn ends_after_percent(next: Option<&Token>) -> bool {
+    next.is_none_or(|next| matches!(next.text, ";" | "within" | "because"))
 }
 
 /// Whether this bar is the second one of `||`.

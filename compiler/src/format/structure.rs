@@ -118,6 +118,7 @@ impl Reader<'_> {
                 Item { clauses: vec![first, Clause { head: condition..self.at, body: None }] }
             }
             "verbatim" => self.alternatives(),
+            "thread" if self.text(0) == "scenario" => self.simulated(),
             _ => {
                 self.statement();
                 let head = start..self.at;
@@ -131,6 +132,27 @@ impl Reader<'_> {
                     clauses.push(Clause { head, body: Some(self.braces()) });
                 }
                 Item { clauses }
+            }
+        }
+    }
+
+    /// Of a scenario: `thread NAME with { … } every 5ms { … }`
+    fn simulated(&mut self) -> Item {
+        let mut clauses = Vec::new();
+        loop {
+            let start = self.at;
+            // What follows the values of a `with` may be the braces of the phases alone.
+            if !self.is("{") {
+                self.statement();
+            }
+            let head = start..self.at;
+            let gives = self.at > start && self.text(self.at - 1) == "with";
+            let ended = self.at > start && self.text(self.at - 1) == ";";
+            let body = if self.is("{") && !ended { Some(self.braces()) } else { None };
+            let ended = !gives || body.is_none() || self.is("}") || self.is_end();
+            clauses.push(Clause { head, body });
+            if ended {
+                return Item { clauses };
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::check::{Values, unused_constants};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{Import, Policy};
-use crate::syntax::ast::{Expression, Name};
+use crate::syntax::ast::{Call, Expression, ExpressionKind, Name};
 use crate::syntax::words::nearest;
 use crate::vocabulary::{Type, Value};
 
@@ -69,6 +69,20 @@ pub fn check(
     }
     unused_constants(&draft.constants, used.into_iter(), diagnostics);
     scenario
+}
+
+/// Two scenarios of one file have different names.
+pub(crate) fn twice(drafts: &[Draft], diagnostics: &mut Diagnostics) {
+    let mut names: BTreeMap<&str, &Name> = BTreeMap::new();
+    for draft in drafts {
+        if let Some(first) = names.get(draft.name.text.as_str()) {
+            let title = format!("two scenarios are called `{}`", draft.name.text);
+            let twice = Diagnostic::error("E0703", title, draft.name.at, "the second");
+            diagnostics.push(twice.related(first.at, "the first"));
+        } else {
+            names.insert(&draft.name.text, &draft.name);
+        }
+    }
 }
 
 pub(super) struct Checker<'a, 'b> {
@@ -162,6 +176,10 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn settings(&mut self, scenario: &mut Scenario) {
+        if let (Some(first), Some(second)) = (&self.draft.policy, self.draft.policies.first()) {
+            let twice = Diagnostic::error("E0703", "`policy` is said twice", second.at, "the second time");
+            self.diagnostics.push(twice.related(first.at, "the first time"));
+        }
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         for setting in &self.draft.settings {
             let word = &setting.word;
@@ -228,7 +246,11 @@ impl<'a> Checker<'a, '_> {
             thread.deadline = thread.deadline.or(thread.period);
         }
         let mut policy = self.subject.policies.first().copied();
-        if let Some(under) = &draft.under {
+        if let [_, second, ..] = draft.under.as_slice() {
+            let twice = Diagnostic::error("E0703", "`under` is said twice", second.at, "the second time");
+            self.diagnostics.push(twice.related(draft.under[0].at, "the first time"));
+        }
+        if let Some(under) = draft.under.first() {
             thread.under = self.scheduler(under);
             policy =
                 thread.under.and_then(|index| self.subject.policies.get(self.subject.schedulers[index].1).copied());
@@ -458,7 +480,7 @@ impl<'a> Checker<'a, '_> {
         if unit == Unit::Time {
             return self.time(value, 0).map(|nanoseconds| nanoseconds as f64);
         }
-        let float = percent && matches!(value.kind, crate::syntax::ast::ExpressionKind::Float(_));
+        let float = percent && matches!(value.kind, ExpressionKind::Float(_));
         match self.compute(value, if float { Type::Float } else { Type::Int })? {
             Value::Int(value) => Some(value as f64),
             Value::Float(value) => Some(value.get()),
@@ -522,8 +544,8 @@ impl<'a> Checker<'a, '_> {
 
     fn fixed(&mut self, word: &Name, amount: &'a AmountDraft, least: i64) -> Option<i64> {
         match amount {
-            AmountDraft::Fixed(expression) => self.time(expression, least),
-            AmountDraft::Drawn(..) | AmountDraft::File(_) => {
+            AmountDraft::Written(expression) if distribution(expression).is_none() => self.time(expression, least),
+            AmountDraft::Written(_) | AmountDraft::File(_) => {
                 let title = format!("a `{}` is always the same", word.text);
                 let drawn = Diagnostic::error("E0704", title, word.at, "");
                 self.diagnostics
@@ -536,11 +558,11 @@ impl<'a> Checker<'a, '_> {
     /// Of this type. `duration`: none is negative.
     pub(super) fn amount(&mut self, amount: &'a AmountDraft, ty: Type, duration: bool) -> Option<Amount> {
         match amount {
-            AmountDraft::Fixed(expression) if duration => {
-                self.time(expression, 0).map(|nanoseconds| Amount::Fixed(Value::Time(nanoseconds)))
-            }
-            AmountDraft::Fixed(expression) => self.compute(expression, ty).map(Amount::Fixed),
-            AmountDraft::Drawn(word, arguments) => self.drawn(word, arguments, ty),
+            AmountDraft::Written(expression) => match distribution(expression) {
+                Some(call) => self.drawn(call, ty),
+                None if duration => self.time(expression, 0).map(|nanoseconds| Amount::Fixed(Value::Time(nanoseconds))),
+                None => self.compute(expression, ty).map(Amount::Fixed),
+            },
             AmountDraft::File(file) => match (self.numbers)(file) {
                 Ok(list) if list.is_empty() => {
                     let title = format!("`{}` has no numbers", file.path);
@@ -559,7 +581,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn drawn(&mut self, word: &Name, arguments: &'a [Expression], ty: Type) -> Option<Amount> {
+    fn drawn(&mut self, call: &'a Call, ty: Type) -> Option<Amount> {
+        let Call { name: word, arguments } = call;
         let (count, shape) = match word.text.as_str() {
             "exponential" => (1, "exponential(MEAN)"),
             "uniform" => (2, "uniform(LEAST, MOST)"),
@@ -584,7 +607,7 @@ impl<'a> Checker<'a, '_> {
             }
             return Some(Amount::Uniform(least, most));
         }
-        let whole = matches!(second.kind, crate::syntax::ast::ExpressionKind::Int(_));
+        let whole = matches!(second.kind, ExpressionKind::Int(_));
         let shape = self.compute(second, if whole { Type::Int } else { Type::Float })?;
         if number(shape) <= 0.0 {
             let title = "the shape of a Pareto distribution is more than 0";
@@ -603,6 +626,12 @@ impl<'a> Checker<'a, '_> {
         }
         Some(value)
     }
+}
+
+/// `exponential(5ms)`: a call of one of the distributions.
+fn distribution(expression: &Expression) -> Option<&Call> {
+    let ExpressionKind::Call(call) = &expression.kind else { return None };
+    ["uniform", "exponential", "pareto"].contains(&&*call.name.text).then_some(call)
 }
 
 fn number(value: Value) -> f64 {

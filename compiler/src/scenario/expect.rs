@@ -1,9 +1,10 @@
 //! Reads what is expected.
 
 use crate::diagnostics::Diagnostic;
-use crate::syntax::ast::Name;
+use crate::syntax;
+use crate::syntax::ast::{Expression, Name};
 use crate::syntax::lexer::{TokenKind, unescape};
-use crate::syntax::parser::Parse;
+use crate::syntax::parser::{Parse, Reported};
 
 use super::reader::{ExpectationDraft, ExpectedDraft, MeasureDraft, Reader};
 
@@ -20,63 +21,58 @@ impl Reader<'_> {
         let start = self.parser.token.at;
         let what = self.expected()?;
         let at = self.parser.since(start);
-        let text = self.parser.written(at).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = respaced(self.parser.written(at));
         self.parser.expect_semicolon()?;
         self.draft.expectations.push(ExpectationDraft { what, text, at });
         Ok(())
     }
 
     fn expected(&mut self) -> Parse<ExpectedDraft> {
-        match self.parser.word() {
-            Some("order") if !self.parser.follows_word("never") && !self.parser.follows_word("runs") => {
-                self.parser.advance();
-                self.names().map(ExpectedDraft::Order)
-            }
-            Some("dispatched") => {
-                self.parser.advance();
-                self.names().map(ExpectedDraft::Dispatched)
-            }
-            Some(word) if STATISTICS.contains(&word) => {
-                let statistic = self.any_word();
+        let Some(word) = self.parser.word() else { return Err(self.parser.expected("what is expected")) };
+        let known = ["order", "dispatched"].contains(&word) || STATISTICS.contains(&word) || MEASURES.contains(&word);
+        let first = if known { self.any_word() } else { self.parser.name("what is expected")? };
+        // A thread can have any name.
+        if self.parser.is_word("never") && self.parser.follows_word("overlaps") {
+            self.parser.advance();
+            self.parser.advance();
+            return Ok(ExpectedDraft::NeverOverlaps(first, self.parser.name("the name of a thread")?));
+        }
+        if self.parser.is_word("runs") && self.parser.follows_word("within") {
+            self.parser.advance();
+            self.parser.advance();
+            return Ok(ExpectedDraft::Runs(first, self.parser.expression()?));
+        }
+        match word {
+            "order" => self.names().map(ExpectedDraft::Order),
+            "dispatched" => self.names().map(ExpectedDraft::Dispatched),
+            _ if STATISTICS.contains(&word) => {
                 if !self.parser.word().is_some_and(|word| MEASURES.contains(&word)) {
                     return Err(self.parser.expected("`response` or `latency`"));
                 }
-                self.measure(Some(statistic))
+                let measure = self.any_word();
+                self.measured(Some(first), measure)
             }
-            Some(word) if MEASURES.contains(&word) => self.measure(None),
-            Some(_) => self.of_threads(),
-            None => Err(self.parser.expected("what is expected")),
+            _ if MEASURES.contains(&word) => self.measured(None, first),
+            _ => Err(self.nothing_known()),
         }
     }
 
-    // Production: of_threads.
-    fn of_threads(&mut self) -> Parse<ExpectedDraft> {
-        let name = self.parser.name("what is expected")?;
-        if self.parser.eat_word("never") {
-            self.parser.expect_word("overlaps")?;
-            let other = self.parser.name("the name of a thread")?;
-            return Ok(ExpectedDraft::NeverOverlaps(name, other));
-        }
-        if self.parser.eat_word("runs") {
-            self.parser.expect_word("within")?;
-            let within = self.parser.expression()?;
-            return Ok(ExpectedDraft::Runs(name, within));
-        }
+    fn nothing_known(&mut self) -> Reported {
         let unexpected = self.parser.unexpected("`never overlaps` or `runs within`");
         let measures: Vec<String> = MEASURES.iter().map(|word| format!("`{word}`")).collect();
-        Err(self.parser.report(unexpected.note(format!("what is measured: {}", measures.join(", "))).help(
+        self.parser.report(unexpected.note(format!("what is measured: {}", measures.join(", "))).help(
             "for example `expect p99 response of A <= 20ms;`, `expect share of A = 50% within 2%;`, `expect order A, B;`",
-        )))
+        ))
     }
 
-    // Production: measure.
-    fn measure(&mut self, statistic: Option<Name>) -> Parse<ExpectedDraft> {
-        let measure = self.any_word();
+    // Productions: measured, statistic, measure, compared.
+    fn measured(&mut self, statistic: Option<Name>, measure: Name) -> Parse<ExpectedDraft> {
         let of = if self.parser.eat_word("of") { Some(self.parser.name("the name of a thread")?) } else { None };
         let window = if self.parser.eat_word("from") {
-            let from = self.parser.expression()?;
+            // A comparison follows.
+            let from = self.parser.sum()?;
             self.parser.expect_word("to")?;
-            Some((from, self.parser.expression()?))
+            Some((from, self.parser.sum()?))
         } else {
             None
         };
@@ -131,15 +127,12 @@ impl Reader<'_> {
         Ok(ExpectedDraft::Measure(Box::new(measured)))
     }
 
-    /// `20ms`, `5%`. A `%` stands last, so it is no remainder: the number before it is alone, or in parentheses.
-    fn quantity(&mut self) -> Parse<(crate::syntax::ast::Expression, bool)> {
-        let number = matches!(self.parser.token.kind, TokenKind::Number(_) | TokenKind::Float(_));
-        let value = if number && self.parser.follows_sign("%") {
-            self.parser.number_alone()?
-        } else {
-            self.parser.expression()?
-        };
-        Ok((value, self.parser.eat_sign("%")))
+    // Production: quantity.
+    fn quantity(&mut self) -> Parse<(Expression, bool)> {
+        self.parser.percent_ends = true;
+        let value = self.parser.expression();
+        self.parser.percent_ends = false;
+        Ok((value?, self.parser.eat_sign("%")))
     }
 
     // Production: names.
@@ -150,4 +143,18 @@ impl Reader<'_> {
         }
         Ok(names)
     }
+}
+
+/// A text without its comments, and with spaces where they are usual, however its author spaced it.
+fn respaced(text: &str) -> String {
+    let mut out = String::new();
+    for at in syntax::tokens(text) {
+        let token = text.get(at.start as usize..at.end as usize).unwrap_or_default();
+        let close = matches!(token, "%" | "," | "." | ")" | "]") || out.ends_with(['(', '[', '.']);
+        if !out.is_empty() && !close {
+            out.push(' ');
+        }
+        out.push_str(token);
+    }
+    out
 }

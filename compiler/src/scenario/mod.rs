@@ -13,9 +13,54 @@ pub use check::{Subject, check};
 pub use phases::event_for;
 pub use reader::{Draft, FileName, read};
 
+pub(crate) use check::twice;
+
 use std::sync::Arc;
 
+use crate::diagnostics::Diagnostic;
+use crate::syntax::grammar::{self, Grammar};
 use crate::vocabulary::{At, Type, Value};
+
+/// The grammar of scenarios, whatever the framework.
+pub fn grammar() -> Grammar {
+    grammar::for_scenarios(include_str!("grammar.ebnf"))
+}
+
+/// What became of the policy of a scenario.
+pub enum Found<P> {
+    /// It is safe to run.
+    Policy(P),
+    /// It has errors, which have been reported.
+    Refused,
+    /// There is none that can be simulated: why, and what to do about it.
+    None(String, &'static str),
+}
+
+/// A policy or a hierarchy that is safe to run.
+pub trait Decides {
+    /// As scenarios see it.
+    fn subject(&self) -> Subject<'_>;
+}
+
+/// What scenarios name, which nothing here opens.
+pub trait Surroundings {
+    /// A policy or a hierarchy, and whatever else whoever finds it knows of it.
+    type Policy: Decides;
+
+    /// The policy of a scenario.
+    fn policy(&mut self, draft: &Draft) -> Found<Self::Policy>;
+
+    /// The numbers in a file, or why there are none.
+    ///
+    /// # Errors
+    /// In words: there is no such file, or it has something else.
+    fn numbers(&mut self, file: &FileName) -> Result<Vec<i64>, String>;
+}
+
+pub(crate) fn without_policy(draft: &Draft, why: String, help: &str) -> Diagnostic {
+    let at = draft.policy.as_ref().map_or(draft.name.at, |named| named.at);
+    Diagnostic::error("E0706", why, at, "").help(help)
+}
 
 /// What is simulated. Only [`check`] makes one; all instants and durations in it are nanoseconds and none is negative.
 #[derive(Clone, Debug)]

@@ -12,8 +12,10 @@ use crate::vocabulary::At;
 pub struct Draft {
     /// The name after `scenario`.
     pub name: Name,
-    /// `policy "edf.sched";`
+    /// `policy "edf.sched";`: the first, if it is said twice.
     pub policy: Option<FileName>,
+    /// The others.
+    pub(super) policies: Vec<FileName>,
     pub(super) constants: Vec<Variable>,
     pub(super) settings: Vec<Setting>,
     pub(super) values: Vec<Given>,
@@ -48,9 +50,9 @@ pub(super) struct Given {
 /// A number that may be drawn.
 #[derive(Debug)]
 pub(super) enum AmountDraft {
-    Fixed(Expression),
-    /// `exponential(3ms)`: the name of the distribution and what is in parentheses.
-    Drawn(Name, Vec<Expression>),
+    /// `5ms`, `exponential(3ms)`: a call is of a distribution.
+    Written(Expression),
+    /// `file "sizes.txt"`
     File(FileName),
 }
 
@@ -60,7 +62,7 @@ pub(super) struct ThreadDraft {
     pub(super) count: Option<Expression>,
     /// `at`, `every`, `period` and `deadline`, as far as they are written.
     pub(super) clauses: Vec<(Name, AmountDraft)>,
-    pub(super) under: Option<Name>,
+    pub(super) under: Vec<Name>,
     pub(super) values: Vec<Given>,
     pub(super) phases: Vec<PhaseDraft>,
 }
@@ -119,6 +121,8 @@ pub(super) struct MeasureDraft {
 }
 
 /// What is written, as far as it can be read; everything else is reported. At least one scenario, unless that is reported.
+///
+/// No framework is asked what it has: [`super::check`] says what a policy's one lacks.
 pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Draft> {
     if let Some(too_long) = source.too_long() {
         diagnostics.push(too_long);
@@ -138,7 +142,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    // Production: scenarios.
+    // Productions: scenarios, scenario.
     fn scenarios(mut self) -> Vec<Draft> {
         let mut drafts = Vec::new();
         loop {
@@ -184,13 +188,17 @@ impl Reader<'_> {
         }
     }
 
-    // Production: item.
+    // Productions: item, constant.
     fn item(&mut self) -> Parse<()> {
         match self.parser.word() {
             Some("policy") => {
                 self.parser.advance();
                 let file = self.file("the file of the policy as a string")?;
-                self.draft.policy = Some(file);
+                if self.draft.policy.is_none() {
+                    self.draft.policy = Some(file);
+                } else {
+                    self.draft.policies.push(file);
+                }
                 self.parser.expect_semicolon()
             }
             Some("processors" | "seed" | "duration" | "tick" | "switch_cost") => {
@@ -218,7 +226,6 @@ impl Reader<'_> {
         }
     }
 
-    // Production: constant.
     fn constants(&mut self) -> Parse<()> {
         self.parser.advance();
         let Some(ty) = self.parser.type_word() else { return Err(self.parser.expected("the type of the constant")) };
@@ -232,13 +239,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    // Production: thread.
+    // Production: clause.
     fn thread(&mut self) -> Parse<()> {
         self.parser.advance();
         let name = self.parser.name("a name for the thread")?;
         let count = if self.parser.eat_sign("*") { Some(self.parser.expression()?) } else { None };
         let mut thread =
-            ThreadDraft { name, count, clauses: Vec::new(), under: None, values: Vec::new(), phases: Vec::new() };
+            ThreadDraft { name, count, clauses: Vec::new(), under: Vec::new(), values: Vec::new(), phases: Vec::new() };
         loop {
             match self.parser.word() {
                 Some("at" | "every" | "period" | "deadline") => {
@@ -248,7 +255,8 @@ impl Reader<'_> {
                 }
                 Some("under") => {
                     self.parser.advance();
-                    thread.under = Some(self.parser.name("the name of a scheduler of the hierarchy")?);
+                    let under = self.parser.name("the name of a scheduler of the hierarchy")?;
+                    thread.under.push(under);
                 }
                 Some("with") => {
                     self.parser.advance();
@@ -270,7 +278,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    // Production: moment.
     fn moment(&mut self) -> Parse<()> {
         self.parser.advance();
         let instant = self.parser.expression()?;
@@ -325,27 +332,11 @@ impl Reader<'_> {
 
     // Production: amount.
     pub(super) fn amount(&mut self) -> Parse<AmountDraft> {
-        let drawn = self.parser.follows_sign("(");
-        match self.parser.word().filter(|_| drawn) {
-            Some("uniform" | "exponential" | "pareto") => {
-                let word = self.any_word();
-                self.parser.expect_sign("(")?;
-                let mut arguments = vec![self.parser.expression()?];
-                while self.parser.eat_sign(",") {
-                    arguments.push(self.parser.expression()?);
-                }
-                self.parser.expect_sign(")")?;
-                Ok(AmountDraft::Drawn(word, arguments))
-            }
-            Some("file") => {
-                self.parser.advance();
-                self.parser.expect_sign("(")?;
-                let file = self.file("a file of numbers as a string")?;
-                self.parser.expect_sign(")")?;
-                Ok(AmountDraft::File(file))
-            }
-            Some(_) | None => self.parser.expression().map(AmountDraft::Fixed),
+        if self.parser.is_word("file") && self.parser.following.kind == TokenKind::Text {
+            self.parser.advance();
+            return self.file("a file of numbers as a string").map(AmountDraft::File);
         }
+        self.parser.expression().map(AmountDraft::Written)
     }
 
     pub(super) fn file(&mut self, what: &str) -> Parse<FileName> {
@@ -367,13 +358,13 @@ impl Reader<'_> {
         let opened = self.parser.expect_sign("{")?;
         let mut phases = Vec::new();
         while !self.parser.is_sign("}") && !self.parser.is_end() {
-            phases.push(self.parser_deeper()?);
+            phases.push(self.deeper()?);
         }
         self.parser.expect_close(opened, what)?;
         Ok(phases)
     }
 
-    fn parser_deeper(&mut self) -> Parse<PhaseDraft> {
+    fn deeper(&mut self) -> Parse<PhaseDraft> {
         self.parser.check_depth(self.parser.depth + 1)?;
         self.parser.depth += 1;
         let phase = self.phase();

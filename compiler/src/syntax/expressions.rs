@@ -36,6 +36,12 @@ impl Parser<'_> {
         self.binary(0).map(|deep| deep.expression)
     }
 
+    /// What no comparison follows: `1s + 5ms` of `1s + 5ms <= t`.
+    pub(crate) fn sum(&mut self) -> Parse<Expression> {
+        const COMPARISON: u8 = 4;
+        self.binary(COMPARISON).map(|deep| deep.expression)
+    }
+
     /// All of the above but for `unary`, in one loop (precedence climbing): operators that bind more strongly than `weaker`.
     fn binary(&mut self, weaker: u8) -> Parse<Deep> {
         let mut left = self.unary()?;
@@ -50,12 +56,19 @@ impl Parser<'_> {
         Ok(left)
     }
 
+    fn ends_after_percent(&self) -> bool {
+        self.follows_sign(";") || self.follows_word("within") || self.follows_word("because")
+    }
+
     fn eat_operator(&mut self, weaker: u8) -> Option<(u8, BinaryOperator)> {
         let TokenKind::Sign(sign) = self.token.kind else {
             return None;
         };
         let or = sign == "|" && self.follows_sign("|") && self.token.at.end == self.following.at.start;
         let sign = if or { "||" } else { sign };
+        if sign == "%" && self.percent_ends && self.ends_after_percent() {
+            return None;
+        }
         let (_, strength, operator) = OPERATORS.iter().find(|(written, ..)| *written == sign)?;
         if *strength <= weaker {
             return None;
@@ -87,11 +100,6 @@ impl Parser<'_> {
         let operand = self.deeper(Self::unary)?;
         let kind = ExpressionKind::Unary(operator, Box::new(operand.expression));
         Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: operand.depth + 1 })
-    }
-
-    /// A number that is written, and nothing of what follows it: `5` of `5 % 3`.
-    pub(crate) fn number_alone(&mut self) -> Parse<Expression> {
-        self.primary().map(|deep| deep.expression)
     }
 
     /// An expression, and how deep its tree is.

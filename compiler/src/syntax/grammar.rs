@@ -158,6 +158,18 @@ pub(crate) fn for_hierarchies(own: &str, dialect: &Dialect) -> Grammar {
     complete(grammar, &format!("Hierarchies of schedulers for the framework `{}`.", dialect.framework))
 }
 
+/// The grammar of scenarios, of which the productions of their own are given.
+pub(crate) fn for_scenarios(own: &str) -> Grammar {
+    let mut grammar = Grammar::read(own).unwrap_or_default();
+    let policies = written();
+    let shared = policies.production("type").cloned().into_iter().collect();
+    grammar.sections.push(Section { comment: "As in policies".to_owned(), productions: shared });
+    let of_policies = |section: &Section| section.has("expression") || section.has("TOKEN");
+    grammar.sections.extend(policies.sections.into_iter().filter(of_policies));
+    specialise(&mut grammar, &Feature::ALL.into());
+    complete(grammar, "Scenarios.")
+}
+
 /// The same with what follows from the productions, and with what stands above the whole.
 fn complete(mut grammar: Grammar, whom: &str) -> Grammar {
     let signs = signs(&grammar);

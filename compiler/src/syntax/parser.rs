@@ -47,6 +47,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) diagnostics: &'a mut Diagnostics,
     pub(crate) lost: Lost,
     pub(crate) depth: usize,
+    /// `%` is no operator where something ends after it: `50%`.
+    pub(crate) percent_ends: bool,
     /// Where the last error was reported: another one there would only follow from it.
     reported: Option<u32>,
     /// Before which token something was found to be unclosed: what it stands in is unclosed there too.
@@ -78,6 +80,7 @@ impl<'a> Parser<'a> {
             diagnostics,
             lost,
             depth: 0,
+            percent_ends: false,
             reported: None,
             unclosed: None,
             strays: Vec::new(),

@@ -17,7 +17,7 @@ pub struct Tally {
     pub response: Distribution,
     /// How long they were ready before they ran.
     pub latency: Distribution,
-    /// Jobs done, and those done too late.
+    /// Jobs done; and those done too late, or not at all.
     pub jobs: u64,
     /// See above.
     pub misses: u64,
@@ -65,14 +65,24 @@ pub(super) struct Measures<'a> {
     pub(super) shares: Shares,
     threads: Vec<Seen>,
     now: i64,
-    /// Time of all processors, until there were others.
-    capacity: i128,
-    counted: (i64, usize),
+    /// Since when there were so many processors, in order; their number changes as often as the scenario says.
+    counted: Vec<(i64, usize)>,
     /// Who runs on each processor.
     running: Vec<Option<(usize, ThreadId)>>,
     /// Of each kind: who ended, in all.
     living: Vec<u64>,
     diverged: bool,
+}
+
+/// Why a thread does not run any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// It has to.
+    Waits,
+    /// It gives the processor up.
+    Yields,
+    /// It could have gone on.
+    Preempted,
 }
 
 /// What is known of a thread.
@@ -173,8 +183,7 @@ impl<'a> Measures<'a> {
             shares: Shares::new(scenario.threads.len(), scenario.duration),
             threads: Vec::new(),
             now: 0,
-            capacity: 0,
-            counted: (0, processors),
+            counted: vec![(0, processors)],
             running: vec![None; processors],
             living: vec![0; scenario.threads.len()],
             diverged: false,
@@ -265,16 +274,16 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// `ready`: it could have gone on.
-    pub(super) fn stops(&mut self, kind: usize, thread: ThreadId, processor: usize, now: i64, ready: bool) {
+    pub(super) fn stops(&mut self, kind: usize, thread: ThreadId, processor: usize, now: i64, why: Leaving) {
         self.now = now;
+        let ready = why != Leaving::Waits;
         if let Some(running) = self.running.get_mut(processor) {
             *running = None;
         }
-        if ready {
-            if let Some(seen) = self.threads.get_mut(thread.0 as usize - 1) {
-                seen.ready_since = Some(now);
-            }
+        if let Some(seen) = self.threads.get_mut(thread.0 as usize - 1).filter(|_| ready) {
+            seen.ready_since = Some(now);
+        }
+        if why == Leaving::Preempted {
             self.each(kind, now, |tally| tally.preemptions += 1);
         }
         self.timeline.change(thread, if ready { State::Ready } else { State::Blocked }, now);
@@ -304,6 +313,11 @@ impl<'a> Measures<'a> {
         });
     }
 
+    /// In the end a job is not done that was due then.
+    pub(super) fn overdue(&mut self, kind: usize, due: i64) {
+        self.each(kind, due, |tally| tally.misses += 1);
+    }
+
     pub(super) fn ended(&mut self, kind: usize, thread: ThreadId, now: i64) {
         self.living[kind] -= 1;
         if self.living[kind] == 0 {
@@ -324,8 +338,7 @@ impl<'a> Measures<'a> {
 
     /// So many processors there are from now on.
     pub(super) fn processors(&mut self, now: i64, count: usize) {
-        let (since, before) = std::mem::replace(&mut self.counted, (now, count));
-        self.capacity += i128::from(now - since) * before as i128;
+        self.counted.push((now, count));
         self.running.truncate(count);
     }
 
@@ -340,7 +353,6 @@ impl<'a> Measures<'a> {
             }
         }
         self.now = now;
-        self.processors(now, self.counted.1);
         for index in 0..self.threads.len() {
             // Whoever waits still.
             let Some(since) = self.threads[index].ready_since else { continue };
@@ -457,11 +469,8 @@ impl<'a> Measures<'a> {
         window: Option<(i64, i64)>,
         windowed: Option<&Tally>,
     ) -> Option<f64> {
-        let capacity = match window {
-            // Where their number changes, of those that there were in the end.
-            Some((from, to)) => (to.min(self.now) - from).max(0) as f64 * self.counted.1 as f64,
-            None => self.capacity as f64,
-        };
+        let (from, to) = window.unwrap_or((0, self.now));
+        let capacity = self.capacity(from, to) as f64;
         let all = || match windowed {
             Some(tally) => tally.ran as f64,
             None => self.tallies.iter().map(|tally| tally.ran).sum::<i64>() as f64,
@@ -488,9 +497,15 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// Of all processors until now.
-    pub(super) fn capacity(&self) -> i128 {
-        self.capacity
+    /// The time of all processors between two instants, as far as they have come.
+    pub(super) fn capacity(&self, from: i64, to: i64) -> i128 {
+        let ends = self.counted.iter().skip(1).map(|(since, _)| *since).chain([self.now]);
+        let stretches = self.counted.iter().zip(ends);
+        let within = stretches.map(|((since, count), until)| {
+            let length = until.min(to).min(self.now) - from.max(*since);
+            i128::from(length.max(0)) * *count as i128
+        });
+        within.sum()
     }
 }
 

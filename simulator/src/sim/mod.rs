@@ -141,7 +141,7 @@ fn run<R: policy::Runner>(
         end: world.now,
         verdicts: world.measures.verdicts(),
         divergence: world.measures.first_divergence(),
-        capacity: world.measures.capacity(),
+        capacity: world.measures.capacity(0, world.now),
         tallies: world.measures.tallies.clone(),
         timeline: world.measures.timeline.clone(),
         shares: world.measures.shares.clone(),

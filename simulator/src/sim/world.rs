@@ -14,7 +14,7 @@ use fastrand::Rng;
 
 use super::amounts::{draw, nanoseconds};
 use super::dispatcher::{Admitted, Dispatcher, Out};
-use super::measures::Measures;
+use super::measures::{Leaving, Measures};
 use super::policy::{EventId, Runner};
 
 /// Why it ended.
@@ -183,13 +183,13 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 (None, Some(expires)) => expires.max(self.now),
                 (None, None) => {
                     self.now = if self.scenario.duration.is_some() { end } else { self.now };
-                    self.measures.ends(self.now, &self.processors_now());
+                    self.ends();
                     return Ok(self.left());
                 }
             };
             if next >= end {
                 self.now = end;
-                self.measures.ends(end, &self.processors_now());
+                self.ends();
                 return Ok(Ending::Duration);
             }
             if next > self.now {
@@ -209,6 +209,21 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 self.happens(happening)?;
             }
         }
+    }
+
+    /// It is over. Jobs that should have been done by now are late, too.
+    fn ends(&mut self) {
+        for live in self.lives.iter().flatten() {
+            let thread = &self.scenario.threads[live.kind];
+            let Some(deadline) = thread.deadline else { continue };
+            let mut due = live.released.saturating_add(deadline);
+            while due < self.now {
+                self.measures.overdue(live.kind, due);
+                let Some(period) = thread.period else { break };
+                due = due.saturating_add(period);
+            }
+        }
+        self.measures.ends(self.now, &self.processors_now());
     }
 
     fn left(&self) -> Ending {
@@ -377,8 +392,19 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    /// The processor's thread does not run any more.
+    /// The processor's thread does not run any more: it has to wait, or another one is preferred to it.
     fn stops(&mut self, processor: usize) {
+        let waits =
+            self.processors[processor].running.and_then(|thread| self.live(thread)).is_none_or(|live| live.waits);
+        self.leaves(processor, if waits { Leaving::Waits } else { Leaving::Preempted });
+    }
+
+    /// The processor's thread begins another turn when it runs again, even if it does so at once.
+    fn gives_up(&mut self, processor: usize) {
+        self.leaves(processor, Leaving::Yields);
+    }
+
+    fn leaves(&mut self, processor: usize, why: Leaving) {
         let cpu = &mut self.processors[processor];
         let Some(thread) = cpu.running.take() else { return };
         cpu.turn += 1;
@@ -392,8 +418,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 live.left = live.left.map(|left| (left - (now - since)).max(0));
             }
         }
-        let waits = self.live(thread).is_none_or(|live| live.waits);
-        self.measures.stops(kind, thread, processor, now, !waits);
+        self.measures.stops(kind, thread, processor, now, why);
     }
 
     fn starts(&mut self, processor: usize) -> Done {
@@ -475,9 +500,13 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     self.waits_until(thread, self.now + wait);
                     return self.dispatcher.blocks(processor, event);
                 }
-                Phase::Yield => return self.dispatcher.yields(processor),
+                Phase::Yield => {
+                    self.gives_up(processor);
+                    return self.dispatcher.yields(processor);
+                }
                 Phase::YieldTo(other) => {
                     let to = self.kinds[*other].living.iter().copied().find(|one| *one != thread);
+                    self.gives_up(processor);
                     return match to {
                         Some(to) => self.dispatcher.yields_to(processor, to),
                         None => self.dispatcher.yields(processor),
