@@ -21,7 +21,7 @@ APPLICATIONS := $(patsubst %/Makefile,%,$(wildcard applications/*/Makefile))
 POLICIES     := $(wildcard policies/*.sched)
 HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
-# Folders of policies, hierarchies and framework descriptions.
+# Folders of policies, hierarchies, scenarios and framework descriptions.
 FORMATTED    := policies tests/run frameworks bench/experiments
 # Rust that is in no workspace of ours.
 CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
@@ -118,6 +118,7 @@ test-bench:
 test-policies:
 	@$(call say,policies: check)
 	@$(CATAPULTS) check --most-guarded $(MOST_GUARDED) $(POLICIES) $(HIERARCHIES)
+	@$(CATAPULTS) test policies | tail -1
 
 guards: setup-build ## Say which transfers of the policies are guarded at run time, and why; 10 % may be
 	@$(MAKE) programs

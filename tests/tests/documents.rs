@@ -9,7 +9,7 @@
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
-use catapults_simulator::sim::{Deciding, Keep, Nowhere, simulate};
+use catapults_simulator::sim::{Deciding, Keep, Nowhere, RunBy, simulate};
 use catapults_tests::examples::{Example, documents, examples};
 use catapults_tests::{framework_for, hierarchies, root, scenarios};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -46,8 +46,14 @@ fn judge(example: &Example) -> Result<(), Failed> {
             let framework = framework_for(&source);
             let staged = scenarios::judge(&source, &framework);
             for (scenario, policy) in &staged.scenarios {
-                let outcome =
-                    simulate(scenario, Deciding::Policy(&policy.0), &framework, Keep::Beginning, &mut Nowhere)?;
+                let outcome = simulate(
+                    scenario,
+                    Deciding::Policy(&policy.0),
+                    &framework,
+                    RunBy::Interpreter,
+                    Keep::Beginning,
+                    &mut Nowhere,
+                )?;
                 if !outcome.is_as_expected() {
                     return Err(format!("{:?}: {:#?}", outcome.ending, outcome.verdicts).into());
                 }

@@ -227,6 +227,7 @@ pub(super) struct Running<'o> {
 }
 
 impl<'o> Running<'o> {
+    #[allow(clippy::missing_transmute_annotations, reason = "the variants of `Handler` say the types")]
     pub(super) fn new(object: &'o Object, policy: &Policy, framework: &Framework, events: &Events) -> Self {
         let of = object.policy();
         let members = members(framework);

@@ -1,0 +1,120 @@
+//! The scenarios of the library: each policy keeps what its header claims, and a policy that did not would be found out.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
+
+use std::fs;
+use std::path::Path;
+
+use catapults_compiler::policy::Policy;
+use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Subject, Surroundings};
+use catapults_compiler::source::Source;
+use catapults_compiler::verify::Verified;
+use catapults_compiler::{compile, compile_scenarios};
+use catapults_simulator::sim::{Deciding, Keep, Nowhere, RunBy, simulate};
+use catapults_tests::{native, root, shipped_policies};
+
+/// The policy of all scenarios of a file.
+struct Under(Verified<Policy>);
+
+impl Decides for Under {
+    fn subject(&self) -> Subject<'_> {
+        Deciding::Policy(&self.0).subject()
+    }
+}
+
+impl Surroundings for Under {
+    type Policy = Under;
+
+    fn policy(&mut self, _: &Draft) -> Found<Under> {
+        Found::Policy(Under(self.0.clone()))
+    }
+
+    fn numbers(&mut self, file: &FileName) -> Result<Vec<i64>, String> {
+        panic!("a scenario of the library is one file, without {}", file.path)
+    }
+}
+
+/// What is not as expected in the scenarios of a policy, decided by the policy in `text`.
+fn unexpected(name: &str, text: &str) -> Vec<String> {
+    let framework = native();
+    let source = Source::new(format!("{name}.sched"), text.to_owned());
+    let (policy, _) = compile(&source, &framework).unwrap_or_else(|errors| panic!("{}", errors.render(&source, false)));
+    let path = format!("policies/{name}.scenario");
+    let text = fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let scenarios = Source::new(path, text);
+    let staged = compile_scenarios(&scenarios, &framework, &|_| true, &mut Under(policy));
+    assert_eq!(staged.said.render(&scenarios, false), "");
+    assert!(!staged.scenarios.is_empty());
+    let mut unexpected = Vec::new();
+    for (scenario, policy) in &staged.scenarios {
+        assert!(!scenario.expectations.is_empty(), "{}: {} expects nothing", scenarios.name, scenario.name);
+        let outcome = simulate(
+            scenario,
+            Deciding::Policy(&policy.0),
+            &framework,
+            RunBy::Interpreter,
+            Keep::Beginning,
+            &mut Nowhere,
+        )
+        .unwrap();
+        if !outcome.is_as_expected() {
+            unexpected.push(format!("{}: {:?}, {:#?}", scenario.name, outcome.ending, outcome.verdicts));
+        }
+    }
+    unexpected
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn each_policy_is_as_its_scenarios_expect() {
+    for path in shipped_policies() {
+        let unexpected = unexpected(&name(&path), &fs::read_to_string(&path).unwrap());
+        assert!(unexpected.is_empty(), "{}: {}", path.display(), unexpected.join("\n"));
+    }
+}
+
+/// A policy in whose place `fifo` decides, with the same imports, is found out; and so is `fifo`, if the last comes first.
+#[test]
+fn another_policy_is_found_out() {
+    let mut unnoticed = Vec::new();
+    for path in shipped_policies() {
+        let (name, text) = (name(&path), fs::read_to_string(&path).unwrap());
+        let other =
+            if name == "fifo" { text.replace("queue ready", "stack ready") } else { fifo_with_imports(&name, &text) };
+        if unexpected(&name, &other).is_empty() {
+            unnoticed.push(name);
+        }
+    }
+    assert!(unnoticed.is_empty(), "their scenarios hold under another policy: {}", unnoticed.join(", "));
+}
+
+/// As `fifo`, but with the variables that a policy imports.
+fn fifo_with_imports(name: &str, text: &str) -> String {
+    let sections: String = ["  threadimports {", "  imports {"].iter().map(|opening| section(text, opening)).collect();
+    // A default may be a constant of the policy.
+    let sections = sections.replace("default UNKNOWNCLASS", "default 0");
+    format!(
+        "scheduler {name} {{\n{sections}  data {{ threadref current; queue ready; }}\n  \
+         event newthread, event_raised, switch_out(t) {{ t => ready; }}\n  \
+         event schedule {{ ready => current; dispatch current; }}\n}}\n"
+    )
+}
+
+/// A section of a policy that is formatted: up to a brace as far left as its first line.
+fn section(text: &str, opening: &str) -> String {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(opening));
+    let Some(first) = lines.next() else { return String::new() };
+    let inside = lines.take_while(|line| *line != "  }").collect::<Vec<_>>().join("\n");
+    format!("{first}\n{inside}\n  }}\n")
+}
+
+/// `fifo` with other imports is what its name says.
+#[test]
+fn sections_are_found() {
+    let text = "scheduler x {\n  imports {\n    int a default 1;\n  }\n\n  data {\n  }\n}\n";
+    assert_eq!(section(text, "  imports {"), "  imports {\n    int a default 1;\n  }\n");
+    assert_eq!(section(text, "  threadimports {"), "");
+}
