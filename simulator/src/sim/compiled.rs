@@ -395,7 +395,7 @@ impl Runner for Running<'_> {
             self.running.resize(most + 1, fresh);
         }
         let before = self.parts();
-        let coming = std::mem::replace(&mut self.running[processor], Vec::new());
+        let coming = std::mem::take(&mut self.running[processor]);
         self.put_parts(&coming);
         self.running[self.here] = before;
         self.here = processor;
@@ -626,10 +626,10 @@ fn imports<'t>(start: *const CImport, count: u32) -> &'t [CImport] {
 }
 
 fn timeouts(of: &CPolicy) -> &[CTimeout] {
-    // SAFETY: as above.
     if of.timeouts_count == 0 {
         &[]
     } else {
+        // SAFETY: the description says how many there are.
         unsafe { std::slice::from_raw_parts(of.timeouts, of.timeouts_count as usize) }
     }
 }
@@ -640,10 +640,10 @@ fn places(of: &CPolicy) -> &[CPlace] {
 }
 
 fn running(of: &CPolicy) -> &[CPart] {
-    // SAFETY: as above.
     if of.running_count == 0 {
         &[]
     } else {
+        // SAFETY: the description says how many there are.
         unsafe { std::slice::from_raw_parts(of.running, of.running_count as usize) }
     }
 }
