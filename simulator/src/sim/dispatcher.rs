@@ -333,26 +333,31 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         instants.min()
     }
 
-    /// Raises the events of timers whose instant has come.
-    pub(super) fn expire(&mut self) -> Done {
+    /// Raises the events of timers whose instant has come. Whether some are left, which are armed anew for now again and again.
+    pub(super) fn expire(&mut self) -> Done<bool> {
         /// One that is armed anew for an instant that is past shall let the threads run.
         const MOST: usize = 64;
+        let mut left = false;
         let places = if self.has_nodes { self.processors.len() } else { 1 };
         for (scheduler, place) in (0..self.schedulers.len()).flat_map(|one| (0..places).map(move |place| (one, place)))
         {
-            for _ in 0..MOST {
+            for expired in 0..=MOST {
                 if self.has_nodes {
                     self.schedulers[scheduler].runner.enter(place);
                 }
                 let next = self.schedulers[scheduler].runner.next_timeout();
                 let Some((_, member, event)) = next.filter(|(instant, ..)| *instant <= self.now) else { break };
+                if expired == MOST {
+                    left = true;
+                    break;
+                }
                 let on = self.book(member).turn_on;
                 let processor = on.unwrap_or_else(|| if self.has_nodes { place } else { self.where_told(member) });
                 self.raise(scheduler, processor, event, &[member])?;
                 self.preempted(processor, event)?;
             }
         }
-        Ok(())
+        Ok(left)
     }
 
     /// So many processors there are from now on.
@@ -368,6 +373,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
                     self.add_record(scheduler)?;
                     self.adjust(scheduler, 0)?;
                 }
+                self.preempted(0, self.events.newthread)?;
             }
         }
         while self.processors.len() > count.max(1) {

@@ -33,7 +33,10 @@ pub enum Ending {
 type Done<T = ()> = Result<T, Out>;
 
 /// Steps at one instant, after which time is taken to stand still.
-const MOST_AT_ONCE: u64 = 50_000_000;
+const MOST_AT_ONCE: u64 = 10_000_000;
+
+/// How often timers expire at one instant.
+const MOST_PASSES: u32 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
@@ -62,6 +65,8 @@ pub(super) struct World<'a, 's, R> {
     ports: Vec<Port>,
     processors: Vec<Cpu>,
     ticks: bool,
+    /// Timers are left that had expired at this instant and are armed for it anew.
+    armed_anew: bool,
     at_once: u64,
     port_event: Option<EventId>,
     join_event: Option<EventId>,
@@ -139,6 +144,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             ports: (0..scenario.ports).map(|_| Port::default()).collect(),
             processors: vec![Cpu::default(); processors],
             ticks: dispatcher.hears_ticks(),
+            armed_anew: false,
             at_once: 0,
             port_event: find(&["port", "message", "queue.receive"]),
             join_event: find(&["join"]),
@@ -173,14 +179,17 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             }
         }
         let end = self.scenario.duration.unwrap_or(i64::MAX);
+        let mut passes = 0;
         loop {
             let planned = self.planned.peek().map(|Reverse((instant, ..))| *instant);
-            let expires = self.dispatcher.next_timeout();
+            // As a host does that looks for them at its ticks.
+            let earliest = if self.armed_anew { self.now + self.scenario.tick } else { self.now };
+            let expires = self.dispatcher.next_timeout().map(|instant| instant.max(earliest));
             let next = match (planned, expires) {
-                (Some(planned), Some(expires)) => planned.min(expires.max(self.now)),
+                (Some(planned), Some(expires)) => planned.min(expires),
                 (Some(planned), None) => planned,
                 // A timer of a thread that waits for ever.
-                (None, Some(expires)) => expires.max(self.now),
+                (None, Some(expires)) => expires,
                 (None, None) => {
                     self.now = if self.scenario.duration.is_some() { end } else { self.now };
                     self.ends();
@@ -193,13 +202,15 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 return Ok(Ending::Duration);
             }
             if next > self.now {
-                self.at_once = 0;
+                (self.at_once, self.armed_anew, passes) = (0, false, 0);
                 self.now = next;
                 self.dispatcher.set_now(next);
             }
             if expires.is_some_and(|expires| expires <= self.now) {
-                self.dispatcher.expire()?;
+                let left = self.dispatcher.expire()?;
                 self.settle()?;
+                passes += 1;
+                self.armed_anew = left || passes >= MOST_PASSES;
             }
             while let Some(Reverse((instant, _, happening))) = self.planned.peek().copied() {
                 if instant > self.now {

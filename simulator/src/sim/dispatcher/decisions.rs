@@ -61,6 +61,7 @@ impl<R: Runner> Dispatcher<'_, R> {
             self.processors[processor].told_idle = false;
             self.note_moved(processor, member, Kind::Dispatched, self.events.schedule);
             self.adjust(scheduler, processor)?;
+            self.preempted(processor, self.events.schedule)?;
             self.borrow(processor)?;
             return Ok(true);
         }

@@ -1,0 +1,255 @@
+//! Simulations: random scenarios under policies that are shipped and under random ones. No thread is lost, no time is, the same seed
+//! gives the same, and a policy that was compiled decides what the interpreter decides.
+//!
+//! `CATAPULTS_SEED` changes what is tried, `CATAPULTS_ROUNDS` multiplies how much.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::framework::Framework;
+use catapults_compiler::hierarchy::Hierarchy;
+use catapults_compiler::policy::{Policy, Type};
+use catapults_compiler::scenario::{self, Scenario};
+use catapults_compiler::source::Source;
+use catapults_compiler::verify::Verified;
+use catapults_simulator::sim::{self, Deciding, Ending, Keep, Kind, Object, Outcome, Record, RunBy, Sink};
+use catapults_tests::compiled::{Driver, Mode};
+use catapults_tests::differential::number;
+use catapults_tests::hierarchies::judge;
+use catapults_tests::{native, policies, root, shipped_policies};
+use fastrand::Rng;
+
+/// Scenarios for each policy.
+const SCENARIOS: u64 = 12;
+/// Random policies.
+const RANDOM: u64 = 150;
+
+#[test]
+fn compiled_policies_decide_what_the_interpreter_decides() {
+    let framework = native();
+    let folder = tempfile::tempdir().unwrap();
+    let driver = Driver::of_build(&framework, folder.path(), "shared");
+    let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
+    let mut records = 0;
+    for path in shipped_policies() {
+        let verified = compiled(&path, &framework);
+        let object = object(&driver, &verified, &framework, 0);
+        for _ in 0..SCENARIOS * number("CATAPULTS_ROUNDS", 1) {
+            let text = random_scenario(&mut rng, &[verified.policy()], &[]);
+            let deciding = Deciding::Policy(&verified);
+            records += same(&text, deciding, &framework, std::slice::from_ref(&object));
+        }
+    }
+    for (index, name) in ["desktop", "isolation", "workstation"].into_iter().enumerate() {
+        let hierarchy = hierarchy(name, &framework);
+        let objects: Vec<Object> = hierarchy
+            .policies()
+            .iter()
+            .enumerate()
+            .map(|(place, policy)| object(&driver, policy, &framework, index * 16 + place + 1))
+            .collect();
+        let policies: Vec<&Policy> = hierarchy.policies().iter().map(Verified::policy).collect();
+        let names: Vec<&str> = hierarchy.nodes().iter().map(|node| node.name.as_str()).collect();
+        for _ in 0..SCENARIOS * number("CATAPULTS_ROUNDS", 1) {
+            let text = random_scenario(&mut rng, &policies, &names);
+            records += same(&text, Deciding::Hierarchy(&hierarchy), &framework, &objects);
+        }
+    }
+    println!("{records} records");
+    assert!(records > 20_000, "only {records} records");
+}
+
+#[test]
+fn random_policies_lose_no_thread_and_no_time() {
+    let framework = native();
+    let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
+    let (mut accepted, mut out) = (0, 0);
+    for _ in 0..RANDOM * number("CATAPULTS_ROUNDS", 1) {
+        let bytes: Vec<u8> = (0..rng.usize(50..400)).map(|_| rng.u8(..)).collect();
+        let text = policies::random(&bytes);
+        let Ok((verified, _)) = catapults_compiler::compile(&Source::new("random.sched", text.clone()), &framework)
+        else {
+            continue;
+        };
+        if verified.uninterpretable().is_some() {
+            continue;
+        }
+        accepted += 1;
+        let scenario = random_scenario(&mut rng, &[verified.policy()], &[]);
+        let (outcome, _) = simulated(&scenario, Deciding::Policy(&verified), &framework, RunBy::Interpreter);
+        // A guard that fails, a loop that does not end, and a scheduler of nodes that dispatches nothing, are the policy's affair.
+        out += usize::from(matches!(outcome.ending, Ending::Out(_)));
+    }
+    println!("{accepted} policies, {out} out");
+    assert!(accepted > 20 && out < accepted, "{accepted} policies, {out} out");
+}
+
+/// Simulates twice and compiled; how many records there are.
+fn same(text: &str, deciding: Deciding<'_>, framework: &Framework, objects: &[Object]) -> usize {
+    let (outcome, first) = simulated(text, deciding, framework, RunBy::Interpreter);
+    let (_, again) = simulated(text, deciding, framework, RunBy::Interpreter);
+    assert_eq!(first, again, "twice the same is not the same\n{text}");
+    let (compiled, other) = simulated(text, deciding, framework, RunBy::Objects(objects));
+    let place = first.iter().zip(&other).take_while(|(left, right)| left == right).count();
+    let from = place.saturating_sub(6);
+    assert!(
+        first == other,
+        "record {place}: interpreted {:?}\ncompiled {:?}\n{text}",
+        &first[from..(place + 2).min(first.len())],
+        &other[from..(place + 2).min(other.len())]
+    );
+    assert_eq!(format!("{:?}", outcome.verdicts), format!("{:?}", compiled.verdicts));
+    first.len()
+}
+
+/// What happened, without the lines, which compiled policies do not tell.
+fn simulated(text: &str, deciding: Deciding<'_>, framework: &Framework, run_by: RunBy<'_>) -> (Outcome, Vec<String>) {
+    let scenario = checked(text, deciding, framework);
+    let mut seen = Seen { names: sim::event_names(deciding, framework), records: Vec::new() };
+    let outcome = sim::simulate(&scenario, deciding, framework, run_by, Keep::Beginning, &mut seen).unwrap();
+    if let Ending::Out(out) = &outcome.ending {
+        let known = ["a guard fails", "a loop does not end", "a deadlock"].iter().any(|why| out.why.contains(why));
+        assert!(known, "{out:?}\n{text}");
+    } else {
+        let ran: i128 = outcome.tallies.iter().map(|tally| i128::from(tally.ran)).sum();
+        assert!(ran <= outcome.capacity, "{ran} of {} were used\n{text}", outcome.capacity);
+        for (thread, tally) in scenario.threads.iter().zip(&outcome.tallies) {
+            assert!(tally.dispatches >= tally.jobs.min(1), "{} did a job and never ran\n{text}", thread.name);
+        }
+    }
+    (outcome, seen.records)
+}
+
+fn checked(text: &str, deciding: Deciding<'_>, framework: &Framework) -> Scenario {
+    let source = Source::new("random.scenario", text);
+    let mut diagnostics = Diagnostics::new();
+    let drafts = scenario::read(&source, &mut diagnostics);
+    let none = &mut |_: &scenario::FileName| Err("there is none".to_owned());
+    let scenario =
+        drafts.first().and_then(|draft| scenario::check(draft, &deciding.subject(), framework, none, &mut diagnostics));
+    scenario.unwrap_or_else(|| panic!("{}\n{text}", diagnostics.render(&source, false)))
+}
+
+struct Seen {
+    names: Vec<String>,
+    records: Vec<String>,
+}
+
+impl Sink for Seen {
+    fn record(&mut self, record: &Record) {
+        let Record { time, processor, thread, kind, event, .. } = record;
+        let event = &self.names[event.index()];
+        let thread = if *kind == Kind::Idle { 0 } else { thread.0 };
+        self.records.push(format!("{time} {processor} {thread} {kind:?} {event}"));
+    }
+}
+
+/// A few threads that do all that threads can do.
+fn random_scenario(rng: &mut Rng, policies: &[&Policy], schedulers: &[&str]) -> String {
+    let mut text =
+        format!("scenario random {{\n  duration 300ms;\n  seed {};\n  processors {};\n", rng.u32(..), rng.u8(1..4));
+    if rng.bool() {
+        let _ = writeln!(text, "  switch_cost {}us;", rng.u8(0..50));
+    }
+    let threads = rng.usize(1..6);
+    for index in 0..threads {
+        let _ = write!(text, "  thread T{index}");
+        if rng.bool() {
+            let _ = write!(text, " * {}", rng.u8(1..5));
+        }
+        if rng.u8(..4) == 0 {
+            let _ = write!(text, " every exponential({}ms)", rng.u8(1..40));
+        }
+        if rng.u8(..3) == 0 {
+            let _ = write!(text, " at {}ms", rng.u8(0..100));
+        }
+        let periodic = rng.u8(..4) == 0;
+        if periodic {
+            let _ = write!(text, " period {}ms", rng.u8(5..50));
+        }
+        if !schedulers.is_empty() && rng.bool() {
+            let _ = write!(text, " under {}", schedulers[rng.usize(..schedulers.len())]);
+        } else if schedulers.is_empty() {
+            values(rng, policies[0], &mut text);
+        }
+        text.push_str(" {\n");
+        phases(rng, threads, index, 2, &mut text);
+        if !periodic && rng.bool() {
+            text.push_str("    repeat { run 1ms;\n");
+            phases(rng, threads, index, 1, &mut text);
+            text.push_str("    }\n");
+        }
+        text.push_str("  }\n");
+    }
+    if rng.bool() {
+        let thread = rng.usize(..threads);
+        let _ = writeln!(text, "  at 50ms {{ suspend T{thread}; }}\n  at 90ms {{ resume T{thread}; }}");
+    }
+    if rng.bool() {
+        let _ = writeln!(text, "  at {}ms {{ processors {}; }}", rng.u8(10..200), rng.u8(1..4));
+        let _ = writeln!(text, "  at {}ms {{ processors {}; }}", rng.u8(10..200), rng.u8(1..4));
+    }
+    let _ = writeln!(text, "  expect share of T0 >= 10%;\n  expect T0 runs within 20ms;\n}}");
+    text
+}
+
+fn values(rng: &mut Rng, policy: &Policy, text: &mut String) {
+    let mut given = Vec::new();
+    for import in policy.thread_imports.iter().filter(|import| import.name != "consumed") {
+        let value = match import.ty {
+            _ if rng.bool() => continue,
+            // What policies take for classes, priorities and tickets.
+            Type::Int => format!("uniform(1, {})", rng.u8(1..4)),
+            Type::Bool => rng.bool().to_string(),
+            Type::Time => format!("{}ms", rng.u8(1..50)),
+            Type::Float => format!("{}.5", rng.u8(0..9)),
+        };
+        given.push(format!("{} = {value};", import.name));
+    }
+    if !given.is_empty() {
+        let _ = write!(text, " with {{ {} }}", given.join(" "));
+    }
+}
+
+fn phases(rng: &mut Rng, threads: usize, me: usize, depth: u8, text: &mut String) {
+    for _ in 0..rng.usize(1..6) {
+        let other = rng.usize(..threads);
+        let time = rng.u8(1..20);
+        match rng.u8(..14) {
+            0..=2 => drop(writeln!(text, "    run exponential({time}ms);")),
+            3 => drop(writeln!(text, "    run {time}ms;")),
+            4 => drop(writeln!(text, "    block io.read uniform(1ms, {time}ms);")),
+            5 => drop(writeln!(text, "    sleep {time}ms;")),
+            6 => text.push_str("    yield;\n"),
+            7 => drop(writeln!(text, "    yield to T{other};")),
+            // Always in the same order, so that no deadlock is.
+            8 => drop(writeln!(text, "    lock A; run {time}us; lock B; run {time}us; unlock B; unlock A;")),
+            9 => text.push_str("    send P;\n"),
+            10 => text.push_str("    receive P;\n"),
+            11 if other != me && depth > 1 => drop(writeln!(text, "    suspend T{other}; run 1ms; resume T{other};")),
+            12 if depth > 0 => {
+                let _ = writeln!(text, "    repeat {} {{", rng.u8(1..5));
+                phases(rng, threads, me, depth - 1, text);
+                text.push_str("    }\n");
+            }
+            _ => drop(writeln!(text, "    run {time}us;")),
+        }
+    }
+}
+
+fn compiled(path: &Path, framework: &Framework) -> Verified<Policy> {
+    let source = Source::new(path.display().to_string(), fs::read_to_string(path).unwrap());
+    catapults_compiler::compile(&source, framework).unwrap().0
+}
+
+fn hierarchy(name: &str, framework: &Framework) -> Hierarchy {
+    let file = root().join(format!("policies/{name}.hierarchy"));
+    judge(&Source::new(format!("{name}.hierarchy"), fs::read_to_string(file).unwrap()), framework).hierarchy.unwrap()
+}
+
+fn object(driver: &Driver, policy: &Verified<Policy>, framework: &Framework, index: usize) -> Object {
+    let name = format!("{}{index}", policy.policy().name);
+    Object::load(&driver.policy(policy, &name, Mode::AsBuilt).unwrap(), framework).unwrap()
+}
