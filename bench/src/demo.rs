@@ -242,12 +242,13 @@ fn timeline(place: &Place, work: &Path, processors: Processors, options: &Option
     load.run(place, server.address())?;
     server.stop()?;
 
-    let bytes = std::fs::read(&recorded).with_context(|| format!("the server left no {}", recorded.display()))?;
-    let trace = trace::read(&bytes).with_context(|| format!("{}", recorded.display()))?;
+    let recording = File::open(&recorded).with_context(|| format!("the server left no {}", recorded.display()))?;
+    let mut trace = trace::Reader::new(recording).with_context(|| format!("{}", recorded.display()))?;
     let path = work.join("timeline.json");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     // Some 100 bytes a record: a browser opens a few megabytes at once.
-    trace::export_chrome(&trace.newest(30_000), BufWriter::new(file)).context("cannot write the timeline")?;
+    trace.newest(30_000).with_context(|| format!("{}", recorded.display()))?;
+    trace::export_chrome(&mut trace, BufWriter::new(file), &mut || ()).context("cannot write the timeline")?;
     Ok(path)
 }
 

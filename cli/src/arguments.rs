@@ -192,6 +192,9 @@ pub struct Sim {
     /// Print a line for each thing that happens, with the line of the policy that decided it
     #[arg(long)]
     pub log: bool,
+    /// Record what happens, for `catapults trace`; of a file with several scenarios, say which with --only
+    #[arg(long, value_name = "FILE.trace")]
+    pub trace: Option<PathBuf>,
     /// The scenario (.scenario), or a policy (.sched)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -283,19 +286,146 @@ pub struct CheckFrameworks {
 
 #[derive(Subcommand)]
 pub enum TraceCommand {
+    Show(ShowTrace),
+    Summary(Summary),
+    Compare(Compare),
     Export(Export),
+    ToScenario(ToScenario),
+    Import(Import),
+}
+
+/// Which recording, and which part of it.
+#[derive(Args)]
+pub struct Recording {
+    /// The recording that a host made (CATAPULTS_TRACE=FILE.trace), or `catapults sim --trace FILE.trace`
+    #[arg(value_name = "FILE.trace")]
+    pub file: PathBuf,
+    /// Keep only the newest N records
+    #[arg(long, value_name = "N")]
+    pub newest: Option<u64>,
+}
+
+/// Print what a recording says: when, where, who, what, and the handler and line that decided it
+#[derive(Args)]
+pub struct ShowTrace {
+    #[command(flatten)]
+    pub recording: Recording,
+    /// Only what happens to this thread; can be given again
+    #[arg(long, value_name = "NAME|NUMBER")]
+    pub thread: Vec<String>,
+    /// Only on this processor; can be given again
+    #[arg(long, value_name = "N")]
+    pub processor: Vec<u16>,
+    /// Only this: dispatched, blocked, preempted and so on; can be given again
+    #[arg(long, value_name = "WORD", value_parser = KINDS)]
+    pub kind: Vec<String>,
+    /// Only from this time since the beginning of recording on, such as 1.5ms
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub from: Option<u64>,
+    /// Only before this time
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub to: Option<u64>,
+}
+
+/// What can happen to a thread or a processor, as recordings say it.
+const KINDS: [&str; 15] = [
+    "new",
+    "named",
+    "dispatched",
+    "lent",
+    "switched-out",
+    "preempted",
+    "blocked",
+    "raised",
+    "exited",
+    "refused",
+    "policy-out",
+    "suspended",
+    "resumed",
+    "idle",
+    "value",
+];
+
+/// `12ms`, `1.5s`, `300us`, `70ns`; nanoseconds.
+fn duration(text: &str) -> Result<u64, String> {
+    let wrong = || "write a time as 300us, 12ms or 1.5s".to_owned();
+    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let places: i32 = match unit {
+        "ns" => 0,
+        "us" => 3,
+        "ms" => 6,
+        "s" => 9,
+        "" if text == "0" => 0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    Ok((number * 10_f64.powi(places)).round() as u64)
+}
+
+/// Say how long each thread ran, was ready and was blocked, how long it waited for a processor, and who decided how often
+#[derive(Args)]
+pub struct Summary {
+    #[command(flatten)]
+    pub recording: Recording,
+    /// Print the histograms of how long threads were ready before they ran
+    #[arg(long)]
+    pub histograms: bool,
+}
+
+/// Find the first decision that differs between two recordings, and its cause
+///
+/// A decision is who is dispatched where. Succeeds if all are the same.
+#[derive(Args)]
+pub struct Compare {
+    /// The one
+    #[arg(value_name = "A.trace")]
+    pub one: PathBuf,
+    /// The other
+    #[arg(value_name = "B.trace")]
+    pub other: PathBuf,
+    /// Threads are the same if they have the same name, whatever their numbers
+    #[arg(long)]
+    pub by_name: bool,
 }
 
 /// Turn a recording into a timeline for https://ui.perfetto.dev or chrome://tracing
+///
+/// The ending of the timeline says what is written: .json is Chrome's format, .pftrace is Perfetto's, which is smaller and quicker
+/// to open.
 #[derive(Args)]
 pub struct Export {
-    /// The recording that a host made
-    #[arg(value_name = "FILE.trace")]
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub recording: Recording,
     /// Where the timeline goes; otherwise beside the recording, with the ending .json
-    #[arg(short, long, value_name = "FILE.json")]
+    #[arg(short, long, value_name = "FILE.json|FILE.pftrace")]
     pub output: Option<PathBuf>,
-    /// Keep only the newest N records
-    #[arg(long, value_name = "N")]
-    pub newest: Option<usize>,
+}
+
+/// Turn a recording into a scenario: its threads do again what they did, under any policy
+///
+/// Computing and waiting last as long as they did; being ready is up to the policy. Waits for other threads are waits of that length.
+#[derive(Args)]
+pub struct ToScenario {
+    #[command(flatten)]
+    pub recording: Recording,
+    /// Where the scenario goes; otherwise it is printed
+    #[arg(short, long, value_name = "FILE.scenario")]
+    pub output: Option<PathBuf>,
+    /// Leave the recording when its threads have done so much
+    #[arg(long, value_name = "PHASES", default_value_t = 1_000_000)]
+    pub most: usize,
+}
+
+/// Turn what Linux recorded of its scheduler into a recording
+///
+/// Reads the text of `perf sched script`, `perf script` or /sys/kernel/tracing/trace with the events sched_switch and sched_wakeup.
+#[derive(Args)]
+pub struct Import {
+    /// The text; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where the recording goes
+    #[arg(short, long, value_name = "FILE.trace")]
+    pub output: PathBuf,
 }

@@ -33,7 +33,14 @@ fn main() -> ExitCode {
             FrameworkCommand::Check(arguments) => commands::framework::check(&console, &arguments),
             FrameworkCommand::List => commands::framework::list(&console),
         },
-        Command::Trace { command: TraceCommand::Export(arguments) } => commands::trace::export(&console, &arguments),
+        Command::Trace { command } => match command {
+            TraceCommand::Show(arguments) => commands::trace::show(&console, &arguments),
+            TraceCommand::Summary(arguments) => commands::trace::summary(&console, &arguments),
+            TraceCommand::Compare(arguments) => commands::trace::compare(&console, &arguments),
+            TraceCommand::Export(arguments) => commands::trace::export(&console, &arguments),
+            TraceCommand::ToScenario(arguments) => commands::trace::to_scenario(&console, &arguments),
+            TraceCommand::Import(arguments) => commands::trace::import(&console, &arguments),
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

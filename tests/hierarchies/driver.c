@@ -53,7 +53,9 @@ static void print(void) {
     static const char *const kinds[] = {
         [TRACE_NEW] = "new",
         [TRACE_DISPATCHED] = "dispatched",
+        [TRACE_LENT] = "dispatched",
         [TRACE_SWITCHED_OUT] = "switched_out",
+        [TRACE_PREEMPTED] = "switched_out",
         [TRACE_BLOCKED] = "blocked",
         [TRACE_RAISED] = "raised",
         [TRACE_EXITED] = "exited",
@@ -66,10 +68,10 @@ static void print(void) {
     if (dispatcher_trace->written > RECORDS)
         fatal("too many records", "");
     for (uint64_t i = 0; i < dispatcher_trace->written; i++) {
-        const struct trace_record *record = &dispatcher_trace->records[i];
+        const struct trace_record *record = &trace_records(dispatcher_trace)[i];
         if (record->kind == TRACE_IDLE)
             puts("idle");
-        else if (record->kind != TRACE_NAMED && record->kind != TRACE_POLICY_OUT)
+        else if (record->kind != TRACE_NAMED && record->kind != TRACE_POLICY_OUT && record->kind != TRACE_VALUE)
             printf("%s %" PRIu32 "\n", kinds[record->kind], record->thread);
     }
 }
@@ -362,7 +364,7 @@ int main(int count, char **arguments) {
     if (!hierarchy || hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC || hierarchy->contract != CATAPULTS_CONTRACT)
         fatal("no hierarchy", count == 3 ? arguments[1] : "no arguments");
     if (strcmp(arguments[2], "events") == 0) {
-        dispatcher_trace_to(calloc(1, sizeof(struct trace_file) + RECORDS * sizeof(struct trace_record)));
+        dispatcher_trace_to(calloc(1, TRACE_RECORDS_AT + RECORDS * sizeof(struct trace_record)));
         dispatcher_trace->capacity = RECORDS;
     }
     dispatcher_set_driver(&driver);

@@ -8,14 +8,18 @@ use crate::failure::Failure;
 use crate::frameworks::{self, Found};
 use crate::scenarios::{self, Case, Instead, Policies, deciding};
 use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::framework::Framework;
+use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
-use catapults_compiler::vocabulary::At;
+use catapults_compiler::vocabulary::{At, Value};
 use catapults_simulator::sim::{
     self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
 };
+use catapults_simulator::trace::Recorder;
 use std::fmt::Write;
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::Path;
 
 /// What a policy alone is shown with.
@@ -39,18 +43,30 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     } else {
         scenarios::load(console, &arguments.file, &found.framework, &instead, &mut policies)?
     };
+    if let Some(file) = arguments.trace.as_ref().filter(|_| loaded.cases.len() > 1) {
+        let title = format!("{} scenarios cannot be recorded in one file", loaded.cases.len());
+        return Err(Failure::of_file("E0509", file, title, "say which one with `--only NAME`"));
+    }
     let mut failed = 0;
     for case in &mut loaded.cases {
         let scenario = &mut case.scenario;
         scenario.seed = arguments.seed.unwrap_or(scenario.seed);
         scenario.processors = arguments.processors.unwrap_or(scenario.processors);
         let mut log = Log { names: event_names(case, &found.framework), text: String::new() };
-        let sink: &mut dyn Sink = if arguments.log { &mut log } else { &mut Nowhere };
+        let mut recorder = match &arguments.trace {
+            Some(file) => Some(recorder(file, case, &found.framework)?),
+            None => None,
+        };
+        let mut both = Both { log: arguments.log.then_some(&mut log), recorder: recorder.as_mut() };
+        let sink: &mut dyn Sink = if arguments.log || arguments.trace.is_some() { &mut both } else { &mut Nowhere };
         let objects = if arguments.compiled { objects(console, case, &found)? } else { Vec::new() };
         let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
         let outcome =
             sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, Keep::Beginning, sink)
                 .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+        if let (Some(recorder), Some(file)) = (recorder, &arguments.trace) {
+            recorder.finish().map_err(|error| unwritable(file, &error))?;
+        }
         console.result(&log.text)?;
         console.result(&shown(case, &outcome))?;
         if let Some(file) = &arguments.plot {
@@ -191,6 +207,43 @@ fn row(thread: &Thread, tally: &Tally, capacity: i128) -> Vec<String> {
     ]
 }
 
+fn recorder(file: &Path, case: &Case, framework: &Framework) -> Result<Recorder<BufWriter<File>>, Failure> {
+    let source = case.policy_file.display().to_string();
+    let out = File::create(file).map(BufWriter::new);
+    let recorder =
+        out.and_then(|out| Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source));
+    recorder.map_err(|error| unwritable(file, &error))
+}
+
+/// What happens goes where it is wanted.
+struct Both<'a> {
+    log: Option<&'a mut Log>,
+    recorder: Option<&'a mut Recorder<BufWriter<File>>>,
+}
+
+impl Sink for Both<'_> {
+    fn record(&mut self, record: &Record) {
+        if let Some(log) = &mut self.log {
+            log.record(record);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(record);
+        }
+    }
+
+    fn named(&mut self, time: i64, thread: ThreadId, name: &str) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.named(time, thread, name);
+        }
+    }
+
+    fn value(&mut self, time: i64, thread: Option<ThreadId>, name: &str, value: Value) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.value(time, thread, name, value);
+        }
+    }
+}
+
 /// Each thing that happens, in a line.
 struct Log {
     names: Vec<String>,
@@ -203,6 +256,7 @@ impl Sink for Log {
             Kind::New => "comes",
             Kind::Refused => "is refused",
             Kind::Dispatched => "runs",
+            Kind::Lent if record.donor == record.thread => "goes on with its turn",
             Kind::Lent => "runs on the turn of one that waits for it",
             Kind::SwitchedOut => "gives the processor up",
             Kind::Preempted => "is preempted",
@@ -225,6 +279,6 @@ impl Sink for Log {
     }
 }
 
-fn event_names(case: &Case, framework: &catapults_compiler::framework::Framework) -> Vec<String> {
+fn event_names(case: &Case, framework: &Framework) -> Vec<String> {
     sim::event_names(deciding(&case.policy), framework)
 }

@@ -58,6 +58,7 @@ impl Step<'_, '_, '_> {
                 let slot = self.source(source, statement)?;
                 self.machine.remove(slot);
                 self.machine.forget(slot);
+                self.machine.moved_by = line;
             }
             StatementKind::Dispatch { slot } => {
                 self.guards(statement)?;

@@ -55,6 +55,6 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
         failure.threads++;
     }
     if (__builtin_expect(dispatcher_trace != NULL, 0))
-        dispatcher_record(TRACE_POLICY_OUT, 0, stop ? (uint16_t)stop->line : 0);
+        dispatcher_record(TRACE_POLICY_OUT, NULL, 0)->line = stop ? stop->line : 0;
     dispatcher.host->contained(&failure);
 }

@@ -197,7 +197,7 @@ static inline bool preempted(struct dispatcher_thread *turn) {
         return dispatcher_preempted(turn);
     if (LIKELY(!taken_from(turn)))
         return false;
-    TRACE(TRACE_SWITCHED_OUT, turn, 0);
+    TRACE(TRACE_PREEMPTED, turn, 0);
     return true;
 }
 

@@ -111,7 +111,7 @@ int64_t dispatcher_first_instant(void) {
 
 void dispatcher_poll(struct processor *here) {
     if (__builtin_expect(dispatcher_trace != NULL, 0))
-        dispatcher_record(TRACE_IDLE, 0, 0);
+        dispatcher_record(TRACE_IDLE, NULL, 0);
     here->polling = true;
     int64_t instant = dispatcher_first_instant();
     dispatcher.polls_until = instant;

@@ -31,6 +31,7 @@ struct scheduler {
     bool tells_time; /* and that is what `clocked` is for; else only frames are */
     bool asked_for;  /* set_next_thread was raised, and `schedule` not since */
     bool declined;   /* it dispatched nothing although something is ready, and nothing has happened since */
+    uint16_t traced; /* the first of its policy's names in the trace (trace.h); 0: it has none */
     uint16_t frame;  /* what is RUNNING in the instance now is that of this frame: see frames.c */
     uint32_t frame_size;
     char *frames;             /* what is RUNNING in the others; NULL: one processor */

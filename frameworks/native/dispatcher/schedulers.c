@@ -72,10 +72,10 @@ const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, s
 /* In the trace, as threads are named. */
 static void name(const struct dispatcher_thread *record) {
     const char *text = record->below->name ? record->below->name : "";
-    for (uint16_t part = 0; *text; part++) {
-        struct trace_record *line = dispatcher_record(TRACE_NAMED, record->policy.number, part);
+    for (uint8_t part = 0; *text && part < 255; part++) {
+        struct trace_record *line = dispatcher_record(TRACE_NAMED, record, part);
         for (int i = 0; i < 16 && *text; i++)
-            line->payload[i] = *text++;
+            line->name[i] = *text++;
     }
 }
 

@@ -10,6 +10,7 @@
  */
 #include "contexts/tools.h"
 #include "dispatcher/state.h"
+#include "dispatcher/trace.h"
 
 const struct catapults_stop dispatcher_overran = {CATAPULTS_STOP_GUARD, 0, "it ran for too long"};
 
@@ -197,4 +198,6 @@ void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults
     const void **to = (const void **)&scheduler->handlers;
     for (unsigned i = 0; i < sizeof watched / sizeof *to; i++)
         to[i] = asked[i] && policy->unbounded ? watching[i] : asked[i];
+    if (UNLIKELY(dispatcher_trace != NULL))
+        dispatcher_trace_names(scheduler);
 }

@@ -56,7 +56,7 @@ static void each_thread_runs_on_one_at_a_time(void **state) {
     uint64_t time = 0;
     assert_true(file->written < file->capacity);
     for (uint64_t i = 0; i < file->written; i++) {
-        const struct trace_record *record = &file->records[i];
+        const struct trace_record *record = &trace_records(file)[i];
         uint32_t thread = record->thread;
         assert_true(record->time >= time && record->processor < PROCESSORS && thread < MOST);
         time = record->time;
@@ -78,12 +78,13 @@ static void each_thread_runs_on_one_at_a_time(void **state) {
             }
             /* fall through */
         case TRACE_SWITCHED_OUT:
+        case TRACE_PREEMPTED:
         case TRACE_BLOCKED:
         case TRACE_EXITED:
             assert_true(where[thread] >= 0);
             assert_int_equal(runs[where[thread]], thread);
             runs[where[thread]] = 0;
-            where[thread] = record->kind == TRACE_SWITCHED_OUT ? NOWHERE : WAITING;
+            where[thread] = record->kind == TRACE_SWITCHED_OUT || record->kind == TRACE_PREEMPTED ? NOWHERE : WAITING;
             break;
         case TRACE_RAISED:
         case TRACE_RESUMED:
@@ -95,6 +96,9 @@ static void each_thread_runs_on_one_at_a_time(void **state) {
             break;
         case TRACE_NAMED:
         case TRACE_POLICY_OUT:
+        case TRACE_VALUE:
+        case TRACE_REFUSED:
+        case TRACE_LENT:
             break;
         }
     }

@@ -27,18 +27,37 @@ static void live(void) {
     require(catapults_join(thread, NULL) == 0);
 }
 
+/* Of a name, behind its line. */
+static const char *name(const struct trace_file *file, unsigned index) {
+    const char *at = file->names;
+    for (unsigned i = 0; i < index; i++) {
+        at += 4;
+        at += strlen(at) + 1;
+        at += strlen(at) + 1;
+    }
+    return at + 4;
+}
+
+static const char *event_of(const struct trace_file *file, const struct trace_record *record) {
+    const char *event = record->event ? name(file, record->event) : "";
+    if (record->kind != TRACE_BLOCKED)
+        return event;
+    assert_string_equal(event, record->detail == 7 ? "block.join" : "block.sleep");
+    return "block";
+}
+
 static void a_life_is_recorded(void **state) {
     (void)state;
     const struct trace_file *file = recorded(live);
     assert_memory_equal(file->magic, "CATTRACE", 8);
-    assert_int_equal(file->version, 1);
+    assert_int_equal(file->version, 2);
     assert_int_equal(file->record_bytes, 32);
-    assert_string_equal(file->policy, "fifo (built-in)");
+    assert_string_equal(file->names + 4, "fifo (built-in)");
     static const struct {
         uint32_t thread;
         enum trace_kind kind;
-        uint16_t detail;
-        const char *payload;
+        uint8_t detail;
+        const char *name;
     } expected[] = {
         {1, TRACE_NEW, 0, ""},
         {1, TRACE_NAMED, 0, "main"},
@@ -66,14 +85,27 @@ static void a_life_is_recorded(void **state) {
         {1, TRACE_RAISED, 0, ""},
         {1, TRACE_DISPATCHED, 0, ""},
     };
+    /* That of a blocked thread depends on what it waits for. */
+    static const char *const events[] = {[TRACE_NEW] = "newthread",
+                                         [TRACE_DISPATCHED] = "schedule",
+                                         [TRACE_SWITCHED_OUT] = "switch_out",
+                                         [TRACE_BLOCKED] = "block",
+                                         [TRACE_RAISED] = "event_raised",
+                                         [TRACE_EXITED] = "exit",
+                                         [TRACE_SUSPENDED] = "suspend_thread",
+                                         [TRACE_RESUMED] = "resume_thread",
+                                         [TRACE_IDLE] = ""};
     uint64_t time = file->start;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const struct trace_record *record = &file->records[i];
+        const struct trace_record *record = &trace_records(file)[i];
         assert_int_equal(record->kind, expected[i].kind);
         assert_int_equal(record->thread, expected[i].thread);
         assert_int_equal(record->detail, expected[i].detail);
+        if (record->kind != TRACE_NAMED)
+            assert_string_equal(event_of(file, record), events[record->kind]);
         assert_true(record->time >= time);
-        assert_true(strncmp(record->payload, expected[i].payload, sizeof record->payload) == 0);
+        assert_true(strncmp(record->kind == TRACE_NAMED ? record->name : "", expected[i].name, sizeof record->name) ==
+                    0);
         time = record->time;
     }
     assert_int_equal(file->written, sizeof expected / sizeof *expected);
@@ -93,8 +125,8 @@ static void a_thread_is_named_before_it_runs(void **state) {
     static const enum trace_kind expected[] = {TRACE_NEW, TRACE_NAMED, TRACE_DISPATCHED, TRACE_EXITED};
     int found = 0;
     for (uint64_t i = 0; i < file->written; i++)
-        if (file->records[i].thread == 2)
-            assert_int_equal(file->records[i].kind, expected[found++]);
+        if (trace_records(file)[i].thread == 2)
+            assert_int_equal(trace_records(file)[i].kind, expected[found++]);
     assert_int_equal(found, 4);
 }
 
@@ -109,7 +141,7 @@ static void the_oldest_records_make_room(void **state) {
     const struct trace_file *file = recorded(fill_the_ring);
     assert_true(file->written > 2 * file->capacity);
     uint64_t last = (file->written - 1) % file->capacity;
-    assert_true(file->records[last].time > file->records[(last + 1) % file->capacity].time);
+    assert_true(trace_records(file)[last].time > trace_records(file)[(last + 1) % file->capacity].time);
 }
 
 static void policy_out(void) {
@@ -122,11 +154,11 @@ static void policy_out(void) {
 static void the_end_of_a_policy_is_recorded(void **state) {
     (void)state;
     const struct trace_file *file = recorded(policy_out);
-    assert_string_equal(file->policy, "bytes");
+    assert_string_equal(file->names + 4, "bytes");
     int found = 0;
     for (uint64_t i = 0; i < file->written; i++)
-        if (file->records[i].kind == TRACE_POLICY_OUT) {
-            assert_int_equal(file->records[i].detail, 51);
+        if (trace_records(file)[i].kind == TRACE_POLICY_OUT) {
+            assert_int_equal(trace_records(file)[i].line, 51);
             found++;
         }
     assert_int_equal(found, 1);

@@ -167,6 +167,8 @@ int catapults_init(const struct catapults_options *options) {
     preempt_start(options, &host);
     if (runtime.several)
         processors_prepare(&host);
+    if (dispatcher_trace)
+        dispatcher_trace_begin(hierarchy ? hierarchy->name : NULL, hierarchy ? hierarchy->source : NULL, policy);
     dispatcher_prepare(&host, policy, instance);
     error = hierarchy ? schedulers_add(hierarchy) : 0;
     if (error) {
@@ -187,9 +189,6 @@ int catapults_init(const struct catapults_options *options) {
     }
     dispatcher_leave(); /* entered by activations_start, or processors_start */
     runtime.started = true;
-    if (dispatcher_trace)
-        strncpy(dispatcher_trace->policy, hierarchy ? hierarchy->name : in_force->name,
-                sizeof dispatcher_trace->policy - 1);
     return 0;
 }
 

@@ -14,7 +14,7 @@
 enum { CAPACITY = 1 << 20 }; /* records */
 
 int trace_open(const char *file) {
-    size_t size = sizeof(struct trace_file) + (size_t)CAPACITY * sizeof(struct trace_record);
+    size_t size = TRACE_RECORDS_AT + (size_t)CAPACITY * sizeof(struct trace_record);
     int descriptor = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor < 0) {
         int error = errno;
@@ -34,6 +34,7 @@ int trace_open(const char *file) {
     trace->version = TRACE_VERSION;
     trace->record_bytes = sizeof(struct trace_record);
     trace->capacity = CAPACITY;
+    trace->records_at = TRACE_RECORDS_AT;
     trace->start = (uint64_t)catapults_now();
     dispatcher_trace_to(trace);
     return 0;
@@ -42,8 +43,8 @@ int trace_open(const char *file) {
 void trace_name(struct dispatcher_thread *thread) {
     const char *name = handle_of(thread)->name;
     size_t length = strlen(name);
-    for (size_t part = 0; part * 16 < length; part++) {
-        struct trace_record *record = dispatcher_record(TRACE_NAMED, thread->policy.number, (uint16_t)part);
-        memcpy(record->payload, name + part * 16, 16);
+    for (size_t part = 0; part * 16 < length && part < 256; part++) {
+        struct trace_record *record = dispatcher_record(TRACE_NAMED, thread, (uint8_t)part);
+        strncpy(record->name, name + part * 16, sizeof record->name); /* not ended with a zero if it is full */
     }
 }

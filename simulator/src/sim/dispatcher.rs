@@ -148,14 +148,24 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
 
     /// Assigns a variable that the policy, or that of the root, imports.
     pub(super) fn set(&mut self, name: &str, value: Value) {
+        self.sink.value(self.now, None, name, value);
         if let Some(root) = self.schedulers.first_mut() {
             root.runner.set(name, value);
         }
     }
 
     pub(super) fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) {
+        self.sink.value(self.now, Some(thread), name, value);
         let under = self.book(thread).under;
         self.schedulers[under].runner.set_of(thread, name, value);
+    }
+
+    /// What a thread that was created is called, and the values that it came with.
+    pub(super) fn introduce(&mut self, thread: ThreadId, name: &str, values: &[(&str, Value)]) {
+        self.sink.named(self.now, thread, name);
+        for (name, value) in values {
+            self.sink.value(self.now, Some(thread), name, *value);
+        }
     }
 
     // ---- What happens

@@ -1,6 +1,7 @@
 //! What happens in a simulation, and why: one record each.
 
 use catapults_compiler::interp::ThreadId;
+use catapults_compiler::vocabulary::Value;
 
 use super::policy::EventId;
 
@@ -19,6 +20,12 @@ pub struct Record {
     pub event: EventId,
     /// The line of the policy that moved the thread; 0: none of its own.
     pub line: u32,
+    /// For [`Kind::Lent`]: whose turn it is. Else without meaning.
+    pub donor: ThreadId,
+    /// How many threads are ready, on the processor's node if the policy has nodes. `None`: schedulers share them.
+    pub ready: Option<usize>,
+    /// Whose handler decided it, into the schedulers of the hierarchy; 0: the policy.
+    pub scheduler: usize,
 }
 
 /// What can happen to a thread.
@@ -30,7 +37,7 @@ pub enum Kind {
     Refused,
     /// The policy dispatched it: its turn begins.
     Dispatched,
-    /// It runs on the turn of another thread, which waits for it.
+    /// It runs on the turn of another thread, which waits for it; or goes on with its own turn, which it had lent.
     Lent,
     /// It gave the processor up, and is ready.
     SwitchedOut,
@@ -54,4 +61,14 @@ pub enum Kind {
 pub trait Sink {
     /// In the order of time.
     fn record(&mut self, record: &Record);
+
+    /// A thread that has come is called this.
+    fn named(&mut self, time: i64, thread: ThreadId, name: &str) {
+        let _ = (time, thread, name);
+    }
+
+    /// A variable that the policy imports has this value now: of a thread, or of the application.
+    fn value(&mut self, time: i64, thread: Option<ThreadId>, name: &str, value: Value) {
+        let _ = (time, thread, name, value);
+    }
 }

@@ -344,6 +344,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         match self.dispatcher.create(processor, self.scenario.threads[kind].under, &values)? {
             Admitted::Refused(thread, reason) => self.measures.refused(kind, thread, &reason, self.now),
             Admitted::Yes(thread) => {
+                self.dispatcher.introduce(thread, &self.scenario.threads[kind].name, &values);
                 let index = thread.0 as usize - 1;
                 if self.lives.len() <= index {
                     self.lives.resize_with(index + 1, || None);

@@ -1,46 +1,109 @@
-//! A trace: what became of each thread, as a host recorded it.
+//! A trace: what became of each thread, and why, as a host recorded it.
 //!
-//! The file is a ring that the host writes through a shared mapping, so a program that is killed leaves a trace too. All
-//! numbers are little endian:
+//! The file is a ring that the host writes through a shared mapping, so a program that is killed leaves a trace too. The simulator,
+//! which has a file to itself, writes one that never comes round. All numbers are little endian; the whole format is in
+//! `docs/traces.md`:
 //!
 //! ```text
-//!  0  "CATTRACE"   8  u32 version = 1   12  u32 record_bytes = 32   16  u64 capacity, in records
-//! 24  u64 written, ever                 32  u64 start_ns            40  char policy[24]
-//! 64  record × capacity; the record that was written as the n-th is at n modulo capacity:
-//!      0  u64 time_ns (CLOCK_MONOTONIC)   8  u32 thread   12  u8 kind   13  u8 processor   14  u16 detail
-//!     16  payload[16]
+//!  0  "CATTRACE"   8  u32 version = 2   12  u32 record_bytes = 32   16  u64 capacity, in records
+//! 24  u64 written, ever                 32  u64 start_ns
+//! 40  u32 records_at   44  u32 names_bytes   48  u32 names_count   52  zeros
+//! 64  name × names_count: u32 line, UTF-8 text, a zero, the source in which the line is (none: that of the policy), a zero. The
+//!     first four: policy, its source, the host, its clock; then events, with the line where the policy's handler begins, and
+//!     imported variables
+//! records_at  record × capacity; the record that was written as the n-th is at n modulo capacity:
+//!      0  u64 time_ns   8  u32 thread   12  u8 kind   13  u8 detail   14  u16 processor
+//!     16  u32 line     20  u16 event    22  u16 ready                24  u32 other   28  u32 zero
+//! ```
+//!
+//! Version 1, which earlier hosts wrote, is read too: its records have no why, and are otherwise the same.
+//!
+//! ```text
+//! Reader ── records ──► States ── stays in a state ──► Chrome, Perfetto, summary, scenario
+//!                └────► compare, show
+//! text of Linux ──► Writer
 //! ```
 
 mod chrome;
+mod compare;
+mod export;
+mod linux;
+mod perfetto;
+mod read;
+mod replay;
+mod shown;
+mod simulated;
+mod states;
+mod summary;
+mod write;
 
 use std::fmt;
 
 pub use chrome::export_chrome;
+pub use compare::{Comparison, Decision, compare};
+pub use export::Unexported;
+pub use linux::{Imported, import_linux};
+pub use perfetto::export_perfetto;
+pub use read::Reader;
+pub use replay::{Replay, replay};
+pub use simulated::Recorder;
+pub use states::{Doing, State, States, Stay, Whose};
+pub use summary::{ProcessorSummary, Summary, ThreadSummary, summarise};
+pub use write::Writer;
 
-/// What the file says, in the order in which it happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
-    /// The name of the policy in force when recording began.
+use catapults_compiler::vocabulary::Value;
+
+/// What a trace says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// 1 or 2.
+    pub version: u32,
+    /// The name of the policy in force when recording began, or of the hierarchy.
     pub policy: String,
-    /// When recording began: nanoseconds of the host's monotonic clock.
+    /// Its file, as it was named when it was compiled; empty if that is not known.
+    pub source: String,
+    /// Who recorded it: `native`, `simulator` and so on.
+    pub host: String,
+    /// Which clock the times are of.
+    pub clock: String,
+    /// When recording began, by that clock.
     pub start_ns: u64,
-    /// Older records that the ring no longer holds.
-    pub lost: u64,
-    /// What is left, oldest first; their times never decrease.
-    pub records: Vec<Record>,
+    /// Records that the ring holds.
+    pub capacity: u64,
+    /// Records that were written, ever.
+    pub written: u64,
+    /// What [`Record::event`] and [`What::Value`] name.
+    pub names: Vec<Name>,
+}
+
+/// An event, or a variable that a policy imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Name {
+    /// As the framework, or the policy, declares it.
+    pub text: String,
+    /// Of an event: where the policy's handler begins in its source; 0: it is the framework's, or of no file.
+    pub line: u32,
+    /// In which file; empty: in [`Header::source`].
+    pub source: String,
 }
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Nanoseconds of the host's monotonic clock.
+    /// Nanoseconds of the host's clock.
     pub time_ns: u64,
     /// The host's number for the thread that it happened to; without meaning for what concerns no thread.
     pub thread: u32,
     /// The number of the processor that made it happen: where a thread is dispatched it runs. 0, if there is one only.
-    pub processor: u8,
+    pub processor: u16,
     /// What it was.
     pub what: What,
+    /// The event whose handler decided it, into [`Header::names`]; 0: it is not known.
+    pub event: u16,
+    /// The line of the policy's source that moved the thread; 0: it is not known, or none of its own.
+    pub line: u32,
+    /// How many threads were ready then, the one that it happened to included.
+    pub ready: Option<u16>,
 }
 
 /// What can happen.
@@ -57,29 +120,42 @@ pub enum What {
     },
     /// The policy dispatched it: it runs.
     Dispatched,
+    /// It runs, on the turn of another thread, which waits for it.
+    Lent {
+        /// Whom the policy dispatched; the thread itself, if it goes on with a turn that it had lent.
+        donor: u32,
+    },
     /// It gave the processor up and is ready.
     SwitchedOut,
+    /// The policy took the processor from it: it is ready.
+    Preempted,
     /// It waits for something.
     Blocked(Reason),
     /// What it waited for has happened: it is ready.
     Raised,
     /// It has ended.
     Exited,
+    /// The policy did not admit it.
+    Refused,
     /// A guard of the policy failed; the host's built-in policy took over.
-    PolicyOut {
-        /// The line of the policy's source; 0: of the framework's own default handler.
-        line: u16,
-    },
+    PolicyOut,
     /// It was suspended.
     Suspended,
     /// It was resumed, and is ready.
     Resumed,
     /// No thread is ready: the processor idles.
     Idle,
+    /// A variable that the policy imports has this value now; of the application if the thread is 0.
+    Value {
+        /// Into [`Header::names`].
+        variable: u16,
+        /// What it is.
+        value: Value,
+    },
 }
 
 /// What a blocked thread waits for; the numbers are those of `enum dispatcher_reason`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Reason {
     Read = 0,
@@ -95,6 +171,8 @@ pub enum Reason {
     Scheduler = 10,
     Port = 11,
     Signal = 12,
+    /// The record's event says it.
+    Other = 255,
 }
 
 /// Why a file is no trace.
@@ -114,81 +192,70 @@ impl fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
+const MAGIC: &[u8; 8] = b"CATTRACE";
 const HEADER_BYTES: u64 = 64;
 const RECORD_BYTES: u64 = 32;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Of all names together: a reader keeps them.
+const MOST_NAMES_BYTES: u32 = 1 << 20;
+/// `ready`, where a host does not know it.
+const NOT_KNOWN: u16 = u16::MAX;
 
-/// Reads a whole file. Takes memory in proportion to `bytes`, whatever they say.
-///
-/// # Errors
-///
-/// The first place that contradicts the format above: another magic, another version, fewer bytes than the header
-/// promises, an unknown kind or reason, time that runs backwards.
-pub fn read(bytes: &[u8]) -> Result<Trace, TraceError> {
-    if bytes.len() < 8 || &bytes[..8] != b"CATTRACE" {
-        return Err(error(0, "it does not begin with CATTRACE"));
-    }
-    if (bytes.len() as u64) < HEADER_BYTES {
-        return Err(error(bytes.len() as u64, format!("the file ends within its header of {HEADER_BYTES} bytes")));
-    }
-    let version = u32_at(bytes, 8);
-    if version != VERSION {
-        return Err(error(8, format!("its version is {version}, and this program reads version {VERSION}")));
-    }
-    let record_bytes = u32_at(bytes, 12);
-    if u64::from(record_bytes) != RECORD_BYTES {
-        return Err(error(12, format!("records of {record_bytes} bytes; version {VERSION} has {RECORD_BYTES}")));
-    }
-    let capacity = u64_at(bytes, 16);
-    let written = u64_at(bytes, 24);
-    let start_ns = u64_at(bytes, 32);
-    let present = (bytes.len() as u64 - HEADER_BYTES) / RECORD_BYTES;
-    if capacity > present {
-        let what = format!("it promises {capacity} records, and the file has room for {present}: was it cut off?");
-        return Err(error(16, what));
-    }
-    if capacity == 0 && written > 0 {
-        return Err(error(16, format!("{written} records were written into a ring of none")));
+impl Header {
+    /// Of an event or variable; `None`: there is none of that number.
+    pub fn name(&self, index: u16) -> Option<&Name> {
+        if index == 0 { None } else { self.names.get(usize::from(index)) }
     }
 
-    let kept = written.min(capacity);
-    let lost = written - kept;
-    let mut records: Vec<Record> = Vec::with_capacity(kept as usize);
-    for index in lost..written {
-        let offset = HEADER_BYTES + index % capacity * RECORD_BYTES;
-        let record = record_at(bytes, offset)?;
-        if records.last().is_some_and(|previous| previous.time_ns > record.time_ns) {
-            return Err(error(offset, "the record is older than the one before it"));
+    /// The event of a record and its line: that of the statement, or that of the handler if a host knows no better.
+    pub fn why(&self, record: &Record) -> Option<(&str, u32)> {
+        let name = self.name(record.event)?;
+        Some((&name.text, if record.line > 0 { record.line } else { name.line }))
+    }
+
+    /// The file in which that line is.
+    pub fn source(&self, record: &Record) -> &str {
+        let own = self.name(record.event).map_or("", |name| name.source.as_str());
+        if own.is_empty() { &self.source } else { own }
+    }
+
+    /// The same in words: `schedule, round_robin.sched:12`; empty, if it is not known.
+    pub fn because(&self, record: &Record) -> String {
+        let file = self.source(record).rsplit('/').next().unwrap_or_default();
+        match self.why(record) {
+            None => String::new(),
+            Some((event, 0)) => event.to_owned(),
+            Some((event, line)) if file.is_empty() => format!("{event}, line {line}"),
+            Some((event, line)) => format!("{event}, {file}:{line}"),
         }
-        records.push(record);
     }
-    Ok(Trace { policy: text(&bytes[40..64]), start_ns, lost, records })
 }
 
-impl Trace {
-    /// The newest `most` records: the older ones count as lost, except that names are kept.
-    #[must_use]
-    pub fn newest(&self, most: usize) -> Trace {
-        let cut = self.records.len().saturating_sub(most);
-        let (older, newer) = self.records.split_at(cut);
-        let since = newer.first().map_or(self.start_ns, |first| first.time_ns);
-        let names: Vec<Record> = older
-            .iter()
-            .filter(|record| matches!(record.what, What::Named { .. }))
-            .map(|name| Record { time_ns: since, ..*name })
-            .collect();
-        let lost = self.lost + (cut - names.len()) as u64;
-        Trace {
-            policy: self.policy.clone(),
-            start_ns: self.start_ns,
-            lost,
-            records: [names.as_slice(), newer].concat(),
+impl What {
+    /// The word for it on the command line.
+    pub fn word(&self) -> &'static str {
+        match self {
+            What::New => "new",
+            What::Named { .. } => "named",
+            What::Dispatched => "dispatched",
+            What::Lent { .. } => "lent",
+            What::SwitchedOut => "switched-out",
+            What::Preempted => "preempted",
+            What::Blocked(_) => "blocked",
+            What::Raised => "raised",
+            What::Exited => "exited",
+            What::Refused => "refused",
+            What::PolicyOut => "policy-out",
+            What::Suspended => "suspended",
+            What::Resumed => "resumed",
+            What::Idle => "idle",
+            What::Value { .. } => "value",
         }
     }
 }
 
 impl Reason {
-    /// As in the names of the events: `block.io.read` is `io.read`.
+    /// As in the names of the events: `block.io.read` is `io.read`. Empty: the event says it.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Read => "io.read",
@@ -204,10 +271,18 @@ impl Reason {
             Reason::Scheduler => "scheduler",
             Reason::Port => "port",
             Reason::Signal => "signal",
+            Reason::Other => "",
         }
     }
 
-    fn of(detail: u16) -> Option<Reason> {
+    /// The one of an event `block.NAME`; [`Reason::Other`], if there is none.
+    pub fn of_event(event: &str) -> Reason {
+        let name = event.strip_prefix("block.").unwrap_or(event);
+        let known = (0..=12).filter_map(Reason::of).find(|reason| reason.name() == name);
+        known.unwrap_or(Reason::Other)
+    }
+
+    fn of(detail: u8) -> Option<Reason> {
         Some(match detail {
             0 => Reason::Read,
             1 => Reason::Write,
@@ -222,37 +297,10 @@ impl Reason {
             10 => Reason::Scheduler,
             11 => Reason::Port,
             12 => Reason::Signal,
+            255 => Reason::Other,
             _ => return None,
         })
     }
-}
-
-fn record_at(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
-    // In range: the caller has compared the capacity with the length.
-    let at = offset as usize;
-    let (kind, processor, detail) = (bytes[at + 12], bytes[at + 13], u16_at(bytes, at + 14));
-    let what = match kind {
-        1 => What::New,
-        2 => {
-            let mut name = [0; 16];
-            name.copy_from_slice(&bytes[at + 16..at + 32]);
-            What::Named { part: detail, bytes: name }
-        }
-        3 => What::Dispatched,
-        4 => What::SwitchedOut,
-        5 => {
-            let unknown = || error(offset + 14, format!("a thread blocked for reason {detail}, which there is not"));
-            What::Blocked(Reason::of(detail).ok_or_else(unknown)?)
-        }
-        6 => What::Raised,
-        7 => What::Exited,
-        8 => What::PolicyOut { line: detail },
-        9 => What::Suspended,
-        10 => What::Resumed,
-        11 => What::Idle,
-        _ => return Err(error(offset + 12, format!("a record of kind {kind}, which there is not"))),
-    };
-    Ok(Record { time_ns: u64_at(bytes, at), thread: u32_at(bytes, at + 8), processor, what })
 }
 
 /// The bytes before the first zero; what is not UTF-8 among them is replaced.
@@ -263,24 +311,6 @@ fn text(bytes: &[u8]) -> String {
 
 fn error(offset: u64, what: impl Into<String>) -> TraceError {
     TraceError { offset, what: what.into() }
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes(array_at(bytes, at))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(array_at(bytes, at))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(array_at(bytes, at))
-}
-
-fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let mut array = [0; N];
-    array.copy_from_slice(&bytes[at..at + N]);
-    array
 }
 
 #[cfg(test)]

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use catapults_compiler::policy::text;
 use catapults_compiler::source::Source;
+use catapults_compiler::vocabulary::Value;
 use catapults_compiler::{compile, syntax};
+use catapults_simulator::trace::{Header, Name, Reason, Record, What, Writer};
 
 use crate::examples::{documents, examples};
 use crate::{framework_for, root};
@@ -80,7 +83,35 @@ pub fn scripts() -> Vec<Vec<u8>> {
 
 /// Recordings: one whose ring has not come round, one whose ring has, one that says nothing.
 pub fn traces() -> Vec<Vec<u8>> {
-    vec![trace(32, 20), trace(8, 20), trace(1, 0)]
+    vec![trace(32, 20), trace(8, 20), trace(1, 0), newer(20)]
+}
+
+/// A recording of version 2, with names and each kind of record.
+fn newer(count: u16) -> Vec<u8> {
+    let name = |text: &str, line| Name { text: text.to_owned(), line, ..Name::default() };
+    let mut names = vec![Name::default(); 4];
+    names.extend([name("schedule", 12), name("block.lock", 0), name("tickets", 0)]);
+    let header = Header { policy: "lottery".to_owned(), source: "a.sched".to_owned(), names, ..Header::default() };
+    let mut bytes = Cursor::new(Vec::new());
+    let mut writer = Writer::new(&mut bytes, &header).unwrap();
+    let whats = [
+        What::New,
+        What::Dispatched,
+        What::Lent { donor: 1 },
+        What::Value { variable: 6, value: Value::Int(7) },
+        What::Blocked(Reason::Lock),
+        What::Raised,
+        What::Preempted,
+        What::Exited,
+    ];
+    for (time, what) in (0..u64::from(count)).zip(whats.into_iter().cycle()) {
+        let thread = (time % 3) as u32;
+        let record = Record { time_ns: time, thread, processor: 0, what, event: 4, line: 14, ready: Some(2) };
+        writer.record(&record).unwrap();
+        writer.name(time, thread, "name").unwrap();
+    }
+    writer.finish().unwrap();
+    bytes.into_inner()
 }
 
 /// Choices for a policy, and for what happens to it.

@@ -1,5 +1,6 @@
 //! What is done with the bytes, and what must hold whatever they are.
 
+use std::io::Cursor;
 use std::sync::OnceLock;
 
 use catapults_compiler::diagnostics::Diagnostics;
@@ -12,7 +13,8 @@ use catapults_compiler::source::Source;
 use catapults_compiler::syntax::{self, Dialect, Feature};
 use catapults_compiler::verify::{Verified, verify};
 use catapults_compiler::{compile, compile_hierarchy, emit};
-use catapults_simulator::{script as scripts, trace as traces};
+use catapults_simulator::script as scripts;
+use catapults_simulator::trace::{self as traces, Reader};
 
 use crate::host::drive;
 use crate::{native, policies, root};
@@ -157,15 +159,41 @@ pub fn script(bytes: &[u8]) {
     }
 }
 
-/// What reads as a recording can be exported.
+/// What reads as a recording can be exported, summed up, and compared.
 pub fn trace(bytes: &[u8]) {
-    if let Ok(trace) = traces::read(bytes) {
-        assert!(trace.records.windows(2).all(|pair| pair[0].time_ns <= pair[1].time_ns), "out of order");
-        for trace in [trace.newest(3), trace] {
-            let mut out = Vec::new();
-            traces::export_chrome(&trace, &mut out).unwrap();
-            assert!(out.starts_with(b"{") && out.trim_ascii_end().ends_with(b"}"), "no timeline");
+    let Ok(mut trace) = Reader::new(Cursor::new(bytes)) else { return };
+    let (mut latest, mut sound) = (0, true);
+    loop {
+        match trace.next_record() {
+            Ok(Some(record)) => {
+                assert!(latest <= record.time_ns, "out of order");
+                latest = record.time_ns;
+                trace.line(&record);
+            }
+            Ok(None) => break,
+            Err(_) => {
+                sound = false;
+                break;
+            }
         }
+    }
+    let again = |newest: u64| {
+        let mut trace = Reader::new(Cursor::new(bytes)).ok()?;
+        trace.newest(newest).ok().map(|()| trace)
+    };
+    for newest in [3, u64::MAX] {
+        let (Some(mut one), Some(mut other)) = (again(newest), again(newest)) else { continue };
+        let mut out = Vec::new();
+        let exported = traces::export_chrome(&mut one, &mut out, &mut || {}).is_ok();
+        assert_eq!(exported, sound, "whether it makes sense");
+        assert!(!exported || out.starts_with(b"{") && out.trim_ascii_end().ends_with(b"}"), "no timeline");
+        assert_eq!(traces::export_perfetto(&mut other, &mut out, &mut || {}).is_ok(), sound);
+    }
+    if let (Some(mut one), Some(mut other)) = (again(u64::MAX), again(u64::MAX)) {
+        assert_eq!(traces::compare(&mut one, &mut other, false, &mut || {}).is_ok(), sound);
+    }
+    if let Some(mut one) = again(u64::MAX) {
+        assert_eq!(traces::summarise(&mut one, &mut || {}).is_ok(), sound);
     }
 }
 

@@ -201,8 +201,17 @@ impl<R: Runner> Dispatcher<'_, R> {
     }
 
     pub(super) fn note(&mut self, processor: usize, thread: ThreadId, kind: Kind, event: EventId, line: u32) {
+        // It is ready, and is counted when its turn is over.
+        let leaves = usize::from(matches!(kind, Kind::SwitchedOut | Kind::Preempted));
+        let ready = match self.schedulers.as_slice() {
+            _ if self.has_nodes => Some(self.processors[processor].ready + leaves),
+            [only] => Some(only.ready + leaves),
+            _ => None,
+        };
+        let donor = self.processors[processor].turn.unwrap_or(thread);
         let processor = u32::try_from(processor).unwrap_or(u32::MAX);
-        self.sink.record(&Record { time: self.now, processor, thread, kind, event, line });
+        let scheduler = self.told;
+        self.sink.record(&Record { time: self.now, processor, thread, kind, event, line, scheduler, donor, ready });
     }
 
     pub(super) fn misuse(&self, why: &str) -> Out {

@@ -60,13 +60,18 @@ impl<R: Runner> Dispatcher<'_, R> {
 
     /// Who waits at the end of the chain runs on the turn; if it cannot, the turn ends.
     pub(super) fn borrow(&mut self, processor: usize) -> Done {
+        self.lends(processor, false)
+    }
+
+    /// `new`: the turn has just begun.
+    pub(super) fn lends(&mut self, processor: usize, new: bool) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         let end = self.end_of(turn);
         let book = self.book(end);
         if book.state == State::Runnable && book.runs_on.is_none_or(|other| other == processor) {
             self.book(end).runs_on = Some(processor);
             self.processors[processor].current = Some(end);
-            if end != turn {
+            if end != turn || !new {
                 self.note(processor, end, Kind::Lent, self.events.schedule, 0);
             }
             return Ok(());

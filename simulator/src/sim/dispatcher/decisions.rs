@@ -62,7 +62,7 @@ impl<R: Runner> Dispatcher<'_, R> {
             self.note_moved(processor, member, Kind::Dispatched, self.events.schedule);
             self.adjust(scheduler, processor)?;
             self.preempted(processor, self.events.schedule)?;
-            self.borrow(processor)?;
+            self.lends(processor, true)?;
             return Ok(true);
         }
     }

@@ -1,0 +1,131 @@
+//! Two traces side by side: the first decision that differs, and what decided it.
+
+use std::collections::VecDeque;
+use std::io::{Read, Seek};
+
+use super::{Reader, Record, TraceError, What};
+
+/// What a policy decided: who runs next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Since the beginning of recording.
+    pub time: u64,
+    /// Who was dispatched.
+    pub thread: String,
+    /// Where.
+    pub processor: u16,
+    /// The handler and the line that chose it; empty, if the trace does not say.
+    pub because: String,
+    /// What happened before it, oldest first, a line each.
+    pub before: Vec<String>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// All decisions are the same.
+    Same {
+        /// So many.
+        decisions: u64,
+        /// How far apart the same decision is in time, at most.
+        apart: u64,
+    },
+    /// The decision after the first `same` ones differs; `None`: that trace has no more.
+    Different {
+        /// So many are the same.
+        same: u64,
+        /// Of the first trace.
+        one: Option<Box<Decision>>,
+        /// Of the second.
+        other: Option<Box<Decision>>,
+    },
+}
+
+/// How much of what was before is told.
+const BEFORE: usize = 5;
+
+/// Threads are the same if they have the same name and number; with `by_name`, the same name. `read` is called after each record
+/// of the first trace.
+///
+/// # Errors
+/// What is wrong with a trace, and whether it is the second.
+pub fn compare<A: Read + Seek, B: Read + Seek>(
+    one: &mut Reader<A>,
+    other: &mut Reader<B>,
+    by_name: bool,
+    read: &mut dyn FnMut(),
+) -> Result<Comparison, (bool, TraceError)> {
+    let (mut left, mut right) = (Side::new(one, by_name), Side::new(other, by_name));
+    let (mut same, mut apart) = (0, 0);
+    loop {
+        let decided = left.next(read).map_err(|wrong| (false, wrong))?;
+        let other_decided = right.next(&mut || {}).map_err(|wrong| (true, wrong))?;
+        match (decided, other_decided) {
+            (None, None) => return Ok(Comparison::Same { decisions: same, apart }),
+            (Some(record), Some(other)) if left.who(&record) == right.who(&other) => {
+                apart = apart.max(left.time(&record).abs_diff(right.time(&other)));
+                same += 1;
+                left.note(&record);
+                right.note(&other);
+            }
+            (record, other) => {
+                let one = record.map(|record| Box::new(left.decision(&record)));
+                let other = other.map(|record| Box::new(right.decision(&record)));
+                return Ok(Comparison::Different { same, one, other });
+            }
+        }
+    }
+}
+
+struct Side<'a, R> {
+    trace: &'a mut Reader<R>,
+    before: VecDeque<String>,
+    by_name: bool,
+}
+
+impl<'a, R: Read + Seek> Side<'a, R> {
+    fn new(trace: &'a mut Reader<R>, by_name: bool) -> Self {
+        Side { trace, before: VecDeque::new(), by_name }
+    }
+
+    /// The next one that dispatches.
+    fn next(&mut self, read: &mut dyn FnMut()) -> Result<Option<Record>, TraceError> {
+        while let Some(record) = self.trace.next_record()? {
+            read();
+            if record.what == What::Dispatched {
+                return Ok(Some(record));
+            }
+            self.note(&record);
+        }
+        Ok(None)
+    }
+
+    fn who(&self, record: &Record) -> (u16, String) {
+        let name = self.trace.name(record.thread).filter(|_| self.by_name).map(str::to_owned);
+        (record.processor, name.unwrap_or_else(|| self.trace.called(record.thread)))
+    }
+
+    fn time(&self, record: &Record) -> u64 {
+        record.time_ns.saturating_sub(self.trace.header().start_ns)
+    }
+
+    fn note(&mut self, record: &Record) {
+        if matches!(record.what, What::Named { .. }) {
+            return;
+        }
+        if self.before.len() == BEFORE {
+            self.before.pop_front();
+        }
+        self.before.push_back(self.trace.line(record));
+    }
+
+    fn decision(&self, record: &Record) -> Decision {
+        Decision {
+            time: self.time(record),
+            thread: self.trace.called(record.thread),
+            processor: record.processor,
+            because: self.trace.header().because(record),
+            before: self.before.iter().cloned().collect(),
+        }
+    }
+}

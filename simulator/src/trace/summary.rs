@@ -1,0 +1,200 @@
+//! What became of each thread and processor, in numbers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read, Seek};
+
+use super::{Doing, Reader, Record, State, States, Stay, TraceError, What, Whose};
+
+/// Of a whole trace.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// From the first record to the last.
+    pub length: u64,
+    /// How many there were.
+    pub records: u64,
+    /// Threads by what they are called, in that order; those of one name together.
+    pub threads: BTreeMap<String, ThreadSummary>,
+    /// By number.
+    pub processors: BTreeMap<u16, ProcessorSummary>,
+    /// How often a handler decided something, by its event and line.
+    pub handlers: BTreeMap<(String, u32), u64>,
+}
+
+/// Of the threads of one name. Times are nanoseconds.
+#[derive(Clone, Debug)]
+pub struct ThreadSummary {
+    /// How many there were.
+    pub count: u64,
+    /// On a processor.
+    pub running: u64,
+    /// Able to run.
+    pub ready: u64,
+    /// Waiting, or suspended.
+    pub blocked: u64,
+    /// Turns.
+    pub dispatches: u64,
+    /// Turns of others that they ran on.
+    pub borrowed: u64,
+    /// Of being ready before running: how many stays were at least 2ⁿ ns long, and less than twice that; the first are those of
+    /// less than 2 ns.
+    pub latency: [u64; 64],
+    /// The longest of these.
+    pub worst: u64,
+}
+
+/// Of a processor.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessorSummary {
+    /// Nanoseconds that threads ran.
+    pub busy: u64,
+    /// Nanoseconds that nothing was ready.
+    pub idle: u64,
+    /// From one thread to another one.
+    pub switches: u64,
+    last: Option<u32>,
+}
+
+/// Reads what is left of `trace`; `read` is called after each record. Memory is bounded by the threads that live at a time, and
+/// by how many names there are: threads without one are one group when they have ended.
+///
+/// # Errors
+/// Those of the trace.
+pub fn summarise<R: Read + Seek>(trace: &mut Reader<R>, read: &mut dyn FnMut()) -> Result<Summary, TraceError> {
+    let mut summary = Summary::default();
+    let mut living: HashMap<u32, ThreadSummary> = HashMap::new();
+    let mut states = States::new(trace.lost() > 0);
+    let mut stays = Vec::new();
+    let mut last = 0;
+    while let Some(record) = trace.next_record()? {
+        read();
+        summary.records += 1;
+        last = record.time_ns;
+        states.record(&record, &mut stays);
+        summary.decided(trace, &record, &mut living);
+        stays.drain(..).for_each(|stay| summary.stay(&stay, &mut living));
+        if let What::Exited = record.what {
+            summary.ended(trace, record.thread, &mut living);
+        }
+    }
+    summary.length = last - states.begin();
+    states.end(&mut stays);
+    stays.iter().for_each(|stay| summary.stay(stay, &mut living));
+    let mut left: Vec<u32> = living.keys().copied().collect();
+    left.sort_unstable();
+    for thread in left {
+        summary.ended(trace, thread, &mut living);
+    }
+    Ok(summary)
+}
+
+/// Names that are counted apart; threads of others are one group.
+const MOST_NAMES: usize = 100_000;
+
+impl Summary {
+    fn decided<R: Read + Seek>(
+        &mut self,
+        trace: &Reader<R>,
+        record: &Record,
+        living: &mut HashMap<u32, ThreadSummary>,
+    ) {
+        if let Some((event, line)) = trace.header().why(record) {
+            *self.handlers.entry((event.to_owned(), line)).or_default() += 1;
+        }
+        match record.what {
+            What::New => living.entry(record.thread).or_default().count = 1,
+            What::Dispatched => living.entry(record.thread).or_default().dispatches += 1,
+            What::Lent { donor } if donor == record.thread => {}
+            What::Lent { .. } => living.entry(record.thread).or_default().borrowed += 1,
+            What::Named { .. }
+            | What::SwitchedOut
+            | What::Preempted
+            | What::Blocked(_)
+            | What::Raised
+            | What::Exited
+            | What::Refused
+            | What::PolicyOut
+            | What::Suspended
+            | What::Resumed
+            | What::Idle
+            | What::Value { .. } => {}
+        }
+        if let What::Dispatched | What::Lent { .. } = record.what {
+            let processor = self.processors.entry(record.processor).or_default();
+            if processor.last.is_some_and(|last| last != record.thread) {
+                processor.switches += 1;
+            }
+            processor.last = Some(record.thread);
+        }
+    }
+
+    fn stay(&mut self, stay: &Stay, living: &mut HashMap<u32, ThreadSummary>) {
+        let length = stay.until - stay.since;
+        match stay.whose {
+            Whose::Processor(number, doing) => {
+                let processor = self.processors.entry(number).or_default();
+                match doing {
+                    Doing::Running(_) => processor.busy += length,
+                    Doing::Idling => processor.idle += length,
+                    Doing::Unknown | Doing::Choosing => {}
+                }
+            }
+            Whose::Thread(number, state) => {
+                let thread = living.entry(number).or_default();
+                match state {
+                    State::Running => thread.running += length,
+                    State::Ready => {
+                        thread.ready += length;
+                        thread.latency[63 - (length | 1).leading_zeros() as usize] += 1;
+                        thread.worst = thread.worst.max(length);
+                    }
+                    State::Blocked(_) | State::Suspended => thread.blocked += length,
+                }
+            }
+        }
+    }
+
+    fn ended<R: Read + Seek>(&mut self, trace: &Reader<R>, number: u32, living: &mut HashMap<u32, ThreadSummary>) {
+        let Some(thread) = living.remove(&number) else { return };
+        let named = trace.name(number).map(str::to_owned);
+        let called = named.filter(|name| self.threads.len() < MOST_NAMES || self.threads.contains_key(name));
+        let all = self.threads.entry(called.unwrap_or_else(|| "(no name)".to_owned())).or_default();
+        all.count += thread.count.max(1);
+        all.running += thread.running;
+        all.ready += thread.ready;
+        all.blocked += thread.blocked;
+        all.dispatches += thread.dispatches;
+        all.borrowed += thread.borrowed;
+        all.worst = all.worst.max(thread.worst);
+        all.latency.iter_mut().zip(thread.latency).for_each(|(all, one)| *all += one);
+    }
+}
+
+impl Default for ThreadSummary {
+    fn default() -> Self {
+        ThreadSummary {
+            count: 0,
+            running: 0,
+            ready: 0,
+            blocked: 0,
+            dispatches: 0,
+            borrowed: 0,
+            latency: [0; 64],
+            worst: 0,
+        }
+    }
+}
+
+impl ThreadSummary {
+    /// A bound of the time that so many in a thousand of the stays ready did not exceed, as near as the histogram knows it.
+    pub fn latency_at(&self, per_thousand: u64) -> u64 {
+        let total: u64 = self.latency.iter().sum();
+        let mut left = (u128::from(total) * u128::from(per_thousand)).div_ceil(1000);
+        for (power, count) in self.latency.iter().enumerate() {
+            left = left.saturating_sub(u128::from(*count));
+            if left == 0 {
+                return self.worst.min(2_u64.saturating_mul(1 << power) - 1);
+            }
+        }
+        self.worst
+    }
+}

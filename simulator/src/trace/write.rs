@@ -1,0 +1,138 @@
+//! Writing a trace: what the simulator does, in a file that holds everything.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use catapults_compiler::vocabulary::Value;
+
+use super::{HEADER_BYTES, Header, MAGIC, NOT_KNOWN, RECORD_BYTES, Record, VERSION, What};
+
+/// Writes a file of version 2.
+pub struct Writer<W> {
+    out: W,
+    written: u64,
+}
+
+impl<W: Write + Seek> Writer<W> {
+    /// The first four of the names are what the header says of policy, source, host and clock. Numbers of records are filled in
+    /// by [`Writer::finish`].
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(mut out: W, header: &Header) -> io::Result<Self> {
+        let fixed = [&header.policy, &header.source, &header.host, &header.clock];
+        let mut names = Vec::new();
+        for (index, name) in header.names.iter().enumerate() {
+            let text = fixed.get(index).map_or(name.text.as_str(), |text| text.as_str());
+            names.extend(name.line.to_le_bytes());
+            for text in [text, &name.source] {
+                names.extend(text.bytes().filter(|byte| *byte != 0));
+                names.push(0);
+            }
+        }
+        let records_at = (HEADER_BYTES + names.len() as u64).next_multiple_of(RECORD_BYTES);
+        let number = |number: u64| u32::try_from(number).map_err(|_| io::Error::other("the names are too long"));
+        let mut start = MAGIC.to_vec();
+        start.extend(VERSION.to_le_bytes());
+        start.extend((RECORD_BYTES as u32).to_le_bytes());
+        start.extend([0; 16]);
+        start.extend(header.start_ns.to_le_bytes());
+        start.extend(number(records_at)?.to_le_bytes());
+        start.extend(number(names.len() as u64)?.to_le_bytes());
+        start.extend(number(header.names.len() as u64)?.to_le_bytes());
+        start.resize(HEADER_BYTES as usize, 0);
+        start.extend(names);
+        start.resize(records_at as usize, 0);
+        out.write_all(&start)?;
+        Ok(Writer { out, written: 0 })
+    }
+
+    /// Appends a record. Its time is not before that of the last one.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.written += 1;
+        self.out.write_all(&bytes(record))
+    }
+
+    /// Appends the records of a thread's name.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn name(&mut self, time_ns: u64, thread: u32, name: &str) -> io::Result<()> {
+        for (part, chunk) in (0..=255).zip(name.as_bytes().chunks(16)) {
+            let mut bytes = [0; 16];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            let what = What::Named { part, bytes };
+            self.record(&Record { time_ns, thread, processor: 0, what, event: 0, line: 0, ready: None })?;
+        }
+        Ok(())
+    }
+
+    /// Writes how many records there are. Without this the file says that there is none.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.out.seek(SeekFrom::Start(16))?;
+        self.out.write_all(&self.written.to_le_bytes())?;
+        self.out.write_all(&self.written.to_le_bytes())?;
+        self.out.flush()?;
+        Ok(self.written)
+    }
+}
+
+fn bytes(record: &Record) -> [u8; RECORD_BYTES as usize] {
+    let (kind, detail): (u8, u8) = match record.what {
+        What::New => (1, 0),
+        What::Named { part, .. } => (2, part.min(255) as u8),
+        What::Dispatched => (3, 0),
+        What::SwitchedOut => (4, 0),
+        What::Blocked(reason) => (5, reason as u8),
+        What::Raised => (6, 0),
+        What::Exited => (7, 0),
+        What::PolicyOut => (8, 0),
+        What::Suspended => (9, 0),
+        What::Resumed => (10, 0),
+        What::Idle => (11, 0),
+        What::Refused => (12, 0),
+        What::Lent { .. } => (13, 0),
+        What::Preempted => (14, 0),
+        What::Value { value, .. } => (15, type_of(value)),
+    };
+    let mut bytes = [0; RECORD_BYTES as usize];
+    bytes[..8].copy_from_slice(&record.time_ns.to_le_bytes());
+    bytes[8..12].copy_from_slice(&record.thread.to_le_bytes());
+    bytes[12] = kind;
+    bytes[13] = detail;
+    bytes[14..16].copy_from_slice(&record.processor.to_le_bytes());
+    bytes[16..20].copy_from_slice(&record.line.to_le_bytes());
+    bytes[20..22].copy_from_slice(&record.event.to_le_bytes());
+    bytes[22..24].copy_from_slice(&record.ready.unwrap_or(NOT_KNOWN).to_le_bytes());
+    if let What::Named { bytes: name, .. } = record.what {
+        bytes[16..].copy_from_slice(&name);
+    } else if let What::Lent { donor } = record.what {
+        bytes[24..28].copy_from_slice(&donor.to_le_bytes());
+    } else if let What::Value { variable, value } = record.what {
+        bytes[20..22].copy_from_slice(&variable.to_le_bytes());
+        bytes[24..].copy_from_slice(&bits(value).to_le_bytes());
+    }
+    bytes
+}
+
+fn type_of(value: Value) -> u8 {
+    match value {
+        Value::Int(_) => 0,
+        Value::Bool(_) => 1,
+        Value::Time(_) => 2,
+        Value::Float(_) => 3,
+    }
+}
+
+fn bits(value: Value) -> u64 {
+    match value {
+        Value::Int(number) | Value::Time(number) => number as u64,
+        Value::Bool(whether) => u64::from(whether),
+        Value::Float(number) => number.get().to_bits(),
+    }
+}
