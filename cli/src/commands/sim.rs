@@ -1,5 +1,6 @@
 //! `catapults sim`.
 
+use super::read_source;
 use super::run::up_to_date;
 use crate::arguments::Sim;
 use crate::artefact::{Accepted, unwritable};
@@ -19,7 +20,7 @@ use catapults_simulator::sim::{
 use catapults_simulator::trace::Recorder;
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Stdout, Write as _};
 use std::path::Path;
 
 /// What a policy alone is shown with.
@@ -38,6 +39,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let policy = if alone { Some(arguments.file.as_path()) } else { arguments.policy.as_deref() };
     let instead = Instead { policy, only: arguments.only.as_deref() };
     let mut loaded = if alone {
+        read_source(&arguments.file)?;
         let source = Source::new("<the usual threads>", USUAL);
         scenarios::of_source(console, Path::new("usual.scenario"), source, &found.framework, &instead, &mut policies)?
     } else {
@@ -52,7 +54,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         let scenario = &mut case.scenario;
         scenario.seed = arguments.seed.unwrap_or(scenario.seed);
         scenario.processors = arguments.processors.unwrap_or(scenario.processors);
-        let mut log = Log { names: event_names(case, &found.framework), text: String::new() };
+        let mut log = Log::new(event_names(case, &found.framework));
         let mut recorder = match &arguments.trace {
             Some(file) => Some(recorder(file, case, &found.framework)?),
             None => None,
@@ -67,7 +69,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         if let (Some(recorder), Some(file)) = (recorder, &arguments.trace) {
             recorder.finish().map_err(|error| unwritable(file, &error))?;
         }
-        console.result(&log.text)?;
+        log.finish().map_err(|error| Failure::of_output(&error))?;
         console.result(&shown(case, &outcome))?;
         if let Some(file) = &arguments.plot {
             plot(console, case, &outcome, file)?;
@@ -244,10 +246,28 @@ impl Sink for Both<'_> {
     }
 }
 
-/// Each thing that happens, in a line.
+/// Each thing that happens, in a line, as it does: of a long simulation nobody keeps them all.
 struct Log {
     names: Vec<String>,
-    text: String,
+    out: BufWriter<Stdout>,
+    /// Why no more is written.
+    failed: Option<io::Error>,
+}
+
+impl Log {
+    fn new(names: Vec<String>) -> Self {
+        Log { names, out: BufWriter::new(io::stdout()), failed: None }
+    }
+
+    fn line(&mut self, line: &str) {
+        if self.failed.is_none() {
+            self.failed = writeln!(self.out, "{line}").err();
+        }
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.failed.take().map_or_else(|| self.out.flush(), Err)
+    }
 }
 
 impl Sink for Log {
@@ -269,13 +289,12 @@ impl Sink for Log {
         };
         let time = duration(record.time);
         if record.kind == Kind::Idle {
-            let _ = writeln!(self.text, "{time:>12}  {:>3}  nothing to run", record.processor);
-            return;
+            return self.line(&format!("{time:>12}  {:>3}  nothing to run", record.processor));
         }
         let event = self.names.get(record.event.index()).map_or("", String::as_str);
         let line = if record.line > 0 { format!(", line {}", record.line) } else { String::new() };
         let thread = record.thread.0;
-        let _ = writeln!(self.text, "{time:>12}  {:>3}  thread {thread} {what} ({event}{line})", record.processor);
+        self.line(&format!("{time:>12}  {:>3}  thread {thread} {what} ({event}{line})", record.processor));
     }
 }
 

@@ -5,6 +5,7 @@ use crate::source::Source;
 use crate::syntax::ast::{Expression, Name, Variable};
 use crate::syntax::lexer::{TokenKind, unescape};
 use crate::syntax::parser::{Parse, Parser};
+use crate::syntax::words::nearest;
 use crate::vocabulary::At;
 
 /// A scenario as written: names in it may stand for nothing.
@@ -374,8 +375,10 @@ impl Reader<'_> {
 
     // Production: phase.
     fn phase(&mut self) -> Parse<PhaseDraft> {
-        const WORDS: &str = "`run`, `block`, `sleep`, `yield`, `lock`, `unlock`, `send`, `receive`, `spawn`, `join`, \
-                             `suspend`, `resume`, `set`, `repeat` or `exit`";
+        const WORDS: [&str; 15] = [
+            "run", "block", "sleep", "yield", "lock", "unlock", "send", "receive", "spawn", "join", "suspend",
+            "resume", "set", "repeat", "exit",
+        ];
         match self.parser.word() {
             Some("run" | "sleep") => {
                 let word = self.any_word();
@@ -430,7 +433,16 @@ impl Reader<'_> {
                 let phases = self.phases("what is repeated")?;
                 Ok(PhaseDraft::Repeat(at, times, phases))
             }
-            Some(_) | None => Err(self.parser.expected(WORDS)),
+            other => {
+                let listed: Vec<String> = WORDS.iter().map(|word| format!("`{word}`")).collect();
+                let unexpected = self.parser.unexpected("what the thread does");
+                let unexpected = unexpected.note(format!("these start with {}", listed.join(", ")));
+                let at = self.parser.token.at;
+                Err(self.parser.report(match other.and_then(|word| nearest(word, WORDS)) {
+                    Some(near) => unexpected.help(format!("did you mean `{near}`?")).suggest(at, near),
+                    None => unexpected,
+                }))
+            }
         }
     }
 

@@ -36,11 +36,16 @@ pub struct Tally {
 /// Many durations.
 #[derive(Clone, Debug)]
 pub struct Distribution {
-    /// Of none that has been recorded, there is none: they are large.
+    /// As long as they are few.
+    all: Vec<i64>,
+    /// Of many.
     histogram: Option<Box<Histogram<u64>>>,
     worst: i64,
     sum: i128,
 }
+
+/// So many durations are kept one by one.
+const FEW: usize = 4096;
 
 /// Whether something is as expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,16 +109,22 @@ struct Watch<'a> {
 
 impl Distribution {
     fn new() -> Self {
-        Distribution { histogram: None, worst: 0, sum: 0 }
+        Distribution { all: Vec::new(), histogram: None, worst: 0, sum: 0 }
     }
 
     fn add(&mut self, nanoseconds: i64) {
-        if self.histogram.is_none() {
-            // Three digits, growing as it must.
-            self.histogram = Histogram::new(3).ok().map(Box::new);
-        }
-        if let Some(histogram) = &mut self.histogram {
-            let _ = histogram.record(nanoseconds.unsigned_abs());
+        if self.histogram.is_none() && self.all.len() < FEW {
+            self.all.push(nanoseconds);
+        } else {
+            if self.histogram.is_none() {
+                // Three digits, growing as it must.
+                self.histogram = Histogram::new(3).ok().map(Box::new);
+            }
+            if let Some(histogram) = &mut self.histogram {
+                for one in self.all.drain(..).chain([nanoseconds]) {
+                    let _ = histogram.record(one.unsigned_abs());
+                }
+            }
         }
         self.worst = self.worst.max(nanoseconds);
         self.sum += i128::from(nanoseconds);
@@ -121,19 +132,30 @@ impl Distribution {
 
     /// How many there are.
     pub fn count(&self) -> u64 {
-        self.histogram.as_ref().map_or(0, |histogram| histogram.len())
+        self.all.len() as u64 + self.histogram.as_ref().map_or(0, |histogram| histogram.len())
     }
 
-    /// One number for them; quantiles are exact to three digits, and never too high. `None`: there are none.
+    /// One number for them; quantiles of more than 4,096 are exact to three digits, and never too high. `None`: there are none.
     pub fn statistic(&self, statistic: Statistic) -> Option<i64> {
-        let histogram = self.histogram.as_ref()?;
+        if self.count() == 0 {
+            return None;
+        }
         Some(match statistic {
             Statistic::Worst => self.worst,
             Statistic::Mean => i64::try_from(self.sum / i128::from(self.count())).unwrap_or(i64::MAX),
-            Statistic::Quantile(thousandths) => {
-                let value = histogram.value_at_quantile(f64::from(thousandths) / 1000.0);
-                i64::try_from(histogram.lowest_equivalent(value)).unwrap_or(i64::MAX)
-            }
+            Statistic::Quantile(thousandths) => match &self.histogram {
+                Some(histogram) => {
+                    let value = histogram.value_at_quantile(f64::from(thousandths) / 1000.0);
+                    i64::try_from(histogram.lowest_equivalent(value)).unwrap_or(i64::MAX)
+                }
+                None => {
+                    let mut all = self.all.clone();
+                    all.sort_unstable();
+                    // The first that so many are no higher than.
+                    let place = (all.len() * usize::from(thousandths)).div_ceil(1000).max(1) - 1;
+                    all[place]
+                }
+            },
         })
     }
 
@@ -141,6 +163,12 @@ impl Distribution {
     pub fn curve(&self) -> Vec<(i64, f64)> {
         let total = self.count().max(1) as f64;
         let mut sum = 0;
+        if self.histogram.is_none() {
+            let mut all = self.all.clone();
+            all.sort_unstable();
+            let steps = all.iter().enumerate();
+            return steps.map(|(place, time)| (*time, (place + 1) as f64 * 100.0 / total)).collect();
+        }
         let recorded = self.histogram.iter().flat_map(|histogram| histogram.iter_recorded());
         recorded
             .map(|step| {
