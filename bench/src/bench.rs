@@ -6,6 +6,7 @@ mod freertos;
 mod large;
 mod peers;
 mod processors;
+mod simulator;
 mod switch;
 mod web;
 
@@ -52,6 +53,8 @@ enum Question {
     Web,
     /// How long a policy takes to be checked and translated
     Check,
+    /// How fast a policy is simulated
+    Simulator,
     /// What a policy costs on FreeRTOS
     Freertos,
 }
@@ -100,6 +103,10 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             Question::Check => {
                 let (repeats, goals) = check::measure(place)?;
                 ("check", "checking a policy, and translating it, as a whole process, in milliseconds", repeats, goals)
+            }
+            Question::Simulator => {
+                let (repeats, goals) = simulator::measure(place)?;
+                ("simulator", "simulating fifo.sched, as a whole process, in seconds", repeats, goals)
             }
         };
         if !options.dry {
