@@ -195,7 +195,7 @@ pub struct Sim {
     /// Record what happens, for `catapults trace`; of a file with several scenarios, say which with --only
     #[arg(long, value_name = "FILE.trace")]
     pub trace: Option<PathBuf>,
-    /// The scenario (.scenario), or a policy (.sched)
+    /// The scenario (.scenario), a workload of rt-app (.json, with --policy), or a policy (.sched) or hierarchy alone
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }

@@ -4,6 +4,7 @@
 pub mod event_types;
 pub mod explorer;
 pub mod places;
+pub mod rtapp;
 pub mod script;
 pub mod sim;
 pub mod trace;

@@ -14,6 +14,7 @@ use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
+use catapults_simulator::rtapp;
 use catapults_simulator::sim::{
     self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
 };
@@ -42,6 +43,9 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         read_source(&arguments.file)?;
         let source = Source::new("<the usual threads>", USUAL);
         scenarios::of_source(console, Path::new("usual.scenario"), source, &found.framework, &instead, &mut policies)?
+    } else if arguments.file.extension().is_some_and(|ending| ending == "json") {
+        let source = of_rtapp(&arguments.file)?;
+        scenarios::of_source(console, &arguments.file, source, &found.framework, &instead, &mut policies)?
     } else {
         scenarios::load(console, &arguments.file, &found.framework, &instead, &mut policies)?
     };
@@ -77,6 +81,17 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         failed += usize::from(!outcome.is_as_expected());
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// The scenario in a file of rt-app's.
+fn of_rtapp(file: &Path) -> Result<Source, Failure> {
+    let json = read_source(file)?;
+    let name = file.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
+    let text = rtapp::to_scenario(&json.text, &name).map_err(|wrong| {
+        let help = "docs/scenarios.md says what of rt-app can be simulated";
+        Failure::of_file("E0517", file, wrong.to_string(), help)
+    })?;
+    Ok(Source::new(format!("<{} as a scenario>", file.display()), text))
 }
 
 /// The policies of a case as shared objects, built unless they are up to date.
