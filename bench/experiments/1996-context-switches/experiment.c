@@ -313,12 +313,12 @@ static void print_counts(void) {
     int counts[NUMBERS] = {0}, users = 0, deciders = 0;
     uint32_t last = 0;
     for (uint64_t i = 0; i < file->written; i++) {
-        const struct trace_record *record = &file->records[i];
+        const struct trace_record *record = &trace_records(file)[i];
         if (record->thread >= NUMBERS)
             continue;
         if (record->kind == TRACE_NAMED && record->detail == 0)
-            memcpy(names[record->thread], record->payload, 16);
-        if (record->kind != TRACE_DISPATCHED)
+            memcpy(names[record->thread], record->name, 16);
+        if (record->kind != TRACE_DISPATCHED && record->kind != TRACE_LENT)
             continue;
         bool user = false;
         for (int k = 0; k < workers_count; k++)

@@ -540,8 +540,11 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
         yield();
         return NULL;
     }
-    if (UNLIKELY(here->turn != self))
+    if (UNLIKELY(here->turn != self)) {
+        scheduler->coming++; /* so that it does not end until then */
         here = await_own_turn(here);
+        scheduler->coming--;
+    }
     const struct catapults_stop *stop = dispatcher_move(self, scheduler, room);
     if (UNLIKELY(self->stalled != NULL))
         dispatcher_rouse(self, stop ? self : NULL);

@@ -307,8 +307,8 @@ void dispatcher_give_record(struct scheduler *scheduler, struct dispatcher_threa
 /* All its records, one after the other, from its own on; NULL: no more. */
 struct dispatcher_thread *dispatcher_next_record(const struct dispatcher_thread *record);
 
-/* It ends when its parent dispatches it next. EBUSY: threads or schedulers are under it. EINVAL: it is the root, or
- * ends already. May run other threads. */
+/* It ends when its parent dispatches it next. EBUSY: threads or schedulers are under it, or about to be. EINVAL: it is
+ * the root, or ends already. May run other threads. */
 int dispatcher_remove(struct scheduler *scheduler);
 
 /* Puts the caller under `scheduler`: newthread there, exit where it was. `room`: as many bytes as its record has for

@@ -42,6 +42,7 @@ struct scheduler {
     bool served;              /* it was dispatched since starvation.c has looked */
     bool leaving;             /* it ends when its parent dispatches it next */
     bool lent_only;           /* it never dispatches: threads under it run on turns of others only */
+    uint32_t coming;          /* threads that go over to it as soon as they have turns of their own */
 
     struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */
     catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */

@@ -101,7 +101,7 @@ static bool has_members(const struct scheduler *scheduler) {
 int dispatcher_remove(struct scheduler *scheduler) {
     if (!scheduler->parent || scheduler->leaving)
         return EINVAL;
-    if (has_members(scheduler))
+    if (has_members(scheduler) || scheduler->coming > 0)
         return EBUSY;
     const struct dispatcher_thread *runs = dispatcher_running();
     scheduler->leaving = true;

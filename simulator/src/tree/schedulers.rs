@@ -4,7 +4,7 @@ use catapults_compiler::interp::{Stop, ThreadId};
 use catapults_compiler::policy::Policy;
 use catapults_compiler::vocabulary::Value;
 
-use super::members::State;
+use super::members::{Member, State};
 use super::scheduler::Scheduler;
 use super::{Done, Kind, Later, Tree};
 
@@ -40,7 +40,9 @@ impl<'a> Tree<'a> {
     /// # Errors
     /// A policy is out.
     pub fn removes(&mut self, scheduler: usize) -> Done {
-        let empty = !self.members.values().any(|member| member.under == scheduler && member.state != State::Ended);
+        let under = |member: &Member| member.under == scheduler && member.state != State::Ended;
+        let coming = self.later.values().any(|later| *later == Later::Attach(scheduler));
+        let empty = !coming && !self.members.values().any(under);
         if self.schedulers[scheduler].parent.is_some() && self.is_there(scheduler) && empty {
             self.schedulers[scheduler].leaving = true;
             self.gained(scheduler)?;

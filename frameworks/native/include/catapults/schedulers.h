@@ -61,9 +61,9 @@ struct catapults_value;
 int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct catapults_value *values, size_t count);
 
 /*
- * Removes a scheduler that nothing is under; EBUSY: something is. EINVAL: it is the root. It ends when its parent
- * dispatches it next (all that it is there), which `exit` tells the parent's policy; its name is free at once. May run
- * other threads.
+ * Removes a scheduler that nothing is under; EBUSY: something is, or is about to be (catapults_scheduler_attach).
+ * EINVAL: it is the root. It ends when its parent dispatches it next (all that it is there), which `exit` tells the
+ * parent's policy; its name is free at once. May run other threads.
  */
 int catapults_scheduler_remove(catapults_scheduler_t scheduler);
 
