@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <liburing.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -21,6 +22,7 @@
 
 static struct io_uring ring;
 static bool poll_first; /* recv can be told that there is nothing yet */
+static bool missed;     /* a cancellation that has completed found nothing */
 
 /* Of several processors. */
 static int kicks = -1;    /* an eventfd that ends the sleep of the one that sleeps here */
@@ -128,16 +130,19 @@ static int fsync_uring(struct io_wait *wait) {
 }
 
 /* Waits for the operation's own completion: only then the kernel is done with its buffer. For all that waits on a
- * socket or a pipe the kernel completes it at once. */
+ * socket or a pipe the kernel completes it at once. It does not find one that it is about to try again, as data came,
+ * and that then waits on, as somebody else had them: until it is complete it is cancelled anew. */
 static void cancel(struct io_wait *wait) {
-    struct io_uring_sqe *sqe = entry();
-    io_uring_prep_cancel(sqe, wait, 0);
-    io_uring_sqe_set_data(sqe, NULL);
     bool before = signals.off;
     signals.off = true;
     while (!wait->done) {
-        io_uring_submit_and_wait(&ring, 1);
-        reap();
+        struct io_uring_sqe *sqe = entry();
+        io_uring_prep_cancel(sqe, wait, 0);
+        io_uring_sqe_set_data(sqe, &missed);
+        for (missed = false; !wait->done && !missed; reap())
+            io_uring_submit_and_wait(&ring, 1);
+        if (missed)
+            sched_yield(); /* to the kernel thread that began the operation: it is to try it again */
     }
     /* The kernel stops at an entry that it refuses, say of a descriptor that is closed. Were the cancellation left
      * behind it, it would find the next operation that waits at this address. */
@@ -268,7 +273,9 @@ static void reap(void) {
         count++;
         if ((void *)wait == &kicks)
             take_kick();
-        else if (wait != NULL) /* NULL: a cancellation's own */
+        else if ((void *)wait == &missed)
+            missed = completion->res == -ENOENT;
+        else
             io_finish(wait, completion->res);
     }
     io_uring_cq_advance(&ring, count);
