@@ -97,10 +97,14 @@ struct lwp {
 };
 _Static_assert(offsetof(struct lwp, tid) == 4 && offsetof(struct lwp, signal) == 8, "x86_64.S");
 
+/* That it stops existing; the upcall USER, by whoever runs on it. One word: whoever leaves the library reads it. */
+enum { WANTED_LEAVES = 1, WANTED_USER = 2 };
+
 struct sa_processor {
     int number;
     _Atomic bool active;         /* it exists, for the library */
-    _Atomic bool leaving;        /* it is to stop existing */
+    _Atomic uint32_t wanted;     /* of it: WANTED_… */
+    int timer;                   /* of sa_alarm */
     struct lwp *_Atomic carrier; /* who has it, or is about to get it */
     struct lwp *_Atomic reserve; /* the spare that waits on the same CPU */
     _Atomic uint32_t parked;     /* the standby waits until there is something to watch */
@@ -215,6 +219,8 @@ void interrupt_notify(struct sa_processor *preferred);
 bool interrupt_regain(struct lwp *self);
 /* Interrupts an activation that runs. */
 void interrupt_send(struct lwp *lwp);
+/* Has whoever runs on the processor, now or next, make the upcall USER. */
+void interrupt_processor(struct sa_processor *processor);
 /* The caller, which is about to end its last hold, is stopped for what was put off. False: not now. */
 bool interrupt_here(struct lwp *self);
 /* The caller has been given a processor: hears of what has come up meanwhile. */
@@ -245,8 +251,27 @@ bool signals_next(siginfo_t *info);
 /* Whether the processor has something to tell the library. */
 static inline bool interrupt_news(const struct sa_processor *processor) {
     return atomic_load(&activations.returned) || atomic_load(&activations.removed) || signals_any() ||
-           atomic_load(&processor->leaving);
+           atomic_load(&processor->wanted);
 }
+
+/* Whether the upcall USER is to be made by whoever runs. */
+static inline bool interrupt_asked(const struct lwp *self) {
+    return atomic_load(&self->user) || (atomic_load(&self->processor->wanted) & WANTED_USER);
+}
+static inline void interrupt_answer(struct lwp *self, struct sa_processor *processor) {
+    atomic_store(&self->user, false);
+    atomic_fetch_and(&processor->wanted, ~(uint32_t)WANTED_USER);
+}
+
+/* ---- alarms.c
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* The kernel thread that the timers of processors interrupt. */
+void *alarms_ring(void *unused);
+/* Whether it has begun. */
+bool alarms_begun(void);
+/* Gives the processor a timer. Returns 0 or an error number. */
+int alarms_add(struct sa_processor *processor);
 
 /* ---- keeper.c: makes spares, watches affinity, looks twice
  * -------------------------------------------------------------- */

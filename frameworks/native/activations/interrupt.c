@@ -28,6 +28,14 @@ bool interrupt_in_section(uint64_t pc) {
 
 void interrupt_send(struct lwp *lwp) { system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0); }
 
+/* Who gets the processor meanwhile looks for it, and so does who is LOST, whichever way that ends. */
+void interrupt_processor(struct sa_processor *processor) {
+    atomic_fetch_or(&processor->wanted, WANTED_USER);
+    struct lwp *lwp = atomic_load(&processor->carrier);
+    if (lwp && !interrupt_wake(lwp) && lwp_state(lwp) == LWP_RUNNING)
+        interrupt_send(lwp);
+}
+
 void interrupt_push(struct lwp *_Atomic *list, struct lwp *lwp) {
     struct lwp *first = atomic_load(list);
     do
@@ -165,10 +173,9 @@ static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, u
 
 /* Outside of sections, or at their end. False: it will be tried again. */
 static bool tell(struct lwp *self, ucontext_t *context) {
-    bool user = atomic_exchange(&self->user, false);
+    bool user = interrupt_asked(self);
     if ((!user && !interrupt_news(self->processor)) || stop(self, context, user ? CALL_USER : CALL_NEWS))
         return true;
-    atomic_store(&self->user, user);
     try_again(self, NO_SPARE);
     return false;
 }

@@ -117,13 +117,19 @@ static int add_processor(int number) {
     struct sa_processor *processor = &sa_processors[number];
     processor->number = number;
     if (!processor->watched) {
-        int error = make_thread(watch_standby, processor);
+        int error = alarms_add(processor);
         if (error)
             return error;
+        if ((error = make_thread(watch_standby, processor))) {
+            system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0);
+            return error;
+        }
         processor->watched = true;
     }
     return 0;
 }
+
+static bool leaves(const struct sa_processor *processor) { return atomic_load(&processor->wanted) & WANTED_LEAVES; }
 
 static int wanted_processors(int cpus) {
     int wanted = atomic_load(&activations.concurrency);
@@ -138,8 +144,8 @@ static void adjust(int cpus) {
         atomic_store(&activations.processors, --have); /* it has left */
         last = &sa_processors[have - 1];
     }
-    if (wanted < have && !atomic_load(&last->leaving)) {
-        atomic_store(&last->leaving, true);
+    if (wanted < have && !leaves(last)) {
+        atomic_fetch_or(&last->wanted, WANTED_LEAVES);
     } else if (wanted > have) {
         struct sa_processor *processor = &sa_processors[have];
         struct lwp *called = add_processor(have) == 0 ? lwp_take(processor) : NULL;
@@ -152,7 +158,7 @@ static void adjust(int cpus) {
         lwp_call(called, processor, CALL_NEWPROC, NULL, 0);
         return;
     }
-    if (atomic_load(&last->leaving)) {
+    if (leaves(last)) {
         struct lwp *carrier = atomic_load(&last->carrier);
         if (carrier && !interrupt_wake(carrier) && lwp_state(carrier) == LWP_RUNNING)
             interrupt_send(carrier);
@@ -280,13 +286,15 @@ int keeper_start(void) {
         return error;
     pthread_join(thread, NULL);
     read_cpus();
-    if ((error = make_spares()) || (error = add_processor(0)) || (error = make_thread(keeper, NULL)))
+    if ((!alarms_begun() && (error = make_thread(alarms_ring, NULL))) || (error = make_spares()))
         return error;
-    while (count_spares(false) == 0) {
+    while (!alarms_begun() || count_spares(false) == 0) {
         if (count_spares(true) == 0)
             return EAGAIN;
         struct timespec moment = {0, 100000};
         system_call(SYS_nanosleep, (long)&moment, 0, 0, 0, 0);
     }
-    return 0;
+    if ((error = add_processor(0)))
+        return error;
+    return make_thread(keeper, NULL);
 }

@@ -223,10 +223,17 @@ int sa_preempt(int id) {
         return fail(ESRCH);
     struct lwp *lwp = &sa_lwps[id - 1];
     enum lwp_state state = lwp_state(lwp);
-    if (state != LWP_RUNNING && state != LWP_LOST && state != LWP_RESUMED && state != LWP_IDLE && state != LWP_PARKED)
+    if (state != LWP_RUNNING && state != LWP_LOST && state != LWP_RESUMED && state != LWP_IDLE)
         return fail(ESRCH);
     atomic_store(&lwp->user, true);
-    if (!interrupt_wake(lwp) && lwp_state(lwp) != LWP_PARKED) /* else it looks when it has been resumed */
+    if (!interrupt_wake(lwp))
         interrupt_send(lwp);
+    return 0;
+}
+
+int sa_interrupt(int number) {
+    if (number < 0 || number >= SA_PROCESSORS_MOST || !atomic_load(&sa_processors[number].active))
+        return fail(ESRCH);
+    interrupt_processor(&sa_processors[number]);
     return 0;
 }

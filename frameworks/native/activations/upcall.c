@@ -138,7 +138,7 @@ _Noreturn static void make(struct lwp *self, struct sa_processor *processor, con
 static void leave(struct lwp *self, struct sa_processor *processor, struct lwp *about) {
     lwp_let_go(self);
     atomic_store(&processor->active, false);
-    atomic_store(&processor->leaving, false);
+    atomic_store(&processor->wanted, 0);
     atomic_store(&processor->carrier, NULL);
     if (about) {
         interrupt_push(&activations.removed, about);
@@ -172,6 +172,7 @@ void upcall_make(struct lwp *self) {
         break;
     case CALL_USER:
         atomic_store(&processor->carrier, self);
+        interrupt_answer(about, processor);
         upcall = (struct upcall){.type = SA_UPCALL_USER, .events = 1};
         add(self, 1, about);
         break;
@@ -183,7 +184,7 @@ void upcall_make(struct lwp *self) {
         break;
     case CALL_NEWS:
         atomic_store(&processor->carrier, self);
-        if (atomic_load(&processor->leaving)) {
+        if (atomic_load(&processor->wanted) & WANTED_LEAVES) {
             leave(self, processor, about);
             return;
         }
@@ -200,11 +201,12 @@ void upcall_idle(struct lwp *self) {
     struct sa_processor *processor = self->processor;
     struct upcall upcall;
     for (;;) {
-        if (atomic_load(&processor->leaving)) {
+        if (atomic_load(&processor->wanted) & WANTED_LEAVES) {
             leave(self, processor, NULL);
             return;
         }
-        if (atomic_exchange(&self->user, false)) {
+        if (interrupt_asked(self)) {
+            interrupt_answer(self, processor);
             self->sa.sa_context = NULL;
             add(self, 1, self);
             make(self, processor, &(struct upcall){.type = SA_UPCALL_USER, .events = 1});

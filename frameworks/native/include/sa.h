@@ -75,7 +75,7 @@ typedef void (*sa_upcall_t)(int type, struct sa_t *sas[], int events, int interr
          beside the BLOCKED one of the same activation, and overtake it in the library */
 #define SA_UPCALL_SIGNAL 4 /* arg is a siginfo_t; sas[1] is who caused it, if it is a fault */
 #define SA_UPCALL_SIGEV 5  /* never made */
-#define SA_UPCALL_USER 6   /* sa_preempt was called for sas[1] */
+#define SA_UPCALL_USER 6   /* sa_preempt was called for sas[1], or sa_interrupt for its processor */
 #define SA_UPCALL_NUPCALLS 7
 
 /* NetBSD's flag; upcalls for every preemption by another process are not made. */
@@ -115,9 +115,8 @@ int sa_enable(void);
  * unless the caller has no processor (EPERM). */
 int sa_yield(void);
 
-/* Interrupts the activation with USER, or wakes it from sa_yield: its context is NULL then. One that waits for
- * sa_resume is interrupted once it goes on. ESRCH: it does neither, nor has a processor. Also for kernel threads that
- * are no activations. */
+/* Interrupts the activation with USER, or wakes it from sa_yield: its context is NULL then. ESRCH: it has no processor.
+ * Also for kernel threads that are no activations. */
 int sa_preempt(int id);
 
 /* ---- What Linux needs beyond
@@ -126,6 +125,14 @@ int sa_preempt(int id);
 /* Goes on with an interrupted context, on the caller's processor. The caller's stack is not used any more. Each context
  * once. */
 __attribute__((noreturn)) void sa_resume(ucontext_t *context);
+
+/* As sa_preempt, for whatever a processor runs, or goes on with when it is in the library: how a library has another of
+ * its processors look at what it is to run. ESRCH: there is no such processor. */
+int sa_interrupt(int cpu);
+
+/* The same at an instant of CLOCK_MONOTONIC, in nanoseconds, and not at the one that was asked for before; 0: at none.
+ * What has blocked is not disturbed: whoever has the processor then makes the upcall. */
+int sa_alarm(int cpu, int64_t instant);
 
 /* The activation that the caller runs on; NULL: none. If it came back from the kernel unnoticed it is handed in first,
  * and the call returns once it has been resumed. Libraries call it first in whatever they do. Valid until the library

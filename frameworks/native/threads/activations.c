@@ -39,7 +39,6 @@ struct carrier {
 struct away {
     struct dispatcher_thread *thread;
     ucontext_t *context; /* once it is back */
-    int activation;
     int64_t since;
     struct away *next, **link; /* of those that have left their processors to others, somewhere in their code */
 };
@@ -58,8 +57,7 @@ static bool several;
 static struct dispatcher_guard inner; /* of the dispatcher: its lock */
 static struct {
     struct processor *_Atomic processor;
-    _Atomic int activation; /* that has entered it last, or was resumed */
-    char *left;             /* the stack of its last upcall; whoever has the processor gives it back */
+    char *left; /* the stack of its last upcall; whoever has the processor gives it back */
 } carried[SA_PROCESSORS_MOST];
 
 bool activations_running(void) { return running; }
@@ -140,7 +138,6 @@ static void follow(void) {
     struct carrier own = carrier_here();
     const struct sa_t *self = sa_self();
     dispatcher_carry_on(carried[self->sa_cpu].processor, own.error_number, own.exceptions);
-    carried[self->sa_cpu].activation = self->sa_id;
 }
 
 /* What has come back, by activation, and a list of them: UNBLOCKED may overtake BLOCKED, which then finds it here. */
@@ -220,18 +217,13 @@ static void block_unless_back(struct dispatcher_thread *self, int activation, st
     inner.leave();
 }
 
-/* The context goes on. Whoever ended its turn before has interrupted the caller, and not the context's activation. */
-static bool goes_on(const struct away *mine) {
-    int number = sa_self()->sa_cpu;
-    carried[number].activation = mine->activation;
-    return forking || !*(volatile bool *)&carried[number].processor->over;
-}
+/* The context goes on. Whoever ends its turn from now on finds it out, or has it interrupted. */
+static bool goes_on(void) { return forking || !*(volatile bool *)&carried[sa_self()->sa_cpu].processor->over; }
 
 /* Held once, as whoever has entered is: so it can leave that to the one that it goes on with. */
 static void upcall_of_several(int type, struct sa_t *sas[], int events, char *stack, struct away *mine) {
     if (type == SA_UPCALL_NEWPROC && events == 0) {
         struct carrier own = carrier_here();
-        carried[sas[0]->sa_cpu].activation = sas[0]->sa_id;
         dispatcher_process(carried[sas[0]->sa_cpu].processor, own.error_number, own.exceptions);
     }
     if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_USER) {
@@ -245,7 +237,7 @@ static void upcall_of_several(int type, struct sa_t *sas[], int events, char *st
             block_unless_back(self, sas[1]->sa_id, mine);
         else
             attend_for(mine);
-        while (!goes_on(mine))
+        while (!goes_on())
             attend_for(mine);
         tools_move_back(&self->context.tools, &own);
     }
@@ -261,7 +253,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
     struct carrier before = carrier;
     char *stack = stack_of(&before);
     const struct sa_t *last = sas[events + interrupted];
-    struct away mine = {.context = type == SA_UPCALL_BLOCKED ? NULL : last->sa_context, .activation = last->sa_id};
+    struct away mine = {.context = type == SA_UPCALL_BLOCKED ? NULL : last->sa_context};
     if (several)
         upcall_of_several(type, sas, events, stack, &mine);
     if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_SIGNAL) {
@@ -412,9 +404,8 @@ void activations_let_come(void) {
 }
 
 void activations_interrupt(uint32_t number) {
-    int error = errno;                         /* of the thread that calls */
-    atomic_thread_fence(memory_order_seq_cst); /* see goes_on */
-    sa_preempt(carried[number].activation);
+    int error = errno; /* of the thread that calls */
+    sa_interrupt((int)number);
     errno = error;
 }
 
