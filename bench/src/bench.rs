@@ -4,6 +4,7 @@ mod activations;
 mod check;
 mod freertos;
 mod large;
+mod missed;
 mod peers;
 mod processors;
 mod simulator;
@@ -118,6 +119,8 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{}\n", results::table(&goals))?;
     if !options.dry {
+        let missed = missed::of(&place.folder("bench/results")?)?;
+        results::put(&place.source("bench/README.md"), "missed", &missed)?;
         writeln!(out, "Every repeat: bench/results/*.json")?;
     }
     writeln!(out, "reached {} of {}", goals.iter().filter(|goal| goal.reached()).count(), goals.len())?;

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Goal {
     /// What was measured.
     pub what: String,
-    /// What it came to.
+    /// What it came to; NaN: it was not measured, which is a miss.
     pub value: f64,
     /// The bound.
     pub target: f64,
@@ -21,6 +21,9 @@ pub struct Goal {
     pub at_most: bool,
     /// Of value and bound: `×` the peer, ms.
     pub unit: &'static str,
+    /// Why it was missed, if that is told with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 impl Goal {
@@ -39,7 +42,7 @@ pub fn table(goals: &[Goal]) -> Table {
         let bound = if goal.at_most { "≤" } else { "≥" };
         table.add_row([
             goal.what.clone(),
-            format!("{:.2} {}", goal.value, goal.unit),
+            if goal.value.is_nan() { "–".to_owned() } else { format!("{:.2} {}", goal.value, goal.unit) },
             format!("{bound} {} {}", goal.target, goal.unit),
             (if goal.reached() { "reached" } else { "MISSED" }).to_owned(),
         ]);
@@ -85,14 +88,23 @@ pub fn write(path: &Path, question: &str, repeats: impl Serialize, goals: &[Goal
 ///
 /// Those of reading and writing it, and when it has no such lines.
 pub fn document(path: &Path, name: &str, text: &str) -> Result<()> {
+    let Machine { processor, processors, kernel, compiler } = Machine::this();
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d");
+    let made = format!("- Measured on {date}: {processor}, {processors} processors, Linux {kernel}, {compiler}.\n");
+    put(path, name, &(text.to_owned() + &made))
+}
+
+/// Puts `text` between these lines of a document, and nothing else.
+///
+/// # Errors
+///
+/// As above.
+pub fn put(path: &Path, name: &str, text: &str) -> Result<()> {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->\n"));
     let whole = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let parts = whole.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
     let (before, after) = parts.with_context(|| format!("{} has no lines {begin} and {end}", path.display()))?;
-    let Machine { processor, processors, kernel, compiler } = Machine::this();
-    let date = jiff::Timestamp::now().strftime("%Y-%m-%d");
-    let made = format!("- Measured on {date}: {processor}, {processors} processors, Linux {kernel}, {compiler}.\n");
-    std::fs::write(path, format!("{before}{begin}{text}{made}{end}{after}"))
+    std::fs::write(path, format!("{before}{begin}{text}{end}{after}"))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 

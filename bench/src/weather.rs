@@ -206,7 +206,8 @@ fn by_hand(place: &Place, host: &str, options: &Options) -> Result<Vec<Goal>> {
         station(place, host, scheduler, threads, options.calculations).map(|outcome| outcome.code as f64)
     };
     let (own_code, code_by_hand) = (code("weather")?, code(&in_c("by_hand")?)?);
-    let goal = |what: String, value: f64, target: f64| Goal { what, value, target, at_most: true, unit: "×" };
+    let goal =
+        |what: String, value: f64, target: f64| Goal { what, value, target, at_most: true, unit: "×", why: None };
     Ok(vec![
         goal(
             format!(

@@ -31,7 +31,14 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
         ("slowdown_computing", "computing while nothing blocks / without activations", 1.0, 1.01, "×"),
     ] {
         let values = figures.get(name).with_context(|| format!("nothing was said of {name}"))?;
-        goals.push(Goal { what: what.to_owned(), value: median(values) / scale, target, at_most: true, unit });
+        goals.push(Goal {
+            what: what.to_owned(),
+            value: median(values) / scale,
+            target,
+            at_most: true,
+            unit,
+            why: None,
+        });
     }
     Ok((serde_json::to_value(&figures)?, goals))
 }

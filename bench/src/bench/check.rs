@@ -53,7 +53,7 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
 }
 
 fn goal(name: &str, times: &[f64], target: f64) -> Goal {
-    Goal { what: name.to_owned(), value: median(times), target, at_most: true, unit: "ms" }
+    Goal { what: name.to_owned(), value: median(times), target, at_most: true, unit: "ms", why: None }
 }
 
 /// The time of one process, in milliseconds.

@@ -31,7 +31,8 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
     ] {
         let of = |name| figures.get(name).with_context(|| format!("nothing was said of {name}"));
         let ratios: Vec<f64> = of(ours)?.iter().zip(of(theirs)?).map(|(ours, theirs)| ours / theirs).collect();
-        goals.push(Goal { what: what.to_owned(), value: median(&ratios), target, at_most: true, unit: "×" });
+        goals
+            .push(Goal { what: what.to_owned(), value: median(&ratios), target, at_most: true, unit: "×", why: None });
     }
     Ok((serde_json::to_value(&figures)?, goals))
 }

@@ -43,7 +43,7 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
         for ((name, _, decisions), time) in SCENARIOS.iter().zip(&times).skip(1) {
             let value = f64::from(*decisions) / (time - times[0]) / 1e6;
             let what = format!("decisions simulated, {how}, {name}");
-            goals.push(Goal { what, value, target, at_most: false, unit: "M/s" });
+            goals.push(Goal { what, value, target, at_most: false, unit: "M/s", why: None });
         }
     }
     Ok((serde_json::to_value(&repeats)?, goals))

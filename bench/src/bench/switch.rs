@@ -65,6 +65,7 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
         target: 1.5,
         at_most: true,
         unit: "×",
+        why: None,
     }];
     Ok((serde_json::to_value(&figures)?, goals))
 }

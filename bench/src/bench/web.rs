@@ -62,6 +62,7 @@ pub fn measure(place: &Place, repeats: u32, seconds: u32) -> Result<(Value, Vec<
             target: 0.9,
             at_most: false,
             unit: "×",
+            why: None,
         });
         outcomes.insert(format!("CoW, {name}"), ours);
         outcomes.insert(format!("nginx, {name}"), theirs);

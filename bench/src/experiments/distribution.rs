@@ -29,6 +29,7 @@ pub fn judge(
                 target: bound,
                 at_most,
                 unit: "",
+                why: None,
             });
         }
     }

@@ -61,7 +61,7 @@ fn goal(description: &Description, cells: &[Cell], cell: &Cell, comparison: &Com
         Of::Unit(unit) => format!("{panel}{at}: {series}, in {unit}"),
     };
     let unit = if matches!(comparison.of, Of::Unit(_)) { "" } else { "×" };
-    Ok(Some(Goal { what, value, target: *at_most, at_most: true, unit }))
+    Ok(Some(Goal { what, value, target: *at_most, at_most: true, unit, why: None }))
 }
 
 fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {

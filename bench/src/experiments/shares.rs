@@ -90,6 +90,7 @@ pub fn judge(description: &Description, runs: &[Run], phases: &Phases, stacked: 
                 target: phases.within,
                 at_most: true,
                 unit: "",
+                why: None,
             };
             row.extend([format!("{:.3}", goal.value), (if goal.reached() { "yes" } else { "LOST" }).to_owned()]);
             outcome.table.add_row(row);

@@ -79,6 +79,8 @@ pub(super) struct World<'a, 's, R> {
 
 struct Live {
     kind: usize,
+    /// Into [`KindState::living`].
+    place: usize,
     /// Numbers are used again.
     life: u64,
     phase: usize,
@@ -352,6 +354,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 self.plans += 1;
                 self.lives[index] = Some(Live {
                     kind,
+                    place: self.kinds[kind].living.len(),
                     life: self.plans,
                     phase: 0,
                     left: None,
@@ -636,10 +639,15 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         }
         self.stops(processor);
         self.measures.ended(kind, thread, self.now);
-        self.lives[thread.0 as usize - 1] = None;
         let state = &mut self.kinds[kind];
-        if let Some(place) = state.living.iter().position(|one| *one == thread) {
-            state.living.swap_remove(place);
+        if let Some(ended) = self.lives[thread.0 as usize - 1].take() {
+            state.living.swap_remove(ended.place);
+            // The last one has its place now.
+            if let Some(moved) = state.living.get(ended.place)
+                && let Some(moved) = &mut self.lives[moved.0 as usize - 1]
+            {
+                moved.place = ended.place;
+            }
         }
         let joined = if state.living.is_empty() { std::mem::take(&mut state.joining) } else { Vec::new() };
         self.dispatcher.exits(processor)?;

@@ -32,33 +32,34 @@ const OPERATIONS: [Operation; 9] = [
     operation("lock_held", "the same, yielding while it is held"),
 ];
 
-/// All that the figures allow to be judged.
+/// All of them, whatever was measured: one of which a figure is missing has no value, and is missed.
 pub fn of(figures: &Figures) -> Vec<Goal> {
     let values = |program: &str, figure: &str| figures.get(program)?.get(figure).filter(|values| !values.is_empty());
     let mut goals = Vec::new();
     let mut add = |what: String, value: f64, target: f64, unit: &'static str| {
-        goals.push(Goal { what, value, target, at_most: true, unit });
+        goals.push(Goal { what, value, target, at_most: true, unit, why: None });
     };
     for operation in &OPERATIONS {
-        let Some(ours) = values(operation.ours, operation.figure) else { continue };
+        let ours = values(operation.ours, operation.figure);
         let beside = [
             (operation.of_switch, values(LIMIT, "switch"), "Boost's fcontext"),
             (operation.of_pthreads, values(PTHREADS, operation.figure), "pthreads"),
         ];
         for (target, theirs, name) in beside {
-            if let (Some(target), Some(theirs)) = (target, theirs) {
+            if let Some(target) = target {
                 add(format!("{} / {name}", operation.title), ratio(ours, theirs), target, "×");
             }
         }
         let best = figures
             .iter()
             .filter(|(program, _)| !program.starts_with("Catapults"))
-            .filter_map(|(program, of)| of.get(operation.figure).map(|values| (program, values)))
+            .filter_map(|(program, _)| Some((program, values(program, operation.figure)?)))
             .min_by(|one, other| median(one.1).total_cmp(&median(other.1)));
-        if let Some((best, theirs)) = best {
-            add(format!("{} / the best peer, {best}", operation.title), ratio(ours, theirs), 1.0, "×");
-        }
-        if let (true, Some(loaded)) = (operation.figure.starts_with("yield"), values(LOADED, operation.figure)) {
+        let name = best.map_or(String::new(), |(best, _)| format!(", {best}"));
+        let theirs = best.map(|(_, theirs)| theirs);
+        add(format!("{} / the best peer{name}", operation.title), ratio(ours, theirs), 1.0, "×");
+        if operation.figure.starts_with("yield") {
+            let loaded = values(LOADED, operation.figure);
             add(format!("{}, shared object / compiled in", operation.title), ratio(loaded, ours), 1.3, "×");
         }
     }
@@ -67,15 +68,14 @@ pub fn of(figures: &Figures) -> Vec<Goal> {
         ("memory_1000000 resident_bytes", "an idle thread of 1,000,000", 4200.0, "bytes"),
         ("memory_1000000 create", "creating 1,000,000 threads, each", 3000.0, "ns"),
     ] {
-        if let Some(ours) = values(COMPILED_IN, figure) {
-            add(title.to_owned(), median(ours), target, unit);
-        }
+        add(title.to_owned(), values(COMPILED_IN, figure).map_or(f64::NAN, |ours| median(ours)), target, unit);
     }
     goals
 }
 
-/// The median of the ratios of each round: what changes on the machine in between changes both.
-fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
+/// The median of the ratios of each round: what changes on the machine in between changes both. NaN, if one is missing.
+fn ratio(ours: Option<&Vec<f64>>, theirs: Option<&Vec<f64>>) -> f64 {
+    let (Some(ours), Some(theirs)) = (ours, theirs) else { return f64::NAN };
     median(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
 }
 
@@ -94,8 +94,11 @@ mod tests {
         note("one", "yield_2", 12.0);
         note("other", "yield_2", 8.0);
         let goals = of(&figures);
-        let told: Vec<(&str, f64, bool)> =
-            goals.iter().map(|goal| (goal.what.as_str(), goal.value, goal.reached())).collect();
+        let told: Vec<(&str, f64, bool)> = goals
+            .iter()
+            .filter(|goal| !goal.value.is_nan())
+            .map(|goal| (goal.what.as_str(), goal.value, goal.reached()))
+            .collect();
         assert_eq!(
             told,
             [
@@ -103,5 +106,15 @@ mod tests {
                 ("yield, 2 threads / the best peer, other", 1.25, false)
             ]
         );
+    }
+
+    #[test]
+    fn what_was_not_measured_is_missed() {
+        let goals = of(&Figures::new());
+        let missed = |what: &str| goals.iter().any(|goal| goal.what == what && !goal.reached());
+        assert!(missed("yield, 2 threads / Boost's fcontext"));
+        assert!(missed("a free mutex / the best peer"));
+        assert!(missed("an idle thread of 1,000,000"));
+        assert_eq!(goals.iter().filter(|goal| goal.reached()).count(), 0);
     }
 }
