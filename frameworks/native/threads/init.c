@@ -156,7 +156,7 @@ int catapults_init(const struct catapults_options *options) {
     error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);
     if (error)
         return error;
-    if (runtime.activations && (error = activations_start(runtime.several))) {
+    if (runtime.activations && ((error = load_prepare_elsewhere()) || (error = activations_start(runtime.several)))) {
         catapults_io_stop();
         return error;
     }

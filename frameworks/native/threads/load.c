@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,8 +26,8 @@ struct loading {
     const struct catapults_hierarchy **tree;
     int error;
 };
-static void *load_here(void *loading);
-static bool load_elsewhere(struct loading *loading);
+static void load_here(struct loading *loading);
+static void load_elsewhere(struct loading *loading);
 static const char *unusable(const struct catapults_hierarchy *hierarchy, char *text, size_t size);
 static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size);
 
@@ -54,32 +55,72 @@ int policy_load(const char *file, bool nodes, const struct catapults_policy **re
         return EINVAL;
     }
     struct loading loading = {path, file, nodes, result, tree, 0};
-    if (!runtime.started || !runtime.activations || !load_elsewhere(&loading))
-        load_here(&loading);
+    (runtime.started && runtime.activations ? load_elsewhere : load_here)(&loading);
     free(path);
     return loading.error;
 }
 
-static void *load_here(void *loading_) {
-    struct loading *loading = loading_;
+static void load_here(struct loading *loading) {
     loading->error = load(loading->path, loading->file, loading->nodes, loading->result, loading->tree);
-    return NULL;
 }
+
+/* ---- Elsewhere --------------------------------------------------------------------------------------------------- */
 
 /* On activations the caller may lose its processor to others while it has the locks of ld.so and libc: who makes kernel
  * threads needs those, and without these nobody takes over from whoever blocks. A kernel thread that is no activation
- * loses nothing. */
-static bool load_elsewhere(struct loading *loading) {
+ * loses nothing; it is made once, as making it takes such a lock, too. */
+static struct {
+    bool there;
+    sem_t free, asked, done; /* one loads at a time: `wanted` is of who has taken `free` */
+    struct loading *wanted;
+} elsewhere;
+
+static void await(sem_t *semaphore) {
+    while (sem_wait(semaphore) != 0)
+        ; /* EINTR */
+}
+
+static void *loader(void *unused) {
+    (void)unused;
+    for (;;) {
+        await(&elsewhere.asked);
+        load_here(elsewhere.wanted);
+        sem_post(&elsewhere.done);
+    }
+    return NULL;
+}
+
+int load_prepare_elsewhere(void) {
     pthread_t thread;
     pthread_attr_t attributes;
     sigset_t all;
+    if (elsewhere.there)
+        return 0;
+    sem_init(&elsewhere.free, 0, 1);
+    sem_init(&elsewhere.asked, 0, 0);
+    sem_init(&elsewhere.done, 0, 0);
     sigfillset(&all);
     pthread_attr_init(&attributes);
-    bool made = pthread_attr_setsigmask_np(&attributes, &all) == 0 &&
-                pthread_create(&thread, &attributes, load_here, loading) == 0;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int error = pthread_attr_setsigmask_np(&attributes, &all);
+    if (error == 0)
+        error = pthread_create(&thread, &attributes, loader, NULL);
     pthread_attr_destroy(&attributes);
-    return made && pthread_join(thread, NULL) == 0;
+    elsewhere.there = error == 0;
+    if (error)
+        runtime_report("there is no kernel thread to load policies by: %s", strerror(error));
+    return error;
 }
+
+static void load_elsewhere(struct loading *loading) {
+    await(&elsewhere.free);
+    elsewhere.wanted = loading;
+    sem_post(&elsewhere.asked);
+    await(&elsewhere.done);
+    sem_post(&elsewhere.free);
+}
+
+/* ---- Here -------------------------------------------------------------------------------------------------------- */
 
 static int load(const char *path, const char *file, bool nodes, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree) {

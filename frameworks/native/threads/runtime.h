@@ -43,6 +43,8 @@ __attribute__((format(printf, 1, 2))) void runtime_report(const char *format, ..
  * has some. */
 int policy_load(const char *file, bool nodes, const struct catapults_policy **policy,
                 const struct catapults_hierarchy **hierarchy);
+/* Before there are activations: from then on a kernel thread of its own loads policies. An error number, reported. */
+int load_prepare_elsewhere(void);
 
 /* Zeroed memory for an instance of it; NULL: there is none, which is reported. */
 void *policy_instance(const struct catapults_policy *policy);
