@@ -1,9 +1,9 @@
 /*
  * Random programs on several processors: threads that do everything, under policies that change, many of them in a tree
  * of schedulers that come and go, as processors do, preempted by time at short intervals. Each is a child, for which a
- * seed chooses everything but the instants. What must be so: no thread runs twice, locks exclude each other, every
- * thread ends, and every count agrees. A wake-up that is lost is a deadlock, which the runtime reports, or a program
- * that does not end.
+ * seed chooses everything but the instants; in half of them memory is refused and calls are interrupted. What must be
+ * so: no thread runs twice, locks exclude each other, every thread ends, and every count agrees. A wake-up that is lost
+ * is a deadlock, which the runtime reports, or a program that does not end.
  *
  *     processors_stress [SECONDS [SEED]]
  */
@@ -15,12 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "catapults.h"
+#include "stress/faults.h"
+#include "stress/require.h"
 
 enum { US = 1000, MS = 1000000, WORKERS = 20, ROUNDS = 120, PIPES = 3, PATIENCE = 60 /* seconds for a program */ };
 
@@ -36,16 +39,11 @@ static const char *file_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static void not_so(int line, const char *condition) {
+void not_so(const char *file, int line, const char *condition) {
     int error = errno;
-    fprintf(stderr, "%s:%d: not so: %s (errno %d)\n", file_of(__FILE__), line, condition, error);
+    fprintf(stderr, "%s:%d: not so: %s (errno %d)\n", file_of(file), line, condition, error);
     _exit(EXIT_FAILURE);
 }
-#define require(condition)                                                                                             \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            not_so(__LINE__, #condition);                                                                              \
-    } while (0)
 
 struct worker {
     /* For policies: whatever they import of this. */
@@ -63,12 +61,7 @@ static catapults_key_t key;
 static catapults_mutex_t gate = CATAPULTS_MUTEX_INITIALIZER;
 static int pipes[PIPES][2];
 
-static int any(struct worker *self, int below) {
-    self->random ^= self->random << 13;
-    self->random ^= self->random >> 7;
-    self->random ^= self->random << 17;
-    return (int)((self->random >> 20) % (unsigned)below);
-}
+static int any(struct worker *self, int below) { return (int)((next_random(&self->random) >> 20) % (unsigned)below); }
 
 __attribute__((noipa)) static int error_here(void) { return errno; }
 __attribute__((noipa)) static void set_error_here(int error) { errno = error; }
@@ -81,7 +74,9 @@ static void come_back(struct worker *self) {
 }
 
 static void begin_own_code(struct worker *self) {
+    faults_hold();
     require(catapults_setspecific(key, self) == 0);
+    faults_release();
     require(catapults_mutex_lock(&gate) == 0); /* until all are there */
     require(catapults_mutex_unlock(&gate) == 0);
     atomic_store(&self->runs, true);
@@ -151,7 +146,8 @@ static void grow_tree(struct worker *self) {
         struct catapults_scheduler_attributes attributes = {
             .name = name, .parent = any_scheduler(self), .policy = policy};
         int error = catapults_scheduler_add(&tree[tree_count].scheduler, &attributes);
-        require(error == 0 || error == EAGAIN || error == ENOTSUP); /* the last: nodes, in it or in what there is */
+        require(error == 0 || error == EAGAIN || error == ENOMEM ||
+                error == ENOTSUP); /* the last: nodes, in it or in what there is */
         if (error)
             continue;
         fprintf(stderr, "  %s: %s under %s\n", name, policy ? file_of(policy) : "built in",
@@ -353,8 +349,13 @@ static void use_child(struct worker *self) {
 static void use_pipe(struct worker *self) {
     char byte = 'b';
     int *ends = pipes[any(self, PIPES)];
-    require(catapults_write(ends[1], &byte, 1) == 1);
-    require(catapults_read(ends[0], &byte, 1) == 1 && byte == 'b');
+    ssize_t count;
+    while ((count = catapults_write(ends[1], &byte, 1)) < 0 && error_here() == ENOMEM)
+        ;
+    require(count == 1);
+    while ((count = catapults_read(ends[0], &byte, 1)) < 0 && error_here() == ENOMEM)
+        ;
+    require(count == 1 && byte == 'b');
 }
 
 /* Some requests are another server's. */
@@ -397,7 +398,7 @@ static void change_scheduler(struct worker *self) {
         return; /* it is under none */
     catapults_scheduler_t to = any_scheduler(self);
     int error = catapults_scheduler_attach(to ? to : catapults_scheduler_root());
-    require(error == 0 || error == EAGAIN || error == ENOSPC); /* the policy there may refuse it */
+    require(error == 0 || error == EAGAIN || error == ENOSPC || error == ENOMEM); /* the policy there may refuse it */
 }
 
 static void stay_put(struct worker *self) {
@@ -410,7 +411,9 @@ static void stay_put(struct worker *self) {
 
 static void fork_child(void) {
     pid_t pid = catapults_fork();
-    require(pid >= 0);
+    require(pid >= 0 || error_here() == ENOMEM || error_here() == EAGAIN);
+    if (pid < 0)
+        return;
     if (pid == 0) {
         catapults_t thread;
         int error = catapults_create(&thread, NULL, come_and_go, (void *)1);
@@ -419,7 +422,10 @@ static void fork_child(void) {
         _exit(7);
     }
     int status;
-    require(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && error_here() == EINTR)
+        ;
+    require(ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
 /* The system call itself: ThreadSanitizer does not follow handlers within its own. By a call that is not wrapped: the
@@ -458,10 +464,10 @@ static void wait_for_signal(struct worker *self) {
     sigaddset(&set, SIGUSR2);
     require(catapults_sigmask(SIG_BLOCK, &set, &before) == 0);
     if (any(self, 2)) {
-        require(catapults_kill(catapults_self(), SIGUSR2) == 0);
+        int error = catapults_kill(catapults_self(), SIGUSR2), number;
+        require(error == 0 || error == EAGAIN);
         catapults_yield();
-        int number;
-        require(catapults_sigwait(&set, &number) == 0 && number == SIGUSR2);
+        require(error != 0 || (catapults_sigwait(&set, &number) == 0 && number == SIGUSR2));
     } else {
         int number = catapults_sigtimedwait(&set, &info, catapults_now() + any(self, 200) * US);
         require(number == -1 && (error_here() == EAGAIN || error_here() == EINTR));
@@ -668,7 +674,7 @@ static void use_scheduler(struct worker *self) {
     struct catapults_scheduler_attributes attributes = {
         .name = "brief", .parent = any_scheduler(self), .policy = policies[any(self, policies_count)]};
     int error = catapults_scheduler_add(&scheduler, &attributes);
-    require(error == 0 || error == EAGAIN || error == ENOTSUP);
+    require(error == 0 || error == EAGAIN || error == ENOMEM || error == ENOTSUP);
     if (error)
         return;
     catapults_t threads[3];
@@ -701,14 +707,16 @@ static catapults_t any_thread(struct worker *self) {
 static void disturb(struct worker *self, bool replaces, bool forks) {
     switch (any(self, forks ? 13 : 12)) {
     case 0:
-    case 1:
-        require(catapults_set_processors(2 + any(self, 4)) == 0);
+    case 1: {
+        int error = catapults_set_processors(2 + any(self, 4));
+        require(error == 0 || error == EAGAIN || error == ENOMEM);
         break;
+    }
     case 2: {
         if (!replaces)
             break;
         int error = catapults_policy_replace(any_scheduler(self), policies[any(self, policies_count)]);
-        require(error == 0 || error == EAGAIN || error == ENOSPC || error == ENOTSUP);
+        require(error == 0 || error == EAGAIN || error == ENOSPC || error == ENOMEM || error == ENOTSUP);
         break;
     }
     case 3:
@@ -802,10 +810,12 @@ static void run(uint64_t seed) {
         require(catapults_create(&workers[i].thread, &attributes, work, &workers[i]) == 0);
     }
     make_groups(&self);
+    if (any(&self, 2))
+        faults_begin(next_random(&self.random));
     require(catapults_mutex_unlock(&gate) == 0);
-    while (!all_ended()) {
+    while (!all_ended())
         disturb(&self, replaces, forks);
-    }
+    faults_hold();
     for (int i = 0; i < WORKERS; i++) {
         void *result;
         require(catapults_join(workers[i].thread, &result) == 0 && result == &workers[i]);
@@ -862,6 +872,9 @@ int main(int count, char **arguments) {
     long long seed = count > 2 ? atoll(arguments[2]) : 1;
     if (seed < 0)
         seed = (long long)time(NULL) * 1000000;
+    size_t size = FAULTS * sizeof *faults_counted;
+    faults_counted = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    require(faults_counted != MAP_FAILED);
     unsetenv("CATAPULTS_POLICY");
     find_policies(POLICIES "/of_the_library");
     for (int i = 0; i < 3; i++) {
@@ -876,6 +889,7 @@ int main(int count, char **arguments) {
             return EXIT_FAILURE;
         programs++;
     } while (time(NULL) < end);
-    printf("processors_stress: %ld programs\n", programs);
+    printf("processors_stress: %ld programs, faults: %ld memory, %ld again, %ld interrupted\n", programs,
+           faults_counted[FAULT_MEMORY], faults_counted[FAULT_AGAIN], faults_counted[FAULT_INTERRUPTED]);
     return EXIT_SUCCESS;
 }

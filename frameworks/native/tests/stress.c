@@ -230,6 +230,7 @@ int main(int count, char **arguments) {
         perror("stress");
         return EXIT_FAILURE;
     }
+    faults_counted = totals->faults;
     unsetenv("CATAPULTS_POLICY");
     do {
         if (!succeeds((uint64_t)seed))

@@ -82,8 +82,8 @@ int catapults_sigaction(int signal, const struct sigaction *action, struct sigac
 /* As pthread_sigmask: 0, or EINVAL. What pends and is unblocked by it has been delivered when it returns. */
 int catapults_sigmask(int how, const sigset_t *set, sigset_t *before);
 
-/* As pthread_kill and pthread_sigqueue: 0, EINVAL, ESRCH (it has ended), EAGAIN (too many are queued). `signal` 0 only
- * asks. */
+/* As pthread_kill and pthread_sigqueue: 0, EINVAL, ESRCH (it has ended), EAGAIN (too many are queued, or no memory).
+ * `signal` 0 only asks. */
 int catapults_kill(catapults_t thread, int signal);
 int catapults_sigqueue(catapults_t thread, int signal, union sigval value);
 

@@ -4,30 +4,37 @@
  *
  * All of this is linked as code of the runtime: as functions of libc, for which these stand, it is not left halfway.
  */
-#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 
-#include "stress/stress.h"
+#include "stress/faults.h"
+#include "stress/require.h"
 
 static uint64_t state;
-static int rates[FAULTS]; /* one in so many; 0: never */
-static _Atomic int held = 1;
+static int rates[FAULTS];    /* one in so many; 0: never */
+static _Atomic int held = 1; /* until they begin */
 
-void count_fault(enum fault fault) { totals->faults[fault]++; }
+static _Atomic long counted_here[FAULTS];
+_Atomic long *faults_counted = counted_here;
+
+void count_fault(enum fault fault) { faults_counted[fault]++; }
 
 /* Several kernel threads may come here: a race costs a repetition of the random numbers, no more. */
-static bool fails(enum fault fault) {
-    if (held || !rates[fault])
-        return false;
-    uint64_t now = __atomic_load_n(&state, __ATOMIC_RELAXED), random = now;
+static uint64_t random_number(void) {
+    uint64_t random = __atomic_load_n(&state, __ATOMIC_RELAXED);
     next_random(&random);
     __atomic_store_n(&state, random, __ATOMIC_RELAXED);
-    if ((random >> 20) % (unsigned)rates[fault])
+    return random >> 20;
+}
+
+static bool fails(enum fault fault) {
+    if (held || !rates[fault] || random_number() % (unsigned)rates[fault])
         return false;
     count_fault(fault);
     return true;
@@ -59,7 +66,7 @@ REFUSED(int, pthread_create,
         (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
         (thread, attributes, start, argument), FAULT_AGAIN, EAGAIN, EAGAIN)
 REFUSED(ssize_t, recv, (int socket, void *buffer, size_t size, int flags), (socket, buffer, size, flags),
-        next_random(&state) % 2 ? FAULT_AGAIN : FAULT_INTERRUPTED, next_random(&state) % 2 ? EAGAIN : EINTR, -1)
+        random_number() % 2 ? FAULT_AGAIN : FAULT_INTERRUPTED, random_number() % 2 ? EAGAIN : EINTR, -1)
 REFUSED(ssize_t, send, (int socket, const void *buffer, size_t size, int flags), (socket, buffer, size, flags),
         FAULT_INTERRUPTED, EINTR, -1)
 REFUSED(int, epoll_pwait2,
@@ -75,20 +82,20 @@ static void interrupted(int signal) {
 
 static void send_signals(void) {
     struct sigaction action = {.sa_handler = interrupted}; /* no SA_RESTART */
-    require(sigaction(SIGUSR1, &action, NULL) == 0);
+    require(sigaction(SIGWINCH, &action, NULL) == 0);
     timer_t timer;
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGWINCH};
     require(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
-    long period = 100 * US + (long)(next_random(&state) % (2 * MS));
+    long period = 100000 + (long)(random_number() % 2000000);
     struct itimerspec often = {{0, period}, {0, period}};
     require(timer_settime(timer, 0, &often, NULL) == 0);
 }
 
 void faults_begin(uint64_t seed) {
-    state = seed;
+    state = seed | 1;
     for (int i = 0; i < FAULTS; i++)
-        rates[i] = next_random(&state) % 3 ? 4 + (int)(next_random(&state) % 60) : 0;
-    if (next_random(&state) % 2)
+        rates[i] = random_number() % 3 ? 4 + (int)(random_number() % 60) : 0;
+    if (random_number() % 2)
         send_signals();
-    held = 0;
+    faults_release();
 }

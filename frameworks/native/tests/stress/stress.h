@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "catapults.h"
-
-enum fault { FAULT_MEMORY, FAULT_AGAIN, FAULT_INTERRUPTED, FAULT_CLOSED, FAULT_SPARE, FAULTS };
+#include "stress/faults.h"
+#include "stress/require.h"
 
 /* In memory that all programs have in common. */
 struct totals {
@@ -42,19 +42,6 @@ struct worker {
 
 enum { US = 1000, MS = 1000000, WORKERS_MOST = 12 };
 
-#define require(condition)                                                                                             \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            not_so(__FILE__, __LINE__, #condition);                                                                    \
-    } while (0)
-void not_so(const char *file, int line, const char *condition);
-
-static inline uint64_t next_random(uint64_t *state) {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
 static inline int any(struct worker *self, int below) {
     return (int)((next_random(&self->random) >> 20) % (unsigned)below);
 }
@@ -75,15 +62,6 @@ struct scene {
 };
 extern const struct scene locks_scene, meetings_scene, lives_scene, ports_scene, descriptors_scene, policies_scene,
     kernel_scene;
-
-/* ---- faults.c ---------------------------------------------------------------------------------------------------- */
-
-/* Faults come from now on, of kinds and as often as the seed says. */
-void faults_begin(uint64_t seed);
-/* None comes between these, which nest: for what may not fail. */
-void faults_hold(void);
-void faults_release(void);
-void count_fault(enum fault fault);
 
 /* ---- steps.c ----------------------------------------------------------------------------------------------------- */
 
