@@ -22,7 +22,7 @@ POLICIES     := $(wildcard policies/*.sched)
 HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 # Folders of policies, hierarchies, scenarios and framework descriptions.
-FORMATTED    := policies tests/run frameworks bench/experiments
+FORMATTED    := policies tests/run frameworks bench/experiments bench/agreement
 # Rust that is in no workspace of ours.
 CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
 CLANG_FORMAT := clang-format-19
@@ -41,7 +41,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
     [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build test demo bench experiments guards explore mutants fuzz differential stress tsan pth-suite weather lint format clean
+.PHONY: help setup build test demo bench agreement experiments guards explore mutants fuzz differential stress tsan pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -114,6 +114,8 @@ test-bench:
 	@$(MAKE) -j$(JOBS) -C bench/native test
 	@$(MAKE) -C bench/experiments all
 	@$(BUILD)/bin/catapults-bench experiments --short
+	@$(MAKE) -C bench/agreement all
+	@$(BUILD)/bin/catapults-bench agreement --short
 
 test-policies:
 	@$(call say,policies: check)
@@ -183,6 +185,11 @@ bench: setup-build+demo+bench+freertos ## Measure beside peers, write bench/resu
 	@$(MAKE) -j$(JOBS) -C bench/native all
 	@$(MAKE) -C bench/peers all
 	@$(BUILD)/bin/catapults-bench bench
+
+agreement: setup-build+demo ## Compare what is simulated with what the native runtime then does: programs, and the web server; last line: the worst difference
+	@$(MAKE) programs frameworks policies applications
+	@$(MAKE) -C bench/agreement all
+	@$(BUILD)/bin/catapults-bench agreement
 
 experiments: setup-build+demo ## Repeat experiments of papers: a table, a check and a plot of each, in bench/results/experiments
 	@$(MAKE) programs frameworks policies

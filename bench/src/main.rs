@@ -1,5 +1,6 @@
 //! Measurements: of one policy beside another, and of ours beside its peers.
 
+mod agreement;
 mod bench;
 mod client;
 mod demo;
@@ -37,6 +38,8 @@ enum What {
     Bench(bench::Options),
     /// Repeat experiments of papers, each with its check and plot
     Experiments(experiments::Options),
+    /// Compare what is simulated with what the native runtime then does
+    Agreement(agreement::Options),
     /// Run the weather station on every host, under the generic scheduler and under its own
     Weather(weather::Options),
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         What::Demo(options) => demo::run(&place, options),
         What::Bench(options) => bench::run(&place, options),
         What::Experiments(options) => experiments::run(&place, options),
+        What::Agreement(options) => agreement::run(&place, options),
         What::Weather(options) => weather::run(&place, options),
     });
     match done {
