@@ -17,6 +17,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::bench;
 use crate::place::Place;
 use crate::process;
 use crate::results::{self, Goal};
@@ -29,10 +30,10 @@ use scenario::{Case, Fate, Response};
 #[derive(Args, Debug)]
 pub struct Options {
     /// How often each program runs; its medians are compared
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
     /// Seconds for each measurement of the server
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=60))]
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
     seconds: u32,
     /// Run everything once, and only a second of the server, to see that it runs; judge nothing, write nothing
     #[arg(long)]
@@ -133,6 +134,7 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
         let file = place.folder("bench/results")?.join("agreement.json");
         results::write(&file, "what is simulated beside what the native runtime does", found, &goals(&rows))?;
         results::document(&place.source("bench/README.md"), "agreement", &document(&rows, &calibration)?)?;
+        bench::list_missed(place)?;
         writeln!(out, "Every repeat: {}", place.short(&file))?;
     }
     let missed = rows.iter().filter(|row| row.is_missed()).count();

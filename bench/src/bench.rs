@@ -119,10 +119,19 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{}\n", results::table(&goals))?;
     if !options.dry {
-        let missed = missed::of(&place.folder("bench/results")?)?;
-        results::put(&place.source("bench/README.md"), "missed", &missed)?;
+        list_missed(place)?;
         writeln!(out, "Every repeat: bench/results/*.json")?;
     }
     writeln!(out, "reached {} of {}", goals.iter().filter(|goal| goal.reached()).count(), goals.len())?;
     Ok(())
+}
+
+/// Lists, in `bench/README.md`, the goals that were missed, of all files in `bench/results`.
+///
+/// # Errors
+///
+/// When one of these cannot be read, or is none of ours.
+pub fn list_missed(place: &Place) -> Result<()> {
+    let missed = missed::of(&place.folder("bench/results")?)?;
+    results::put(&place.source("bench/README.md"), "missed", &missed)
 }
