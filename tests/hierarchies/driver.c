@@ -23,11 +23,10 @@
 #include "dispatcher/scheduler.h"
 #include "dispatcher/trace.h"
 
-enum { THREADS = 4096, SCHEDULERS = 256, WORDS = 16, RECORDS = 1 << 18 };
+enum { SCHEDULERS = 256, WORDS = 16, RECORDS = 1 << 18 };
 
 static const struct catapults_hierarchy *hierarchy;
 static struct scheduler *schedulers[SCHEDULERS];
-static struct dispatcher_thread *threads[THREADS];
 static uintptr_t words[WORDS]; /* each names a thread that others may wait for */
 static unsigned long room;     /* for what any of the policies keeps of a thread */
 static int64_t clock_now;
@@ -135,9 +134,6 @@ static int given_count;
 
 static void adopted(struct dispatcher_thread *thread) {
     const struct catapults_policy *policy = thread->scheduler->policy;
-    if (thread->policy.number >= THREADS)
-        fatal("too many threads", "");
-    threads[thread->policy.number] = thread;
     for (uint32_t i = 0; i < policy->thread_imports_count; i++)
         for (int j = 0; j < given_count; j++)
             if (strcmp(policy->thread_imports[i].name, given[j].name) == 0)
@@ -184,13 +180,18 @@ static struct step next_step(uint32_t taker) {
 
 static bool is(const struct step *step, const char *word) { return strcmp(step->word, word) == 0; }
 
-static struct dispatcher_thread *named(const struct step *step) {
-    return step->number > 0 && step->number < THREADS ? threads[step->number] : NULL;
+/* The thread of that number; NULL: there is none. The dispatcher's own list: a host is not told of a thread whose
+ * policy imports nothing before the thread runs, and others can name it by then. */
+static struct dispatcher_thread *numbered(int64_t number) {
+    struct dispatcher_thread *thread = dispatcher_first_thread();
+    while (thread && thread->policy.number != number)
+        thread = dispatcher_next_thread(thread);
+    return thread;
 }
 
 /* Steps that anybody can take. False: it is another. */
 static bool from_outside(const struct step *step) {
-    struct dispatcher_thread *thread = named(step);
+    struct dispatcher_thread *thread = numbered(step->number);
     if (is(step, "with")) {
         strcpy(given[given_count].name, step->name);
         given[given_count++].value = step->number;
@@ -216,8 +217,7 @@ static void create(uint32_t under) {
     struct stack *stack = stack_take(64 << 10);
     struct dispatcher_thread *thread = new_record(); /* clear */
     uintptr_t top = (uintptr_t)stack & ~(uintptr_t)15;
-    if (dispatcher_create(schedulers[under], thread, stack, (void *)top, live, NULL))
-        threads[thread->policy.number] = NULL;
+    dispatcher_create(schedulers[under], thread, stack, (void *)top, live, NULL);
 }
 
 static void *new_instance(const struct catapults_policy *policy) { return allocate(policy->instance_size); }
@@ -304,7 +304,7 @@ static bool of_schedulers(const struct step *step) {
 static void take_steps(void) {
     for (;;) {
         struct step step = next_step(dispatcher_self()->policy.number);
-        struct dispatcher_thread *thread = named(&step);
+        struct dispatcher_thread *thread = numbered(step.number);
         processor_here()->patience = 1;
         if (from_outside(&step) || of_schedulers(&step))
             continue;
@@ -326,12 +326,11 @@ static void take_steps(void) {
         } else if (is(&step, "lock")) {
             lock(&words[step.number]);
         } else if (is(&step, "unlock")) {
-            unlock(&words[step.number], step.other ? threads[step.other] : NULL);
+            unlock(&words[step.number], numbered(step.other));
         } else if (is(&step, "redirect")) {
             redirect(thread, &words[step.other]);
         } else if (is(&step, "exit")) {
             dispatcher_own_turn();
-            threads[dispatcher_self()->policy.number] = NULL;
             dispatcher_exit(NULL);
         } else {
             block(step.word);
