@@ -79,6 +79,7 @@ struct lwp {
     int file;            /* /proc/self/task/…/syscall */
     int retry, ticks;    /* timers: of the clock, for sections; of its CPU time */
     int tries, steps;    /* of an interruption that found a section */
+    bool retries;        /* `retry` is set */
     _Atomic bool pinned; /* to the CPU of its processor, until it is called */
     char *base;          /* of the stack on which it waits as a spare: the top */
 
@@ -223,6 +224,8 @@ void interrupt_send(struct lwp *lwp);
 void interrupt_processor(struct sa_processor *processor);
 /* The caller, which is about to end its last hold, is stopped for what was put off. False: not now. */
 bool interrupt_here(struct lwp *self);
+/* The caller is not tried again: no call that it makes later is to be broken off for that. Signals are masked. */
+void interrupt_no_more(struct lwp *self);
 /* The caller has been given a processor: hears of what has come up meanwhile. */
 void interrupt_given(struct lwp *self);
 /* The activation has come back from the kernel. Returns when it has a processor. */

@@ -28,11 +28,12 @@ bool interrupt_in_section(uint64_t pc) {
 
 void interrupt_send(struct lwp *lwp) { system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0); }
 
-/* Who gets the processor meanwhile looks for it, and so does who is LOST, whichever way that ends. */
+/* Who gets the processor meanwhile looks for it, and so does who is LOST, whichever way that ends. The call of one that
+ * has blocked, and has the processor still, is not broken off: that is told first. */
 void interrupt_processor(struct sa_processor *processor) {
     atomic_fetch_or(&processor->wanted, WANTED_USER);
     struct lwp *lwp = atomic_load(&processor->carrier);
-    if (lwp && !interrupt_wake(lwp) && lwp_state(lwp) == LWP_RUNNING)
+    if (lwp && !interrupt_wake(lwp) && watch_look(processor, true) != LOOK_TAKEN && lwp_state(lwp) == LWP_RUNNING)
         interrupt_send(lwp);
 }
 
@@ -85,9 +86,15 @@ bool interrupt_regain(struct lwp *self) {
     }
 }
 
-static void try_again(const struct lwp *self, long nanoseconds) {
+static void try_again(struct lwp *self, long nanoseconds) {
     struct itimerspec soon = {.it_value = {0, nanoseconds}};
+    self->retries = nanoseconds != 0;
     system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0);
+}
+
+void interrupt_no_more(struct lwp *self) {
+    if (UNLIKELY(self->retries))
+        try_again(self, 0);
 }
 
 void interrupt_given(struct lwp *self) {
@@ -174,6 +181,7 @@ static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, u
 /* Outside of sections, or at their end. False: it will be tried again. */
 static bool tell(struct lwp *self, ucontext_t *context) {
     bool user = interrupt_asked(self);
+    interrupt_no_more(self);
     if ((!user && !interrupt_news(self->processor)) || stop(self, context, user ? CALL_USER : CALL_NEWS))
         return true;
     try_again(self, NO_SPARE);

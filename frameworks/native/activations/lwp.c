@@ -134,6 +134,7 @@ _Noreturn void lwp_wait(void *unused) {
     struct lwp *self = sa_here;
     for (;;) {
         signal_mask(SIGNALS_ALL);
+        interrupt_no_more(self);
         self->processor = NULL;
         atomic_store(&self->held, 0); /* not before lwp_let_go: it would seem to have blocked with the processor */
         atomic_store(&self->user, false);

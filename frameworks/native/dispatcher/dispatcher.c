@@ -854,68 +854,7 @@ __attribute__((flatten)) void dispatcher_exit(struct dispatcher_thread *heir) {
         exit_flat(here, self, heir);
 }
 
-/* ---- Preemption by time ------------------------------------------------------------------------------------------ */
-
-static __attribute__((noinline)) void interrupt(void);
-static void raise_tick(struct dispatcher_thread *turn);
-
-TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
-    struct processor *here = processor_here();
-    if (here->polling) {
-        here->came = true;
-        return false;
-    }
-    if (!may_leave || here->current->held) {
-        here->late = true;
-        here->patience = 0;
-        return true;
-    }
-    struct processor *before = dispatcher_keep_here();
-    interrupt();
-    dispatcher_keep_as(before);
-    return false;
-}
-
-TOOLS_UNSEEN struct processor *dispatcher_keep_here(void) {
-    struct processor *here = processor_here(), *before = here->current->kept_on;
-    here->current->kept_on = here;
-    if (dispatcher.several)
-        dispatcher.picky = true;
-    return before;
-}
-
-TOOLS_UNSEEN void dispatcher_keep_as(struct processor *before) { processor_here()->current->kept_on = before; }
-
-static void interrupt(void) {
-    dispatcher_enter();
-    struct processor *here = processor_here();
-    bool was_armed = here->armed != 0;
-    here->armed = 0;
-    here->late = false;
-    charge_samples(here);
-    tell(here->turn->scheduler, true);
-    dispatcher_look(dispatcher.host->now());
-    raise_tick(here->turn);
-    dispatcher_arm(here);
-    if (UNLIKELY(dispatcher.several) && was_armed && here->armed)
-        dispatcher_interrupt_others();
-    preempt();
-    dispatcher_leave();
-}
-
-/* At the scheduler of the thread and at those above it, as long as something waits there. */
-static void raise_tick(struct dispatcher_thread *turn) {
-    struct dispatcher_thread *runs = turn;
-    for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
-        bool others = UNLIKELY(dispatcher.several) ? dispatcher_ready_at(scheduler) > 0 : scheduler->runnable > 1;
-        if (HAS(scheduler, tick) && others && !taken_from(runs) && dispatcher_is_runnable(runs)) {
-            const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
-            if (UNLIKELY(stop))
-                dispatcher_contain(scheduler, "tick", stop, NULL, turn);
-        }
-        runs = dispatcher_above(runs);
-    }
-}
+/* ---- Signals ----------------------------------------------------------------------------------------------------- */
 
 TOOLS_UNSEEN void dispatcher_signalled(void) {
     dispatcher.signalled = true;
@@ -927,15 +866,7 @@ void dispatcher_expect_signals(bool expected) {
     dispatcher.signals_begun = true;
 }
 
-void dispatcher_hold(void) {
-    processor_here()->current->held++;
-    __asm__ volatile("" ::: "memory");
-}
-
-void dispatcher_release(void) {
-    __asm__ volatile("" ::: "memory");
-    processor_here()->current->held--;
-}
+/* ---- Kernel threads ---------------------------------------------------------------------------------------------- */
 
 void dispatcher_carry(int *error_number, struct dispatcher_exceptions *exceptions) {
     struct processor *here = processor_here();

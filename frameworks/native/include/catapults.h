@@ -68,7 +68,9 @@ struct catapults_options {
  * the others go on, and event_raised says that it is back. With several `processors`, at most 64, all of them are
  * left so. Then, until a later version:
  *
- * - Threads are not preempted by time; one that comes back may take the processor from another, if the policy says so.
+ * - A thread is preempted by time wherever it is but in the runtime, in libc, too: it goes on on its kernel thread.
+ *   Who needs a lock that it has there blocks in the kernel, and leaves the processor. One that comes back from the
+ *   kernel may take the processor from another, if the policy says so.
  * - The driver is epoll; asking for io_uring is EINVAL. What a disk has to be waited for (catapults_read of a file,
  *   catapults_sendfile_until, a page of a mapped file) holds the processor no more.
  * - Threads run on several kernel threads, for each processor on one at a time. thread_local variables,
@@ -83,7 +85,8 @@ struct catapults_options {
  * - A child of catapults_fork goes on without activations. fork(2) waits for the locks of libc's allocator: so
  *   threads that have been left in the middle of their code go on first, those that are back from the kernel, and
  *   those that have been there for less than 20 ms; the call takes at most 200 ms more by that. A thread that is
- *   blocked in the middle of malloc for longer, for a page that a slow disk has, makes it wait for ever.
+ *   blocked in the middle of malloc for longer, for a page that a slow disk has, makes it wait for ever. Threads that
+ *   were preempted in the application's own code are not waited for.
  */
 
 /*
@@ -100,7 +103,7 @@ struct catapults_options {
  *   that uses it before such a call and after it asks for it in a function of its own (noipa).
  * - Variables that a policy imports are read at any time: they are to be changed by atomic stores.
  * - catapults_suspend does not wait until the thread has stopped: it does so in its next call, or when it is
- * interrupted.
+ *   interrupted.
  * - A thread that is preempted by time goes on on the same kernel thread.
  * - Who waits lends its turns (1996, §3.4) to a thread that no processor runs; while one does, it is blocked.
  * - Until a later version: ENOTSUP: with activations signals of threads (signals.h).

@@ -17,18 +17,23 @@
 #define BATCH 256 /* events per epoll_wait */
 
 static int epoll = -1;
-static int kicks = -1; /* an eventfd that ends the sleep of another processor; -1: not needed yet */
+static int kicks = -1; /* an eventfd that ends the sleep of another processor; -1: there is none */
 
 static void poll_epoll(int64_t instant);
 static int wait_for_events(struct epoll_event *events, int64_t instant);
-static void start_kicks(void);
+static void stop_epoll(void);
+static int start_kicks(void);
 static int sleep_until(struct epoll_event *events, int64_t instant);
 static int remember(int descriptor, struct io_descriptor *state);
 
 static int start_epoll(bool several) {
-    (void)several;
     epoll = epoll_create1(EPOLL_CLOEXEC);
-    return epoll >= 0 ? 0 : errno;
+    if (epoll < 0)
+        return errno;
+    int error = several ? start_kicks() : 0; /* at once: who is about to sleep may be kicked before */
+    if (error)
+        stop_epoll();
+    return error;
 }
 
 static void stop_epoll(void) {
@@ -104,8 +109,6 @@ static int wait_for_events(struct epoll_event *events, int64_t instant) {
     if (instant <= 0)
         return epoll_wait(epoll, events, BATCH, 0);
     if (dispatcher_guard.several) {
-        if (kicks < 0)
-            start_kicks();
         dispatcher_leave();
         int count = sleep_until(events, instant);
         dispatcher_enter();
@@ -114,10 +117,10 @@ static int wait_for_events(struct epoll_event *events, int64_t instant) {
     return sleep_until(events, instant);
 }
 
-static void start_kicks(void) {
+static int start_kicks(void) {
     kicks = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = kicks};
-    epoll_ctl(epoll, EPOLL_CTL_ADD, kicks, &event);
+    return kicks >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, kicks, &event) == 0 ? 0 : errno;
 }
 
 static int sleep_until(struct epoll_event *events, int64_t instant) {

@@ -1,6 +1,5 @@
 /*
- * The same with activations: all that needs no preemption by time.
+ * The same with activations: all that goes with them.
  */
 #define ACTIVATED
-#pragma GCC diagnostic ignored "-Wunused-function"
 #include "processors.c"

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "contexts/tools.h"
+#include "preemption/preemption.h"
 #include "sa.h"
 #include "threads/runtime.h"
 #include "threads/signals.h"
@@ -51,6 +52,7 @@ static struct dispatcher_exceptions no_exceptions;
 static char *stacks;
 
 static bool running;
+static bool preempts;
 
 /* Where there are several processors. */
 static bool several;
@@ -194,12 +196,21 @@ static bool is_back(int activation) { return back[activation].context != NULL; }
 
 static bool is_forking(int unused) { return (void)unused, forking; }
 
+/* Time is up, or a processor was interrupted by another. What must not be left is interrupted again. */
+static void look_at_time(void) {
+    enum { SOON = 100000 }; /* nanoseconds */
+    if (preempts && dispatcher_interrupted_within())
+        sa_alarm(sa_self()->sa_cpu, catapults_now() + SOON);
+}
+
 /* In the name of a thread that was interrupted, which may lose the processor. */
-static void attend_for(struct away *mine) {
+static void attend_for(int type, struct away *mine) {
     if (!processors_lock_unless(is_forking, 0))
         return;
     set_aside(mine);
     attend();
+    if (type == SA_UPCALL_USER)
+        look_at_time();
     take_up(mine);
     inner.leave();
 }
@@ -236,9 +247,9 @@ static void upcall_of_several(int type, struct sa_t *sas[], int events, char *st
         if (type == SA_UPCALL_BLOCKED)
             block_unless_back(self, sas[1]->sa_id, mine);
         else
-            attend_for(mine);
+            attend_for(type, mine);
         while (!goes_on())
-            attend_for(mine);
+            attend_for(SA_UPCALL_UNBLOCKED, mine);
         tools_move_back(&self->context.tools, &own);
     }
     int number = sa_self()->sa_cpu;
@@ -256,7 +267,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
     struct away mine = {.context = type == SA_UPCALL_BLOCKED ? NULL : last->sa_context};
     if (several)
         upcall_of_several(type, sas, events, stack, &mine);
-    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_SIGNAL) {
+    if (type != SA_UPCALL_NEWPROC) {
         struct dispatcher_thread *self = dispatcher_self();
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
@@ -267,8 +278,10 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
             set_aside(&mine);
             if (type == SA_UPCALL_UNBLOCKED)
                 unblock(sas, events);
-            else
+            else if (type == SA_UPCALL_SIGNAL)
                 signal_came(argument);
+            else
+                look_at_time();
             take_up(&mine);
         }
         tools_move_back(&self->context.tools, &own);
@@ -409,14 +422,32 @@ void activations_interrupt(uint32_t number) {
     errno = error;
 }
 
+/* ---- Preemption by time ------------------------------------------------------------------------------------------ */
+
+static void arm(int64_t instant) { sa_alarm(several ? (int)processor_here()->number : 0, instant); }
+
+void activations_preempt(struct dispatcher_host *host) {
+    preempts = true;
+    host->arm = arm;
+}
+
 /* ---- Fork -------------------------------------------------------------------------------------------------------- */
 
 enum { MILLISECOND = 1000000, WITHIN_LIBC = 20 * MILLISECOND, WAITED_FOR = 200 * MILLISECOND };
 
+/* Its own code, where it has no lock of libc's. */
+static bool in_application(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return preemption_is_application((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
+#else
+    return preemption_is_application((uintptr_t)context->uc_mcontext.pc);
+#endif
+}
+
 /* Whether a thread may have been left in the middle of malloc. In the kernel it is for a page then, or for memory. */
 static bool may_have_locks(int64_t now) {
     for (const struct away *one = aside; one; one = one->next)
-        if (one->context || now - one->since < WITHIN_LIBC)
+        if (one->context ? !in_application(one->context) : now - one->since < WITHIN_LIBC)
             return true;
     return false;
 }

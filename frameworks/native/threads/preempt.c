@@ -13,6 +13,8 @@ enum { TICK = 4000000 }; /* nanoseconds */
 
 static bool started; /* the kernel thread can be interrupted */
 static bool preempts;
+static struct dispatcher_host *by_upcalls; /* whose threads activations preempt; NULL: they do not */
+static int without_upcalls;                /* 0: its children can be preempted; or why not */
 
 static TOOLS_UNSEEN bool see_to_it(enum preemption_where where) {
     bool again = false;
@@ -62,6 +64,11 @@ void preempt_for_signals(void) {
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
     host->arm = NULL;
     host->tick = options->tick > 0 ? options->tick : TICK;
+    if (runtime.activations && !options->cooperative) {
+        activations_preempt(host);
+        by_upcalls = host;
+        without_upcalls = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
+    }
     if (runtime.activations || (options->cooperative && !runtime.several))
         return;
     /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
@@ -90,7 +97,14 @@ void preempt_attach(void) {
 }
 
 void preempt_restart(void) {
-    int error = started ? preemption_attach() : 0;
+    int error = by_upcalls ? without_upcalls : 0;
+    if (!error && (started || by_upcalls))
+        error = preemption_attach();
+    if (by_upcalls) {
+        started = preempts = !error;
+        by_upcalls->arm = preempts ? preemption_arm : NULL;
+        by_upcalls = NULL;
+    }
     if (error)
         runtime_report("no thread of the child is preempted by time: %s", strerror(error));
 }

@@ -105,6 +105,9 @@ void activations_let_come(void);
 /* Has the thread that runs on another processor find out that its turn is over. */
 void activations_interrupt(uint32_t number);
 
+/* Sets host->arm: threads are preempted by time. */
+void activations_preempt(struct dispatcher_host *host);
+
 /* Around fork, which waits for the locks of libc's allocator. The first waits until threads that may have one have gone
  * on, and may run others. */
 void activations_before_fork(void);

@@ -6,8 +6,8 @@
  * that ends). What is directed at a thread that blocks it pends there. One for the process goes to the thread that has
  * waited for it longest in catapults_sigwait; else to the thread that runs, or one of those that run, where the kernel
  * has delivered it before others; else to the oldest one that neither blocks it nor is suspended, which mostly is main;
- * and pends at the process while all block it. Standard signals pend once,
- * those from SIGRTMIN on queue with their values; the lowest number is delivered first.
+ * and pends at the process while all block it. Standard signals pend once, those from SIGRTMIN on queue with their
+ * values; the lowest number is delivered first.
  *
  * Handlers are installed with catapults_sigaction. One runs in the context of its thread, on its stack, with its errno:
  *
@@ -52,8 +52,8 @@
  *   does, unless it leaves by catapults_siglongjmp. What kill(2) sends to the process itself may be handled by a thread
  *   that runs elsewhere, after kill has returned (what raise(3) and catapults_kill send to the caller is handled
  *   before); and signals that queue, sent from outside by sigqueue(2), may overtake each other where the kernel
- * delivers them to two processors at once: those of catapults_sigqueue never do. A system call of the application's own
- * is made again after a handler of catapults_kill.
+ *   delivers them to two processors at once: those of catapults_sigqueue never do. A system call of the application's
+ *   own is made again after a handler of catapults_kill.
  * - With several processors and catapults_options.activations: ENOTSUP, until a later version.
  * - With catapults_options.activations a thread that computes gets its signals when it calls this interface next.
  */

@@ -161,13 +161,13 @@ int64_t catapults_now(void);
  *   by single turns, for bills.
  *
  * - Statistical: whoever has a processor when its kernel thread has used another `tick` (catapults_options, 4 ms) of
- * CPU time is charged for all of that. No event costs anything; the program is interrupted once for each tick that it
- *   runs, at which the kernel stops it anyway, and never while it has nothing to run. What the kernel gives to other
- *   processes is nobody's. The sum is right to a tick for each processor; of a thread that was charged n ticks, in
- *   turns that are short, some square root of n are chance: 10% after 0.4 s, 3% after 4 s. A thread whose turns begin
- * and end with the kernel's clock, by sleeping for a tick and running for less than one, can stay unseen. A tick that
- * is shorter than the kernel's own (CONFIG_HZ) is no more exact, and on a busy machine the kernel can be late by some
- * of its ticks. For long runs with many switches, and policies that compare shares.
+ *   CPU time is charged for all of that. No event costs anything; the program is interrupted once for each tick that
+ *   it runs, at which the kernel stops it anyway, and never while it has nothing to run. What the kernel gives to
+ *   other processes is nobody's. The sum is right to a tick for each processor; of a thread that was charged n ticks,
+ *   in turns that are short, some square root of n are chance: 10% after 0.4 s, 3% after 4 s. A thread whose turns
+ *   begin and end with the kernel's clock, by sleeping for a tick and running for less than one, can stay unseen. A
+ *   tick that is shorter than the kernel's own (CONFIG_HZ) is no more exact, and on a busy machine the kernel can be
+ *   late by some of its ticks. For long runs with many switches, and policies that compare shares.
  */
 void catapults_account(void);
 int64_t catapults_consumed(catapults_t thread);

@@ -1,0 +1,100 @@
+/*
+ * What is done when a processor has been interrupted: the policy's timers, `tick`, and what has happened outside. Each
+ * may cost the thread that runs its processor.
+ */
+#include "contexts/tools.h"
+#include "dispatcher/raise_loaded.h"
+#include "dispatcher/state.h"
+
+enum interruption { NOTHING_RUNS, LATER, NOW };
+
+static enum interruption look(bool may_leave);
+static __attribute__((noinline)) void interrupt(void);
+static void see_to_what_is_due(void);
+static void raise_tick(struct dispatcher_thread *turn);
+
+TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
+    enum interruption when = look(may_leave);
+    if (when != NOW)
+        return when == LATER;
+    struct processor *before = dispatcher_keep_here();
+    interrupt();
+    dispatcher_keep_as(before);
+    return false;
+}
+
+bool dispatcher_interrupted_within(void) {
+    enum interruption when = look(true);
+    if (when == NOW)
+        see_to_what_is_due();
+    return when == LATER;
+}
+
+static TOOLS_UNSEEN enum interruption look(bool may_leave) {
+    struct processor *here = processor_here();
+    if (here->polling) {
+        here->came = true;
+        return NOTHING_RUNS;
+    }
+    if (!may_leave || here->current->held) {
+        here->late = true;
+        here->patience = 0;
+        return LATER;
+    }
+    return NOW;
+}
+
+TOOLS_UNSEEN struct processor *dispatcher_keep_here(void) {
+    struct processor *here = processor_here(), *before = here->current->kept_on;
+    here->current->kept_on = here;
+    if (dispatcher.several)
+        dispatcher.picky = true;
+    return before;
+}
+
+TOOLS_UNSEEN void dispatcher_keep_as(struct processor *before) { processor_here()->current->kept_on = before; }
+
+static void interrupt(void) {
+    dispatcher_enter();
+    see_to_what_is_due();
+    dispatcher_leave();
+}
+
+static void see_to_what_is_due(void) {
+    struct processor *here = processor_here();
+    bool was_armed = here->armed != 0;
+    here->armed = 0;
+    here->late = false;
+    charge_samples(here);
+    tell(here->turn->scheduler, true);
+    dispatcher_look(dispatcher.host->now());
+    raise_tick(here->turn);
+    dispatcher_arm(here);
+    if (UNLIKELY(dispatcher.several) && was_armed && here->armed)
+        dispatcher_interrupt_others();
+    dispatcher_unblocked();
+}
+
+/* At the scheduler of the thread and at those above it, as long as something waits there. */
+static void raise_tick(struct dispatcher_thread *turn) {
+    struct dispatcher_thread *runs = turn;
+    for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
+        bool others = UNLIKELY(dispatcher.several) ? dispatcher_ready_at(scheduler) > 0 : scheduler->runnable > 1;
+        if (HAS(scheduler, tick) && others && !taken_from(runs) && dispatcher_is_runnable(runs)) {
+            const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
+            if (UNLIKELY(stop))
+                dispatcher_contain(scheduler, "tick", stop, NULL, turn);
+        }
+        runs = dispatcher_above(runs);
+    }
+}
+
+void dispatcher_hold(void) {
+    processor_here()->current->held++;
+    __asm__ volatile("" ::: "memory");
+}
+
+void dispatcher_release(void) {
+    __asm__ volatile("" ::: "memory");
+    processor_here()->current->held--;
+}

@@ -1,0 +1,5 @@
+/*
+ * The same with activations.
+ */
+#define ACTIVATED
+#include "preempted.c"
