@@ -104,8 +104,8 @@ pub struct Explore {
     /// Unless the comment at the head of the policy states it, in a part `// Starves:` that says whom and when.
     #[arg(long)]
     pub fair: bool,
-    /// Write the first counterexample as a script that replays
-    #[arg(long, value_name = "FILE.script")]
+    /// Write the first counterexample as a scenario that fails, or as a script that replays
+    #[arg(long, value_name = "FILE.scenario|FILE.script")]
     pub save: Option<PathBuf>,
     /// The policies (.sched)
     #[arg(value_name = "FILE", required = true)]

@@ -204,13 +204,19 @@ fn quoted(command: &[String]) -> String {
 
 /// What could not be written, and why.
 pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let elsewhere = "choose another place with --output, or make this one writable";
+    unwritable_by("--output", path, error)
+}
+
+/// The same where another option says where it is to be written.
+pub fn unwritable_by(option: &str, path: &Path, error: &io::Error) -> Failure {
+    let elsewhere = format!("choose another place with {option}, or make this one writable");
+    let in_the_way = format!("a file stands where a folder should be; choose another place with {option}");
     let advice = [
-        (io::ErrorKind::NotFound, elsewhere),
-        (io::ErrorKind::PermissionDenied, elsewhere),
-        (io::ErrorKind::ReadOnlyFilesystem, elsewhere),
-        (io::ErrorKind::NotADirectory, "a file stands where a folder should be; choose another place with --output"),
-        (io::ErrorKind::AlreadyExists, "a file stands where a folder should be; choose another place with --output"),
+        (io::ErrorKind::NotFound, elsewhere.as_str()),
+        (io::ErrorKind::PermissionDenied, &elsewhere),
+        (io::ErrorKind::ReadOnlyFilesystem, &elsewhere),
+        (io::ErrorKind::NotADirectory, &in_the_way),
+        (io::ErrorKind::AlreadyExists, &in_the_way),
         (io::ErrorKind::IsADirectory, "a folder of this name is in the way; remove it, or choose another place"),
         (io::ErrorKind::StorageFull, "make room on the disk"),
     ];

@@ -122,15 +122,22 @@ pub fn compile_scenarios<S: Surroundings>(
     let drafts = if said.has_errors() { Vec::new() } else { drafts };
     scenario::twice(&drafts, &mut said);
     for draft in drafts.iter().filter(|draft| wanted(&draft.name.text)) {
-        match surroundings.policy(draft) {
-            scenario::Found::Policy(policy) => {
-                let mut numbers = |file: &scenario::FileName| surroundings.numbers(file);
-                let checked = scenario::check(draft, &policy.subject(), framework, &mut numbers, &mut said);
-                scenarios.extend(checked.map(|scenario| (scenario, policy)));
+        let policy = match surroundings.policy(draft) {
+            scenario::Found::Policy(policy) => Some(policy),
+            scenario::Found::Refused => {
+                refused = true;
+                None
             }
-            scenario::Found::Refused => refused = true,
-            scenario::Found::None(why, help) => said.push(scenario::without_policy(draft, why, help)),
-        }
+            scenario::Found::None(why, help) => {
+                said.push(scenario::without_policy(draft, why, help));
+                None
+            }
+        };
+        let subject = policy.as_ref().map_or(scenario::Subject::UNKNOWN, |policy| policy.subject());
+        let mut numbers = |file: &scenario::FileName| surroundings.numbers(file);
+        let checked = scenario::check(draft, &subject, framework, &mut numbers, &mut said);
+        drop(subject);
+        scenarios.extend(checked.zip(policy));
     }
     Staged { scenarios, names, said, refused }
 }

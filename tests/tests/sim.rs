@@ -113,7 +113,7 @@ fn simulated(text: &str, deciding: Deciding<'_>, framework: &Framework, run_by: 
         let known = ["a guard fails", "a loop does not end", "a deadlock"].iter().any(|why| out.why.contains(why));
         assert!(known, "{out:?}\n{text}");
     } else {
-        let ran: i128 = outcome.tallies.iter().map(|tally| i128::from(tally.ran)).sum();
+        let ran: i128 = outcome.tallies.iter().map(|tally| tally.ran).sum();
         assert!(ran <= outcome.capacity, "{ran} of {} were used\n{text}", outcome.capacity);
         for (thread, tally) in scenario.threads.iter().zip(&outcome.tallies) {
             assert!(tally.dispatches >= tally.jobs.min(1), "{} did a job and never ran\n{text}", thread.name);

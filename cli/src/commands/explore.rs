@@ -2,20 +2,25 @@
 
 use super::{compile_source, distinct, read_source};
 use crate::arguments::Explore;
-use crate::artefact::unwritable;
+use crate::artefact::unwritable_by;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
+use crate::scenarios::{self, Instead, Policies};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
+use catapults_compiler::format::format;
 use catapults_compiler::framework::Framework;
+use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::header::Header;
+use catapults_compiler::verify::Verified;
 use catapults_simulator::explorer::{self, Finding, Options, Report};
+use catapults_simulator::sim::{self, Keep, Nowhere, RunBy};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Explores every policy, whatever was found in those before it.
@@ -28,9 +33,10 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     for path in files.iter().copied() {
         let start = Instant::now();
         let explored = read_source(path).and_then(|source| {
-            Ok((one(console, arguments, &found.framework, path, &source)?, Header::of(&source.text)))
+            let (policy, report) = one(console, arguments, &found.framework, path, &source)?;
+            Ok((policy, report, Header::of(&source.text)))
         });
-        let (report, header) = match explored {
+        let (policy, report, header) = match explored {
             Ok(explored) => explored,
             Err(failure @ Failure::Unheard) => return Err(failure),
             Err(failure) => {
@@ -52,11 +58,8 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
         bounded += usize::from(finding.is_none() && !report.limits.is_empty());
         // A lasso that is no error is worth keeping, too.
         if let (Some(finding), Some(file)) = (finding.or(report.starvation.as_ref()), save) {
-            let title = format!("{}: {}", finding.kind, finding.what);
-            let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
-            let written = folder.and_then(|()| fs::write(file, finding.scenario.script(&title)));
-            written.map_err(|error| unwritable(file, &error))?;
-            console.result(&format!("saved as {}\n", file.display()))?;
+            let kept = keep(console, file, path, finding, policy.policy(), &found.framework)?;
+            console.result(&kept)?;
             save = None;
         }
     }
@@ -74,6 +77,65 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
         (0, _) => Err(Failure::Bounded),
         (_, _) => Err(Failure::Said),
     }
+}
+
+/// Writes what was found: a file that ends with `.scenario` is a scenario, if one comes to the same, any other a script. What was written is said.
+fn keep(
+    console: &Console,
+    file: &Path,
+    path: &Path,
+    finding: &Finding,
+    policy: &Policy,
+    framework: &Framework,
+) -> Result<String, Failure> {
+    let title = format!("{}: {}", finding.kind, finding.what);
+    let write = |file: &Path, text: &str| {
+        let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+        folder.and_then(|()| fs::write(file, text)).map_err(|error| unwritable_by("--save", file, &error))
+    };
+    if file.extension().is_none_or(|ending| ending != "scenario") {
+        write(file, &finding.scenario.script(&title))?;
+        return Ok(format!("saved as {}\n", file.display()));
+    }
+    let named = from_folder(path, file.parent().unwrap_or(Path::new("")));
+    let workload = finding.scenario.workload(policy, framework, &named, &title);
+    let why = match workload.map(|text| format(&Source::new(file.display().to_string(), text.as_str())).unwrap_or(text))
+    {
+        // The folder must be there before the policy can be found from it.
+        Ok(text) => {
+            write(file, &text)?;
+            let loaded = scenarios::load(console, file, framework, &Instead::default(), &mut Policies::default())?;
+            let fails = loaded.cases.iter().any(|case| {
+                let deciding = scenarios::deciding(&case.policy);
+                let by = RunBy::Interpreter;
+                sim::simulate(&case.scenario, deciding, framework, by, Keep::Beginning, &mut Nowhere)
+                    .is_ok_and(|outcome| !outcome.is_as_expected())
+            });
+            if fails {
+                return Ok(format!(
+                    "saved as {}: `catapults test` shows it, until the policy is mended\n",
+                    file.display()
+                ));
+            }
+            fs::remove_file(file).map_err(|error| unwritable_by("--save", file, &error))?;
+            "the simulated host raises its events in another order"
+        }
+        Err(why) => why,
+    };
+    let script = file.with_extension("script");
+    write(&script, &finding.scenario.script(&title))?;
+    Ok(format!("saved as {}, a script: there is no scenario of it, because {why}\n", script.display()))
+}
+
+/// A path as it is from a folder.
+fn from_folder(path: &Path, folder: &Path) -> String {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let (path, folder) = (whole(path), whole(folder));
+    let (to, from): (Vec<_>, Vec<_>) = (path.components().collect(), folder.components().collect());
+    let same = to.iter().zip(&from).take_while(|(to, from)| to == from).count();
+    let mut way: PathBuf = from[same..].iter().map(|_| Component::ParentDir).collect();
+    way.extend(&to[same..]);
+    way.display().to_string()
 }
 
 /// What was found, for a program.
@@ -124,7 +186,7 @@ fn one(
     framework: &Framework,
     path: &Path,
     source: &Source,
-) -> Result<Report, Failure> {
+) -> Result<(Verified<Policy>, Report), Failure> {
     let policy = compile_source(console, path, source, framework)?;
     if let Some(at) = policy.uninterpretable() {
         let title = "a policy with verbatim text alone cannot be explored";
@@ -154,10 +216,11 @@ fn one(
     };
     let report = explorer::explore(&policy, framework, &options, &mut progress);
     bar.finish_and_clear();
-    report.map_err(|text| {
+    let report = report.map_err(|text| {
         console.summary(&format!("{name}: the counterexample cannot be repeated, a mistake of the explorer: {text}"));
         Failure::Said
-    })
+    })?;
+    Ok((policy, report))
 }
 
 fn shown(report: &Report, arguments: &Explore, judgement: &Judgement, path: &Path, time: Duration) -> String {

@@ -3,7 +3,7 @@
 use super::read_source;
 use super::run::up_to_date;
 use crate::arguments::Sim;
-use crate::artefact::{Accepted, unwritable};
+use crate::artefact::{Accepted, unwritable_by};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::{self, Found};
@@ -71,7 +71,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
             sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, Keep::Beginning, sink)
                 .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
         if let (Some(recorder), Some(file)) = (recorder, &arguments.trace) {
-            recorder.finish().map_err(|error| unwritable(file, &error))?;
+            recorder.finish().map_err(|error| unwritable_by("--trace", file, &error))?;
         }
         log.finish().map_err(|error| Failure::of_output(&error))?;
         console.result(&shown(case, &outcome))?;
@@ -122,7 +122,7 @@ fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Resul
     let drawn = sim::svg(&case.scenario, outcome, &title);
     let text = drawn
         .map_err(|why| Failure::of_file("E0502", file, format!("it cannot be drawn: {why}"), "try another scenario"))?;
-    fs::write(file, text).map_err(|error| unwritable(file, &error))?;
+    fs::write(file, text).map_err(|error| unwritable_by("--plot", file, &error))?;
     console.result(&format!("drawn: {}\n", file.display()))
 }
 
@@ -229,7 +229,7 @@ fn recorder(file: &Path, case: &Case, framework: &Framework) -> Result<Recorder<
     let out = File::create(file).map(BufWriter::new);
     let recorder =
         out.and_then(|out| Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source));
-    recorder.map_err(|error| unwritable(file, &error))
+    recorder.map_err(|error| unwritable_by("--trace", file, &error))
 }
 
 /// What happens goes where it is wanted.

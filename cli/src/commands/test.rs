@@ -3,7 +3,7 @@
 use super::sim::{ended, names, unsimulated};
 use super::{counted, unreadable};
 use crate::arguments::Test;
-use crate::artefact::unwritable;
+use crate::artefact::unwritable_by;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
@@ -63,7 +63,7 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
         let text = report
             .to_string()
             .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
-        fs::write(junit, text).map_err(|error| unwritable(junit, &error))?;
+        fs::write(junit, text).map_err(|error| unwritable_by("--junit", junit, &error))?;
     }
     console.result(&details)?;
     let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };

@@ -29,9 +29,21 @@ pub struct Subject<'a> {
     pub schedulers: Vec<(&'a str, usize)>,
 }
 
+impl Subject<'_> {
+    /// What decides is not known: whatever has to do with it is not judged.
+    pub(crate) const UNKNOWN: Subject<'static> = Subject { policies: Vec::new(), schedulers: Vec::new() };
+
+    fn is_unknown(&self) -> bool {
+        self.policies.is_empty()
+    }
+}
+
 /// The most threads that a scenario declares with one line, and processors.
 const MOST_THREADS: i64 = 10_000_000;
 const MOST_PROCESSORS: i64 = 1024;
+
+/// The longest time in a scenario, some 73 years: sums of a few such are numbers, too.
+const LONGEST: i64 = i64::MAX / 4;
 
 /// The scenario, or `None` if anything is wrong with it. `numbers` reads a file of numbers, one to a line, or says why it cannot.
 pub fn check(
@@ -64,7 +76,8 @@ pub fn check(
     };
     let scenario = checker.scenario();
     let used = std::mem::take(&mut checker.used);
-    if diagnostics.errors() > before {
+    // A constant may be of use to what was not judged.
+    if diagnostics.errors() > before || subject.is_unknown() {
         return None;
     }
     unused_constants(&draft.constants, used.into_iter(), diagnostics);
@@ -273,6 +286,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn scheduler(&mut self, name: &Name) -> Option<usize> {
+        if self.subject.is_unknown() {
+            return None;
+        }
         let found = self.subject.schedulers.iter().position(|(scheduler, _)| *scheduler == name.text);
         if found.is_none() {
             let names: Vec<&str> = self.subject.schedulers.iter().map(|(name, _)| *name).collect();
@@ -522,6 +538,11 @@ impl<'a> Checker<'a, '_> {
     /// Nanoseconds.
     fn time(&mut self, expression: &'a Expression, least: i64) -> Option<i64> {
         match self.compute(expression, Type::Time)? {
+            Value::Time(nanoseconds) if nanoseconds > LONGEST => {
+                let title = format!("this must be no longer than {} s", LONGEST / 1_000_000_000);
+                self.diagnostics.push(Diagnostic::error("E0704", title, expression.at, ""));
+                None
+            }
             Value::Time(nanoseconds) if nanoseconds >= least => Some(nanoseconds),
             Value::Time(_) | Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
                 let what = if least > 0 { "longer than 0" } else { "no less than 0" };

@@ -20,6 +20,7 @@ mod sorts;
 mod starvation;
 mod system;
 mod values;
+mod workload;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;

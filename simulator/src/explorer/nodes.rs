@@ -252,7 +252,7 @@ impl Search<'_> {
                     .collect(),
             });
         }
-        Ok(Scenario { policy: self.policy.source.clone(), moments, stem: None, starved: None })
+        Ok(Scenario { policy: self.policy.source.clone(), moments, again: Vec::new(), stem: None, starved: None })
     }
 }
 

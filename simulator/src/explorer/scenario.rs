@@ -26,11 +26,16 @@ pub struct Scenario {
     pub policy: String,
     /// The steps.
     pub moments: Vec<Moment>,
+    /// Of a lasso: what comes after them when the round comes again, some times.
+    pub again: Vec<Moment>,
     /// Of a lasso: how many of the moments come before the round that repeats for ever.
     pub stem: Option<usize>,
     /// Of a lasso: who starves.
     pub starved: Option<ThreadId>,
 }
+
+/// How often the round of a lasso comes again.
+const ROUNDS: usize = 20;
 
 /// A step, and how things stand after it.
 #[derive(Debug)]
@@ -102,13 +107,14 @@ impl<'a> Trail<'_, 'a> {
         }
         path.iter().try_for_each(|arrow| walk.follow(arrow))?;
         let stem = walk.moments.len();
+        let mut again = Vec::new();
         let starved = lasso.and_then(|lasso| walk.numbers.get(lasso.place).copied());
         if let Some(lasso) = lasso {
             walk.round(lasso)?;
             let once = walk.moments.len();
             // It must come a second time, though that need not be shown.
-            walk.round(lasso)?;
-            walk.moments.truncate(once);
+            (0..ROUNDS).try_for_each(|_| walk.round(lasso))?;
+            again = walk.moments.split_off(once);
         }
         if ends_wrong {
             walk.go_wrong()?;
@@ -116,6 +122,7 @@ impl<'a> Trail<'_, 'a> {
         Ok(Scenario {
             policy: verified.policy().source.clone(),
             moments: walk.moments,
+            again,
             stem: lasso.map(|_| stem),
             starved,
         })

@@ -12,7 +12,7 @@ use super::timeline::{State, Timeline};
 #[derive(Clone, Debug)]
 pub struct Tally {
     /// How long they ran.
-    pub ran: i64,
+    pub ran: i128,
     /// How long their jobs took.
     pub response: Distribution,
     /// How long they were ready before they ran.
@@ -319,14 +319,14 @@ impl<'a> Measures<'a> {
 
     /// A thread of this kind computed.
     pub(super) fn ran(&mut self, kind: usize, since: i64, until: i64) {
-        self.tallies[kind].ran += until - since;
+        self.tallies[kind].ran += i128::from(until - since);
         self.shares.ran(kind, since, until);
         for watch in &mut self.watches {
             if let Expected::Measure { of, window: Some((from, to)), measure, .. } = &watch.expectation.what
                 && (*of == Some(kind) || *measure == Measure::Idle)
                 && let Some(tally) = &mut watch.tally
             {
-                tally.ran += (until.min(*to) - since.max(*from)).max(0);
+                tally.ran += i128::from((until.min(*to) - since.max(*from)).max(0));
             }
         }
     }
@@ -501,7 +501,7 @@ impl<'a> Measures<'a> {
         let capacity = self.capacity(from, to) as f64;
         let all = || match windowed {
             Some(tally) => tally.ran as f64,
-            None => self.tallies.iter().map(|tally| tally.ran).sum::<i64>() as f64,
+            None => self.tallies.iter().map(|tally| tally.ran).sum::<i128>() as f64,
         };
         if measure == Measure::Idle {
             return (capacity > 0.0).then(|| 100.0 * (1.0 - all() / capacity));

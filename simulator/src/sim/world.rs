@@ -35,6 +35,12 @@ type Done<T = ()> = Result<T, Out>;
 /// Steps at one instant, after which time is taken to stand still.
 const MOST_AT_ONCE: u64 = 10_000_000;
 
+/// When whatever has no duration is given up; sums of a few such are numbers, too.
+const LATEST: i64 = i64::MAX / 4;
+
+/// So many threads live at once; more come of threads that create threads without end.
+const MOST_LIVING: usize = 10_000_000;
+
 /// How often timers expire at one instant.
 const MOST_PASSES: u32 = 64;
 
@@ -60,6 +66,8 @@ pub(super) struct World<'a, 's, R> {
     plans: u64,
     /// By number.
     lives: Vec<Option<Live>>,
+    /// How many of them live.
+    living: usize,
     kinds: Vec<KindState>,
     locks: Vec<Lock>,
     ports: Vec<Port>,
@@ -141,6 +149,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             planned: BinaryHeap::new(),
             plans: 0,
             lives: Vec::new(),
+            living: 0,
             kinds: scenario.threads.iter().map(|_| KindState::default()).collect(),
             locks: (0..scenario.locks).map(|_| Lock::default()).collect(),
             ports: (0..scenario.ports).map(|_| Port::default()).collect(),
@@ -180,7 +189,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 self.plan(start, Happening::Arrival(index));
             }
         }
-        let end = self.scenario.duration.unwrap_or(i64::MAX);
+        let end = self.scenario.duration.unwrap_or(LATEST);
         let mut passes = 0;
         loop {
             let planned = self.planned.peek().map(|Reverse((instant, ..))| *instant);
@@ -201,7 +210,12 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             if next >= end {
                 self.now = end;
                 self.ends();
-                return Ok(Ending::Duration);
+                return match self.scenario.duration {
+                    Some(_) => Ok(Ending::Duration),
+                    None => {
+                        Err(self.impossible("it goes on for more than 73 years: say when it ends, `duration 10s;`"))
+                    }
+                };
             }
             if next > self.now {
                 (self.at_once, self.armed_anew, passes) = (0, false, 0);
@@ -340,6 +354,11 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     }
 
     fn create(&mut self, kind: usize, processor: usize) -> Done {
+        if self.living >= MOST_LIVING {
+            let name = &self.scenario.threads[kind].name;
+            let why = format!("more than {MOST_LIVING} threads live at once when another `{name}` comes");
+            return Err(self.impossible(&why));
+        }
         self.kinds[kind].came = self.kinds[kind].came.saturating_add(1);
         let values = self.values(Some(kind));
         let values: Vec<(&str, Value)> = values.iter().map(|one| (one.name.as_str(), one.value)).collect();
@@ -363,6 +382,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     waits: false,
                 });
                 self.kinds[kind].living.push(thread);
+                self.living += 1;
                 self.measures.came(kind, thread, self.now);
             }
         }
@@ -642,6 +662,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         let state = &mut self.kinds[kind];
         if let Some(ended) = self.lives[thread.0 as usize - 1].take() {
             state.living.swap_remove(ended.place);
+            self.living -= 1;
             // The last one has its place now.
             if let Some(moved) = state.living.get(ended.place)
                 && let Some(moved) = &mut self.lives[moved.0 as usize - 1]

@@ -1,0 +1,285 @@
+//! A counterexample as what threads do: a `.scenario` in which they come, run, wait and are suspended when the trail says so.
+//!
+//! A script says what a host raises, whatever the policy decides. Here the simulated host raises it, so that another policy can be
+//! asked whether it does better. A step comes a millisecond after the one before, or at the instant that the trail says; a decision takes no time, and
+//! is made as soon as one can be. Not every order of events comes about so: whoever asks for the workload simulates it, and sees.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use catapults_compiler::framework::Framework;
+use catapults_compiler::interp::ThreadId;
+use catapults_compiler::policy::{Policy, StateClass};
+use catapults_compiler::vocabulary::Value;
+
+use super::{Moment, Scenario};
+use crate::script::Step;
+
+/// Between two steps.
+const STEP: i64 = 1_000_000;
+/// The same where instants matter.
+const SMALL_STEP: i64 = 1_000;
+/// After the last one.
+const REST: i64 = 10 * STEP;
+
+impl Scenario {
+    /// As a `.scenario` for a policy, by its path from the scenario's folder. `title` says what goes wrong.
+    ///
+    /// # Errors
+    /// What stands in the way: not everything that a host can do is done by a thread.
+    pub fn workload(
+        &self,
+        policy: &Policy,
+        framework: &Framework,
+        file: &str,
+        title: &str,
+    ) -> Result<String, &'static str> {
+        let all = || self.moments.iter().chain(&self.again);
+        let timed = all().any(|moment| matches!(moment.step, Step::At(_)));
+        let mut walk = Walk::of(policy, framework, if timed { SMALL_STEP } else { STEP });
+        let stem = self.stem.unwrap_or(self.moments.len());
+        self.moments[..stem].iter().try_for_each(|moment| walk.follow(moment))?;
+        let rounds = walk.now;
+        all().skip(stem).try_for_each(|moment| walk.follow(moment))?;
+        // Whoever is fair lets it run in half of the rounds.
+        let half = (walk.now - rounds) / 2;
+        let starved = self.starved.filter(|_| half > 0);
+        Ok(walk.written(file, title, starved.map(|thread| (thread, half))))
+    }
+}
+
+#[derive(Default)]
+struct Life {
+    start: i64,
+    /// Values from before it came.
+    values: BTreeMap<String, Value>,
+    phases: Vec<String>,
+    /// How long it has run since its last phase.
+    ran: i64,
+    /// Since when it waits, and in what event.
+    waits: Option<(String, i64)>,
+    ended: bool,
+}
+
+struct Walk<'a> {
+    policy: &'a Policy,
+    framework: &'a Framework,
+    step: i64,
+    now: i64,
+    lives: BTreeMap<u32, Life>,
+    /// Who runs, and since when.
+    running: Option<(u32, i64)>,
+    /// Since when somebody is ready and nobody runs.
+    free: Option<i64>,
+    /// Lines from outside.
+    outside: Vec<String>,
+    /// Before the first step.
+    values: BTreeMap<String, Value>,
+    /// Whether anything has happened.
+    begun: bool,
+    /// Who has asked that another be next, and is about to give up the processor.
+    asks: Option<u32>,
+    tick: Option<i64>,
+}
+
+impl<'a> Walk<'a> {
+    fn of(policy: &'a Policy, framework: &'a Framework, step: i64) -> Self {
+        Walk {
+            policy,
+            framework,
+            step,
+            now: 0,
+            lives: BTreeMap::new(),
+            running: None,
+            free: None,
+            outside: Vec::new(),
+            values: BTreeMap::new(),
+            begun: false,
+            asks: None,
+            tick: None,
+        }
+    }
+
+    fn follow(&mut self, moment: &Moment) -> Result<(), &'static str> {
+        match &moment.step {
+            Step::At(instant) => self.now = self.now.max(*instant),
+            Step::Ask(..) | Step::Expire => {}
+            Step::Enter(_) | Step::SetProperty(..) => return Err("nodes come and go in it"),
+            Step::SetImport(name, value) if self.begun => {
+                let instant = Value::Time(self.next());
+                self.outside.push(format!("at {instant} {{ set {name} = {value}; }}"));
+            }
+            Step::SetImport(name, value) => {
+                self.values.insert(name.clone(), *value);
+            }
+            Step::SetThreadImport(thread, name, value) => match self.lives.get(&thread.0) {
+                Some(life) if life.start <= self.now && self.begun => {
+                    let instant = Value::Time(self.next());
+                    self.outside.push(format!("at {instant} {{ set {}.{name} = {value}; }}", called(thread.0)));
+                }
+                Some(_) | None => {
+                    self.lives.entry(thread.0).or_default().values.insert(name.clone(), *value);
+                }
+            },
+            Step::Raise(event, threads) => self.raised(event, threads)?,
+        }
+        self.look(moment);
+        Ok(())
+    }
+
+    /// When the next step comes.
+    fn next(&self) -> i64 {
+        if self.begun { self.now + self.step } else { self.now }
+    }
+
+    fn raised(&mut self, event: &str, threads: &[ThreadId]) -> Result<(), &'static str> {
+        if event == "schedule" || event == "init" {
+            return Ok(());
+        }
+        if !self.framework.events.iter().any(|known| known.name == event) {
+            // A timer of the policy: the simulated host raises it at its instant.
+            return Ok(());
+        }
+        let [thread] = threads else { return Err("an event in it is of no thread") };
+        if event == "switch_out" && self.asks.take() == Some(thread.0) {
+            return Ok(());
+        }
+        self.now = self.next();
+        self.begun = true;
+        let now = self.now;
+        let running = self.running;
+        let life = self.lives.entry(thread.0).or_default();
+        if let Some((one, since)) = running.filter(|(one, _)| *one == thread.0) {
+            life.ran += now - since;
+            self.running = Some((one, now));
+        }
+        match event {
+            "newthread" => life.start = now,
+            "switch_out" => life.does("yield;".to_owned()),
+            "exit" => {
+                life.does("exit;".to_owned());
+                life.ended = true;
+            }
+            "event_raised" => life.woken(now),
+            "suspend_thread" => {
+                self.outside.push(format!("at {} {{ suspend {}; }}", Value::Time(now), called(thread.0)))
+            }
+            "resume_thread" => self.outside.push(format!("at {} {{ resume {}; }}", Value::Time(now), called(thread.0))),
+            "tick" => {
+                let since = running.filter(|(one, _)| *one == thread.0).map_or(now, |(_, since)| since);
+                self.tick = self.tick.or(Some((now - since).max(1)));
+            }
+            "set_next_thread" => {
+                let Some((one, since)) = running else { return Err("nobody runs who could ask that another be next") };
+                self.asks = Some(one);
+                let life = self.lives.entry(one).or_default();
+                life.ran += now - since;
+                self.running = Some((one, now));
+                life.does(format!("yield to {};", called(thread.0)));
+            }
+            _ => match event.strip_prefix("block.") {
+                Some(_) => {
+                    life.has_run();
+                    life.waits = Some((event.to_owned(), now));
+                }
+                None => return Err("no thread does what raises an event in it"),
+            },
+        }
+        Ok(())
+    }
+
+    /// Who runs now, as the containers say.
+    fn look(&mut self, moment: &Moment) {
+        let policy = self.policy;
+        let such = |name: &str, class: StateClass| {
+            policy.containers.iter().any(|container| container.name == name && container.class == class)
+        };
+        let mut of = moment.contents.iter().filter(|(name, _)| such(name, StateClass::Running));
+        let runs = of.find_map(|(_, threads)| threads.first()).map(|thread| thread.0);
+        let ready = moment.contents.iter().any(|(name, _)| such(name, StateClass::Ready));
+        if runs == self.running.map(|(thread, _)| thread) {
+            if runs.is_none() && ready {
+                self.free = self.free.or(Some(self.now));
+            }
+            return;
+        }
+        if let Some((thread, since)) = self.running
+            && let Some(life) = self.lives.get_mut(&thread)
+        {
+            life.ran += self.now - since;
+        }
+        self.running = runs.map(|thread| (thread, self.free.take().unwrap_or(self.now)));
+        if runs.is_none() && ready {
+            self.free = Some(self.now);
+        }
+    }
+
+    fn written(mut self, file: &str, title: &str, waits: Option<(ThreadId, i64)>) -> String {
+        let end = self.now + REST;
+        if let Some((thread, since)) = self.running
+            && let Some(life) = self.lives.get_mut(&thread)
+        {
+            life.ran += self.now - since;
+        }
+        for life in self.lives.values_mut() {
+            if life.waits.is_some() {
+                life.woken(end);
+            } else if !life.ended {
+                life.ran += STEP;
+                life.has_run();
+            }
+        }
+        let mut text = format!("// {title}\nscenario counterexample {{\n");
+        let _ = writeln!(text, "  policy \"{}\";", file.replace('\\', "\\\\").replace('"', "\\\""));
+        let _ = writeln!(text, "  duration {};", Value::Time(end));
+        let _ = writeln!(text, "  tick {};", Value::Time(self.tick.unwrap_or(end)));
+        for (name, value) in &self.values {
+            let _ = writeln!(text, "  set {name} = {value};");
+        }
+        for (number, life) in &self.lives {
+            let _ = write!(text, "  thread {}", called(*number));
+            if life.start > 0 {
+                let _ = write!(text, " at {}", Value::Time(life.start));
+            }
+            if !life.values.is_empty() {
+                let values: Vec<String> =
+                    life.values.iter().map(|(name, value)| format!("{name} = {value};")).collect();
+                let _ = write!(text, " with {{ {} }}", values.join(" "));
+            }
+            let _ = writeln!(text, " {{ {} }}", life.phases.join(" "));
+        }
+        for line in &self.outside {
+            let _ = writeln!(text, "  {line}");
+        }
+        if let Some((thread, within)) = waits {
+            let _ = writeln!(text, "  expect {} runs within {};", called(thread.0), Value::Time(within));
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
+impl Life {
+    fn has_run(&mut self) {
+        let ran = std::mem::take(&mut self.ran);
+        if ran > 0 {
+            self.phases.push(format!("run {};", Value::Time(ran)));
+        }
+    }
+
+    fn does(&mut self, phase: String) {
+        self.has_run();
+        self.phases.push(phase);
+    }
+
+    fn woken(&mut self, now: i64) {
+        if let Some((event, since)) = self.waits.take() {
+            let event = event.strip_prefix("block.").unwrap_or(&event);
+            self.phases.push(format!("block {event} {};", Value::Time(now - since)));
+        }
+    }
+}
+
+fn called(thread: u32) -> String {
+    format!("thread_{thread}")
+}
