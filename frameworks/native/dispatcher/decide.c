@@ -769,7 +769,26 @@ TOOLS_UNSEEN uint32_t dispatcher_processors(void) { return dispatcher.processors
 
 TOOLS_UNSEEN const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }
 
+/* Threads are READY that counted on a processor which is given up now: the event that made them so saw it idle, and so
+ * took the processor from nobody. Somebody's turn ends, so that the policy decides between them. */
+static void give_way(struct processor *here) {
+    if (dispatcher.root.node || dispatcher_ready() <= dispatcher.asleep)
+        return;
+    if (here->current != &here->idle) {
+        dispatcher_yield_inside();
+        return;
+    }
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *there = dispatcher.processors[i];
+        if (!there->parked && there != here && dispatcher.frames[there->frame].turn) {
+            clear_away(there);
+            return;
+        }
+    }
+}
+
 void dispatcher_set_processors(uint32_t count) {
+    bool fewer = count < dispatcher.active;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
         if (one->parked == (i >= count))
@@ -787,6 +806,8 @@ void dispatcher_set_processors(uint32_t count) {
     dispatcher_place_homeless();
     dispatcher.active = count < dispatcher.processors_count ? count : dispatcher.processors_count;
     fit(processor_here());
+    if (fewer)
+        give_way(processor_here());
 }
 
 void dispatcher_look_for_processors(int64_t now) {

@@ -513,6 +513,8 @@ static inline __attribute__((always_inline)) void yield_by_itself(void) {
         yield();
 }
 
+void dispatcher_yield_inside(void) { yield_by_itself(); }
+
 static __attribute__((noinline)) void yield_in_general(void) {
     if (LIKELY(!dispatcher_guard.guarded)) {
         yield_by_itself(); /* the switch is the last thing that it does: see `change` */

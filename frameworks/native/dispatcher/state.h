@@ -404,6 +404,9 @@ void dispatcher_poll(struct processor *here);
 /* Goes on with `next`: see run in dispatcher.c. */
 void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next);
 
+/* dispatcher_yield, within dispatcher_enter. */
+void dispatcher_yield_inside(void);
+
 /* An event about others, which need not find what is RUNNING on this processor if another has nothing to do, and is to
  * find what another runs if this one takes no more turns: it is raised between these two. */
 static inline void dispatcher_step_aside(struct processor *here) {

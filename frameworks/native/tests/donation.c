@@ -91,6 +91,31 @@ static void or_not(void) {
     require_order("medium low high rest ");
 }
 
+static catapults_scheduler_t place;
+
+static void remove_in_vain(const char *name) {
+    require(catapults_scheduler_remove(place) == EBUSY);
+    note(name);
+}
+
+static void go_over_on_a_loan(const char *name) {
+    require(catapults_mutex_lock(&mutex) == 0);
+    spawn(9, "high ", lock_and_note);
+    spawn(5, "medium ", remove_in_vain); /* runs as soon as the loan ends, while the caller waits for its own turn */
+    require(catapults_scheduler_attach(place) == 0);
+    require(catapults_scheduler_self() == place);
+    note(name);
+    require(catapults_mutex_unlock(&mutex) == 0);
+}
+
+static void where_a_thread_is_about_to_go_over_stays(void) {
+    begin(POLICIES "/urgency.so");
+    require(catapults_scheduler_add(&place, &(struct catapults_scheduler_attributes){.name = "place"}) == 0);
+    require(catapults_join(spawn(1, "low ", go_over_on_a_loan), NULL) == 0);
+    require_order("medium low high ");
+    require(catapults_scheduler_remove(place) == 0);
+}
+
 /* ---- Read-write locks -------------------------------------------------------------------------------------------- */
 
 static catapults_rwlock_t rwlock;
@@ -834,6 +859,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(a_lock_is_inherited),
         child_test(or_not),
+        child_test(where_a_thread_is_about_to_go_over_stays),
         child_test(who_waits_to_read_lends_to_the_writer),
         child_test(who_waits_to_write_lends_to_the_writer),
         child_test(a_writer_that_comes_later_is_lent_to),

@@ -466,6 +466,35 @@ static void who_is_left_looks_outside(void) {
     require(catapults_join(thread, NULL) == 0);
 }
 
+static void *await_and_say_so(void *semaphore) {
+    atomic_store(&there, 1);
+    require(catapults_sem_wait(semaphore) == 0);
+    atomic_store(&woke, true);
+    return semaphore;
+}
+
+/* The second processor is idle when the thread wakes, so that nobody loses the first one; and given up before it comes.
+ */
+static void who_counts_on_a_processor_that_goes_runs(void) {
+    begin(2, POLICIES "/eager.so");
+    catapults_sem_t semaphore;
+    require(catapults_sem_init(&semaphore, 0) == 0);
+    for (int i = 0; i < 10; i++) {
+        atomic_store(&there, 0);
+        atomic_store(&woke, false);
+        catapults_t thread = spawn(await_and_say_so, &semaphore);
+        while (atomic_load(&there) == 0)
+            ;
+        compute(5 * MS);
+        require(catapults_sem_post(&semaphore) == 0);
+        require(catapults_set_processors(1) == 0);
+        compute_until(&woke, 10000 * (int64_t)MS);
+        require(atomic_load(&woke));
+        require(catapults_join(thread, NULL) == 0);
+        require(catapults_set_processors(2) == 0);
+    }
+}
+
 static void *compute_and_yield(void *argument) {
     atomic_store(&there, 1);
     while (!atomic_load(&go_on))
@@ -595,18 +624,35 @@ static void a_child_has_one(void) {
         require(catapults_join(threads[i], NULL) == 0);
 }
 
+static void *yield_on(void *argument) {
+    while (!atomic_load(&go_on))
+        catapults_yield();
+    return argument;
+}
+
 static catapults_int connections;
 
+static void await_built_in(void) {
+    for (int64_t end = catapults_now() + 20000 * (int64_t)MS; catapults_now() < end;) {
+        compute(MS);
+        if (strcmp(catapults_policy_name(), "fifo (built-in)") == 0)
+            return;
+    }
+    require(!"the policy is out");
+}
+
+/* They yield until it is. */
 static void a_policy_that_breaks_its_guard_is_out(void) {
     begin(3, POLICIES "/bytes.so");
     require(catapults_schedvar_register("connections", &connections) == 0);
     catapults_t threads[8];
     for (int i = 0; i < 8; i++)
-        threads[i] = spawn(turn, NULL);
+        threads[i] = spawn(yield_on, NULL);
     __atomic_store_n(&connections, 13, __ATOMIC_RELAXED);
+    await_built_in();
+    atomic_store(&go_on, true);
     for (int i = 0; i < 8; i++)
         require(catapults_join(threads[i], NULL) == 0);
-    require(strcmp(catapults_policy_name(), "fifo (built-in)") == 0);
 }
 
 static void policies_are_replaced(void) {
@@ -640,12 +686,6 @@ static void policies_are_replaced_while_there_is_one(void) {
 #if !defined(ACTIVATED)
 static catapults_int endless;
 
-static void *yield_on(void *argument) {
-    while (!atomic_load(&go_on))
-        catapults_yield();
-    return argument;
-}
-
 /* The processor that has put it in force decides nothing meanwhile. */
 static void handlers_are_watched_on_all(void) {
     alarm(100);
@@ -660,12 +700,7 @@ static void handlers_are_watched_on_all(void) {
     for (int i = 0; i < 4; i++)
         threads[i] = spawn(yield_on, NULL);
     __atomic_store_n(&endless, 2, __ATOMIC_RELAXED); /* `switch_out` */
-    for (int64_t end = catapults_now() + 20000 * (int64_t)MS; catapults_now() < end;) {
-        compute(10 * MS);
-        if (strcmp(catapults_policy_name(), "fifo (built-in)") == 0)
-            break;
-    }
-    require(strcmp(catapults_policy_name(), "fifo (built-in)") == 0);
+    await_built_in();
     atomic_store(&go_on, true);
     for (int i = 0; i < 4; i++)
         require(catapults_join(threads[i], NULL) == 0);
@@ -781,6 +816,7 @@ int main(void) {
         child_test(threads_are_preempted_on_all),
         child_test(cpus_go_while_threads_compute),
         child_test(who_is_left_looks_outside),
+        child_test(who_counts_on_a_processor_that_goes_runs),
         child_test(who_is_left_takes_turns_with_those_that_come),
         child_test(one_stays_one),
 #if !defined(ACTIVATED)

@@ -8,6 +8,7 @@
  *     processors_stress [SECONDS [SEED]]
  */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "catapults.h"
+#include "catapults/policy.h"
 #include "stress/faults.h"
 #include "stress/require.h"
 
@@ -87,6 +89,7 @@ static void begin_own_code(struct worker *self) {
 enum { POLICIES_MOST = 64 };
 static char *policies[POLICIES_MOST];
 static int policies_count = 1; /* the first is the built-in one */
+static bool with_nodes[POLICIES_MOST];
 
 static void find_policies(const char *folder) {
     DIR *directory = opendir(folder);
@@ -102,6 +105,17 @@ static void find_policies(const char *folder) {
         policies[policies_count++] = path;
     }
     closedir(directory);
+}
+
+static void find_nodes(void) {
+    for (int i = 1; i < policies_count; i++) {
+        void *object = dlopen(policies[i], RTLD_NOW | RTLD_LOCAL);
+        require(object);
+        const struct catapults_policy *policy = dlsym(object, "catapults_policy");
+        require(policy);
+        with_nodes[i] = policy->shared_size != 0;
+        dlclose(object);
+    }
 }
 
 static int compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -131,6 +145,14 @@ static struct {
     const char *policy;
 } tree[SCHEDULERS_MOST]; /* below the root */
 static int tree_count;
+static int root_policy; /* its place in `policies` */
+
+/* What adding a scheduler may say: nodes are for a root that is alone. */
+static bool is_answer_to_add(int error, int policy) {
+    if (with_nodes[policy] || with_nodes[root_policy])
+        return error == ENOTSUP || error == ENOMEM;
+    return error == 0 || error == EAGAIN || error == ENOMEM;
+}
 
 /* NULL: the root, or where threads go that say nothing. */
 static catapults_scheduler_t any_scheduler(struct worker *self) {
@@ -142,12 +164,12 @@ static void grow_tree(struct worker *self) {
     for (int i = any(self, SCHEDULERS_MOST + 1); i > 0; i--) {
         char name[8];
         sprintf(name, "s%d", i);
-        const char *policy = policies[any(self, policies_count)];
+        int which = any(self, policies_count);
+        const char *policy = policies[which];
         struct catapults_scheduler_attributes attributes = {
             .name = name, .parent = any_scheduler(self), .policy = policy};
         int error = catapults_scheduler_add(&tree[tree_count].scheduler, &attributes);
-        require(error == 0 || error == EAGAIN || error == ENOMEM ||
-                error == ENOTSUP); /* the last: nodes, in it or in what there is */
+        require(is_answer_to_add(error, which));
         if (error)
             continue;
         fprintf(stderr, "  %s: %s under %s\n", name, policy ? file_of(policy) : "built in",
@@ -671,10 +693,11 @@ static void *work(void *argument) {
 /* A scheduler comes, has a thread, and goes. */
 static void use_scheduler(struct worker *self) {
     catapults_scheduler_t scheduler;
-    struct catapults_scheduler_attributes attributes = {
-        .name = "brief", .parent = any_scheduler(self), .policy = policies[any(self, policies_count)]};
+    struct catapults_scheduler_attributes attributes = {.name = "brief", .parent = any_scheduler(self)};
+    int which = any(self, policies_count);
+    attributes.policy = policies[which];
     int error = catapults_scheduler_add(&scheduler, &attributes);
-    require(error == 0 || error == EAGAIN || error == ENOMEM || error == ENOTSUP);
+    require(is_answer_to_add(error, which));
     if (error)
         return;
     catapults_t threads[3];
@@ -704,6 +727,18 @@ static catapults_t any_thread(struct worker *self) {
     }
 }
 
+static void replace_one(struct worker *self) {
+    catapults_scheduler_t scheduler = any_scheduler(self);
+    int which = any(self, policies_count);
+    int error = catapults_policy_replace(scheduler, policies[which]);
+    if ((with_nodes[which] || with_nodes[root_policy]) && tree_count > 0)
+        require(error == ENOTSUP || error == ENOMEM);
+    else
+        require(error == 0 || error == EAGAIN || error == ENOSPC || error == ENOMEM);
+    if (error == 0 && !scheduler)
+        root_policy = which;
+}
+
 static void disturb(struct worker *self, bool replaces, bool forks) {
     switch (any(self, forks ? 13 : 12)) {
     case 0:
@@ -712,25 +747,26 @@ static void disturb(struct worker *self, bool replaces, bool forks) {
         require(error == 0 || error == EAGAIN || error == ENOMEM);
         break;
     }
-    case 2: {
-        if (!replaces)
-            break;
-        int error = catapults_policy_replace(any_scheduler(self), policies[any(self, policies_count)]);
-        require(error == 0 || error == EAGAIN || error == ENOSPC || error == ENOMEM || error == ENOTSUP);
+    case 2:
+        if (replaces)
+            replace_one(self);
         break;
-    }
     case 3:
     case 4:
     case 5: {
         catapults_t thread = any_thread(self);
-        require(catapults_suspend(thread) == 0 || errno != 0);
+        int error = catapults_suspend(thread);
+        require(error == 0 || error == ESRCH);
         catapults_sleep(any(self, 60) * US);
-        catapults_resume(thread);
+        error = catapults_resume(thread);
+        require(error == 0 || error == EINVAL); /* it has ended, or was resumed by another */
         break;
     }
-    case 6:
-        require(catapults_setaffinity(any_thread(self), (uint64_t)any(self, 4)) != EINVAL);
+    case 6: { /* two processors at least are there */
+        int error = catapults_setaffinity(any_thread(self), (uint64_t)any(self, 4));
+        require(error == 0 || error == ESRCH);
         break;
+    }
     case 7:
         if (tree_count)
             use_scheduler(self);
@@ -768,7 +804,8 @@ static void run(uint64_t seed) {
     struct worker self = {.random = seed * 2654435761u + 88172645463325252u};
     signal(SIGALRM, lost);
     alarm(PATIENCE);
-    const char *policy = policies[any(&self, policies_count)];
+    root_policy = any(&self, policies_count);
+    const char *policy = policies[root_policy];
     struct catapults_options options = {.processors = 2 + any(&self, 4),
                                         .policy = policy,
                                         .tick = (20 + any(&self, 400)) * US,
@@ -883,6 +920,7 @@ int main(int count, char **arguments) {
         policies[policies_count++] = strdup(ours[i]);
     }
     qsort(policies + 1, (size_t)policies_count - 1, sizeof *policies, compare);
+    find_nodes();
     long programs = 0;
     do {
         if (!succeeds((uint64_t)seed++))

@@ -119,7 +119,8 @@ int catapults_preemption_register(const void *address);
  * How many processors take turns (catapults_options.processors), from 1 to 128 or CATAPULTS_PROCESSORS_ALL. More than
  * ever are started; those that are too many take no more turns once their threads give up the processor, but of threads
  * that are bound to them alone. A policy with nodes is told of it by `arrival` and `departure`, and threads are placed
- * anew whose processor goes. ENOTSUP: the runtime was started with one. EINVAL, EAGAIN, ENOMEM. May run other threads.
+ * anew whose processor goes. If there are fewer than before and threads are ready, the caller yields. ENOTSUP: the
+ * runtime was started with one. EINVAL, EAGAIN, ENOMEM. May run other threads.
  *
  * CATAPULTS_PROCESSORS_ALL, here or when the runtime is started, lets the number follow the CPUs that the process may
  * use, until another one is asked for here; a number stays what it is, whatever CPUs there are. What the process may
