@@ -62,7 +62,7 @@ pub fn compare<A: Read + Seek, B: Read + Seek>(
         let other_decided = right.next(&mut || {}).map_err(|wrong| (true, wrong))?;
         match (decided, other_decided) {
             (None, None) => return Ok(Comparison::Same { decisions: same, apart }),
-            (Some(record), Some(other)) if left.who(&record) == right.who(&other) => {
+            (Some(record), Some(other)) if left.says_the_same(&record, &right, &other) => {
                 apart = apart.max(left.time(&record).abs_diff(right.time(&other)));
                 same += 1;
                 left.note(&record);
@@ -77,9 +77,15 @@ pub fn compare<A: Read + Seek, B: Read + Seek>(
     }
 }
 
+/// What was before. Few lines are ever shown, so it is put in words when it is, or when its names are about to go.
+enum Noted {
+    Record(Record),
+    Line(String),
+}
+
 struct Side<'a, R> {
     trace: &'a mut Reader<R>,
-    before: VecDeque<String>,
+    before: VecDeque<Noted>,
     by_name: bool,
 }
 
@@ -100,9 +106,13 @@ impl<'a, R: Read + Seek> Side<'a, R> {
         Ok(None)
     }
 
-    fn who(&self, record: &Record) -> (u16, String) {
-        let name = self.trace.name(record.thread).filter(|_| self.by_name).map(str::to_owned);
-        (record.processor, name.unwrap_or_else(|| self.trace.called(record.thread)))
+    fn says_the_same<S: Read + Seek>(&self, record: &Record, other: &Side<'_, S>, others: &Record) -> bool {
+        let thread = match (self.trace.name(record.thread), other.trace.name(others.thread)) {
+            (Some(one), Some(other)) => one == other && (self.by_name || record.thread == others.thread),
+            (None, None) => record.thread == others.thread,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        thread && record.processor == others.processor
     }
 
     fn time(&self, record: &Record) -> u64 {
@@ -116,7 +126,17 @@ impl<'a, R: Read + Seek> Side<'a, R> {
         if self.before.len() == BEFORE {
             self.before.pop_front();
         }
-        self.before.push_back(self.trace.line(record));
+        self.before.push_back(Noted::Record(*record));
+        if matches!(record.what, What::Exited | What::Refused) {
+            self.before = self.lines().map(Noted::Line).collect();
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.before.iter().map(|noted| match noted {
+            Noted::Record(record) => self.trace.line(record),
+            Noted::Line(line) => line.clone(),
+        })
     }
 
     fn decision(&self, record: &Record) -> Decision {
@@ -125,7 +145,7 @@ impl<'a, R: Read + Seek> Side<'a, R> {
             thread: self.trace.called(record.thread),
             processor: record.processor,
             because: self.trace.header().because(record),
-            before: self.before.iter().cloned().collect(),
+            before: self.lines().collect(),
         }
     }
 }
