@@ -6,6 +6,7 @@
 mod changes;
 mod seeds;
 mod targets;
+mod workloads;
 
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "lexer", run: targets::lexer, seeds: seeds::texts },
     Target { name: "parser", run: targets::parser, seeds: seeds::policies },
     Target { name: "format", run: targets::format, seeds: seeds::formatted },
@@ -34,6 +35,9 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "hierarchy", run: targets::hierarchy, seeds: seeds::hierarchies },
     Target { name: "script", run: targets::script, seeds: seeds::scripts },
     Target { name: "trace", run: targets::trace, seeds: seeds::traces },
+    Target { name: "scenario", run: workloads::scenarios, seeds: seeds::scenarios },
+    Target { name: "rtapp", run: workloads::rtapp, seeds: seeds::rtapp },
+    Target { name: "linux", run: workloads::linux, seeds: seeds::linux },
     Target { name: "soundness", run: targets::soundness, seeds: seeds::choices },
 ];
 

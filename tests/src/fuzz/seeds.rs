@@ -48,6 +48,47 @@ pub fn hierarchies() -> Vec<Vec<u8>> {
     unique(seeds)
 }
 
+/// Scenarios, good and bad.
+pub fn scenarios() -> Vec<Vec<u8>> {
+    let mut seeds = files(&["policies", "tests/ui", "tests/cli"], "scenario");
+    seeds.extend(from_documents("scenario"));
+    seeds.push(SHORT.into());
+    unique(seeds)
+}
+
+/// One that is short enough to be simulated each time.
+const SHORT: &str = r#"scenario s {
+  policy "round_robin.sched";
+  processors 2;
+  duration 9us;
+  tick 100ns;
+  set quantum = 1us;
+  thread a * 3 every uniform(1us, 2us) { repeat 4 { run exponential(1us); lock m; run 200ns; yield; unlock m; sleep 1us; } }
+  thread b period 3us deadline 2us { run 1us; send p; }
+  thread c { repeat { receive p; run 1us; } }
+  at 4us { processors 1; }
+  expect share of a >= 1%;
+  expect misses of b = 0;
+}
+"#;
+
+/// Workloads of rt-app, and what is none.
+pub fn rtapp() -> Vec<Vec<u8>> {
+    let mut seeds = files(&["tests/cli"], "json");
+    seeds.push(
+        br#"{"tasks": {"a": {"instance": 2, "loop": 3, "run": 1000, "sleep": 20, "lock": "m", "unlock": "m"},
+  "b": {"phases": {"p": {"loop": 2, "runtime": 10, "timer": {"ref": "t", "period": 1000}}, "q": {"suspend": 1, "resume": "a"}}}},
+  "global": {"duration": 2, "default_policy": "SCHED_OTHER"}, "resources": {"m": {"type": "mutex"}}}"#
+            .to_vec(),
+    );
+    unique(seeds)
+}
+
+/// What perf and ftrace print.
+pub fn linux() -> Vec<Vec<u8>> {
+    unique(files(&["tests/cli"], "txt"))
+}
+
 /// What is formatted, but descriptions.
 pub fn formatted() -> Vec<Vec<u8>> {
     let mut seeds = policies();

@@ -1,0 +1,74 @@
+//! What is done with bytes that say what threads do, and what must hold whatever they are.
+
+use std::io::Cursor;
+use std::sync::LazyLock;
+
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::format;
+use catapults_compiler::framework::Framework;
+use catapults_compiler::scenario::{self, Scenario};
+use catapults_compiler::source::Source;
+use catapults_simulator::rtapp::to_scenario;
+use catapults_simulator::sim::{Keep, Nowhere, RunBy, simulate};
+use catapults_simulator::trace::{Reader, import_linux, replay};
+
+use crate::native;
+use crate::scenarios::{Known, judge};
+
+static FRAMEWORK: LazyLock<Framework> = LazyLock::new(native);
+
+/// Scenarios, or reasons. What is accepted can be formatted, and simulated, if that is short.
+pub fn scenarios(bytes: &[u8]) {
+    let Ok(source) = Source::from_bytes("fuzzed.scenario", bytes.to_vec()) else { return };
+    let staged = judge(&source, &FRAMEWORK);
+    let _ = (staged.said.render(&source, false), staged.said.render(&source, true));
+    if staged.said.has_errors() {
+        return;
+    }
+    let formatted = format::format(&source).unwrap_or_else(|why| panic!("{why:?}"));
+    let again = format::format(&Source::new("fuzzed.scenario", formatted.as_str()));
+    assert!(again.is_ok_and(|again| again == formatted), "formatting again changes something:\n{formatted}");
+    for (scenario, Known(policy)) in staged.scenarios.iter().filter(|(scenario, _)| is_short(scenario)) {
+        let deciding = catapults_simulator::sim::Deciding::Policy(policy);
+        let outcome =
+            simulate(scenario, deciding, &FRAMEWORK, RunBy::Interpreter, Keep::AroundDivergence, &mut Nowhere).unwrap();
+        assert!(outcome.end <= scenario.duration.unwrap_or(outcome.end), "it went on after its end");
+        assert_eq!(outcome.verdicts.len(), scenario.expectations.len());
+    }
+}
+
+/// A workload of rt-app is a scenario that can be read, or there is a reason.
+pub fn rtapp(bytes: &[u8]) {
+    match to_scenario(&String::from_utf8_lossy(bytes), "fuzzed") {
+        Ok(text) => reads(&text),
+        Err(wrong) => assert!(!wrong.to_string().is_empty()),
+    }
+}
+
+/// Any text is a recording of Linux, of which little may be understood; what is can be shown, and done again.
+pub fn linux(bytes: &[u8]) {
+    let mut out = Cursor::new(Vec::new());
+    import_linux(&mut Cursor::new(bytes), &mut out, &mut |_| {}).unwrap();
+    let mut trace = Reader::new(Cursor::new(out.get_ref())).unwrap();
+    while let Some(record) = trace.next_record().unwrap() {
+        trace.line(&record);
+    }
+    let mut trace = Reader::new(Cursor::new(out.get_ref())).unwrap();
+    let again = replay(&mut trace, 1000, &mut || {}).unwrap();
+    if again.threads > 0 {
+        reads(&again.scenario);
+    }
+}
+
+fn reads(text: &str) {
+    let source = Source::new("made.scenario", text);
+    let mut said = Diagnostics::new();
+    scenario::read(&source, &mut said);
+    assert!(!said.has_errors(), "{}\n{text}", said.render(&source, false));
+}
+
+/// Few decisions can be made in it.
+fn is_short(scenario: &Scenario) -> bool {
+    let threads: u64 = scenario.threads.iter().map(|thread| thread.count.map_or(1000, u64::from)).sum();
+    scenario.duration.is_some_and(|duration| duration < 20_000) && threads < 100 && scenario.processors < 9
+}
