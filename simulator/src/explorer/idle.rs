@@ -265,9 +265,16 @@ mod tests {
 
     #[test]
     fn when_a_thread_was_dispatched_is_forgotten() {
-        assert_eq!(names(include_str!("../../../policies/llf.sched")), ["started"]);
-        assert_eq!(names(include_str!("../../../policies/linux24.sched")), ["started"]);
-        assert_eq!(names(include_str!("../../../policies/bvt.sched")), ["started"]);
+        let policy = "scheduler example {
+          thread { time used; }
+          data { threadref current; queue ready; queue blocked : BLOCKED; time started; }
+          function charge(t) { t.used += now - started; started = now; }
+          event newthread, event_raised(t) { t => ready; if (|current| == 1) charge(current); }
+          event block.*, suspend_thread(t) { if (t in current) charge(t); t => blocked; }
+          event switch_out(t) { charge(t); t => ready; }
+          event schedule { ready => current; started = now; dispatch current; }
+        }";
+        assert_eq!(names(policy), ["started"]);
     }
 
     #[test]
