@@ -17,6 +17,7 @@ static struct io_wait *finished_first, *finished_last; /* in the order in which 
 static void delist(struct io_wait *wait);
 static void take_finished(struct io_wait *wait);
 static void cancel(struct io_wait *wait);
+static void try_again(int descriptor);
 
 int io_wait_begin(struct io_wait *wait, int descriptor) {
     dispatcher_enter();
@@ -172,8 +173,28 @@ int catapults_close(int descriptor) {
         *state = (struct io_descriptor){0};
     }
     dispatcher_leave();
-    /* After EINTR Linux has closed it all the same. */
-    return close(descriptor) == 0 || errno == EINTR ? 0 : -1;
+    /* Others run here. After EINTR Linux has closed it all the same. */
+    bool closed = close(descriptor) == 0 || errno == EINTR;
+    try_again(descriptor);
+    return closed ? 0 : -1;
+}
+
+/* Who has begun to wait while the file was being closed may wait for a file that nobody can write to any more, or
+ * already for the next of that number: each looks for itself. */
+static void try_again(int descriptor) {
+    int error = errno;
+    dispatcher_enter();
+    struct io_descriptor *state = io_descriptor(descriptor);
+    if (state != NULL) {
+        for (struct io_wait *wait = state->first; wait != NULL; wait = wait->next)
+            if (!wait->done && wait->local)
+                io_finish(wait, 0);
+            else if (!wait->done)
+                io_driver->cancel(wait);
+        *state = (struct io_descriptor){.first = state->first, .last = state->last, .moving = state->moving};
+    }
+    dispatcher_leave();
+    errno = error;
 }
 
 static void delist(struct io_wait *wait) {

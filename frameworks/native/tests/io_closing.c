@@ -1,0 +1,122 @@
+/* What begins between a close's look at who waits and the close itself. Others run there: close is a system call. */
+#include "io_test.h"
+
+#include <fcntl.h>
+
+static int closing = -1; /* where others get the processor in the middle of its close… */
+static bool closed;      /* …when the system call has been made already */
+
+int __real_close(int descriptor);
+int __wrap_close(int descriptor);
+
+int __wrap_close(int descriptor) {
+    if (descriptor != closing)
+        return __real_close(descriptor);
+    closing = -1;
+    int result = closed ? __real_close(descriptor) : 0;
+    for (int i = 0; i < 10; i++)
+        catapults_yield();
+    return closed ? result : __real_close(descriptor);
+}
+
+static _Atomic bool go_on;
+
+static void *read_late(void *descriptor) {
+    char byte;
+    while (!go_on)
+        catapults_yield();
+    require(catapults_read((int)(intptr_t)descriptor, &byte, 1) == -1 && errno == EBADF);
+    return NULL;
+}
+
+static void *receive_late(void *descriptor) {
+    char byte;
+    while (!go_on)
+        catapults_yield();
+    require(catapults_recv_until((int)(intptr_t)descriptor, &byte, 1, 0, CATAPULTS_FOREVER) == -1 && errno == EBADF);
+    return NULL;
+}
+
+static void *select_late(void *descriptor) {
+    struct catapults_source source = catapults_source_descriptor((int)(intptr_t)descriptor, POLLIN);
+    while (!go_on)
+        catapults_yield();
+    int count = catapults_select(&source, 1, CATAPULTS_FOREVER);
+    require(count == 1 && source.happened == POLLNVAL);
+    return NULL;
+}
+
+static void who_begins_to_wait_in_the_middle(void *(*start)(void *)) {
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    go_on = false;
+    catapults_t thread = spawn(start, (void *)(intptr_t)ends[0]);
+    catapults_yield();
+    go_on = true;
+    closing = ends[0];
+    assert_int_equal(catapults_close(ends[0]), 0);
+    assert_int_equal(closing, -1);
+    assert_int_equal(catapults_join(thread, NULL), 0);
+    catapults_close(ends[1]);
+}
+
+static void a_read(void **state) {
+    (void)state;
+    who_begins_to_wait_in_the_middle(read_late);
+}
+
+static void a_recv(void **state) {
+    (void)state;
+    who_begins_to_wait_in_the_middle(receive_late);
+}
+
+static void a_select(void **state) {
+    (void)state;
+    who_begins_to_wait_in_the_middle(select_late);
+}
+
+/* The number is another file's already: who waits for that one gets what is written to it. */
+static int next_ends[2];
+
+static void *read_the_next(void *number_) {
+    int number = (int)(intptr_t)number_;
+    char byte = 0;
+    while (!go_on)
+        catapults_yield();
+    require(dup3(next_ends[0], number, O_CLOEXEC) == number);
+    require(catapults_read(number, &byte, 1) == 1 && byte == 'x');
+    return NULL;
+}
+
+static void the_next_file_of_that_number(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(next_ends, O_CLOEXEC), 0);
+    go_on = false;
+    catapults_t thread = spawn(read_the_next, (void *)(intptr_t)ends[0]);
+    catapults_yield();
+    go_on = closed = true;
+    closing = ends[0];
+    assert_int_equal(catapults_close(ends[0]), 0);
+    assert_int_equal(closing, -1);
+    closed = false;
+    for (int i = 0; i < 10; i++)
+        catapults_yield();
+    assert_int_equal(write(next_ends[1], "x", 1), 1);
+    assert_int_equal(catapults_join(thread, NULL), 0);
+    catapults_close(ends[0]);
+    catapults_close(ends[1]);
+    catapults_close(next_ends[0]);
+    catapults_close(next_ends[1]);
+}
+
+int main(void) {
+    const struct CMUnitTest closing_in_the_middle[] = {
+        cmocka_unit_test(a_read),
+        cmocka_unit_test(a_recv),
+        cmocka_unit_test(a_select),
+        cmocka_unit_test(the_next_file_of_that_number),
+    };
+    return run_with_both_drivers(closing_in_the_middle);
+}
