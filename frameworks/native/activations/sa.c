@@ -141,6 +141,12 @@ const struct sa_t *sa_self(void) {
     return &self->sa;
 }
 
+int sa_processor(void) {
+    const struct lwp *self = sa_here;
+    enum lwp_state state = self ? lwp_state(self) : LWP_NONE;
+    return state == LWP_RUNNING || state == LWP_LOST ? self->sa.sa_cpu : -1;
+}
+
 int sa_sections(int count, const struct sa_section *sections) {
     int room = sizeof activations.sections.all / sizeof *activations.sections.all;
     int have = atomic_load(&activations.sections.count);

@@ -92,11 +92,10 @@ void dispatcher_tell(struct scheduler *scheduler, bool running) {
     scheduler->told = now;
 }
 
-TOOLS_UNSEEN void dispatcher_sampled(uint32_t ticks) {
-    struct processor *here = processor_here();
+TOOLS_UNSEEN void dispatcher_sampled(struct processor *here, uint32_t ticks) {
     if (here->polling || here->current == &here->idle)
         return;
-    here->sampled += ticks;
+    __atomic_fetch_add(&here->sampled, ticks, __ATOMIC_RELAXED);
     here->patience = 0;
 }
 

@@ -410,9 +410,10 @@ void dispatcher_alert(struct processor *processor);
 
 /* ---- Accounting by samples --------------------------------------------------------------------------------------- */
 
-/* The processor has run for so many ticks more: see host->sample. From a handler of signals that interrupts whatever it
- * likes. */
-void dispatcher_sampled(uint32_t ticks);
+/* `here`, the caller's, has run for so many ticks more: see host->sample. From a handler of signals that interrupts
+ * whatever it likes. */
+struct processor;
+void dispatcher_sampled(struct processor *here, uint32_t ticks);
 
 /* ---- Handlers that do not end ------------------------------------------------------------------------------------ */
 

@@ -28,6 +28,7 @@ struct processor {
 
     /* Of policies whose handlers may run for ever: see watch.c. */
     struct scheduler *volatile handler_of; /* a handler of which runs; NULL: none */
+    const void *volatile handler_on;       /* by which kernel thread: an address that only that one has */
     volatile uint64_t handler_call;        /* which call it is; and which was seen by the signal before */
     volatile uint64_t handler_seen;
     void *handler_jump[5];

@@ -18,8 +18,11 @@ const struct catapults_stop dispatcher_overran = {CATAPULTS_STOP_GUARD, 0, "it r
  */
 #define LEFT(scheduler) (enter_handler(scheduler), __builtin_setjmp(processor_here()->handler_jump))
 
+static _Thread_local char kernel_thread;
+
 static void enter_handler(struct scheduler *scheduler) {
     struct processor *here = processor_here();
+    here->handler_on = &kernel_thread;
     here->handler_call++;
     here->handler_of = scheduler;
 }
@@ -28,6 +31,8 @@ static void left_handler(void) { processor_here()->handler_of = NULL; }
 
 TOOLS_UNSEEN bool dispatcher_overruns(void) {
     struct processor *here = processor_here();
+    if (here->handler_on != &kernel_thread) /* activations: the processor may be another's now */
+        return false;
     bool same = here->handler_of && here->handler_seen == here->handler_call;
     here->handler_seen = here->handler_call;
     return same;

@@ -79,9 +79,6 @@ struct catapults_options {
  *   compilers keep the address of errno within a function: one that uses it before such a call and after it asks
  *   for it in a function of its own (noipa).
  * - At most 512 threads are blocked in the kernel at a time; the next one holds the processor.
- * - Overflows of stacks are reported as such on the first kernel thread only.
- * - `handler_limit` is kept on the first kernel thread only.
- * - Statistical accounting is EINVAL.
  * - A child of catapults_fork goes on without activations. fork(2) waits for the locks of libc's allocator: so
  *   threads that have been left in the middle of their code go on first, those that are back from the kernel, and
  *   those that have been there for less than 20 ms; the call takes at most 200 ms more by that. A thread that is

@@ -139,6 +139,10 @@ int sa_alarm(int cpu, int64_t instant);
  * switches contexts. */
 const struct sa_t *sa_self(void);
 
+/* The processor that the caller runs on; -1: none, or it may have been taken away a moment ago. Changes nothing: for
+ * handlers of signals. */
+int sa_processor(void);
+
 /* Whether the caller has a processor, so that sa_self would change nothing: for calls of a library that are as short as
  * one of sa_self would be. 0: sa_self is to be asked. Not to be remembered across a switch. */
 #if defined(__x86_64__)

@@ -329,20 +329,12 @@ static void another_way_to_account(void) {
     require(catapults_init(NULL) == 0);
 }
 
-static void on_activations(void) {
-    require(catapults_init(&(struct catapults_options){.accounting = CATAPULTS_ACCOUNTING_STATISTICAL,
-                                                       .activations = true}) == EINVAL);
-}
-
 static void what_cannot_be_is_said(void **state) {
     (void)state;
     struct child child = run_child(another_way_to_account);
     assert_exit(&child, EXIT_SUCCESS);
     assert_string_equal(child.report, "catapults: CATAPULTS_ACCOUNTING is \"guesses\": it must be \"time-stamps\" or "
                                       "\"statistical\"\n");
-    child = run_child(on_activations);
-    assert_exit(&child, EXIT_SUCCESS);
-    assert_reported(&child, "statistical accounting does not go with activations");
 }
 
 int main(void) {

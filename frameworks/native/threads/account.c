@@ -21,7 +21,7 @@ static struct processor_time samples = {.passed = passed, .without = "nobody is 
 /* Of the kernel thread's time, that for which somebody was, or nobody was to be charged. */
 static _Thread_local int64_t counted;
 
-/* The system call: the tools know of libc's function. */
+/* The system call: the tools know of libc's function. Time without a processor is on the way back from the kernel. */
 static TOOLS_UNSEEN void passed(ucontext_t *context) {
     (void)context;
     struct timespec time;
@@ -31,7 +31,9 @@ static TOOLS_UNSEEN void passed(ucontext_t *context) {
         counted = now - samples.every;
     int64_t ticks = (now - counted) / samples.every;
     counted += ticks * samples.every;
-    dispatcher_sampled((uint32_t)ticks);
+    struct processor *here = runtime.activations ? activations_processor() : processor_here();
+    if (here)
+        dispatcher_sampled(here, (uint32_t)ticks);
 }
 
 static const int64_t *tick;
@@ -56,18 +58,9 @@ static enum catapults_accounting wanted(const struct catapults_options *options)
     return CATAPULTS_ACCOUNTING_DEFAULT;
 }
 
-int account_prepare(const struct catapults_options *options, struct dispatcher_host *host) {
-    host->sample = NULL;
-    if (wanted(options) != CATAPULTS_ACCOUNTING_STATISTICAL)
-        return 0;
-    if (runtime.activations) {
-        runtime_report("statistical accounting does not go with activations, where a processor is now this kernel "
-                       "thread and now that one; account by time stamps");
-        return EINVAL;
-    }
-    host->sample = sample;
+void account_prepare(const struct catapults_options *options, struct dispatcher_host *host) {
+    host->sample = wanted(options) == CATAPULTS_ACCOUNTING_STATISTICAL ? sample : NULL;
     tick = &host->tick;
-    return 0;
 }
 
 /* ---- What has been counted --------------------------------------------------------------------------------------- */

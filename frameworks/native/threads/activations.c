@@ -15,11 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "sa.h"
+#include "threads/processor_time.h"
 #include "threads/runtime.h"
 #include "threads/signals.h"
 
@@ -63,6 +66,21 @@ static struct {
 } carried[SA_PROCESSORS_MOST];
 
 bool activations_running(void) { return running; }
+
+TOOLS_UNSEEN struct processor *activations_processor(void) {
+    int number = sa_processor();
+    return number < 0 ? NULL : several ? carried[number].processor : &dispatcher_processor;
+}
+
+/* The calling kernel thread carries a processor, for the first time. */
+static void begin_to_carry(void) {
+    static _Thread_local bool begun;
+    if (begun)
+        return;
+    begun = true;
+    overflow_attach(NULL, OVERFLOW_STACK);
+    processor_time_attach((pid_t)syscall(SYS_gettid));
+}
 
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
 __attribute__((noipa)) static struct carrier carrier_here(void) {
@@ -261,6 +279,7 @@ static void upcall_of_several(int type, struct sa_t *sas[], int events, char *st
 }
 
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
+    begin_to_carry();
     struct carrier before = carrier;
     char *stack = stack_of(&before);
     const struct sa_t *last = sas[events + interrupted];
@@ -353,6 +372,7 @@ int activations_start(bool many) {
     static struct dispatcher_driver between_several;
     const struct sa_section runtime_text = {__start_catapults_text, __stop_catapults_text};
     int error = give_stacks();
+    begin_to_carry();
     carrier = carrier_here();
     several = many;
     int flags = several ? SA_FLAG_FIXED : 0;

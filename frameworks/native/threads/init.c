@@ -132,7 +132,7 @@ int catapults_init(const struct catapults_options *options) {
         error = processors_refuse();
     }
     if (error == 0)
-        error = account_prepare(options, &host);
+        account_prepare(options, &host);
     void *instance = policy && error == 0 ? policy_instance(policy) : NULL;
     if (error == 0 && policy && !instance)
         error = ENOMEM;
@@ -153,6 +153,7 @@ int catapults_init(const struct catapults_options *options) {
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
     if (trace && *trace && (error = trace_open(trace)))
         return error;
+    overflow_install(); /* before there are other kernel threads, and this one's stack for signals is looked at */
     error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);
     if (error)
         return error;
@@ -163,7 +164,6 @@ int catapults_init(const struct catapults_options *options) {
     host.error_number = &errno;
     host.starvation_limit = runtime.starvation_limit;
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
-    overflow_install(); /* before the kernel thread's stack for signals is looked at */
     preempt_start(options, &host);
     if (runtime.several)
         processors_prepare(&host);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "threads/runtime.h"
@@ -18,7 +19,9 @@ static bool has_stack(void *memory, size_t size) {
     stack_t stack = {.ss_sp = memory, .ss_size = size}, before;
     if (sigaltstack(NULL, &before) == 0 && !(before.ss_flags & SS_DISABLE))
         return true;
-    return sigaltstack(&stack, NULL) == 0;
+    if (!memory)
+        stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    return stack.ss_sp != MAP_FAILED && sigaltstack(&stack, NULL) == 0;
 }
 
 void overflow_install(void) {
@@ -39,7 +42,12 @@ void overflow_attach(void *memory, size_t size) {
 /* Returning repeats the access, which now has the default effect. */
 static void handle(int signal, siginfo_t *info, void *context) {
     (void)signal, (void)context;
-    const struct catapults_handle *self = handle_self();
+    if (!runtime.started)
+        return;
+    const struct processor *here = runtime.activations ? activations_processor() : processor_here();
+    if (!here || here->current == &here->idle)
+        return;
+    const struct catapults_handle *self = handle_of(here->current);
     const char *address = info->si_addr;
     if (address < self->stack->base || address >= self->stack->lowest)
         return;

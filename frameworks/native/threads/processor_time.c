@@ -5,7 +5,9 @@
 #include "threads/processor_time.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,6 +15,7 @@
 
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
+#include "sa.h"
 #include "threads/runtime.h"
 
 #ifndef sigev_notify_thread_id
@@ -22,6 +25,16 @@
 #define PROCESSOR_TIME_SIGNAL SIGVTALRM
 
 static struct processor_time *all; /* that were started */
+
+/* Where activations make kernel threads, in upcalls: those that there are. */
+static pid_t carriers[SA_ACTIVATIONS_MOST];
+static int carriers_count;
+static atomic_flag changing = ATOMIC_FLAG_INIT; /* `all` or those; nobody who has it waits for anything */
+
+static void change(void) {
+    while (atomic_flag_test_and_set(&changing))
+        sched_yield();
+}
 
 static TOOLS_UNSEEN void came(int signal, siginfo_t *info, void *context) {
     (void)signal;
@@ -48,30 +61,58 @@ static void set(struct processor_time *what, pid_t thread) {
         report(what, errno);
 }
 
+/* One that has died makes room. */
+static void remember(pid_t thread) {
+    int count = 0;
+    for (int i = 0; i < carriers_count; i++)
+        if (syscall(SYS_tgkill, getpid(), carriers[i], 0) == 0)
+            carriers[count++] = carriers[i];
+    if (count < SA_ACTIVATIONS_MOST)
+        carriers[count++] = thread;
+    carriers_count = count;
+}
+
 void processor_time_attach(pid_t thread) {
+    change();
+    if (runtime.activations)
+        remember(thread);
     for (struct processor_time *what = all; what; what = what->next)
         set(what, thread);
+    atomic_flag_clear(&changing);
 }
 
 static struct processor_time *starting;
 static void set_on(pid_t thread) { set(starting, thread); }
 
-void processor_time_start(struct processor_time *what) {
-    if (what->started)
-        return;
-    what->started = true;
-    int error = preemption_install(PROCESSOR_TIME_SIGNAL, came, SA_RESTART | SA_ONSTACK, 0);
-    if (error) {
-        report(what, error);
-        return;
-    }
+static void start(struct processor_time *what) {
     what->next = all;
     all = what;
     starting = what;
-    if (runtime.several)
+    if (runtime.activations)
+        for (int i = 0; i < carriers_count; i++)
+            set_on(carriers[i]);
+    else if (runtime.several)
         processors_each(set_on);
     else
         set_on((pid_t)syscall(SYS_gettid));
 }
 
-void processor_time_restart(void) { processor_time_attach((pid_t)syscall(SYS_gettid)); }
+void processor_time_start(struct processor_time *what) {
+    if (what->started)
+        return;
+    what->started = true;
+    /* With all signals masked: activations interrupt the kernel thread by one, and it would go on elsewhere. */
+    int error = preemption_install(PROCESSOR_TIME_SIGNAL, came, SA_RESTART | SA_ONSTACK, UINT64_MAX);
+    if (error) {
+        report(what, error);
+        return;
+    }
+    change();
+    start(what);
+    atomic_flag_clear(&changing);
+}
+
+void processor_time_restart(void) {
+    atomic_flag_clear(&changing); /* whoever had it is not there any more */
+    processor_time_attach((pid_t)syscall(SYS_gettid));
+}

@@ -62,7 +62,7 @@ int trace_open(const char *file);
 void trace_name(struct dispatcher_thread *thread);
 
 /* The SIGSEGV of a thread that has overflowed its stack says so. The second: on the calling kernel thread, too, where
- * the handler has `memory`, of at least OVERFLOW_STACK bytes, for a stack. */
+ * the handler has `memory`, of at least OVERFLOW_STACK bytes, for a stack; NULL: it takes as many for good. */
 enum { OVERFLOW_STACK = 16 << 10 };
 void overflow_install(void);
 void overflow_attach(void *memory, size_t size);
@@ -83,8 +83,8 @@ void preempt_for_signals(void);
 /* Watches handlers that may run for ever, on all processors. Once is enough. */
 void watch_start(void);
 
-/* Sets host->sample, if accounting is to be statistical. EINVAL, which is reported: it cannot be. */
-int account_prepare(const struct catapults_options *options, struct dispatcher_host *host);
+/* Sets host->sample, if accounting is to be statistical. */
+void account_prepare(const struct catapults_options *options, struct dispatcher_host *host);
 
 /* Whether threads leave the processor when they block in the kernel. */
 bool activations_running(void);
@@ -98,6 +98,9 @@ void activations_guard(struct processor *first);
 
 /* One more, which has been added. Returns 0 or an error number. */
 int activations_carry(uint32_t number, struct processor *processor);
+
+/* That of the calling kernel thread; NULL: it has none. For handlers of signals. */
+struct processor *activations_processor(void);
 
 /* For a processor that is idle, without the lock: whatever upcalls there are. */
 void activations_let_come(void);
