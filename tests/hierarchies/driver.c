@@ -23,7 +23,7 @@
 #include "dispatcher/scheduler.h"
 #include "dispatcher/trace.h"
 
-enum { SCHEDULERS = 256, WORDS = 16, RECORDS = 1 << 18 };
+enum { SCHEDULERS = 256, WORDS = 16, NAMES = 1 << 16, RECORDS = 1 << 18 };
 
 static const struct catapults_hierarchy *hierarchy;
 static struct scheduler *schedulers[SCHEDULERS];
@@ -363,8 +363,8 @@ int main(int count, char **arguments) {
     if (!hierarchy || hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC || hierarchy->contract != CATAPULTS_CONTRACT)
         fatal("no hierarchy", count == 3 ? arguments[1] : "no arguments");
     if (strcmp(arguments[2], "events") == 0) {
-        dispatcher_trace_to(calloc(1, TRACE_RECORDS_AT + RECORDS * sizeof(struct trace_record)));
-        dispatcher_trace->capacity = RECORDS;
+        dispatcher_trace_to(calloc(1, NAMES + RECORDS * sizeof(struct trace_record)));
+        trace_lay_out(dispatcher_trace, NAMES, RECORDS, 0);
     }
     dispatcher_set_driver(&driver);
     const struct catapults_hierarchy_node *nodes = hierarchy->nodes;

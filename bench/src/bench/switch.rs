@@ -1,4 +1,4 @@
-//! What a policy adds to a bare context switch, and what each level of schedulers adds. The measuring is done in C, by the
+//! What a policy adds to a bare context switch, what each level of schedulers adds, and what recording a trace does. The measuring is done in C, by the
 //! programs of `bench/native`.
 
 use std::collections::BTreeMap;
@@ -29,6 +29,7 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
         ("FIFO compiled in", "bench/yield-compiled-in", None),
         ("FIFO as shared object", "bench/yield-loaded", Some(policy.clone())),
         ("levels of FIFO", "bench/levels-loaded", Some(policy)),
+        ("recording", "bench/recording", None),
         ("Boost", "bench/peers/fcontext", Some(PathBuf::from("switch"))),
     ];
     let mut figures = BTreeMap::<&str, Figures>::new();
@@ -59,14 +60,13 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
         let deep = median(of("levels of FIFO", &format!("levels_{levels}"))?);
         most = most.max((deep - flat) / f64::from(levels - 1) / bare);
     }
-    let goals = vec![Goal {
-        what: "what each of 2, 3, 4, 8 levels adds to a decision / Boost's fcontext".to_owned(),
-        value: most,
-        target: 1.5,
-        at_most: true,
-        unit: "×",
-        why: None,
-    }];
+    let record = median(of("recording", "record")?).max(median(of("recording", "record_first")?));
+    let goal =
+        |what: &str, value, target, unit| Goal { what: what.to_owned(), value, target, at_most: true, unit, why: None };
+    let goals = vec![
+        goal("what each of 2, 3, 4, 8 levels adds to a decision / Boost's fcontext", most, 1.5, "×"),
+        goal("recording a trace, each record, of a yield in a new ring and in a full one", record, 30.0, "ns"),
+    ];
     Ok((serde_json::to_value(&figures)?, goals))
 }
 

@@ -7,7 +7,6 @@
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
-static void name(const struct dispatcher_thread *record);
 static void unlink_scheduler(const struct scheduler *scheduler);
 
 unsigned long dispatcher_scheduler_size(const struct scheduler *parent) {
@@ -65,18 +64,8 @@ const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, s
     }
     TRACE(TRACE_NEW, record, 0);
     if (UNLIKELY(dispatcher_trace != NULL))
-        name(record);
+        dispatcher_record_name(record, record->below->name ? record->below->name : "");
     return NULL;
-}
-
-/* In the trace, as threads are named. */
-static void name(const struct dispatcher_thread *record) {
-    const char *text = record->below->name ? record->below->name : "";
-    for (uint8_t part = 0; *text && part < 255; part++) {
-        struct trace_record *line = dispatcher_record(TRACE_NAMED, record, part);
-        for (int i = 0; i < 16 && *text; i++)
-            line->name[i] = *text++;
-    }
 }
 
 static void unlink_scheduler(const struct scheduler *scheduler) {

@@ -1,5 +1,6 @@
 #include "dispatcher/trace.h"
 
+#include "catapults/trace_policy.h"
 #include "dispatcher/state.h"
 
 struct trace_file *dispatcher_trace;
@@ -30,73 +31,21 @@ static const char *const event_names[] = {"newthread",      "schedule",        "
 enum { EVENTS = sizeof event_names / sizeof *event_names };
 _Static_assert(EVENTS == NAME_BLOCK + BLOCK_SIGNAL + 1, "an event for each reason");
 
-static bool same(const char *one, const char *other) {
-    while (*one && *one == *other) {
-        one++;
-        other++;
-    }
-    return *one == *other;
-}
-
-static uint32_t append(uint32_t at, const char *text) {
-    char *names = dispatcher_trace->names;
-    do
-        if (at < TRACE_RECORDS_AT - sizeof(struct trace_file))
-            names[at++] = *text;
-        else
-            return at + 1;
-    while (*text++);
-    return at;
-}
-
-/* Whether there was room. */
-static bool add(uint32_t line, const char *text, const char *source) {
-    struct trace_file *file = dispatcher_trace;
-    uint32_t at = file->names_bytes;
-    if (at + 4 > TRACE_RECORDS_AT - sizeof *file)
-        return false;
-    for (int i = 0; i < 4; i++)
-        file->names[at++] = (char)(line >> 8 * i);
-    at = append(append(at, text), source);
-    if (at > TRACE_RECORDS_AT - sizeof *file)
-        return false;
-    file->names_bytes = at;
-    file->names_count++;
-    return true;
-}
-
-static uint32_t line_of(const struct catapults_policy *policy, const char *event) {
-    for (uint32_t i = 0; i < policy->places_count; i++)
-        if (same(policy->places[i].event, event))
-            return policy->places[i].line;
-    return 0;
-}
-
 void dispatcher_trace_begin(const char *hierarchy, const char *source, const struct catapults_policy *policy) {
     if (!policy)
         policy = &dispatcher_builtin;
-    add(0, hierarchy ? hierarchy : policy->name, "");
-    add(0, hierarchy ? source : policy->source, "");
-    add(0, "native", "");
-    add(0, "CLOCK_MONOTONIC", "");
+    trace_add_name(dispatcher_trace, 0, hierarchy ? hierarchy : policy->name, "");
+    trace_add_name(dispatcher_trace, 0, hierarchy ? source : policy->source, "");
+    trace_add_name(dispatcher_trace, 0, "native", "");
+    trace_add_name(dispatcher_trace, 0, "CLOCK_MONOTONIC", "");
 }
 
 void dispatcher_trace_names(struct scheduler *scheduler) {
-    const struct catapults_policy *policy = scheduler->policy;
-    scheduler->traced = 0;
-    uint32_t first = dispatcher_trace->names_count;
-    bool room = first < UINT16_MAX / 2;
-    for (uint32_t i = 0; i < EVENTS && room; i++)
-        room = add(line_of(policy, event_names[i]), event_names[i], policy->source);
-    for (uint32_t i = 0; i < policy->imports_count && room; i++)
-        room = add(0, policy->imports[i].name, "");
-    for (uint32_t i = 0; i < policy->thread_imports_count && room; i++)
-        room = add(0, policy->thread_imports[i].name, "");
-    if (room)
-        scheduler->traced = (uint16_t)first; /* else its records do without */
+    scheduler->traced = trace_add_policy(dispatcher_trace, scheduler->policy, event_names, EVENTS);
 }
 
-static uint16_t event_of(const struct scheduler *scheduler, enum trace_kind kind, uint8_t detail) {
+static inline __attribute__((always_inline)) uint16_t event_of(const struct scheduler *scheduler, enum trace_kind kind,
+                                                               uint8_t detail) {
     static const uint8_t events[] = {[TRACE_NEW] = 1 + NAME_NEWTHREAD,           [TRACE_DISPATCHED] = 1 + NAME_SCHEDULE,
                                      [TRACE_SWITCHED_OUT] = 1 + NAME_SWITCH_OUT, [TRACE_BLOCKED] = 1 + NAME_BLOCK,
                                      [TRACE_RAISED] = 1 + NAME_EVENT_RAISED,     [TRACE_EXITED] = 1 + NAME_EXIT,
@@ -109,8 +58,15 @@ static uint16_t event_of(const struct scheduler *scheduler, enum trace_kind kind
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
+/* Kinds, as bits. Values are recorded between the two. */
+enum {
+    ENDS_TURN =
+        1 << TRACE_SWITCHED_OUT | 1 << TRACE_BLOCKED | 1 << TRACE_EXITED | 1 << TRACE_PREEMPTED | 1 << TRACE_VALUE,
+    FOLLOWS = 1 << TRACE_DISPATCHED | 1 << TRACE_LENT | 1 << TRACE_IDLE | 1 << TRACE_VALUE
+};
+
 /* Threads that are READY to the policy, where that is easily said: one policy decides for one processor. */
-static uint16_t ready(enum trace_kind kind) {
+static inline __attribute__((always_inline)) uint16_t ready(enum trace_kind kind) {
     const struct scheduler *root = &dispatcher.root;
     if (dispatcher.several || root->next || root->node)
         return TRACE_NOT_KNOWN;
@@ -130,51 +86,48 @@ static uint16_t ready(enum trace_kind kind) {
     return count < 0 || count >= TRACE_NOT_KNOWN ? TRACE_NOT_KNOWN : (uint16_t)count;
 }
 
-static struct trace_record *next_record(enum trace_kind kind, uint32_t thread, uint8_t detail) {
+/* A processor decides as soon as a turn has ended on it: one look at the clock, which takes most of the time that a
+ * record does, is for both. What is looked at in between, such as the world outside, makes records of its own if it
+ * takes long: somebody is woken, or nobody runs. */
+static inline __attribute__((always_inline)) uint64_t time_of(const struct trace_file *file, enum trace_kind kind,
+                                                              uint16_t processor) {
+    if (FOLLOWS >> kind & 1) {
+        const struct trace_record *last = &trace_records(file)[(file->written - 1) & (file->capacity - 1)];
+        if (file->written && ENDS_TURN >> last->kind & 1 && last->processor == processor)
+            return last->time;
+    }
+    return (uint64_t)dispatcher.host->now();
+}
+
+static inline __attribute__((always_inline)) struct trace_record *
+record(enum trace_kind kind, uint32_t thread, uint8_t detail, uint16_t event, uint16_t ready) {
     struct trace_file *file = dispatcher_trace;
-    struct trace_record *record = &trace_records(file)[file->written & (file->capacity - 1)];
-    *record = (struct trace_record){.time = (uint64_t)dispatcher.host->now(),
-                                    .thread = thread,
-                                    .kind = (uint8_t)kind,
-                                    .detail = detail,
-                                    .processor = (uint16_t)processor_here()->number};
-    file->written++;
-    return record;
+    uint16_t processor = (uint16_t)processor_here()->number;
+    return trace_append(file, time_of(file, kind, processor), kind, thread, detail, processor, event, ready);
 }
 
 struct trace_record *dispatcher_record(enum trace_kind kind, const struct dispatcher_thread *thread, uint8_t detail) {
-    struct trace_record *record = next_record(kind, thread ? thread->policy.number : 0, detail);
-    if (kind == TRACE_NAMED)
-        return record;
-    record->ready = ready(kind);
-    if (thread)
-        record->event = event_of(thread->scheduler, kind, detail);
-    return record;
+    return record(kind, thread ? thread->policy.number : 0, detail,
+                  thread ? event_of(thread->scheduler, kind, detail) : 0, ready(kind));
+}
+
+void dispatcher_record_name(const struct dispatcher_thread *thread, const char *name) {
+    trace_append_thread_name(dispatcher_trace, (uint64_t)dispatcher.host->now(), thread->policy.number,
+                             (uint16_t)processor_here()->number, name);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* The last one of a variable that was recorded; another variable may take its place, and then it is recorded again. */
-static struct known {
-    uint32_t thread;
-    uint16_t variable;
-    uint64_t value;
-} known[1 << 10];
+static struct trace_values values;
 
 static void record_values(const char *base, const struct catapults_import *imports, uint32_t count, uint32_t thread,
                           uint32_t first) {
     for (uint32_t i = 0; i < count; i++) {
-        const void *place = *(const void *const *)(base + imports[i].pointer);
-        uint64_t value =
-            imports[i].type == CATAPULTS_IMPORT_BOOL ? *(const unsigned char *)place : *(const uint64_t *)place;
-        struct known *last = &known[(thread * 31 + first + i) % (sizeof known / sizeof *known)];
         uint16_t variable = (uint16_t)(first + i);
-        if (last->thread == thread && last->variable == variable && last->value == value)
+        uint64_t value;
+        if (!trace_value_changed(&values, thread, variable, &imports[i], base, &value))
             continue;
-        *last = (struct known){.thread = thread, .variable = variable, .value = value};
-        struct trace_record *record = next_record(TRACE_VALUE, thread, (uint8_t)imports[i].type);
-        record->event = variable;
-        record->value = value;
+        record(TRACE_VALUE, thread, (uint8_t)imports[i].type, variable, 0)->value = value;
     }
 }
 
@@ -186,17 +139,18 @@ void dispatcher_record_dispatch(const struct dispatcher_thread *next) {
     }
     const struct scheduler *scheduler = next->scheduler;
     const struct catapults_policy *policy = scheduler->policy;
-    if (scheduler->traced) {
+    if (scheduler->traced && policy->imports_count + policy->thread_imports_count > 0) {
         const char *global = scheduler->shared ? scheduler->shared : scheduler->instance;
         record_values(global, policy->imports, policy->imports_count, 0, scheduler->traced + EVENTS);
         record_values((const char *)&next->policy, policy->thread_imports, policy->thread_imports_count,
                       next->policy.number, scheduler->traced + EVENTS + policy->imports_count);
     }
     const struct dispatcher_thread *turn = here->turn;
-    bool lent = turn && turn != next && turn != &here->idle;
-    struct trace_record *record = dispatcher_record(lent ? TRACE_LENT : TRACE_DISPATCHED, next, 0);
-    if (lent) {
-        record->event = event_of(turn->scheduler, TRACE_LENT, 0);
-        record->donor = turn->policy.number;
+    if (__builtin_expect(turn && turn != next && turn != &here->idle, 0)) {
+        struct trace_record *lent =
+            record(TRACE_LENT, next->policy.number, 0, event_of(turn->scheduler, TRACE_LENT, 0), ready(TRACE_LENT));
+        lent->donor = turn->policy.number;
+        return;
     }
+    record(TRACE_DISPATCHED, next->policy.number, 0, event_of(scheduler, TRACE_DISPATCHED, 0), ready(TRACE_DISPATCHED));
 }

@@ -96,6 +96,7 @@ static void a_life_is_recorded(void **state) {
                                          [TRACE_RESUMED] = "resume_thread",
                                          [TRACE_IDLE] = ""};
     uint64_t time = file->start;
+    int at_once = 0;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const struct trace_record *record = &trace_records(file)[i];
         assert_int_equal(record->kind, expected[i].kind);
@@ -104,11 +105,19 @@ static void a_life_is_recorded(void **state) {
         if (record->kind != TRACE_NAMED)
             assert_string_equal(event_of(file, record), events[record->kind]);
         assert_true(record->time >= time);
+        /* The end of a turn and what follows it are of one instant; whoever is woken has one of its own. */
+        if (i > 0 && (expected[i - 1].kind == TRACE_BLOCKED || expected[i - 1].kind == TRACE_SWITCHED_OUT)) {
+            assert_int_equal(record->time, time);
+            at_once++;
+        } else if (i > 0 && expected[i - 1].kind == TRACE_IDLE) {
+            assert_true(record->time > time);
+        }
         assert_true(strncmp(record->kind == TRACE_NAMED ? record->name : "", expected[i].name, sizeof record->name) ==
                     0);
         time = record->time;
     }
     assert_int_equal(file->written, sizeof expected / sizeof *expected);
+    assert_int_equal(at_once, 4);
 }
 
 static void *end(void *argument) { return argument; }

@@ -1,0 +1,44 @@
+/*
+ * A trace in a shared mapping of a file, so that it is complete however the program ends. For hosts with an operating
+ * system.
+ */
+#ifndef CATAPULTS_TRACE_MAPPED_H
+#define CATAPULTS_TRACE_MAPPED_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "catapults/trace.h"
+
+enum { TRACE_MAPPED_RECORDS_AT = 1 << 16, TRACE_MAPPED_CAPACITY = 1 << 20 };
+
+/* Of a process for which the open file cannot be mapped: what the file is called is wrong, or the rest. */
+struct trace_mapping {
+    struct trace_file *file; /* NULL: there is none */
+    int error;
+    bool opened;
+};
+
+static inline struct trace_mapping trace_map(const char *path, uint64_t now) {
+    size_t size = TRACE_MAPPED_RECORDS_AT + (size_t)TRACE_MAPPED_CAPACITY * sizeof(struct trace_record);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return (struct trace_mapping){.error = errno};
+    void *memory = MAP_FAILED;
+    if (ftruncate(descriptor, (off_t)size) == 0)
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    int error = errno;
+    close(descriptor);
+    if (memory == MAP_FAILED)
+        return (struct trace_mapping){.error = error, .opened = true};
+#ifdef MADV_POPULATE_WRITE
+    /* Else the kernel would do this for each page while it is recorded in. Where it cannot be done, it does. */
+    madvise(memory, size, MADV_POPULATE_WRITE);
+#endif
+    trace_lay_out(memory, TRACE_MAPPED_RECORDS_AT, TRACE_MAPPED_CAPACITY, now);
+    return (struct trace_mapping){.file = memory, .opened = true};
+}
+
+#endif
