@@ -138,9 +138,13 @@ impl Surroundings for Beside<'_> {
     type Policy = Known;
 
     fn policy(&mut self, draft: &Draft) -> Found<Known> {
-        let file = policy_of(self.path, draft, self.instead);
+        let own = policy_of(self.path, draft);
+        let file = self.instead.policy.map_or_else(|| own.clone(), Path::to_path_buf);
+        // Where there is no policy of its own, the other one is it.
+        let instead = own.exists() && own.canonicalize().ok() != file.canonicalize().ok();
         match self.policies.compile(self.console, &file, self.framework) {
-            Ok(Found::Policy(policy)) => Found::Policy(Known { policy, file }),
+            Ok(Found::Policy(policy) | Found::Instead(policy)) if instead => Found::Instead(Known { policy, file }),
+            Ok(Found::Policy(policy) | Found::Instead(policy)) => Found::Policy(Known { policy, file }),
             Ok(Found::Refused) => Found::Refused,
             Ok(Found::None(why, help)) => Found::None(why, help),
             Err(failure) => {
@@ -155,11 +159,8 @@ impl Surroundings for Beside<'_> {
     }
 }
 
-/// The policy's file: as it is asked for, as the scenario says, or the one whose name the scenario's file begins with.
-fn policy_of(path: &Path, draft: &Draft, instead: &Instead<'_>) -> PathBuf {
-    if let Some(policy) = instead.policy {
-        return policy.to_path_buf();
-    }
+/// The file of a scenario's own policy: as it says, or the one whose name the scenario's file begins with.
+fn policy_of(path: &Path, draft: &Draft) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     if let Some(named) = &draft.policy {
         return folder.join(&named.path);

@@ -140,6 +140,13 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Self::error(code, title, at, label) }
     }
 
+    /// The same about what is of no effect, and does no harm.
+    pub fn without_effect(self) -> Self {
+        let mut primary = self.primary;
+        "of no effect".clone_into(&mut primary.1);
+        Diagnostic { severity: Severity::Warning, primary, help: Vec::new(), suggestions: Vec::new(), ..self }
+    }
+
     /// An answer about a place.
     pub fn remark(title: impl Into<String>, at: At, label: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Note, ..Self::error("", title, at, label) }

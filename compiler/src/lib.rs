@@ -122,8 +122,13 @@ pub fn compile_scenarios<S: Surroundings>(
     let drafts = if said.has_errors() { Vec::new() } else { drafts };
     scenario::twice(&drafts, &mut said);
     for draft in drafts.iter().filter(|draft| wanted(&draft.name.text)) {
+        let mut instead = false;
         let policy = match surroundings.policy(draft) {
             scenario::Found::Policy(policy) => Some(policy),
+            scenario::Found::Instead(policy) => {
+                instead = true;
+                Some(policy)
+            }
             scenario::Found::Refused => {
                 refused = true;
                 None
@@ -133,7 +138,8 @@ pub fn compile_scenarios<S: Surroundings>(
                 None
             }
         };
-        let subject = policy.as_ref().map_or(scenario::Subject::UNKNOWN, |policy| policy.subject());
+        let mut subject = policy.as_ref().map_or(scenario::Subject::UNKNOWN, |policy| policy.subject());
+        subject.instead = instead;
         let mut numbers = |file: &scenario::FileName| surroundings.numbers(file);
         let checked = scenario::check(draft, &subject, framework, &mut numbers, &mut said);
         drop(subject);

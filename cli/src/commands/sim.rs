@@ -37,6 +37,12 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let mut policies = Policies::default();
     let alone = arguments.file.extension().is_some_and(|ending| ending == "sched" || ending == "hierarchy");
+    if let Some(policy) = arguments.policy.as_ref().filter(|_| alone) {
+        let file = arguments.file.display();
+        let title = format!("`{file}` is a policy itself, and not simulated under another one");
+        let help = format!("leave `--policy` out, or simulate the other one: `catapults sim {}`", policy.display());
+        return Err(Failure::of("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
+    }
     let policy = if alone { Some(arguments.file.as_path()) } else { arguments.policy.as_deref() };
     let instead = Instead { policy, only: arguments.only.as_deref() };
     let mut loaded = if alone {

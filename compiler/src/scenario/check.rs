@@ -1,6 +1,6 @@
 //! From what is written to a scenario: names are found, values are of their types and within their ranges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::check::{Values, unused_constants};
@@ -27,11 +27,14 @@ pub struct Subject<'a> {
     pub policies: Vec<&'a Policy>,
     /// The schedulers of a hierarchy, each with its policy, into the list above. None for a policy.
     pub schedulers: Vec<(&'a str, usize)>,
+    /// It is simulated in place of what the scenario is for: what this has not, is of no effect and no error.
+    pub instead: bool,
 }
 
 impl Subject<'_> {
     /// What decides is not known: whatever has to do with it is not judged.
-    pub(crate) const UNKNOWN: Subject<'static> = Subject { policies: Vec::new(), schedulers: Vec::new() };
+    pub(crate) const UNKNOWN: Subject<'static> =
+        Subject { policies: Vec::new(), schedulers: Vec::new(), instead: false };
 
     fn is_unknown(&self) -> bool {
         self.policies.is_empty()
@@ -73,6 +76,7 @@ pub fn check(
         locked,
         spawned: vec![false; draft.threads.len()],
         used: Vec::new(),
+        without_effect: BTreeSet::new(),
     };
     let scenario = checker.scenario();
     let used = std::mem::take(&mut checker.used);
@@ -99,7 +103,7 @@ pub(crate) fn twice(drafts: &[Draft], diagnostics: &mut Diagnostics) {
 }
 
 pub(super) struct Checker<'a, 'b> {
-    draft: &'a Draft,
+    pub(super) draft: &'a Draft,
     subject: &'b Subject<'b>,
     pub(super) framework: &'a Framework,
     values: Values<'a>,
@@ -112,8 +116,10 @@ pub(super) struct Checker<'a, 'b> {
     /// All locks that some thread takes.
     pub(super) locked: Vec<String>,
     spawned: Vec<bool>,
-    /// Expressions that have been computed.
+    /// Expressions that have been computed, or need not be.
     used: Vec<&'a Expression>,
+    /// What has been said to be of no effect, by its title.
+    without_effect: BTreeSet<String>,
 }
 
 impl<'a> Checker<'a, '_> {
@@ -166,26 +172,11 @@ impl<'a> Checker<'a, '_> {
         scenario.moments.sort_by_key(|moment| moment.instant);
         let expectations = self.draft.expectations.iter().flat_map(|expectation| self.expectation(expectation));
         scenario.expectations = expectations.collect();
-        self.ends(&scenario);
+        if self.all_come(&scenario) {
+            self.ends(&scenario);
+        }
         (scenario.locks, scenario.ports) = (self.locks.len(), self.ports.len());
         Some(scenario)
-    }
-
-    /// Threads that never end need an end of the whole.
-    fn ends(&mut self, scenario: &Scenario) {
-        if scenario.duration.is_some() {
-            return;
-        }
-        let endless = scenario.threads.iter().find(|thread| {
-            let jumps = thread.phases.iter().any(|phase| matches!(phase, super::Phase::Jump(_)));
-            jumps || thread.count.is_none() || thread.period.is_some()
-        });
-        if let Some(thread) = endless {
-            let title = format!("the scenario `{}` never ends", scenario.name);
-            let endless = Diagnostic::error("E0704", title, self.draft.name.at, "");
-            let endless = endless.related(thread.at, "because of this thread");
-            self.diagnostics.push(endless.help("say when: `duration 10s;`"));
-        }
     }
 
     fn settings(&mut self, scenario: &mut Scenario) {
@@ -302,7 +293,7 @@ impl<'a> Checker<'a, '_> {
                 let unknown = unknown.note(format!("it has {}", listed.join(", ")));
                 near(unknown, name, &names)
             };
-            self.diagnostics.push(unknown);
+            self.has_not(unknown);
         }
         found
     }
@@ -329,11 +320,23 @@ impl<'a> Checker<'a, '_> {
         let policy = policy?;
         let imports = if of_threads { &policy.thread_imports } else { &policy.imports };
         let Some(import) = imports.iter().find(|import| import.name == given.name.text) else {
-            self.diagnostics.push(unknown(&given.name, policy, imports, of_threads));
+            self.has_not(unknown(&given.name, policy, imports, of_threads));
+            if let AmountDraft::Written(value) = &given.value {
+                self.used.push(value);
+            }
             return None;
         };
         let value = self.amount(&given.value, import.ty, false)?;
         Some(Assignment { name: import.name.clone(), value })
+    }
+
+    /// What the policy has not: an error, unless the scenario is for another one.
+    fn has_not(&mut self, unknown: Diagnostic) {
+        if !self.subject.instead {
+            self.diagnostics.push(unknown);
+        } else if self.without_effect.insert(unknown.title.clone()) {
+            self.diagnostics.push(unknown.without_effect());
+        }
     }
 
     fn action(&mut self, draft: &'a ActionDraft) -> Option<Action> {

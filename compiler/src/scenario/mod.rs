@@ -5,6 +5,7 @@
 //! where it is run (`simulator/src/sim`); the language is in `docs/scenarios.md`.
 
 mod check;
+mod coming;
 mod expect;
 mod phases;
 mod reader;
@@ -30,6 +31,8 @@ pub fn grammar() -> Grammar {
 pub enum Found<P> {
     /// It is safe to run.
     Policy(P),
+    /// The same, in place of the one that the scenario is for: what the scenario says of variables and schedulers that this one has not is of no effect.
+    Instead(P),
     /// It has errors, which have been reported.
     Refused,
     /// There is none that can be simulated: why, and what to do about it.

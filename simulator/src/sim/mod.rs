@@ -165,7 +165,7 @@ impl<'a> Deciding<'a> {
                 hierarchy.nodes().iter().map(|node| (node.name.as_str(), node.policy)).collect()
             }
         };
-        Subject { policies: self.policies(), schedulers }
+        Subject { policies: self.policies(), schedulers, instead: false }
     }
 
     fn verified(self, policy: usize) -> &'a Verified<Policy> {

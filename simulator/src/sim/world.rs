@@ -39,7 +39,10 @@ const MOST_AT_ONCE: u64 = 10_000_000;
 const LATEST: i64 = i64::MAX / 4;
 
 /// So many threads live at once; more come of threads that create threads without end.
-const MOST_LIVING: usize = 10_000_000;
+const MOST_LIVING: usize = 1_000_000;
+
+/// So many threads are created at one instant by those that were created alike, at that instant, themselves.
+const MOST_AGAIN_AT_ONCE: u32 = 100_000;
 
 /// How often timers expire at one instant.
 const MOST_PASSES: u32 = 64;
@@ -68,6 +71,8 @@ pub(super) struct World<'a, 's, R> {
     lives: Vec<Option<Live>>,
     /// How many of them live.
     living: usize,
+    /// How often one came again at this instant, as [`MOST_AGAIN_AT_ONCE`] counts.
+    again_at_once: u32,
     kinds: Vec<KindState>,
     locks: Vec<Lock>,
     ports: Vec<Port>,
@@ -97,6 +102,10 @@ struct Live {
     /// Of repeated phases, the innermost last: where it starts, and how many rounds are left.
     rounds: Vec<(usize, u64)>,
     released: i64,
+    /// When it came.
+    came: i64,
+    /// Who created whom since then, down to it: more generations than there are kinds have one of them twice.
+    generation: usize,
     /// It waits, and does so no longer once it is told.
     waits: bool,
 }
@@ -150,6 +159,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             plans: 0,
             lives: Vec::new(),
             living: 0,
+            again_at_once: 0,
             kinds: scenario.threads.iter().map(|_| KindState::default()).collect(),
             locks: (0..scenario.locks).map(|_| Lock::default()).collect(),
             ports: (0..scenario.ports).map(|_| Port::default()).collect(),
@@ -218,7 +228,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 };
             }
             if next > self.now {
-                (self.at_once, self.armed_anew, passes) = (0, false, 0);
+                (self.at_once, self.again_at_once, self.armed_anew, passes) = (0, 0, false, 0);
                 self.now = next;
                 self.dispatcher.set_now(next);
             }
@@ -342,7 +352,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         let count = thread.count.unwrap_or(u32::MAX);
         let together = if thread.every.is_none() { count } else { 1 };
         for _ in 0..together {
-            self.create(kind, 0)?;
+            self.create(kind, 0, None)?;
         }
         if let Some(every) = &thread.every
             && self.kinds[kind].came < count
@@ -353,12 +363,10 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    fn create(&mut self, kind: usize, processor: usize) -> Done {
-        if self.living >= MOST_LIVING {
-            let name = &self.scenario.threads[kind].name;
-            let why = format!("more than {MOST_LIVING} threads live at once when another `{name}` comes");
-            return Err(self.impossible(&why));
-        }
+    fn create(&mut self, kind: usize, processor: usize, creator: Option<ThreadId>) -> Done {
+        let creator = creator.and_then(|creator| self.live(creator)).filter(|creator| creator.came == self.now);
+        let generation = creator.map_or(0, |creator| creator.generation + 1);
+        self.may_come(kind, generation)?;
         self.kinds[kind].came = self.kinds[kind].came.saturating_add(1);
         let values = self.values(Some(kind));
         let values: Vec<(&str, Value)> = values.iter().map(|one| (one.name.as_str(), one.value)).collect();
@@ -379,12 +387,31 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     left: None,
                     rounds: Vec::new(),
                     released: self.now,
+                    came: self.now,
+                    generation,
                     waits: false,
                 });
                 self.kinds[kind].living.push(thread);
                 self.living += 1;
                 self.measures.came(kind, thread, self.now);
             }
+        }
+        Ok(())
+    }
+
+    /// Threads that create threads without end are stopped while there is memory.
+    fn may_come(&mut self, kind: usize, generation: usize) -> Done {
+        let name = &self.scenario.threads[kind].name;
+        self.again_at_once += u32::from(generation > self.kinds.len());
+        if self.again_at_once > MOST_AGAIN_AT_ONCE {
+            return Err(self.impossible(&format!(
+                "time stands still: each `{name}` has another one created at once; let time pass before that, by `run` or `sleep`"
+            )));
+        }
+        if self.living >= MOST_LIVING {
+            return Err(
+                self.impossible(&format!("more than {MOST_LIVING} threads live at once when another `{name}` comes"))
+            );
         }
         Ok(())
     }
@@ -566,7 +593,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                         return self.waits_for_ever(processor, thread, self.port_event);
                     }
                 }
-                Phase::Spawn(other) => self.create(*other, processor)?,
+                Phase::Spawn(other) => self.create(*other, processor, Some(thread))?,
                 Phase::Join(other) => {
                     if self.kinds[*other].living.iter().any(|one| *one != thread) {
                         self.kinds[*other].joining.push(thread);
