@@ -382,9 +382,6 @@ void *dispatcher_processor_host(const struct processor *processor);
  */
 bool dispatcher_interrupted(bool may_leave);
 
-/* The same where a host has stopped what runs, and not in a signal handler: within dispatcher_enter. */
-bool dispatcher_interrupted_within(void);
-
 /* The same for a host that is within dispatcher_enter, and not in a handler: it has stopped what runs. */
 bool dispatcher_interrupted_within(void);
 

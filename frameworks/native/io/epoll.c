@@ -143,7 +143,9 @@ static int sleep_until(struct epoll_event *events, int64_t instant) {
 
 static int remember(int descriptor, struct io_descriptor *state) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET, .data.fd = descriptor};
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0 && errno != EEXIST)
+    /* It is registered, and what was known of it has been forgotten: what has come for it is reported anew. */
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0 &&
+        (errno != EEXIST || epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0))
         return errno;
     int protocol = 0;
     socklen_t length = sizeof protocol;

@@ -262,6 +262,71 @@ static void a_wait_that_is_begun_while_another_sleeps_there(void) {
     }
 }
 
+/* ---- Closing ----------------------------------------------------------------------------------------------------- */
+
+static int closing = -1, next_ends[2];
+static _Atomic int number; /* that is closed, and is the next file's then */
+static _Atomic int looks;  /* in vain, at that one */
+static _Atomic bool closed, looked, go_on;
+
+int __real_close(int descriptor);
+int __wrap_close(int descriptor);
+ssize_t __real_recv(int descriptor, void *buffer, size_t size, int flags);
+ssize_t __wrap_recv(int descriptor, void *buffer, size_t size, int flags);
+
+/* Once it is closed, and before the runtime gets to forgetting what it knows of that number, another uses it. */
+int __wrap_close(int descriptor) {
+    int result = __real_close(descriptor);
+    if (descriptor != closing)
+        return result;
+    closing = -1;
+    closed = true;
+    while (looks < 1)
+        catapults_sleep(MS);
+    require(write(next_ends[1], "a", 1) == 1);
+    while (!looked)
+        catapults_sleep(MS);
+    require(write(next_ends[1], "b", 1) == 1);
+    catapults_sleep(20 * MS); /* who has nothing to do finds that, and nobody waits for it */
+    return result;
+}
+
+/* The second time it finds nothing the next byte comes before it says that it waits. */
+ssize_t __wrap_recv(int descriptor, void *buffer, size_t size, int flags) {
+    ssize_t received = __real_recv(descriptor, buffer, size, flags);
+    if (descriptor != number || received >= 0 || ++looks != 2)
+        return received;
+    looked = true;
+    while (!go_on)
+        ;
+    errno = EAGAIN;
+    return -1;
+}
+
+static void *receive_from_the_next(void *unused) {
+    char byte = 0;
+    while (!closed)
+        catapults_sleep(MS);
+    require(dup3(next_ends[0], number, O_CLOEXEC) == number);
+    require(catapults_recv_until(number, &byte, 1, 0, CATAPULTS_FOREVER) == 1 && byte == 'a');
+    require(catapults_recv_until(number, &byte, 1, 0, CATAPULTS_FOREVER) == 1 && byte == 'b');
+    return unused;
+}
+
+static void what_comes_for_the_next_file_of_a_number_is_not_forgotten(void) {
+    begin(2);
+    require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pairs[0]) == 0);
+    require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, next_ends) == 0);
+    number = pairs[0][0];
+    catapults_t thread = spawn(receive_from_the_next, NULL);
+    closing = number;
+    require(catapults_close(number) == 0 && closing == -1);
+    go_on = true;
+    require(catapults_join(thread, NULL) == 0);
+}
+
+/* ---- Fork -------------------------------------------------------------------------------------------------------- */
+
 static void a_child_begins_anew(void) {
     begin(2);
     catapults_t threads[2];
@@ -293,6 +358,7 @@ int main(void) {
         child_test(waits_are_ended_from_anywhere),
         child_test(who_waits_uses_no_time),
         child_test(a_wait_that_is_begun_while_another_sleeps_there),
+        child_test(what_comes_for_the_next_file_of_a_number_is_not_forgotten),
         child_test(a_child_begins_anew),
     };
     driver = "io_uring";
