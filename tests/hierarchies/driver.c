@@ -364,7 +364,7 @@ int main(int count, char **arguments) {
         fatal("no hierarchy", count == 3 ? arguments[1] : "no arguments");
     if (strcmp(arguments[2], "events") == 0) {
         dispatcher_trace_to(calloc(1, NAMES + RECORDS * sizeof(struct trace_record)));
-        trace_lay_out(dispatcher_trace, NAMES, RECORDS, 0);
+        trace_lay_out(dispatcher_trace, NAMES, RECORDS);
     }
     dispatcher_set_driver(&driver);
     const struct catapults_hierarchy_node *nodes = hierarchy->nodes;

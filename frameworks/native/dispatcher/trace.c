@@ -58,13 +58,6 @@ static inline __attribute__((always_inline)) uint16_t event_of(const struct sche
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* Kinds, as bits. Values are recorded between the two. */
-enum {
-    ENDS_TURN =
-        1 << TRACE_SWITCHED_OUT | 1 << TRACE_BLOCKED | 1 << TRACE_EXITED | 1 << TRACE_PREEMPTED | 1 << TRACE_VALUE,
-    FOLLOWS = 1 << TRACE_DISPATCHED | 1 << TRACE_LENT | 1 << TRACE_IDLE | 1 << TRACE_VALUE
-};
-
 /* Threads that are READY to the policy, where that is easily said: one policy decides for one processor. */
 static inline __attribute__((always_inline)) uint16_t ready(enum trace_kind kind) {
     const struct scheduler *root = &dispatcher.root;
@@ -86,24 +79,13 @@ static inline __attribute__((always_inline)) uint16_t ready(enum trace_kind kind
     return count < 0 || count >= TRACE_NOT_KNOWN ? TRACE_NOT_KNOWN : (uint16_t)count;
 }
 
-/* A processor decides as soon as a turn has ended on it: one look at the clock, which takes most of the time that a
- * record does, is for both. What is looked at in between, such as the world outside, makes records of its own if it
- * takes long: somebody is woken, or nobody runs. */
-static inline __attribute__((always_inline)) uint64_t time_of(const struct trace_file *file, enum trace_kind kind,
-                                                              uint16_t processor) {
-    if (FOLLOWS >> kind & 1) {
-        const struct trace_record *last = &trace_records(file)[(file->written - 1) & (file->capacity - 1)];
-        if (file->written && ENDS_TURN >> last->kind & 1 && last->processor == processor)
-            return last->time;
-    }
-    return (uint64_t)dispatcher.host->now();
-}
-
 static inline __attribute__((always_inline)) struct trace_record *
 record(enum trace_kind kind, uint32_t thread, uint8_t detail, uint16_t event, uint16_t ready) {
     struct trace_file *file = dispatcher_trace;
     uint16_t processor = (uint16_t)processor_here()->number;
-    return trace_append(file, time_of(file, kind, processor), kind, thread, detail, processor, event, ready);
+    const struct trace_record *end = trace_follows(file, kind, processor);
+    return trace_append(file, end ? end->time : (uint64_t)dispatcher.host->now(), kind, thread, detail, processor,
+                        event, ready);
 }
 
 struct trace_record *dispatcher_record(enum trace_kind kind, const struct dispatcher_thread *thread, uint8_t detail) {

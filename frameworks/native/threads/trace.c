@@ -9,12 +9,13 @@
 #include "threads/runtime.h"
 
 int trace_open(const char *file) {
-    struct trace_mapping mapping = trace_map(file, (uint64_t)catapults_now());
+    struct trace_mapping mapping = trace_map(file);
     if (!mapping.file) {
         runtime_report("cannot record a trace in %s: %s%s", file, strerror(mapping.error),
                        mapping.opened ? "" : "; name a file that can be written");
         return mapping.error;
     }
+    mapping.file->start = (uint64_t)catapults_now();
     dispatcher_trace_to(mapping.file);
     return 0;
 }

@@ -30,6 +30,7 @@ int __pth_scheduler_init(void) {
 
 void __pth_scheduler_drop(void) {
     library_find();
+    recording_leave(); /* a child of pth_fork begins with this */
     shim.dropping = true;
     library.scheduler_drop();
     shim.dropping = false;

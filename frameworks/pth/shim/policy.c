@@ -18,7 +18,7 @@ struct shim shim;
 static const struct catapults_import *consumed;
 static catapults_time told;
 
-static catapults_time clock_now(void) {
+catapults_time clock_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (catapults_time)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -54,6 +54,8 @@ void policy_raise(struct event event, struct record *record) {
     if (!stop) {
         if (tracing())
             trace_done();
+        if (recording())
+            recording_raised(event.handler, record);
         return;
     }
     if (tracing())
@@ -70,6 +72,8 @@ bool policy_admit(struct record *record) {
     if (!stop) {
         if (tracing())
             trace_done();
+        if (recording())
+            recording_new(record);
         return true;
     }
     if (tracing())
@@ -78,6 +82,8 @@ bool policy_admit(struct record *record) {
         if (record_oldest() == record)
             report("policy %s refuses the first thread (%s:%" PRIu32 "): %s", shim.policy->name, shim.policy->source,
                    stop->line, stop->text);
+        if (recording())
+            recording_refused(record);
         shim.refused = stop;
         return false;
     }
@@ -103,8 +109,11 @@ struct record *policy_choose(void) {
         policy_contain("schedule", NULL, "it dispatched nothing although a thread is ready");
     else if (record_in(t)->place != IS_READY)
         policy_contain("schedule", NULL, "it dispatched a thread that is not ready");
-    else
+    else {
+        if (recording())
+            recording_dispatched(record_in(t));
         return record_in(t);
+    }
     return NULL;
 }
 
@@ -125,6 +134,8 @@ void policy_contain(const char *event, const struct catapults_stop *stop, const 
                  stop->text);
     report("policy %s: %s; %u thread%s under Pth's own scheduler", policy->name, what, count,
            count == 1 ? " continues" : "s continue");
+    if (recording())
+        recording_policy_out(stop);
     shim.policy = NULL;
     shim.running = NULL;
     /* The ready threads have one priority there: each gets its own again, and those of one keep their order. */
@@ -160,6 +171,7 @@ void policy_start(void) {
     policy->start(shim.instance);
     imports_start();
     trace_start();
+    recording_start();
     if (!shim.handlers->init)
         return;
     tell("init", NULL);
@@ -178,6 +190,7 @@ void policy_end(void) {
     free(shim.instance);
     shim = (struct shim){0};
     trace_stop();
+    recording_stop();
 }
 
 /* ---- For those who ask --------------------------------------------------------------------------------------------

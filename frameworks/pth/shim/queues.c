@@ -51,9 +51,11 @@ static void now_ready(struct record *record, enum place from) {
         policy_raise(EVENT("event_raised", event_raised), record);
     else if (from == IS_SUSPENDED)
         policy_raise(EVENT("resume_thread", resume_thread), record);
-    else if (from == RUNS && policy_class(record) == CATAPULTS_READY)
+    else if (from == RUNS && policy_class(record) == CATAPULTS_READY) {
         shim.running = NULL; /* the policy took the processor from it */
-    else if (from == RUNS)
+        if (recording())
+            recording_preempted(record);
+    } else if (from == RUNS)
         stop_running(EVENT("switch_out", switch_out), record);
 }
 

@@ -6,6 +6,7 @@
  *   queues.c    stands in for the queues   policy.c    raises events, and what happens when a guard fails
  *   calls.c     stands in for some calls   load.c      PTH_SCHED
  *   imports.c   variables of the program   trace.c     PTH_SCHED_TRACE
+ *                                          recording.c CATAPULTS_TRACE
  */
 #ifndef PTH_SHIM_H
 #define PTH_SHIM_H
@@ -71,6 +72,8 @@ struct record *policy_choose(void);
 /* The policy broke a rule: Pth's own scheduler takes over. */
 void policy_contain(const char *event, const struct catapults_stop *stop, const char *text);
 bool policy_asks_ready(const struct record *record, bool can_switch_to);
+/* Monotonic. */
+catapults_time clock_now(void);
 /* Of the container in which the policy has the thread. */
 static inline int policy_class(const struct record *record) { return shim.policy->classes[record->policy.container]; }
 
@@ -111,5 +114,21 @@ void trace_stopped(const struct catapults_stop *stop);
 void trace_answer(const char *text); /* of a query */
 void trace_done(void);               /* the step is over, and decided nothing */
 bool tracing(void);
+
+/* ---- Recording ----------------------------------------------------------------------------------------------------
+ */
+
+/* Begins if CATAPULTS_TRACE names a file; a policy is in force. Ends the program if the file cannot be written. */
+void recording_start(void);
+void recording_stop(void);
+void recording_leave(void); /* in a child of fork: what is recorded is the parent's */
+bool recording(void);
+/* The following: while recording, once the handler has done it. `handler` of struct pth_handlers, in bytes. */
+void recording_new(const struct record *record);
+void recording_refused(const struct record *record);
+void recording_raised(size_t handler, const struct record *record);
+void recording_preempted(const struct record *record);
+void recording_dispatched(const struct record *record); /* it is still among Pth's ready threads */
+void recording_policy_out(const struct catapults_stop *stop);
 
 #endif

@@ -12,6 +12,7 @@
 #define CATAPULTS_TRACE_FORMAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define TRACE_MAGIC "CATTRACE"
@@ -41,9 +42,9 @@ struct trace_file {
     char magic[8];
     uint32_t version;
     uint32_t record_bytes;
-    uint64_t capacity; /* of records; a power of two */
-    uint64_t written;  /* ever: record n is in slot n % capacity */
-    uint64_t start;
+    uint64_t capacity;   /* of records; a power of two */
+    uint64_t written;    /* ever: record n is in slot n % capacity */
+    uint64_t start;      /* when recording began */
     uint32_t records_at; /* bytes from here */
     uint32_t names_bytes;
     uint32_t names_count;
@@ -80,13 +81,12 @@ static inline struct trace_record *trace_records(const struct trace_file *file) 
 }
 
 /* All of `file` is zero, and as long as this says. */
-static inline void trace_lay_out(struct trace_file *file, uint32_t records_at, uint64_t capacity, uint64_t now) {
+static inline void trace_lay_out(struct trace_file *file, uint32_t records_at, uint64_t capacity) {
     for (int i = 0; i < 8; i++)
         file->magic[i] = TRACE_MAGIC[i];
     file->version = TRACE_VERSION;
     file->record_bytes = sizeof(struct trace_record);
     file->capacity = capacity;
-    file->start = now;
     file->records_at = records_at;
 }
 
@@ -137,6 +137,25 @@ static inline __attribute__((always_inline)) struct trace_record *trace_append(s
     record->value = 0;
     file->written++;
     return record;
+}
+
+/*
+ * A processor decides as soon as a turn has ended on it: one look at the clock, which takes most of the time that a
+ * record does, is for both, the end and what follows. What a host looks at in between, such as the world outside, makes
+ * records of its own if it takes long: somebody is woken, or nobody runs. NULL: a record of this kind is not one that
+ * follows such an end; else that end, or the value of a variable between the two.
+ */
+static inline __attribute__((always_inline)) const struct trace_record *
+trace_follows(const struct trace_file *file, enum trace_kind kind, uint16_t processor) {
+    enum {
+        ENDS_TURN =
+            1 << TRACE_SWITCHED_OUT | 1 << TRACE_BLOCKED | 1 << TRACE_EXITED | 1 << TRACE_PREEMPTED | 1 << TRACE_VALUE,
+        FOLLOWS = 1 << TRACE_DISPATCHED | 1 << TRACE_LENT | 1 << TRACE_IDLE | 1 << TRACE_VALUE
+    };
+    if (!(FOLLOWS >> kind & 1) || !file->written)
+        return NULL;
+    const struct trace_record *last = &trace_records(file)[(file->written - 1) & (file->capacity - 1)];
+    return ENDS_TURN >> last->kind & 1 && last->processor == processor ? last : NULL;
 }
 
 /* The name of a thread, in as many records as it needs. */

@@ -17,11 +17,13 @@ enum { TRACE_MAPPED_RECORDS_AT = 1 << 16, TRACE_MAPPED_CAPACITY = 1 << 20 };
 /* Of a process for which the open file cannot be mapped: what the file is called is wrong, or the rest. */
 struct trace_mapping {
     struct trace_file *file; /* NULL: there is none */
+    size_t size;
     int error;
     bool opened;
 };
 
-static inline struct trace_mapping trace_map(const char *path, uint64_t now) {
+/* The caller says when recording begins: `start`. */
+static inline struct trace_mapping trace_map(const char *path) {
     size_t size = TRACE_MAPPED_RECORDS_AT + (size_t)TRACE_MAPPED_CAPACITY * sizeof(struct trace_record);
     int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor < 0)
@@ -37,8 +39,8 @@ static inline struct trace_mapping trace_map(const char *path, uint64_t now) {
     /* Else the kernel would do this for each page while it is recorded in. Where it cannot be done, it does. */
     madvise(memory, size, MADV_POPULATE_WRITE);
 #endif
-    trace_lay_out(memory, TRACE_MAPPED_RECORDS_AT, TRACE_MAPPED_CAPACITY, now);
-    return (struct trace_mapping){.file = memory, .opened = true};
+    trace_lay_out(memory, TRACE_MAPPED_RECORDS_AT, TRACE_MAPPED_CAPACITY);
+    return (struct trace_mapping){.file = memory, .size = size, .opened = true};
 }
 
 #endif

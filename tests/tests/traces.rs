@@ -1,0 +1,104 @@
+//! Hosts record the decisions that the simulator does: a few threads that do the same in a real program and in a scenario.
+//! What hosts record of them is read as `catapults trace` reads it.
+
+use catapults_simulator::trace::{Comparison, Reader, What, compare};
+use catapults_tests::{catapults, root};
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+/// The threads, in the words of the framework that they are run in. SET gives one a value of what the policy imports of
+/// threads, WITH from its beginning; main has one as soon as it runs.
+const SCENARIO: &str = "scenario threads {
+  thread main { SET(5) spawn c; spawn a; spawn b; yield; yield; join a; join b; join c; }
+  thread a WITH(3) { yield; yield; yield; receive letters; sleep 300ms; receive letters; }
+  thread b WITH(4) { yield; suspend c; yield; yield; yield; resume c; yield; yield; send letters; }
+  thread c WITH(4) { yield; yield; yield; yield; yield; sleep 100ms; send letters; }
+}
+";
+
+/// The scenario for a policy that imports this of threads.
+fn scenario(imported: Option<&str>) -> String {
+    [5, 3, 4].iter().fold(SCENARIO.to_owned(), |text, value| {
+        let set = imported.map_or(String::new(), |name| format!("set {name} = {value};"));
+        let with = imported.map_or(String::new(), |name| format!("with {{ {name} = {value}; }}"));
+        text.replace(&format!("SET({value})"), &set).replace(&format!("WITH({value})"), &with)
+    })
+}
+
+/// Runs it; it is to end well.
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+fn simulate(folder: &Path, framework: &str, policy: &Path, imported: Option<&str>, trace: &Path) {
+    let file = folder.join("threads.scenario");
+    std::fs::write(&file, scenario(imported)).unwrap();
+    let mut command = Command::new(catapults());
+    command.arg("sim").arg(&file).arg("--framework").arg(framework).arg("--policy").arg(policy);
+    run(command.arg("--trace").arg(trace));
+}
+
+fn read(path: &Path) -> Reader<File> {
+    Reader::new(File::open(path).unwrap()).unwrap()
+}
+
+/// They decided the same, so often.
+fn decisions(host: &Path, simulated: &Path) -> u64 {
+    match compare(&mut read(host), &mut read(simulated), true, &mut || {}).unwrap() {
+        Comparison::Same { decisions, .. } => decisions,
+        different @ Comparison::Different { .. } => panic!("{}: {different:#?}", host.display()),
+    }
+}
+
+#[test]
+fn pth_and_the_simulator_record_the_same_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = folder.path();
+    let pth = root().join("frameworks/pth");
+    let mut make = Command::new("make");
+    make.arg("-C").arg(&pth).arg(format!("BUILD={}", build.display())).arg("all");
+    run(make.env_remove("MAKEFLAGS").env_remove("OUT"));
+    let (program, built) = (build.join("threads"), build.join("pth"));
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c17", "-D_GNU_SOURCE=", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
+    compiler.arg(format!("-I{}/include", pth.display())).arg(format!("-I{}/../shared", pth.display()));
+    compiler.arg(root().join("tests/traces/pth.c")).arg(format!("-L{}", built.display()));
+    run(compiler.arg(format!("-Wl,-rpath,{}", built.display())).args(["-lcatapults_pth", "-lpth"]));
+
+    for (policy, imported, line) in
+        [("fifo", None, 15), ("cow", Some("bytesleft"), 34), ("fixed_priority", Some("priority"), 40)]
+    {
+        let source = root().join(format!("policies/{policy}.sched"));
+        run(Command::new(catapults()).args(["build", "--framework", "pth", "--output"]).arg(build).arg(&source));
+        let (recorded, simulated) = (build.join(format!("{policy}.pth.trace")), build.join(format!("{policy}.trace")));
+        let mut threads = Command::new("timeout");
+        threads.args(["--signal=KILL", "60"]).arg(&program).env("PTH_SCHED", build.join(policy));
+        run(threads.env("CATAPULTS_TRACE", &recorded).env_remove("PTH_SCHED_TRACE"));
+        simulate(build, "pth", &source, imported, &simulated);
+        let same = decisions(&recorded, &simulated);
+        assert!(same >= 20, "{policy}: only {same} decisions");
+
+        // Each decision names the handler, its line, and how many threads it left ready.
+        let mut trace = read(&recorded);
+        assert_eq!((trace.header().policy.as_str(), trace.header().host.as_str()), (policy, "pth"));
+        let (mut named, mut values) = (0, 0);
+        while let Some(record) = trace.next_record().unwrap() {
+            if record.what == What::Dispatched {
+                assert_eq!(trace.header().why(&record), Some(("schedule", line)), "{policy}");
+                assert!(record.ready.is_some_and(|ready| ready < 4), "{policy}: {record:?}");
+                named += 1;
+            }
+            values += i32::from(matches!(record.what, What::Value { .. }));
+        }
+        assert_eq!(named, same, "{policy}");
+        assert!((values > 0) == imported.is_some(), "{policy}: {values} values");
+    }
+}
