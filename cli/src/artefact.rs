@@ -72,20 +72,25 @@ pub fn translate(found: &Found, accepted: &Accepted, folder: &Path) -> Result<Ve
         Failure::of(&found.framework.name, diagnostic.help(help))
     })?;
     fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    let mut written = Vec::new();
-    for file in files {
-        let path = folder.join(&file.name);
-        if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
-            let unfinished = beside(&path);
-            let done = fs::write(&unfinished, &file.text).and_then(|()| fs::rename(&unfinished, &path));
-            done.map_err(|error| {
-                let _ = fs::remove_file(&unfinished);
-                unwritable(&path, &error)
-            })?;
-        }
-        written.push(path);
+    files.into_iter().map(|file| write(&file, folder)).collect()
+}
+
+fn write(file: &File, folder: &Path) -> Result<PathBuf, Failure> {
+    let path = folder.join(&file.name);
+    if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
+        let unfinished = beside(&path);
+        let done = fs::write(&unfinished, &file.text).and_then(|()| fs::rename(&unfinished, &path));
+        done.map_err(|error| {
+            let _ = fs::remove_file(&unfinished);
+            unwritable(&path, &error)
+        })?;
     }
-    Ok(written)
+    Ok(path)
+}
+
+/// Of each source the file that has it once more, for hosts that record.
+fn traced(sources: &[PathBuf]) -> impl Iterator<Item = File> + '_ {
+    sources.iter().filter_map(|source| source.file_name()).map(|name| emit::traced(&name.to_string_lossy()))
 }
 
 /// Where a build puts what it makes.
@@ -93,7 +98,8 @@ pub fn output(recipe: &Build, accepted: &Accepted, folder: &Path) -> PathBuf {
     folder.join(recipe.output.replace("{policy}", accepted.name()))
 }
 
-/// The command of a build, complete. A word that is `{source}` stands for as many as there are sources.
+/// The command of a build, complete. A word that is `{source}` stands for as many as there are sources; `{traced}` likewise, for
+/// the same once more, with statements that say which moved a thread.
 pub fn command(
     found: &Found,
     accepted: &Accepted,
@@ -105,10 +111,12 @@ pub fn command(
     let full = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let parts = [("{output}", full(output)), ("{framework}", full(&found.folder)), ("{shared}", full(&found.shared()))];
     let fill = |word: &str| parts.iter().fold(word.to_owned(), |text, (name, value)| text.replace(name, value));
+    let folder = output.parent().unwrap_or(Path::new(""));
     let mut command = Vec::new();
     for word in emit::command(recipe, &accepted.policies()) {
         match sources {
             _ if word == SOURCE => command.extend(sources.iter().map(|source| full(source))),
+            _ if word == TRACED => command.extend(traced(sources).map(|file| full(&folder.join(file.name)))),
             [only] => command.push(fill(&word.replace(SOURCE, &full(only)))),
             _ if word.contains(SOURCE) => return Err(for_one_policy(found, recipe)),
             _ => command.push(fill(word)),
@@ -127,6 +135,8 @@ fn for_one_policy(found: &Found, recipe: &Build) -> Failure {
     Failure::of("--as", Diagnostic::error("E0504", title, At::default(), "").note(note).help(help))
 }
 
+const TRACED: &str = "{traced}";
+
 /// Runs the framework's command. What it makes appears whole or not at all, also when several do this at once.
 pub fn make(
     console: &Console,
@@ -139,6 +149,9 @@ pub fn make(
     let output = output(recipe, accepted, folder);
     let unfinished = beside(&output);
     let command = command(found, accepted, recipe, sources, &unfinished)?;
+    if recipe.command.iter().any(|argument| argument.text == TRACED) {
+        traced(sources).try_for_each(|file| write(&file, folder).map(drop))?;
+    }
     let done = execute(console, &command).and_then(|()| {
         replace(&output, &unfinished).map_err(|error| unwritable(&output, &error))?;
         Ok(output)

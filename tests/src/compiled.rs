@@ -77,10 +77,14 @@ impl<'a> Driver<'a> {
         let file = files.first().ok_or("no file is generated")?;
         let (source, output) = (self.folder.join(format!("{name}.c")), self.folder.join(format!("{name}.so")));
         fs::write(&source, &file.text).map_err(|error| error.to_string())?;
+        let again = emit::traced(&format!("{name}.c"));
+        let traced = self.folder.join(again.name);
+        fs::write(&traced, again.text).map_err(|error| error.to_string())?;
         let wanted = |name: &str| self.framework.builds.iter().find(|build| build.name == name);
         let build = self.build.map_or(self.framework.builds.first(), wanted).ok_or("the framework has no build")?;
         let parts = [
             ("{source}", source.as_path()),
+            ("{traced}", &traced),
             ("{output}", &output),
             ("{framework}", &self.home),
             ("{shared}", &root().join("frameworks/shared")),

@@ -104,7 +104,7 @@ fn same(text: &str, deciding: Deciding<'_>, framework: &Framework, objects: &[Ob
     first.len()
 }
 
-/// What happened, without the lines, which compiled policies do not tell.
+/// What happened, and by which lines.
 fn simulated(text: &str, deciding: Deciding<'_>, framework: &Framework, run_by: RunBy<'_>) -> (Outcome, Vec<String>) {
     let scenario = checked(text, deciding, framework);
     let mut seen = Seen { names: sim::event_names(deciding, framework), records: Vec::new() };
@@ -139,10 +139,10 @@ struct Seen {
 
 impl Sink for Seen {
     fn record(&mut self, record: &Record) {
-        let Record { time, processor, thread, kind, event, .. } = record;
+        let Record { time, processor, thread, kind, event, line, .. } = record;
         let event = &self.names[event.index()];
         let thread = if *kind == Kind::Idle { 0 } else { thread.0 };
-        self.records.push(format!("{time} {processor} {thread} {kind:?} {event}"));
+        self.records.push(format!("{time} {processor} {thread} {kind:?} {event}:{line}"));
     }
 }
 
@@ -251,5 +251,5 @@ fn hierarchy(name: &str, framework: &Framework) -> Hierarchy {
 
 fn object(driver: &Driver, policy: &Verified<Policy>, framework: &Framework, index: usize) -> Object {
     let name = format!("{}{index}", policy.policy().name);
-    Object::load(&driver.policy(policy, &name, Mode::AsBuilt).unwrap(), framework).unwrap()
+    Object::load(&driver.policy(policy, &name, Mode::AsBuilt).unwrap(), framework, true).unwrap()
 }

@@ -71,7 +71,10 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         };
         let mut both = Both { log: arguments.log.then_some(&mut log), recorder: recorder.as_mut() };
         let sink: &mut dyn Sink = if arguments.log || arguments.trace.is_some() { &mut both } else { &mut Nowhere };
-        let objects = if arguments.compiled { objects(console, case, &found)? } else { Vec::new() };
+        let objects = match arguments.compiled {
+            true => objects(console, case, &found, arguments.trace.is_some() || arguments.log)?,
+            false => Vec::new(),
+        };
         let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
         let outcome =
             sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, Keep::Beginning, sink)
@@ -101,10 +104,10 @@ fn of_rtapp(file: &Path) -> Result<Source, Failure> {
 }
 
 /// The policies of a case as shared objects, built unless they are up to date.
-fn objects(console: &Console, case: &Case, found: &Found) -> Result<Vec<Object>, Failure> {
+fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Result<Vec<Object>, Failure> {
     let made = |accepted: &Accepted, file: &Path| {
         let object = up_to_date(console, found, accepted, file)?;
-        Object::load(&object, &found.framework).map_err(|why| {
+        Object::load(&object, &found.framework, recorded).map_err(|why| {
             let title = "the compiled policy cannot be simulated";
             let help = "leave `--compiled` out: the interpreter decides the same";
             Failure::of("--compiled", Diagnostic::error("E0516", title, At::default(), "").note(why).help(help))

@@ -61,6 +61,12 @@ pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File
     Ok(vec![c::emit(policy, framework, style)])
 }
 
+/// A file that includes a generated one, and so has the same once more, for hosts that record why a thread was moved
+/// (`CATAPULTS_TRACED` in `catapults/policy.h`). It is built together with that one, and stands in the same folder.
+pub fn traced(file: &str) -> File {
+    c::traced(file)
+}
+
 /// Translates a hierarchy. The host builds all the files together; the first is called as the hierarchy is.
 ///
 /// # Errors

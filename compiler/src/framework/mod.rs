@@ -384,7 +384,7 @@ pub struct Build {
     pub name: String,
     /// The file made, with `{policy}` for the scheduler's name.
     pub output: String,
-    /// The command, an argument each, with `{source}` (the generated file), `{output}`, `{framework}` (the description's
+    /// The command, an argument each, with `{source}` (the generated file), `{traced}` (see [`crate::emit::traced`]), `{output}`, `{framework}` (the description's
     /// folder) and `{shared}` (the folder `frameworks/shared`).
     pub command: Vec<Argument>,
     /// Where it is named.

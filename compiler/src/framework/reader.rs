@@ -619,7 +619,7 @@ impl Reader<'_> {
         let name = self.parser.name("a name for what is built")?;
         let output = self.pattern_text("the name of the file built, as a string", &["policy"])?;
         let opened = self.parser.expect_sign("{")?;
-        let known = ["source", "output", "framework", "shared"];
+        let known = ["source", "traced", "output", "framework", "shared"];
         let text = self.pattern_text("the command, as a string", &known)?;
         let mut command = vec![Argument { text, only: None }];
         while self.parser.eat_sign(",") {

@@ -89,8 +89,13 @@ record(enum trace_kind kind, uint32_t thread, uint8_t detail, uint16_t event, ui
 }
 
 struct trace_record *dispatcher_record(enum trace_kind kind, const struct dispatcher_thread *thread, uint8_t detail) {
-    return record(kind, thread ? thread->policy.number : 0, detail,
-                  thread ? event_of(thread->scheduler, kind, detail) : 0, ready(kind));
+    if (!thread)
+        return record(kind, 0, detail, 0, ready(kind));
+    const struct scheduler *scheduler = thread->scheduler;
+    struct trace_record *of_thread =
+        record(kind, thread->policy.number, detail, event_of(scheduler, kind, detail), ready(kind));
+    of_thread->line = trace_line_that_decided(scheduler->policy);
+    return of_thread;
 }
 
 void dispatcher_record_name(const struct dispatcher_thread *thread, const char *name) {
@@ -132,7 +137,8 @@ void dispatcher_record_dispatch(const struct dispatcher_thread *next) {
         struct trace_record *lent =
             record(TRACE_LENT, next->policy.number, 0, event_of(turn->scheduler, TRACE_LENT, 0), ready(TRACE_LENT));
         lent->donor = turn->policy.number;
+        lent->line = trace_line_that_decided(turn->scheduler->policy);
         return;
     }
-    record(TRACE_DISPATCHED, next->policy.number, 0, event_of(scheduler, TRACE_DISPATCHED, 0), ready(TRACE_DISPATCHED));
+    dispatcher_record(TRACE_DISPATCHED, next, 0);
 }

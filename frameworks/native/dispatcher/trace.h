@@ -1,8 +1,8 @@
 /*
  * Who ran when, and why, is recorded as catapults/trace.h says. One branch while it is off.
  *
- * A record names the event whose handler decided it, in the table of names that has the line of each policy's handler.
- * Which statement of the handler it was is not known: generated code would have to say so each time.
+ * A record names the event whose handler decided it, in the table of names that has the line of each policy's handler,
+ * and the line of the statement, if the policy says which it was (catapults_policy.moved_by).
  */
 #ifndef CATAPULTS_TRACE_H
 #define CATAPULTS_TRACE_H

@@ -173,12 +173,54 @@ static void the_end_of_a_policy_is_recorded(void **state) {
     assert_int_equal(found, 1);
 }
 
+struct task {
+    catapults_int priority;
+};
+
+static void be_preempted(void) {
+    require(catapults_init(&(struct catapults_options){.trace = path, .policy = POLICIES "/urgency.so"}) == 0);
+    catapults_threadvar_register("priority", struct task, priority);
+    static struct task urgent = {9}, least = {1};
+    catapults_set_object(catapults_self(), &least);
+    catapults_t thread;
+    require(catapults_create(&thread, &(struct catapults_attributes){.object = &urgent}, yield_once, NULL) == 0);
+    catapults_yield();
+    require(catapults_join(thread, NULL) == 0);
+}
+
+/* Of a policy that has its twin. */
+static void the_statement_that_decided_is_recorded(void **state) {
+    (void)state;
+    const struct trace_file *file = recorded(be_preempted);
+    static const struct {
+        enum trace_kind kind;
+        uint32_t thread, line; /* of urgency.sched */
+    } expected[] = {
+        {TRACE_NEW, 1, 30},        {TRACE_DISPATCHED, 1, 49},   {TRACE_NEW, 2, 30},        {TRACE_PREEMPTED, 1, 30},
+        {TRACE_DISPATCHED, 2, 49}, {TRACE_SWITCHED_OUT, 2, 32}, {TRACE_DISPATCHED, 2, 49}, {TRACE_EXITED, 2, 0},
+        {TRACE_DISPATCHED, 1, 44}, {TRACE_SWITCHED_OUT, 1, 32}, {TRACE_DISPATCHED, 1, 49},
+    };
+    size_t found = 0;
+    for (uint64_t i = 0; i < file->written; i++) {
+        const struct trace_record *record = &trace_records(file)[i];
+        if (record->kind == TRACE_NAMED || record->kind == TRACE_VALUE)
+            continue;
+        assert_true(found < sizeof expected / sizeof *expected);
+        assert_int_equal(record->kind, expected[found].kind);
+        assert_int_equal(record->thread, expected[found].thread);
+        assert_int_equal(record->line, expected[found].line);
+        found++;
+    }
+    assert_int_equal(found, sizeof expected / sizeof *expected);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_life_is_recorded),
         cmocka_unit_test(a_thread_is_named_before_it_runs),
         cmocka_unit_test(the_oldest_records_make_room),
         cmocka_unit_test(the_end_of_a_policy_is_recorded),
+        cmocka_unit_test(the_statement_that_decided_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

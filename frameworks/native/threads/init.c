@@ -94,6 +94,8 @@ int catapults_init(const struct catapults_options *options) {
         runtime_report("catapults_init was called before; call it once");
         return EALREADY;
     }
+    const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
+    runtime.traced = trace && *trace;
     const char *file = options->policy ? options->policy : runtime_environment("CATAPULTS_POLICY");
     const struct catapults_policy *policy = NULL;
     const struct catapults_hierarchy *hierarchy = NULL;
@@ -150,8 +152,7 @@ int catapults_init(const struct catapults_options *options) {
         runtime_report("no memory for the first thread");
         return ENOMEM;
     }
-    const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
-    if (trace && *trace && (error = trace_open(trace)))
+    if (runtime.traced && (error = trace_open(trace)))
         return error;
     overflow_install(); /* before there are other kernel threads, and this one's stack for signals is looked at */
     error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);

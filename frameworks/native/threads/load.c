@@ -122,6 +122,12 @@ static void load_elsewhere(struct loading *loading) {
 
 /* ---- Here -------------------------------------------------------------------------------------------------------- */
 
+/* What says why it moves threads, if that is recorded and the object has it. */
+static const void *described(void *object, const char *name, const char *traced) {
+    const void *description = runtime.traced ? dlsym(object, traced) : NULL;
+    return description ? description : dlsym(object, name);
+}
+
 static int load(const char *path, const char *file, bool nodes, const struct catapults_policy **result,
                 const struct catapults_hierarchy **tree) {
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -129,8 +135,10 @@ static int load(const char *path, const char *file, bool nodes, const struct cat
         runtime_report("cannot load the policy %s: %s; build it with `catapults build`", file, dlerror());
         return EINVAL;
     }
-    const struct catapults_hierarchy *hierarchy = dlsym(object, "catapults_hierarchy");
-    const struct catapults_policy *policy = hierarchy ? NULL : dlsym(object, "catapults_policy");
+    const struct catapults_hierarchy *hierarchy =
+        described(object, "catapults_hierarchy", "catapults_hierarchy_traced");
+    const struct catapults_policy *policy =
+        hierarchy ? NULL : described(object, "catapults_policy", "catapults_policy_traced");
     char text[256];
     const char *wrong = hierarchy && !tree ? "it is a hierarchy, and only a policy can be used here"
                         : hierarchy        ? unusable(hierarchy, text, sizeof text)

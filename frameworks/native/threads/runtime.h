@@ -15,6 +15,7 @@ struct runtime {
     int processors;     /* that it is to have now */
     bool several;       /* it began with more than one, and is no child of fork */
     bool strict_imports;
+    bool traced;              /* what policies decide is recorded */
     bool activations;         /* threads are to leave the processor when they block in the kernel */
     int64_t handler_limit;    /* nanoseconds */
     int64_t starvation_limit; /* nanoseconds; 0: none */

@@ -54,7 +54,10 @@ const struct catapults_policy *load(const char *name) {
                why, strchr(name, '/') ? "" : ", and name a file of this folder with ./ before it");
         exit(EXIT_FAILURE);
     }
-    const struct catapults_policy *policy = dlsym(object, "catapults_policy");
+    const char *trace = environment("CATAPULTS_TRACE");
+    const struct catapults_policy *policy = trace && *trace ? dlsym(object, "catapults_policy_traced") : NULL;
+    if (!policy)
+        policy = dlsym(object, "catapults_policy");
     const char *wrong = policy ? catapults_unusable(policy, "libcatapults_pth", "pth", CATAPULTS_PTH_ABI, false,
                                                     sizeof(struct pth_handlers), text, sizeof text)
                                : "it is a shared object, but no policy: it has no symbol `catapults_policy`";

@@ -60,6 +60,12 @@ static struct trace_record *append(enum trace_kind kind, const struct record *re
                         0, event, ready);
 }
 
+/* By a handler that has just returned. */
+static void append_decided(enum trace_kind kind, const struct record *record, uint8_t detail, uint16_t event,
+                           uint16_t ready) {
+    append(kind, record, detail, event, ready)->line = trace_line_that_decided(shim.policy);
+}
+
 /* Who is READY to the policy: Pth's book says so. */
 static uint16_t count_ready(void) {
     int count = library.ready->q_num + library.new->q_num;
@@ -108,7 +114,7 @@ void recording_leave(void) {
 bool recording(void) { return file; }
 
 void recording_new(const struct record *record) {
-    append(TRACE_NEW, record, 0, name_of(told_by(offsetof(struct pth_handlers, newthread))), TRACE_NOT_KNOWN);
+    append_decided(TRACE_NEW, record, 0, name_of(told_by(offsetof(struct pth_handlers, newthread))), TRACE_NOT_KNOWN);
     char name[sizeof record->thread->name + 1] = "";
     memcpy(name, record->thread->name, sizeof record->thread->name);
     trace_append_thread_name(file, (uint64_t)clock_now(), record->policy.number, 0, name);
@@ -123,13 +129,16 @@ void recording_raised(size_t handler, const struct record *record) {
     if (event == EVENTS)
         return;
     enum trace_kind kind = told[event].kind;
-    append(kind, record, told[event].reason, name_of(event), kind == TRACE_BLOCKED ? count_ready() : TRACE_NOT_KNOWN);
+    append_decided(kind, record, told[event].reason, name_of(event),
+                   kind == TRACE_BLOCKED ? count_ready() : TRACE_NOT_KNOWN);
     bool ran = kind == TRACE_BLOCKED || (kind == TRACE_EXITED && record == shim.running);
     if (ran && count_ready() == 0)
         append(TRACE_IDLE, NULL, 0, 0, 0);
 }
 
-void recording_preempted(const struct record *record) { append(TRACE_PREEMPTED, record, 0, 0, TRACE_NOT_KNOWN); }
+void recording_preempted(const struct record *record) {
+    append_decided(TRACE_PREEMPTED, record, 0, 0, TRACE_NOT_KNOWN);
+}
 
 static void look(const char *base, const struct catapults_import *imports, uint32_t count, const struct record *record,
                  uint16_t first) {
@@ -149,8 +158,8 @@ void recording_dispatched(const struct record *record) {
              (uint16_t)(names + EVENTS + policy->imports_count));
     }
     uint16_t ready = count_ready(); /* itself, too */
-    append(TRACE_DISPATCHED, record, 0, name_of(told_by(offsetof(struct pth_handlers, schedule))),
-           ready > 0 && ready < TRACE_NOT_KNOWN ? (uint16_t)(ready - 1) : TRACE_NOT_KNOWN);
+    append_decided(TRACE_DISPATCHED, record, 0, name_of(told_by(offsetof(struct pth_handlers, schedule))),
+                   ready > 0 && ready < TRACE_NOT_KNOWN ? (uint16_t)(ready - 1) : TRACE_NOT_KNOWN);
 }
 
 void recording_policy_out(const struct catapults_stop *stop) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 8u
+#define CATAPULTS_CONTRACT 9u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -114,6 +114,22 @@ struct catapults_part {
     uint32_t offset, size; /* in bytes, from the start of the instance */
 };
 
+/*
+ * Why a thread was moved is for hosts that record it. An object has each policy twice: as `catapults_policy`, and as
+ * `catapults_policy_traced`, translated from the same text with CATAPULTS_TRACED, whose handlers say which statement
+ * moved one. So nothing is paid for that where nobody records. (The same holds for `catapults_hierarchy`.)
+ */
+#ifdef CATAPULTS_TRACED
+static uint32_t catapults_moved_by __attribute__((unused));
+#define CATAPULTS_MOVED(line) (catapults_moved_by = (line))
+#define CATAPULTS_MOVED_BY &catapults_moved_by
+#define CATAPULTS_EXPORTED(name) name##_traced
+#else
+#define CATAPULTS_MOVED(line) ((void)0)
+#define CATAPULTS_MOVED_BY NULL
+#define CATAPULTS_EXPORTED(name) name
+#endif
+
 /* A policy, as it stands in a shared object under the name `catapults_policy`. Constant data. */
 struct catapults_policy {
     uint32_t magic;         /* CATAPULTS_MAGIC */
@@ -148,6 +164,9 @@ struct catapults_policy {
      */
     uint32_t running_count;
     const struct catapults_part *running;
+    /* The line of the statement by which a handler has moved a thread last; 0: one of the framework's own. NULL: the
+     * policy does not say; see CATAPULTS_MOVED. */
+    const uint32_t *moved_by;
     void (*start)(void *instance);                                  /* sets up containers, variables, defaults */
     void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is in hand then */
     const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */

@@ -210,6 +210,8 @@ static inline const char *catapults_damaged(const struct catapults_object *objec
         return "where its handlers are";
     if (!catapults_are_parts(object, policy))
         return "the containers of what runs";
+    if (policy->moved_by && catapults_object_room(object, policy->moved_by, 4) < 4)
+        return "how it says what it decides";
     if (!catapults_are_nodes(object, policy))
         return "what it says of nodes";
     return NULL;

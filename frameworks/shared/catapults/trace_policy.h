@@ -36,6 +36,11 @@ static inline uint16_t trace_add_policy(struct trace_file *file, const struct ca
     return room ? (uint16_t)first : 0;
 }
 
+/* The line of the statement that decided, right after the handler; 0: the policy does not say. */
+static inline uint32_t trace_line_that_decided(const struct catapults_policy *policy) {
+    return policy->moved_by ? *policy->moved_by : 0;
+}
+
 /* The last values of variables that were recorded. Another variable may take the place of one, which is recorded anew
  * then. All of it is zero at first. */
 struct trace_values {

@@ -20,7 +20,7 @@ use super::policy::{EventId, Events, Runner};
 
 const MAGIC: u32 = 0x7370_636d;
 /// `CATAPULTS_CONTRACT`: of another one nothing here is true.
-const CONTRACT: u32 = 8;
+const CONTRACT: u32 = 9;
 
 #[repr(C)]
 struct CThread {
@@ -116,6 +116,7 @@ struct CPolicy {
     places: *const CPlace,
     running_count: u32,
     running: *const CPart,
+    moved_by: *mut u32,
     start: unsafe extern "C" fn(*mut c_void),
     adopt: unsafe extern "C" fn(*mut c_void, *mut CThread),
     handlers: *const *const c_void,
@@ -136,16 +137,18 @@ pub struct Object {
 }
 
 impl Object {
-    /// Loads it.
+    /// Loads it. `recorded`: what it decides, and so by which statement, which takes it a little longer to say.
     ///
     /// # Errors
     /// It cannot be loaded, or is none of this framework and version.
-    pub fn load(file: &Path, framework: &Framework) -> Result<Object, String> {
+    pub fn load(file: &Path, framework: &Framework, recorded: bool) -> Result<Object, String> {
         // SAFETY: what the compiler generates has no constructors; a file of somebody else is the caller's trust.
         let library = unsafe { Library::new(file) }.map_err(|error| error.to_string())?;
         // SAFETY: the symbol is the policy itself; its magic number says so, and is read first.
         let policy = unsafe {
-            let symbol = library.get::<*const CPolicy>(b"catapults_policy\0").map_err(|error| error.to_string())?;
+            let plain = || library.get::<*const CPolicy>(b"catapults_policy\0");
+            let traced = recorded.then(|| library.get(b"catapults_policy_traced\0").ok()).flatten();
+            let symbol = traced.map_or_else(plain, Ok).map_err(|error| error.to_string())?;
             symbol.try_as_raw_ptr()
         };
         let policy = policy.ok_or("it has no policy")?.cast_const().cast::<CPolicy>();
@@ -347,7 +350,12 @@ impl<'o> Running<'o> {
             // SAFETY: the policy says where it is.
             unsafe { *self.of_all().at::<i64>(of.now) = self.now };
         }
-        self.moved_by = self.lines[usize::from(event.0)];
+        if of.moved_by.is_null() {
+            self.moved_by = self.lines[usize::from(event.0)];
+        } else {
+            // SAFETY: it is a variable of the object's; other schedulers of the same policy use it as well.
+            unsafe { *of.moved_by = self.moved_by };
+        }
         let mut why: *const CStop = std::ptr::null();
         let mut dispatched = None;
         match self.handlers[usize::from(event.0)] {
@@ -366,6 +374,10 @@ impl<'o> Running<'o> {
                     dispatched = Some(ThreadId(unsafe { (*next).number }));
                 }
             }
+        }
+        if !of.moved_by.is_null() {
+            // SAFETY: as above.
+            self.moved_by = unsafe { *of.moved_by };
         }
         if why.is_null() {
             return Ok(dispatched);

@@ -71,8 +71,8 @@ impl Unit<'_> {
             |name: &str, list: &[Import]| if list.is_empty() { "NULL".to_owned() } else { name.to_owned() };
         let _ = write!(
             text,
-            "\nextern const struct catapults_policy {symbol};\n\
-             {visible}const struct catapults_policy {symbol} = {{\n\
+            "\nextern const struct catapults_policy CATAPULTS_EXPORTED({symbol});\n\
+             {visible}const struct catapults_policy CATAPULTS_EXPORTED({symbol}) = {{\n\
              \x20   .magic = CATAPULTS_MAGIC,\n\
              \x20   .contract = CATAPULTS_CONTRACT,\n\
              \x20   .framework_abi = {abi},\n\
@@ -87,6 +87,7 @@ impl Unit<'_> {
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
              {attributes}{now}{timers}{places}{running}{unbounded}\
+             \x20   .moved_by = CATAPULTS_MOVED_BY,\n\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\

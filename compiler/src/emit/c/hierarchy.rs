@@ -49,7 +49,7 @@ fn table(hierarchy: &Hierarchy, framework: &Framework, symbols: &[String]) -> St
         string(&framework.header),
     );
     for symbol in symbols {
-        let _ = writeln!(text, "extern const struct catapults_policy {symbol};");
+        let _ = writeln!(text, "extern const struct catapults_policy CATAPULTS_EXPORTED({symbol});");
     }
     for node in hierarchy.nodes().iter().filter(|node| !node.parameters.is_empty()) {
         let _ = write!(
@@ -69,8 +69,9 @@ fn table(hierarchy: &Hierarchy, framework: &Framework, symbols: &[String]) -> St
     let _ = write!(
         text,
         "}};\n\n\
-         extern const struct catapults_hierarchy catapults_hierarchy;\n\
-         __attribute__((visibility(\"default\"))) const struct catapults_hierarchy catapults_hierarchy = {{\n\
+         extern const struct catapults_hierarchy CATAPULTS_EXPORTED(catapults_hierarchy);\n\
+         __attribute__((visibility(\"default\")))\n\
+         const struct catapults_hierarchy CATAPULTS_EXPORTED(catapults_hierarchy) = {{\n\
          \x20   .magic = CATAPULTS_HIERARCHY_MAGIC,\n\
          \x20   .contract = CATAPULTS_CONTRACT,\n\
          \x20   .framework = {},\n\
@@ -95,7 +96,11 @@ fn entry(node: &Node, symbols: &[String]) -> String {
     let parameters = if count == 0 { "NULL".to_owned() } else { format!("parameters_of_{}", node.name) };
     // The root is its own.
     let parent = node.parent.unwrap_or(0);
-    format!("{{{}, &{}, {parent}, {count}, {parameters}}}", string(&node.name), symbols[node.policy])
+    format!(
+        "{{{}, &CATAPULTS_EXPORTED({}), {parent}, {count}, {parameters}}}",
+        string(&node.name),
+        symbols[node.policy]
+    )
 }
 
 fn under(hierarchy: &Hierarchy, node: &Node) -> String {

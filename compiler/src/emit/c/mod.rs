@@ -36,7 +36,7 @@ use std::fmt::Write;
 
 /// `CATAPULTS_CONTRACT` of `catapults/policy.h`, whose tables are written here. That header is the host's: without a look at
 /// its version a table that lacks what a newer one has would be taken for a whole one.
-const CONTRACT: u32 = 8;
+const CONTRACT: u32 = 9;
 
 /// How generated code and its host find one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,18 @@ impl Style {
 /// One translation unit.
 pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: Style) -> File {
     one(verified, framework, style, None)
+}
+
+/// See [`super::traced`].
+pub(super) fn traced(file: &str) -> File {
+    let stem = file.trim_end_matches(".c");
+    let text = format!(
+        "/*\n * {} once more, for hosts that record why threads are moved: see CATAPULTS_TRACED in catapults/policy.h.\n */\n\
+         #define CATAPULTS_TRACED\n\n#include {}\n",
+        comment(file),
+        string(file)
+    );
+    File { name: format!("{stem}-traced.c"), text }
 }
 
 /// The same; `within`: what it is called among the policies of a hierarchy.

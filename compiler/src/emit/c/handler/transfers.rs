@@ -19,7 +19,15 @@ impl Body<'_> {
             }
             None => economy::put(self.policy, self.names, *destination, member, &thread, number),
         };
+        self.moved(statement);
         self.from(statement, &put);
+    }
+
+    /// For hosts that record why.
+    fn moved(&mut self, statement: &Statement) {
+        if self.names.style == Style::Loaded {
+            self.line(&format!("CATAPULTS_MOVED({});", statement.at.line));
+        }
     }
 
     /// The thread of a transfer or destruction, out of where it was.
@@ -64,6 +72,7 @@ impl Body<'_> {
 
     pub(super) fn destroy(&mut self, statement: &Statement, source: &Source, from: Option<Site>) {
         let thread = self.taken(statement, source, from);
+        self.moved(statement);
         // A node has none.
         let timers = if self.handler.global { Vec::new() } else { self.timers() };
         if timers.is_empty() {
