@@ -11,7 +11,7 @@ use catapults_compiler::vocabulary::At;
 use catapults_compiler::{Staged, compile_scenarios};
 use catapults_simulator::sim::Deciding;
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -198,6 +198,10 @@ impl Policies {
 /// The numbers in a file, or why there are none.
 fn numbers(file: &Path) -> Result<Vec<i64>, String> {
     const LONGEST: u64 = 256 << 20;
+    // Opening a pipe, say, would wait for whoever writes it.
+    if fs::metadata(file).is_ok_and(|about| !about.is_file()) {
+        return Err("it is no regular file".to_owned());
+    }
     let mut text = String::new();
     let opened = File::open(file).map_err(|error| plain(&error))?;
     opened.take(LONGEST).read_to_string(&mut text).map_err(|error| plain(&error))?;

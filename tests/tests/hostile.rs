@@ -173,3 +173,17 @@ fn within_reason(name: &str, text: &str) {
 fn what_is_longer_than_that_is_refused() {
     survive(&vec![b'{'; 10 << 20]);
 }
+
+/// A name that is in many places is found without looking at all others.
+#[test]
+fn scenarios_with_many_names_take_linear_time() {
+    let framework = native();
+    for each in ["lock l#; unlock l#;", "send p#;", "receive p#;"] {
+        let phases: String = (0..60_000).map(|number| each.replace('#', &number.to_string())).collect();
+        let text = format!("scenario many {{ policy \"fifo.sched\"; thread A {{ {phases} }} }}");
+        let start = Instant::now();
+        let staged = catapults_tests::scenarios::judge(&Source::new("many.scenario", text), &framework);
+        assert_eq!(staged.scenarios.len(), 1, "{each}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{each} takes {:?}", start.elapsed());
+    }
+}

@@ -253,3 +253,18 @@ fn object(driver: &Driver, policy: &Verified<Policy>, framework: &Framework, ind
     let name = format!("{}{index}", policy.policy().name);
     Object::load(&driver.policy(policy, &name, Mode::AsBuilt).unwrap(), framework, true).unwrap()
 }
+
+/// More letters than a width of a format may have.
+#[test]
+fn long_names_are_shown_short() {
+    let framework = native();
+    let verified = compiled(&root().join("policies/fifo.sched"), &framework);
+    let name = "n".repeat(70_000);
+    let text = format!("scenario long {{ thread {name} {{ run 1ms; }} }}");
+    let deciding = Deciding::Policy(&verified);
+    let scenario = checked(&text, deciding, &framework);
+    let outcome =
+        sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, Keep::Beginning, &mut sim::Nowhere).unwrap();
+    let picture = outcome.timeline.picture(&[(name, false)], None);
+    assert!(picture.contains(&format!("  {}…  █", "n".repeat(39))), "{picture}");
+}

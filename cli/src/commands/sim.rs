@@ -16,7 +16,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
 use catapults_simulator::rtapp;
 use catapults_simulator::sim::{
-    self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
+    self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration, short,
 };
 use catapults_simulator::trace::Recorder;
 use std::fmt::Write;
@@ -219,7 +219,7 @@ fn row(thread: &Thread, tally: &Tally, capacity: i128) -> Vec<String> {
         tally.came.to_string()
     };
     vec![
-        thread.name.clone(),
+        short(&thread.name),
         came,
         format!("{share:.1}%"),
         tally.jobs.to_string(),

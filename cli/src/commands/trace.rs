@@ -5,7 +5,7 @@ use crate::arguments::{self, Compare, Export, Import, Recording, ShowTrace, ToSc
 use crate::artefact::unwritable;
 use crate::console::Console;
 use crate::failure::Failure;
-use catapults_simulator::sim::duration;
+use catapults_simulator::sim::{duration, short};
 use catapults_simulator::trace::{
     self, Comparison, Decision, Reader, Record, Summary, ThreadSummary, TraceError, Unexported, What,
 };
@@ -27,10 +27,11 @@ struct Opened<'a> {
 const LONG: u64 = 2_000_000;
 
 fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
-    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    if file.metadata().is_ok_and(|about| !about.is_file()) {
+    // Opening a pipe, say, would wait for whoever writes it, and nobody can go back in it.
+    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
     }
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let trace = Reader::new(file).map_err(|wrong| senseless(path, &wrong))?;
     let records = trace.left();
     // It draws nothing unless standard error is a terminal.
@@ -139,10 +140,10 @@ fn threads(text: &mut String, summary: &Summary) {
     let head =
         ["thread", "count", "running", "share", "ready", "blocked", "turns", "lent", "waited p50", "p99", "worst"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
-    let busy: u64 = summary.processors.values().map(|processor| processor.busy).sum();
+    let busy = summary.processors.values().fold(0, |sum: u64, processor| sum.saturating_add(processor.busy));
     for (name, thread) in &summary.threads {
         rows.push(vec![
-            name.clone(),
+            short(name),
             thread.count.to_string(),
             time(thread.running),
             percent(thread.running, busy),
@@ -284,7 +285,13 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     let out = BufWriter::new(File::create(&arguments.output).map_err(|error| unwritable(&arguments.output, &error))?);
     let imported = trace::import_linux(&mut text, out, &mut |bytes| bar.inc(bytes));
     bar.finish_and_clear();
-    let imported = imported.map_err(|error| unreadable(file, &error))?;
+    let imported = imported.map_err(|error| {
+        if error.kind() != io::ErrorKind::InvalidData {
+            return unreadable(file, &error);
+        }
+        let help = "import each recording by itself; its lines are in the order of their times, but for those of other processors";
+        Failure::of_file("E0509", file, error.to_string(), help)
+    })?;
     if imported.events == 0 {
         let help =
             "write one with `perf sched record` and `perf sched script`; the events are sched_switch and sched_wakeup";

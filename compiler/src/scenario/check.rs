@@ -60,7 +60,7 @@ pub fn check(
     for constant in &draft.constants {
         values.declare(constant, diagnostics);
     }
-    let mut locked = Vec::new();
+    let mut locked = BTreeSet::new();
     draft.threads.iter().for_each(|thread| locks_of(&thread.phases, &mut locked));
     let before = diagnostics.errors();
     let mut checker = Checker {
@@ -71,8 +71,8 @@ pub fn check(
         numbers,
         diagnostics,
         names: BTreeMap::new(),
-        locks: Vec::new(),
-        ports: Vec::new(),
+        locks: BTreeMap::new(),
+        ports: BTreeMap::new(),
         locked,
         spawned: vec![false; draft.threads.len()],
         used: Vec::new(),
@@ -111,10 +111,11 @@ pub(super) struct Checker<'a, 'b> {
     pub(super) diagnostics: &'b mut Diagnostics,
     /// Of threads, with their indices.
     names: BTreeMap<&'a str, usize>,
-    pub(super) locks: Vec<String>,
-    pub(super) ports: Vec<String>,
+    /// As above.
+    pub(super) locks: BTreeMap<&'a str, usize>,
+    pub(super) ports: BTreeMap<&'a str, usize>,
     /// All locks that some thread takes.
-    pub(super) locked: Vec<String>,
+    pub(super) locked: BTreeSet<&'a str>,
     spawned: Vec<bool>,
     /// Expressions that have been computed, or need not be.
     used: Vec<&'a Expression>,
@@ -666,10 +667,10 @@ fn number(value: Value) -> f64 {
     }
 }
 
-fn locks_of(phases: &[PhaseDraft], names: &mut Vec<String>) {
+fn locks_of<'a>(phases: &'a [PhaseDraft], names: &mut BTreeSet<&'a str>) {
     for phase in phases {
         match phase {
-            PhaseDraft::Of(word, of) if word.text == "lock" => names.push(of.text.clone()),
+            PhaseDraft::Of(word, of) if word.text == "lock" => drop(names.insert(&of.text)),
             PhaseDraft::Repeat(_, _, inner) => locks_of(inner, names),
             PhaseDraft::Time(..)
             | PhaseDraft::Block(..)

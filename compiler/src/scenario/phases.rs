@@ -1,5 +1,7 @@
 //! What threads do, from the tree that is written to a list with jumps.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostics::Diagnostic;
 use crate::framework::{Framework, Move, Stage};
 use crate::syntax::ast::Name;
@@ -72,17 +74,17 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn of(&mut self, word: &Name, of: &Name) -> Option<Phase> {
+    fn of(&mut self, word: &Name, of: &'a Name) -> Option<Phase> {
         Some(match word.text.as_str() {
             "lock" => {
                 self.blocking_for(LOCK, word)?;
                 Phase::Lock(Self::place(&mut self.locks, &of.text))
             }
             "unlock" => {
-                if !self.locks.contains(&of.text) && !self.locked.contains(&of.text) {
+                if !self.locked.contains(of.text.as_str()) {
                     let title = format!("no thread locks `{}`", of.text);
                     let unknown = Diagnostic::error("E0702", title, of.at, "unknown lock");
-                    let near = nearest(&of.text, self.locked.iter().map(String::as_str));
+                    let near = nearest(&of.text, self.locked.iter().copied());
                     self.diagnostics.push(match near {
                         Some(near) => unknown.help(format!("did you mean `{near}`?")).suggest(of.at, near),
                         None => unknown.help(format!("write `lock {};` before it", of.text)),
@@ -111,11 +113,9 @@ impl<'a> Checker<'a, '_> {
         })
     }
 
-    fn place(names: &mut Vec<String>, name: &str) -> usize {
-        names.iter().position(|one| one == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        })
+    fn place(names: &mut BTreeMap<&'a str, usize>, name: &'a str) -> usize {
+        let next = names.len();
+        *names.entry(name).or_insert(next)
     }
 
     fn sleep(&mut self, word: &Name, amount: Amount) -> Phase {

@@ -31,7 +31,7 @@ pub use plot::svg;
 pub use policy::EventId;
 pub use record::{Kind, Record, Sink};
 pub use shares::Shares;
-pub use timeline::{Change, State, Timeline};
+pub use timeline::{Change, State, Timeline, short};
 pub use world::Ending;
 
 use dispatcher::Dispatcher;

@@ -161,6 +161,7 @@ impl Timeline {
         let label = |thread: u64| {
             let (kind, ordinal) = self.kind(thread).unwrap_or((0, 0));
             let (name, group) = names.get(kind).cloned().unwrap_or_default();
+            let name = short(&name);
             if group { format!("{name}.{ordinal}") } else { name }
         };
         let wide = rows.keys().take(ROWS).map(|thread| label(*thread).chars().count()).max().unwrap_or(0);
@@ -219,4 +220,13 @@ impl Timeline {
         let to = self.changes.get(high).map_or(end, |change| change.time);
         (from.min(middle), to.max(middle + 1))
     }
+}
+
+/// A name as it is shown beside pictures and in tables, which it must leave room for.
+pub fn short(name: &str) -> String {
+    const MOST: usize = 40;
+    if name.chars().count() <= MOST {
+        return name.to_owned();
+    }
+    name.chars().take(MOST - 1).chain(['…']).collect()
 }

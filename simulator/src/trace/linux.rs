@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Seek, Write};
 
-use super::{Header, Name, Reason, Record, What, Writer};
+use super::{Header, LONGEST_TIME, Name, Reason, Record, What, Writer};
 
 /// What came of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,10 +25,13 @@ pub struct Imported {
 /// A longer line is not read to its end.
 const LONGEST: u64 = 1 << 16;
 
+/// Processors are recorded one by one, so that a line may be older than the one before it; none is by so many nanoseconds.
+const MOST_BACK: u64 = 10_000_000_000;
+
 /// Reads `text`; `read` is told how many bytes each line has. Memory is bounded by how many threads there are.
 ///
 /// # Errors
-/// Those of both files.
+/// Those of both files; [`io::ErrorKind::InvalidData`] with the line, where its time makes no sense.
 pub fn import_linux<R: BufRead, W: Write + Seek>(
     text: &mut R,
     out: W,
@@ -41,9 +44,11 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         names: vec![Name::default(); 4],
         ..Header::default()
     };
-    let mut import = Import { out: Writer::new(out, &header)?, threads: HashMap::new(), last: 0 };
+    let mut import = Import { out: Writer::new(out, &header)?, threads: HashMap::new(), first: None, last: 0 };
     let mut imported = Imported::default();
     let mut line = Vec::new();
+    let mut starts = true;
+    let mut number = 0_u64;
     loop {
         line.clear();
         let length = io::Read::take(&mut *text, LONGEST).read_until(b'\n', &mut line)?;
@@ -51,6 +56,9 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
             break;
         }
         read(length as u64);
+        // What is left of a long line is none of its own.
+        number += u64::from(starts);
+        starts = line.ends_with(b"\n");
         let line = String::from_utf8_lossy(&line);
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -59,6 +67,7 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         match event(line) {
             Some(event) => {
                 imported.events += 1;
+                import.is_at(event.time, number)?;
                 import.happens(&event)?;
             }
             None => imported.others += 1,
@@ -144,13 +153,26 @@ enum Known {
 struct Import<W> {
     out: Writer<W>,
     threads: HashMap<u32, Known>,
+    first: Option<u64>,
     last: u64,
 }
 
 impl<W: Write + Seek> Import<W> {
+    /// What has been told from now on is no older than this.
+    fn is_at(&mut self, time: u64, line: u64) -> io::Result<()> {
+        let senseless =
+            |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, format!("line {line}: its time is {what}")));
+        if time.saturating_add(MOST_BACK) < self.last {
+            return senseless("more than 10 s before that of a line before it");
+        }
+        if time.saturating_sub(*self.first.get_or_insert(time)) > LONGEST_TIME {
+            return senseless("more than 73 years after that of the first line");
+        }
+        self.last = self.last.max(time);
+        Ok(())
+    }
+
     fn happens(&mut self, event: &Event<'_>) -> io::Result<()> {
-        // Lines of several processors can be a little out of order.
-        self.last = self.last.max(event.time);
         match &event.what {
             Happened::Wakeup(task) => self.is_ready(event, task),
             Happened::Switch { from, state, to } => {

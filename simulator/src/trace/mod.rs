@@ -196,6 +196,10 @@ const MAGIC: &[u8; 8] = b"CATTRACE";
 const HEADER_BYTES: u64 = 64;
 const RECORD_BYTES: u64 = 32;
 const VERSION: u32 = 2;
+/// No record is so many nanoseconds, some 73 years, after the first: sums of a few such are numbers, too.
+const LONGEST_TIME: u64 = u64::MAX / 8;
+/// Of the name of one thread: longer ones are neither written nor read to their ends.
+const MOST_PARTS: u16 = 256;
 /// Of all names together: a reader keeps them.
 const MOST_NAMES_BYTES: u32 = 1 << 20;
 /// `ready`, where a host does not know it.

@@ -6,8 +6,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use catapults_compiler::vocabulary::{Float, Value};
 
 use super::{
-    HEADER_BYTES, Header, MAGIC, MOST_NAMES_BYTES, NOT_KNOWN, Name, RECORD_BYTES, Reason, Record, TraceError, VERSION,
-    What, error, text,
+    HEADER_BYTES, Header, LONGEST_TIME, MAGIC, MOST_NAMES_BYTES, MOST_PARTS, NOT_KNOWN, Name, RECORD_BYTES, Reason,
+    Record, TraceError, VERSION, What, error, text,
 };
 
 /// The records of a trace, oldest first.
@@ -17,6 +17,8 @@ pub struct Reader<R> {
     records_at: u64,
     /// The number of the next record, of all that were written.
     next: u64,
+    /// The time of the first record that was read.
+    first: Option<u64>,
     latest: u64,
     names: HashMap<u32, Named>,
     /// Whose name is forgotten when the next record is read.
@@ -49,6 +51,7 @@ impl<R: Read + Seek> Reader<R> {
             file,
             records_at,
             next: lost,
+            first: None,
             latest: 0,
             names: HashMap::new(),
             ended: None,
@@ -127,6 +130,9 @@ impl<R: Read + Seek> Reader<R> {
         if record.time_ns < self.latest {
             return Err(error(offset, "the record is older than the one before it"));
         }
+        if record.time_ns - *self.first.get_or_insert(record.time_ns) > LONGEST_TIME {
+            return Err(error(offset, "the record is more than 73 years after the first one"));
+        }
         self.latest = record.time_ns;
         self.next += 1;
         match record.what {
@@ -152,6 +158,9 @@ impl<R: Read + Seek> Reader<R> {
         let named = self.names.entry(thread).or_default();
         if part == 0 {
             named.parts.clear();
+        }
+        if part >= MOST_PARTS {
+            return;
         }
         named.parts.insert(part, bytes);
         let all: Vec<u8> = named.parts.values().flatten().copied().collect();

@@ -127,27 +127,28 @@ impl Summary {
         }
     }
 
+    /// The times of many threads together may be more than any number: such a sum is the highest one.
     fn stay(&mut self, stay: &Stay, living: &mut HashMap<u32, ThreadSummary>) {
         let length = stay.until - stay.since;
         match stay.whose {
             Whose::Processor(number, doing) => {
                 let processor = self.processors.entry(number).or_default();
                 match doing {
-                    Doing::Running(_) => processor.busy += length,
-                    Doing::Idling => processor.idle += length,
+                    Doing::Running(_) => processor.busy = processor.busy.saturating_add(length),
+                    Doing::Idling => processor.idle = processor.idle.saturating_add(length),
                     Doing::Unknown | Doing::Choosing => {}
                 }
             }
             Whose::Thread(number, state) => {
                 let thread = living.entry(number).or_default();
                 match state {
-                    State::Running => thread.running += length,
+                    State::Running => thread.running = thread.running.saturating_add(length),
                     State::Ready => {
-                        thread.ready += length;
+                        thread.ready = thread.ready.saturating_add(length);
                         thread.latency[63 - (length | 1).leading_zeros() as usize] += 1;
                         thread.worst = thread.worst.max(length);
                     }
-                    State::Blocked(_) | State::Suspended => thread.blocked += length,
+                    State::Blocked(_) | State::Suspended => thread.blocked = thread.blocked.saturating_add(length),
                 }
             }
         }
@@ -159,9 +160,9 @@ impl Summary {
         let called = named.filter(|name| self.threads.len() < MOST_NAMES || self.threads.contains_key(name));
         let all = self.threads.entry(called.unwrap_or_else(|| "(no name)".to_owned())).or_default();
         all.count += thread.count.max(1);
-        all.running += thread.running;
-        all.ready += thread.ready;
-        all.blocked += thread.blocked;
+        all.running = all.running.saturating_add(thread.running);
+        all.ready = all.ready.saturating_add(thread.ready);
+        all.blocked = all.blocked.saturating_add(thread.blocked);
         all.dispatches += thread.dispatches;
         all.borrowed += thread.borrowed;
         all.worst = all.worst.max(thread.worst);

@@ -536,6 +536,50 @@ what is this?
     assert_eq!(records.iter().map(told).collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn times_that_make_no_sense_have_a_place() {
+    let line = |time: &str| format!("x:1 [0] {time}: sched_wakeup: x:1 [120]\n");
+    let said = |times: &[&str]| {
+        let text: String = times.iter().map(|time| line(time)).collect();
+        import_linux(&mut text.as_bytes(), Cursor::new(Vec::new()), &mut |_| {})
+            .map(|imported| imported.events)
+            .map_err(|wrong| wrong.to_string())
+    };
+    assert_eq!(said(&["20.5", "10.6", "30.0"]), Ok(3), "processors are recorded one by one");
+    assert!(said(&["20.5", "10.4"]).unwrap_err().starts_with("line 2: its time is more than 10 s before"));
+    assert!(
+        said(&["1.0", "2.0", "18446744073.0"]).unwrap_err().starts_with("line 3: its time is more than 73 years after")
+    );
+    assert_eq!(said(&["18446744073709551615.9", "99999999999999999999.1", "-5.0"]), Ok(0), "these are no times");
+    assert_eq!(said(&["18446744073.709551615"]), Ok(1), "one instant alone is as good as any");
+
+    let late = file(2, 2, &[(10, 1, 1, 0, b""), (u64::MAX, 1, 7, 0, b"")]);
+    let wrong = read(&late).map(drop).unwrap_err();
+    assert!(wrong.to_string().ends_with("at byte 96: the record is more than 73 years after the first one"), "{wrong}");
+}
+
+/// Each thread was ready and ran for as long as can be recorded.
+#[test]
+fn sums_of_times_end_at_the_highest_number() {
+    let long = u64::MAX / 8;
+    let mut records: Vec<(u64, u32, u16, u16, &[u8])> = (1..=20).map(|thread| (0, thread, 1, 0, &b""[..])).collect();
+    records.extend((1..=20).map(|thread| (long, thread, 7, 0, &b""[..])));
+    let bytes = file(40, 40, &records);
+    let summary = summarise(&mut Reader::new(Cursor::new(bytes.as_slice())).unwrap(), &mut || {}).unwrap();
+    assert_eq!(summary.threads["(no name)"].ready, u64::MAX);
+}
+
+/// A name of 65,536 parts took minutes, as each part put all together again.
+#[test]
+fn long_names_are_not_read_to_their_ends() {
+    let mut records = vec![(0, 1, 1, 0, &b""[..])];
+    records.extend((0..=u16::MAX).map(|part| (0, 1, 2, part, &b"sixteen letters!"[..])));
+    let bytes = file(records.len() as u64, records.len() as u64, &records);
+    let mut trace = Reader::new(Cursor::new(bytes.as_slice())).unwrap();
+    while trace.next_record().unwrap().is_some() {}
+    assert_eq!(trace.name(1).map(str::len), Some(4096));
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
@@ -584,6 +628,10 @@ proptest! {
     #[test]
     fn no_text_of_linux_makes_it_panic(lines in proptest::collection::vec("(a|b c)-[0-9]{1,3} \\[[0-9]{1,6}\\] [0-9]{1,20}\\.[0-9]{1,12}: sched_(switch|wakeup): .{0,40}(==>)? ?(next_pid=|a:)?[0-9]{0,12}", 0..8), rest: String) {
         let text = lines.join("\n") + &rest;
-        import_linux(&mut text.as_bytes(), Cursor::new(Vec::new()), &mut |_| {}).unwrap();
+        // Times may make no sense.
+        if let Err(wrong) = import_linux(&mut text.as_bytes(), Cursor::new(Vec::new()), &mut |_| {}) {
+            prop_assert_eq!(wrong.kind(), std::io::ErrorKind::InvalidData);
+            prop_assert!(wrong.to_string().starts_with("line "));
+        }
     }
 }

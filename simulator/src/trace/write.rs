@@ -4,7 +4,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use catapults_compiler::vocabulary::Value;
 
-use super::{HEADER_BYTES, Header, MAGIC, NOT_KNOWN, RECORD_BYTES, Record, VERSION, What};
+use super::{HEADER_BYTES, Header, MAGIC, MOST_PARTS, NOT_KNOWN, RECORD_BYTES, Record, VERSION, What};
 
 /// Writes a file of version 2.
 pub struct Writer<W> {
@@ -60,7 +60,7 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     /// Those of `out`.
     pub fn name(&mut self, time_ns: u64, thread: u32, name: &str) -> io::Result<()> {
-        for (part, chunk) in (0..=255).zip(name.as_bytes().chunks(16)) {
+        for (part, chunk) in (0..MOST_PARTS).zip(name.as_bytes().chunks(16)) {
             let mut bytes = [0; 16];
             bytes[..chunk.len()].copy_from_slice(chunk);
             let what = What::Named { part, bytes };
