@@ -16,7 +16,8 @@
  * LOST: it seems blocked, and a spare has been called to see. It owns the processor still, and says so, by changing the
  * word back, if it gets to the library first. AWAY: it is blocked, and the processor is the spare's. So whoever is in
  * the library never loses a processor, without paying for it. RESUMED: it has the processor, and is still in the system
- * call in which it waited for it; that is no reason to take it away again.
+ * call in which it waited for it; that is no reason to take it away again. FORGOTTEN: it was PARKED, its context is
+ * given up, and it is about to be SPARE.
  */
 #ifndef CATAPULTS_ACTIVATION_H
 #define CATAPULTS_ACTIVATION_H
@@ -43,6 +44,7 @@ enum lwp_state {
     LWP_AWAY,
     LWP_PARKED,
     LWP_RESUMED,
+    LWP_FORGOTTEN,
     LWP_QUITS /* its kernel thread ends */
 };
 /* The word: a state, and how often it got a processor, came back in time or began a hold. What somebody saw before that
@@ -53,7 +55,7 @@ _Static_assert(LWP_RUNNING == SA_RUNS && LWP_STATE == UINT8_MAX, "sa_runs");
 #endif
 
 /* What a spare is called for. */
-enum call { CALL_NEWPROC, CALL_BLOCKED, CALL_USER, CALL_FAULT, CALL_NEWS };
+enum call { CALL_NEWPROC, CALL_BLOCKED, CALL_USER, CALL_SIGNAL, CALL_NEWS };
 
 /* As in the kernel's rseq.h, which old distributions lack. */
 struct rseq_area {
@@ -82,6 +84,7 @@ struct lwp {
     bool retries;        /* `retry` is set */
     _Atomic bool pinned; /* to the CPU of its processor, until it is called */
     char *base;          /* of the stack on which it waits as a spare: the top */
+    char *below;         /* PARKED: what it uses of the stack of its context ends above */
 
     /* While SPARE or CALLED. */
     enum call call;
@@ -126,7 +129,7 @@ struct activations {
     _Atomic bool fixed; /* SA_FLAG_FIXED */
     bool steps;         /* SIGTRAP is ours, to leave sections */
     int signal;
-    uint64_t mask; /* of signals, while upcalls and the library run */
+    uint64_t mask; /* of signals, while upcalls and the library run; but see signals_open */
     _Atomic(sa_upcall_t) upcall;
     _Atomic int concurrency; /* asked for */
     _Atomic int processors;  /* that there are or are being made */
@@ -137,6 +140,7 @@ struct activations {
     _Atomic bool keeper_sleeps;
     _Atomic uint64_t cpus[16]; /* that the process may use */
     _Atomic int lwps;          /* slots that were ever used */
+    _Atomic int spares;        /* about how many wait to be called */
 };
 
 extern struct activations activations;
@@ -245,8 +249,11 @@ void upcall_idle(struct lwp *self);
 /* ---- signals.c
  * ----------------------------------------------------------------------------------------------------------- */
 
-/* A signal that the library asked for. */
-void signals_keep(const siginfo_t *info);
+/* A signal that the library asked for. What finds no room waits in the kernel. */
+void signals_keep(siginfo_t *info);
+/* Of a mask that the layer sets, or leaves in force: those that the library asked for come through, if there is room.
+ */
+uint64_t signals_open(uint64_t mask);
 extern _Atomic int signals_waiting;
 static inline bool signals_any(void) { return atomic_load(&signals_waiting) > 0; }
 bool signals_next(siginfo_t *info);

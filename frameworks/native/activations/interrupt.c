@@ -3,6 +3,7 @@
  * on the stack of what it ran.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "activations/activation.h"
 #include "activations/system.h"
@@ -109,6 +110,8 @@ static void park(struct lwp *self, struct lwp *called) {
 }
 
 static void set_context(struct lwp *self, ucontext_t *context) {
+    enum { ROOM = 2048 }; /* for the caller's frame, and for what waits in lwp_park */
+    self->below = (char *)__builtin_frame_address(0) - ROOM;
     self->sa.sa_context = context;
     context->uc_link = (ucontext_t *)self; /* for sa_resume; the kernel does not use it */
 }
@@ -191,7 +194,7 @@ static bool tell(struct lwp *self, ucontext_t *context) {
 bool interrupt_here(struct lwp *self) {
     uint64_t mask = signal_mask(SIGNALS_ALL);
     bool done = tell(self, &self->place);
-    signal_mask(mask);
+    signal_mask(signals_open(mask));
     return done;
 }
 
@@ -254,6 +257,38 @@ static void die(int signal) {
     sigaction(signal, &normal, NULL);
 }
 
+/* With which the interrupted code goes on. */
+static void set_mask(ucontext_t *context) {
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    mask = signals_open(mask);
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+}
+
+static bool stop_for(struct lwp *self, const siginfo_t *info, ucontext_t *context) {
+    self->info = *info;
+    return stop(self, context, CALL_SIGNAL);
+}
+
+/* What was sent to this kernel thread, most likely by itself, and can be told at once. */
+static bool is_own(struct lwp *self, const siginfo_t *info, uint64_t pc) {
+    return info->si_code == SI_TKILL && self && atomic_load(&activations.enabled) &&
+           (lwp_state(self) == LWP_RUNNING || lwp_state(self) == LWP_LOST) && interrupt_regain(self) &&
+           !atomic_load(&self->held) && !interrupt_in_section(pc);
+}
+
+/* The same at once. False: not now; it is no longer its own. */
+static bool tell_own(struct lwp *self, const siginfo_t *info, ucontext_t *context) {
+    enum { WAITED = 500 }; /* times: on a loaded machine it takes long until there is a spare */
+    const struct timespec pause = {0, AGAIN};
+    for (int tries = 0; tries < WAITED && is_own(self, info, program_counter(context)); tries++) {
+        if (stop_for(self, info, context))
+            return true;
+        system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0);
+    }
+    return false;
+}
+
 void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     ucontext_t *context = argument;
     struct lwp *self = sa_here;
@@ -263,6 +298,11 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     bool step = stepped(self, signal, info, context);
     bool fault = !step && signal != activations.signal && is_fault(signal, info);
     if (!step && signal != activations.signal && !fault) {
+        if (tell_own(self, info, context)) {
+            set_mask(context);
+            errno = error;
+            return;
+        }
         signals_keep(info);
         interrupt_notify(self && self->processor ? self->processor : &sa_processors[0]);
     }
@@ -281,8 +321,7 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
             } else if (atomic_load(&self->held) || interrupt_in_section(pc)) {
                 die(signal);
             } else {
-                self->info = *info;
-                if (!stop(self, context, CALL_FAULT)) {
+                if (!stop_for(self, info, context)) {
                     struct timespec pause = {0, NO_SPARE};
                     system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0); /* and then there is the fault again */
                 }
@@ -301,10 +340,12 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     case LWP_IDLE:
     case LWP_PARKED:
     case LWP_RESUMED:
+    case LWP_FORGOTTEN:
     case LWP_QUITS:
         if (fault)
             die(signal);
         break;
     }
+    set_mask(context);
     errno = error;
 }

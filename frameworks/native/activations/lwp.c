@@ -139,6 +139,7 @@ _Noreturn void lwp_wait(void *unused) {
         atomic_store(&self->held, 0); /* not before lwp_let_go: it would seem to have blocked with the processor */
         atomic_store(&self->user, false);
         become_reserve(self);
+        atomic_fetch_add(&activations.spares, 1);
         atomic_store(&self->word, (atomic_load(&self->word) & ~(uint32_t)LWP_STATE) | LWP_SPARE);
         for (;;) {
             uint32_t word = atomic_load(&self->word);
@@ -155,7 +156,12 @@ _Noreturn void lwp_wait(void *unused) {
 
 static bool take(struct lwp *lwp) {
     uint32_t word = atomic_load(&lwp->word);
-    return (word & LWP_STATE) == LWP_SPARE && lwp_change(lwp, word, LWP_TAKEN);
+    if ((word & LWP_STATE) != LWP_SPARE || !lwp_change(lwp, word, LWP_TAKEN))
+        return false;
+    /* The keeper looks now and then, but threads that are preempted keep their activations. */
+    if (atomic_fetch_sub(&activations.spares, 1) <= atomic_load(&activations.processors) + 1)
+        keeper_wake();
+    return true;
 }
 
 struct lwp *lwp_take(struct sa_processor *processor) {
@@ -172,6 +178,7 @@ struct lwp *lwp_take(struct sa_processor *processor) {
 void lwp_put_back(struct sa_processor *processor, struct lwp *spare) {
     struct lwp *none = NULL;
     atomic_compare_exchange_strong(&processor->reserve, &none, spare);
+    atomic_fetch_add(&activations.spares, 1);
     lwp_change(spare, atomic_load(&spare->word), LWP_SPARE);
 }
 
@@ -215,5 +222,7 @@ void lwp_park(struct lwp *self, struct lwp *called) {
             }
         }
     }
+    if (lwp_state(self) == LWP_FORGOTTEN)
+        sa_on_stack(self->base, lwp_wait, NULL);
     lwp_change(self, atomic_load(&self->word), LWP_RUNNING); /* RESUMED: nobody else changes it */
 }

@@ -136,7 +136,7 @@ const struct sa_t *sa_self(void) {
     if (UNLIKELY(lwp_state(self) != LWP_RUNNING) && !interrupt_regain(self)) {
         uint64_t mask = signal_mask(SIGNALS_ALL);
         interrupt_hand_in(self, &self->place);
-        signal_mask(mask);
+        signal_mask(signals_open(mask));
     }
     return &self->sa;
 }
@@ -203,10 +203,41 @@ static void resume(void *context) {
     lwp_wait(NULL);
 }
 
+/* What the kernel does at the end of the handler that the context stands in. */
+_Noreturn static void end_handler(ucontext_t *context) {
+#if defined(__x86_64__)
+    __asm__ volatile("movq %0, %%rsp\n\tsyscall" : : "r"(context), "a"(SYS_rt_sigreturn) : "memory");
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = SYS_rt_sigreturn;
+    __asm__ volatile("mov sp, %0\n\tsvc #0" : : "r"((char *)context - sizeof(siginfo_t)), "r"(x8) : "memory");
+#endif
+    __builtin_unreachable();
+}
+
 _Noreturn void sa_resume(ucontext_t *context) {
     struct lwp *self = sa_here;
+    if (UNLIKELY(!self)) /* a child of fork, which goes on with what its thread had been interrupted in */
+        end_handler(context);
     sa_hold(); /* until it is a spare */
     sa_on_stack(self->base, resume, context);
+}
+
+void sa_call(ucontext_t *context, void (*function)(void *), void *argument) {
+    const struct lwp *lwp = (const struct lwp *)context->uc_link;
+    sa_on_stack(lwp->below, function, argument);
+}
+
+void sa_forget(ucontext_t *context) {
+    const struct timespec look = {0, 20000}; /* who waits for its word is the activation alone: one is waked there */
+    struct lwp *lwp = (struct lwp *)context->uc_link;
+    if (!sa_here)
+        return; /* in a child of fork */
+    sa_hold();
+    lwp_change(lwp, atomic_load(&lwp->word), LWP_FORGOTTEN); /* PARKED: nobody else changes it */
+    futex_wake(&lwp->word, 1);
+    while (lwp_state(lwp) == LWP_FORGOTTEN)
+        system_call(SYS_nanosleep, (long)&look, 0, 0, 0, 0);
+    sa_release();
 }
 
 static void idle(void *unused) {

@@ -6,8 +6,7 @@
 #include "activations/activation.h"
 #include "activations/system.h"
 
-/* A slot is empty, being written, full, or being read. What finds none is lost, as signals beyond RLIMIT_SIGPENDING
- * are. */
+/* A slot is empty, being written, full, or being read. */
 enum { SLOTS = 128, EMPTY = 0, BUSY = 1, FULL = 2 };
 static struct {
     _Atomic int state;
@@ -15,8 +14,36 @@ static struct {
 } slots[SLOTS];
 _Atomic int signals_waiting;
 static _Atomic unsigned oldest, newest;
+static _Atomic uint64_t owned; /* those that the library asked for */
+static _Atomic bool shut;      /* there was no slot: they are blocked until there is room again */
 
-void signals_keep(const siginfo_t *info) {
+uint64_t signals_open(uint64_t mask) {
+    uint64_t ours = atomic_load(&owned);
+    return atomic_load(&shut) ? mask | ours : mask & ~ours;
+}
+
+/* Those that run, or seem blocked but may run, look at the mask with which they go on; all others do so when they run.
+ */
+static void open_all(void) {
+    int used = atomic_load(&activations.lwps);
+    for (int i = 0; i < used; i++) {
+        enum lwp_state state = lwp_state(&sa_lwps[i]);
+        if (state == LWP_RUNNING || state == LWP_LOST)
+            interrupt_send(&sa_lwps[i]);
+    }
+}
+
+static bool is_room(void) { return atomic_load(&signals_waiting) < SLOTS / 2; }
+
+/* Whoever makes room after `shut` was set sees that. */
+static void send_back(siginfo_t *info) {
+    atomic_store(&shut, true);
+    system_call(SYS_rt_sigqueueinfo, system_call(SYS_getpid, 0, 0, 0, 0, 0), info->si_signo, (long)info, 0, 0);
+    if (is_room())
+        atomic_store(&shut, false);
+}
+
+void signals_keep(siginfo_t *info) {
     unsigned at = atomic_fetch_add(&newest, 1);
     for (int i = 0; i < SLOTS; i++, at++) {
         int empty = EMPTY;
@@ -27,6 +54,7 @@ void signals_keep(const siginfo_t *info) {
         atomic_fetch_add(&signals_waiting, 1);
         return;
     }
+    send_back(info);
 }
 
 bool signals_next(siginfo_t *info) {
@@ -39,20 +67,23 @@ bool signals_next(siginfo_t *info) {
         atomic_store(&slots[at % SLOTS].state, EMPTY);
         atomic_fetch_sub(&signals_waiting, 1);
         atomic_store(&oldest, at + 1);
+        if (atomic_load(&shut) && is_room() && atomic_exchange(&shut, false))
+            open_all();
         return true;
     }
     return false;
 }
 
 int sa_signals(const sigset_t *signals) {
-    static sigset_t owned;
     if (sigismember(signals, SIGKILL) == 1 || sigismember(signals, SIGSTOP) == 1 ||
         sigismember(signals, SIGRTMAX - 2) == 1) {
         errno = EINVAL;
         return -1;
     }
+    uint64_t now = atomic_load(&owned);
     for (int signal = 1; signal <= SIGRTMAX; signal++) {
-        bool wanted = sigismember(signals, signal) == 1, had = sigismember(&owned, signal) == 1;
+        uint64_t bit = UINT64_C(1) << (signal - 1);
+        bool wanted = sigismember(signals, signal) == 1, had = now & bit;
         if (wanted == had)
             continue;
         struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
@@ -63,10 +94,13 @@ int sa_signals(const sigset_t *signals) {
             action = (struct sigaction){.sa_handler = SIG_DFL};
         if (sigaction(signal, &action, NULL) != 0)
             return -1;
-        if (wanted)
-            sigaddset(&owned, signal);
-        else
-            sigdelset(&owned, signal);
+        now ^= bit;
     }
+    if (now == atomic_exchange(&owned, now))
+        return 0;
+    sa_hold();
+    open_all();
+    signal_mask(signals_open(signal_mask(SIGNALS_ALL)));
+    sa_release();
     return 0;
 }

@@ -128,7 +128,7 @@ _Noreturn static void make(struct lwp *self, struct sa_processor *processor, con
     watch_unpark(processor);
     if (UNLIKELY(atomic_load(&self->pinned)))
         lwp_unpin(self);
-    signal_mask(activations.mask);
+    signal_mask(signals_open(activations.mask));
     if (__sanitizer_start_switch_fiber)
         __sanitizer_start_switch_fiber(NULL, stack.ss_sp, stack.ss_size);
     sa_on_stack(top, enter, top);
@@ -176,7 +176,7 @@ void upcall_make(struct lwp *self) {
         upcall = (struct upcall){.type = SA_UPCALL_USER, .events = 1};
         add(self, 1, about);
         break;
-    case CALL_FAULT:
+    case CALL_SIGNAL:
         atomic_store(&processor->carrier, self);
         self->info = about->info;
         upcall = (struct upcall){.type = SA_UPCALL_SIGNAL, .events = 1, .argument = &self->info};

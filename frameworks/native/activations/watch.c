@@ -142,6 +142,7 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
     case LWP_AWAY:
     case LWP_PARKED:
     case LWP_RESUMED:
+    case LWP_FORGOTTEN:
     case LWP_QUITS:
         return LOOK_RUNS; /* it will be somebody else's presently */
     }

@@ -43,6 +43,16 @@ static inline void tools_move(struct tools_context *tools, struct tools_context 
     *tools = (struct tools_context){.lowest = lowest, .size = size};
 }
 static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) { *tools = *own; }
+/* And goes on on its own stack, somewhere else than where it was left: by the one who leaves the other, and by who
+ * arrives. */
+static inline void tools_go(const struct tools_context *to) {
+    if (to->lowest)
+        __sanitizer_start_switch_fiber(NULL, to->lowest, to->size);
+}
+static inline void tools_come(const struct tools_context *self) {
+    if (self->lowest)
+        __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+}
 static inline void tools_clean(void *lowest, size_t size) { __asan_unpoison_memory_region(lowest, size); }
 static inline void tools_use(void *block, size_t size) { __asan_unpoison_memory_region(block, size); }
 static inline void tools_disuse(void *block, size_t size) { __asan_poison_memory_region(block, size); }
@@ -93,6 +103,8 @@ static inline void tools_move(struct tools_context *tools, struct tools_context 
 static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) {
     (void)tools, (void)own;
 }
+static inline void tools_go(const struct tools_context *to) { (void)to; }
+static inline void tools_come(const struct tools_context *self) { (void)self; }
 static inline void tools_clean(void *lowest, size_t size) { (void)lowest, (void)size; }
 static inline void tools_use(void *block, size_t size) { (void)block, (void)size; }
 static inline void tools_disuse(void *block, size_t size) { (void)block, (void)size; }
@@ -127,6 +139,8 @@ static inline void tools_move(struct tools_context *tools, struct tools_context 
 static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) {
     (void)tools, (void)own;
 }
+static inline void tools_go(const struct tools_context *to) { (void)to; }
+static inline void tools_come(const struct tools_context *self) { (void)self; }
 static inline void tools_clean(void *lowest, size_t size) { (void)lowest, (void)size; }
 static inline void tools_use(void *block, size_t size) { VALGRIND_MAKE_MEM_DEFINED(block, size); }
 static inline void tools_disuse(void *block, size_t size) { VALGRIND_MAKE_MEM_NOACCESS(block, size); }

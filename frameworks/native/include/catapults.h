@@ -78,6 +78,9 @@ struct catapults_options {
  *   header, and may be others after one that blocked or yielded. errno and C++ exceptions are the thread's own; but
  *   compilers keep the address of errno within a function: one that uses it before such a call and after it asks
  *   for it in a function of its own (noipa).
+ * - dlopen, pthread_create and fork(2), called by threads of the application while others compute, can hold up the
+ *   program for good: a thread that is preempted in one has locks that making kernel threads takes. They are to be
+ *   called before catapults_init, or while no other thread computes; catapults_fork at any time.
  * - At most 512 threads are blocked in the kernel at a time; the next one holds the processor.
  * - A child of catapults_fork goes on without activations. fork(2) waits for the locks of libc's allocator: so
  *   threads that have been left in the middle of their code go on first, those that are back from the kernel, and
@@ -103,7 +106,6 @@ struct catapults_options {
  *   interrupted.
  * - A thread that is preempted by time goes on on the same kernel thread.
  * - Who waits lends its turns (1996, §3.4) to a thread that no processor runs; while one does, it is blocked.
- * - Until a later version: ENOTSUP: with activations signals of threads (signals.h).
  * - A child of catapults_fork has one processor.
  */
 

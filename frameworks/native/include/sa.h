@@ -73,7 +73,7 @@ typedef void (*sa_upcall_t)(int type, struct sa_t *sas[], int events, int interr
 #define SA_UPCALL_UNBLOCKED                                                                                            \
     3 /* these have come back, and wait for sa_resume. With several processors this upcall may run                     \
          beside the BLOCKED one of the same activation, and overtake it in the library */
-#define SA_UPCALL_SIGNAL 4 /* arg is a siginfo_t; sas[1] is who caused it, if it is a fault */
+#define SA_UPCALL_SIGNAL 4 /* arg is a siginfo_t; sas[1] is who has caused it, a fault, or sent it to itself */
 #define SA_UPCALL_SIGEV 5  /* never made */
 #define SA_UPCALL_USER 6   /* sa_preempt was called for sas[1], or sa_interrupt for its processor */
 #define SA_UPCALL_NUPCALLS 7
@@ -123,8 +123,16 @@ int sa_preempt(int id);
  * ----------------------------------------------------------------------------------------- */
 
 /* Goes on with an interrupted context, on the caller's processor. The caller's stack is not used any more. Each context
- * once. */
+ * once. In a child of fork, of one that a signal had interrupted: as the parent would have. */
 __attribute__((noreturn)) void sa_resume(ucontext_t *context);
+
+/* Calls function(argument) on the stack of an interrupted context, below what that uses, which waits meanwhile: for
+ * handlers of signals. Does not return: the function ends in sa_resume, or forgets the context. The caller's stack is
+ * not used any more. */
+__attribute__((noreturn)) void sa_call(ucontext_t *context, void (*function)(void *), void *argument);
+
+/* The context will not go on. When this returns, nothing uses its stack any more. */
+void sa_forget(ucontext_t *context);
 
 /* As sa_preempt, for whatever a processor runs, or goes on with when it is in the library: how a library has another of
  * its processors look at what it is to run. ESRCH: there is no such processor. */
@@ -168,7 +176,8 @@ void sa_hold(void);
 void sa_release(void);
 
 /* Signals that are to come by the upcall SIGNAL: all in the set, and no others from now on (they get their default
- * action). EINVAL: the layer's own, SIGKILL, SIGSTOP. */
+ * action). On activations they come whatever the program has blocked, with sigprocmask or before sa_enable; while there
+ * are 128 on their way, the others wait in the kernel. EINVAL: the layer's own, SIGKILL, SIGSTOP. */
 int sa_signals(const sigset_t *signals);
 
 #ifdef __cplusplus

@@ -25,9 +25,7 @@ static uint64_t caught_signals;
 static const struct preemption_catcher *catcher;
 
 static void handle(int signal, siginfo_t *info, void *context);
-static bool keep(const siginfo_t *info);
 static void send_back(siginfo_t *info, ucontext_t *context);
-static bool just_sent(const siginfo_t *info, const ucontext_t *context);
 static void open_mask(const ucontext_t *context);
 
 void preemption_catch_start(const struct preemption_catcher *functions) { catcher = functions; }
@@ -80,14 +78,14 @@ static void handle(int signal, siginfo_t *info, void *context) {
         open_mask(context);
         catcher->fault(info, context, !application);
     } else {
-        if (!keep(info))
+        if (!preemption_keep(info))
             send_back(info, context);
         catcher->arrived();
         if (preemption_pass_on()) { /* this kernel thread runs no threads */
             set_error_number(error);
             return;
         }
-        bool may = where != PREEMPTION_ELSEWHERE || just_sent(info, context);
+        bool may = where != PREEMPTION_ELSEWHERE || preemption_has_sent(info, context);
         if (may)
             open_mask(context);
         bool again = may ? catcher->interrupted(!application) : catcher->put_off();
@@ -99,7 +97,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
     set_error_number(error);
 }
 
-static bool keep(const siginfo_t *info) {
+bool preemption_keep(const siginfo_t *info) {
     unsigned at = atomic_load(&newest);
     do {
         if ((int)(at - atomic_load(&oldest)) >= SLOTS)
@@ -118,7 +116,7 @@ static void send_back(siginfo_t *info, ucontext_t *context) {
 }
 
 /* By a call that has not returned yet: POSIX wants a handler before that. */
-static bool just_sent(const siginfo_t *info, const ucontext_t *context) {
+bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
     if ((info->si_code != SI_USER && info->si_code != SI_TKILL && info->si_code != SI_QUEUE) ||
         info->si_pid != getpid())
         return false;

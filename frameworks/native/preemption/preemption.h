@@ -98,6 +98,12 @@ void preemption_catch_start(const struct preemption_catcher *catcher);
 /* Catches a signal. `flags`: SA_RESTART, SA_ONSTACK, SA_NOCLDSTOP, SA_NOCLDWAIT. Returns 0 or an error number. */
 int preemption_catch(int signal, unsigned long flags);
 
+/* Keeps one that was caught otherwise; false: there is no room. */
+bool preemption_keep(const siginfo_t *info);
+
+/* Whether the code that the signal has interrupted is the call that has sent it. */
+bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context);
+
 /* The next one that has arrived; false: there is none. What finds no room here waits in the kernel. */
 bool preemption_arrival(siginfo_t *info);
 

@@ -23,6 +23,9 @@ static catapults_key_t key;
 static void begin_with(const struct catapults_options *options) {
     struct catapults_options mine = *options;
     mine.processors = processors;
+#if defined(ACTIVATED)
+    mine.activations = true;
+#endif
     alarm(60);
     require(catapults_init(&mine) == 0);
     require(catapults_key_create(&key, NULL) == 0);
@@ -332,20 +335,40 @@ static void note_value(int number, siginfo_t *info, void *context) {
     atomic_fetch_add(&handled, 1);
 }
 
+/* A process that begins when it is told to: forked before there are threads, which could be left within fork(2). */
+static int start_here;
+static pid_t outside(void (*send)(pid_t parent)) {
+    int pipes[2];
+    pid_t parent = getpid();
+    require(pipe(pipes) == 0);
+    pid_t child = fork();
+    require(child >= 0);
+    if (child == 0) {
+        char byte;
+        require(read(pipes[0], &byte, 1) == 1);
+        send(parent);
+        _exit(0);
+    }
+    start_here = pipes[1];
+    return child;
+}
+static void start_outside(void) { require(write(start_here, "", 1) == 1); }
+
+static void send_all(pid_t parent) {
+    for (int i = 0; i < VALUES; i++)
+        while (sigqueue(parent, SIGRTMIN, (union sigval){.sival_int = i}) != 0)
+            usleep(100);
+}
+
 static void none_from_outside_is_lost(void) {
+    pid_t child = outside(send_all);
     begin();
     struct sigaction action = {.sa_sigaction = note_value, .sa_flags = SA_SIGINFO | SA_RESTART};
     require(catapults_sigaction(SIGRTMIN, &action, NULL) == 0);
     catapults_t threads[4];
     for (int i = 0; i < 4; i++)
         threads[i] = spawn(i % 2 ? compute : sleep_until_over, NULL);
-    pid_t parent = getpid(), child = fork();
-    if (child == 0) {
-        for (int i = 0; i < VALUES; i++)
-            while (sigqueue(parent, SIGRTMIN, (union sigval){.sival_int = i}) != 0)
-                usleep(100);
-        _exit(0);
-    }
+    start_outside();
     await(&handled, VALUES);
     for (int i = 0; i < VALUES; i++)
         require(atomic_load(&values[i]) == 1);
@@ -421,21 +444,22 @@ static void *wait_for_values(void *argument) {
     }
 }
 
+static void send_now_and_then(pid_t parent) {
+    for (int i = 0; i < 60; i++) {
+        usleep(i % 3 * 1000);
+        require(sigqueue(parent, SIGRTMIN + 1, (union sigval){.sival_int = i < 56 ? i : -1}) == 0);
+    }
+}
+
 /* Nothing else runs, so that all processors are idle when it comes from outside. */
 static void one_that_comes_while_all_is_idle(void) {
+    pid_t child = outside(send_now_and_then);
     begin();
     mask(SIG_BLOCK, SIGRTMIN + 1);
     catapults_t threads[4];
     for (int i = 0; i < 4; i++)
         threads[i] = spawn(wait_for_values, NULL);
-    pid_t parent = getpid(), child = fork();
-    if (child == 0) {
-        for (int i = 0; i < 60; i++) {
-            usleep(i % 3 * 1000);
-            require(sigqueue(parent, SIGRTMIN + 1, (union sigval){.sival_int = i < 56 ? i : -1}) == 0);
-        }
-        _exit(0);
-    }
+    start_outside();
     for (int i = 0; i < 4; i++)
         join(threads[i]);
     require(waitpid(child, NULL, 0) == child);
@@ -845,6 +869,40 @@ static void *fork_one(void *argument) {
     return argument;
 }
 
+/* The child goes on in the handler, and then where the thread was interrupted. */
+static pid_t forked = -1;
+
+static void fork_there(int number) {
+    forked = catapults_fork();
+    require(forked >= 0);
+    count(number);
+}
+
+static void *sum_up(void *argument) {
+    long sum = 0, next = 0;
+    atomic_fetch_add(&there, 1);
+    for (; !atomic_load(&handled); next++)
+        sum += next;
+    require(sum == next * (next - 1) / 2);
+    if (forked == 0)
+        _exit(6);
+    return argument;
+}
+
+static void handlers_that_fork(void) {
+    begin();
+    handle_with(SIGUSR1, fork_there, SA_RESTART);
+    for (int i = 0; i < 5; i++) {
+        int status;
+        atomic_store(&handled, 0);
+        catapults_t thread = spawn(sum_up, NULL);
+        await(&there, i + 1);
+        require(catapults_kill(thread, SIGUSR1) == 0);
+        join(thread);
+        require(waitpid(forked, &status, 0) == forked && WIFEXITED(status) && WEXITSTATUS(status) == 6);
+    }
+}
+
 static void a_child_has_signals(void) {
     begin();
     handle_with(SIGUSR1, count, SA_RESTART);
@@ -879,6 +937,7 @@ int main(int given, char **arguments) {
         child_test(faults_are_their_threads_own),
         cmocka_unit_test(the_default_action_ends_the_program),
         child_test(a_storm),
+        child_test(handlers_that_fork),
         child_test(a_child_has_signals),
     };
     int failed = 0, only = given > 2 ? atoi(arguments[2]) : 0;

@@ -60,9 +60,13 @@ static bool preempts;
 /* Where there are several processors. */
 static bool several;
 static struct dispatcher_guard inner; /* of the dispatcher: its lock */
+
+/* Of each processor; what is not atomic is for whoever has it. */
 static struct {
     struct processor *_Atomic processor;
-    char *left; /* the stack of its last upcall; whoever has the processor gives it back */
+    char *left;      /* the stack of its last upcall, to be given back */
+    int64_t armed;   /* the instant that the dispatcher has asked for; 0: none */
+    int64_t look_at; /* when to look whether handlers of signals can run now; 0: there are none */
 } carried[SA_PROCESSORS_MOST];
 
 bool activations_running(void) { return running; }
@@ -92,6 +96,18 @@ static void carry(struct carrier next) {
     carrier = next;
     dispatcher_carry(next.error_number, next.exceptions);
 }
+
+/* 0: it is in the layer, and stands elsewhere. */
+static uintptr_t program_counter(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+    return (uintptr_t)context->uc_mcontext.pc;
+#endif
+}
+
+/* Its own code, where it has no lock of libc's. */
+static bool in_application(const ucontext_t *context) { return preemption_is_application(program_counter(context)); }
 
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 
@@ -147,12 +163,6 @@ static void unblock(struct sa_t *sas[], int events) {
     dispatcher_unblocked();
 }
 
-static void signal_came(const siginfo_t *info) {
-    told++;
-    signals_post(NULL, info);
-    dispatcher_unblocked();
-}
-
 /* The caller has the processor, and is not interrupted. */
 static void follow(void) {
     struct carrier own = carrier_here();
@@ -179,6 +189,13 @@ static void put_back(const struct sa_t *activation) {
     while (!atomic_compare_exchange_weak(&back_first, &first, id));
 }
 
+static void signals_came(void) {
+    if (!__atomic_load_n(&signals.arrived, __ATOMIC_ACQUIRE))
+        return;
+    told++;
+    signals_take_up_only();
+}
+
 /* With the lock: what has come up for the processor. The thread whose name this goes on in may lose the processor. */
 static void attend(void) {
     dispatcher_entered();
@@ -191,6 +208,7 @@ static void attend(void) {
             unblock_one(id, context);
         id = next;
     }
+    signals_came();
     const struct processor *here = processor_here();
     if (here->current == &here->idle)
         dispatcher_unblocked_for_later();
@@ -214,11 +232,30 @@ static bool is_back(int activation) { return back[activation].context != NULL; }
 
 static bool is_forking(int unused) { return (void)unused, forking; }
 
-/* Time is up, or a processor was interrupted by another. What must not be left is interrupted again. */
+enum { SOON = 100000 }; /* nanoseconds until what must not be left, or interrupted by handlers, is looked at again */
+
+static void set_alarm(int number) {
+    int64_t armed = carried[number].armed, look_at = carried[number].look_at;
+    sa_alarm(number, armed && (!look_at || armed < look_at) ? armed : look_at);
+}
+
+/* Time is up, a processor was interrupted by another, or a thread has handlers to run. */
 static void look_at_time(void) {
-    enum { SOON = 100000 }; /* nanoseconds */
-    if (preempts && dispatcher_interrupted_within())
-        sa_alarm(sa_self()->sa_cpu, catapults_now() + SOON);
+    int number = sa_self()->sa_cpu;
+    int64_t now = catapults_now(), armed = carried[number].armed;
+    bool called = several && processors_called(false);
+    carried[number].look_at = 0;
+    if (!preempts)
+        return;
+    if (!called && (!armed || now < armed)) {
+        set_alarm(number);
+        return;
+    }
+    carried[number].armed = 0;
+    if (dispatcher_interrupted_within()) {
+        carried[number].armed = now + SOON;
+        set_alarm(number);
+    }
 }
 
 /* In the name of a thread that was interrupted, which may lose the processor. */
@@ -246,22 +283,123 @@ static void block_unless_back(struct dispatcher_thread *self, int activation, st
     inner.leave();
 }
 
+/* ---- Signals ----------------------------------------------------------------------------------------------------- */
+
+/* Code that was interrupted for handlers, and waits on its kernel thread; on the stack of its thread, below it. */
+struct stopped {
+    ucontext_t *context;
+    struct carrier carrier; /* of one processor: that kernel thread's */
+    struct stopped *before;
+};
+
+static uint64_t blocked_signals; /* by what is no handler of the application's own */
+
+/* Of the thread that an upcall goes on in the name of: whoever has a signal for it leaves that to the end of the
+ * upcall. NULL: it looks by itself. */
+static struct catapults_handle *begin_to_look(struct dispatcher_thread *thread) {
+    const struct processor *here = processor_here();
+    if (thread == &here->idle || here->attends || thread->state == THREAD_ENDED ||
+        handle_of(thread)->signals.place != SIGNAL_PLACE_ELSEWHERE)
+        return NULL;
+    __atomic_store_n(&handle_of(thread)->signals.place, SIGNAL_PLACE_UPCALL, __ATOMIC_SEQ_CST);
+    return handle_of(thread);
+}
+
+/* Its own code, not in a handler that it has of the kernel, as `preemption_where` has it; or what has sent the signal.
+ */
+static bool lets_handlers_in(const ucontext_t *context, const siginfo_t *sent) {
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    if (((mask ^ blocked_signals) & ~signals.taken) != 0 || (context->uc_stack.ss_flags & SS_ONSTACK))
+        return false;
+    return in_application(context) ||
+           (sent->si_signo && program_counter(context) && preemption_has_sent(sent, context));
+}
+
+/* Whether the thread has handlers to run, and may where it was interrupted. `sent`: what it was interrupted for, or
+ * zero. */
+static bool has_to_handle(struct catapults_handle *self, const ucontext_t *context, const siginfo_t *sent) {
+    if (!self)
+        return false;
+    __atomic_store_n(&self->signals.place, SIGNAL_PLACE_ELSEWHERE, __ATOMIC_SEQ_CST);
+    if (__builtin_expect(!__atomic_load_n(&self->signals.due, __ATOMIC_SEQ_CST), 1))
+        return false;
+    if (!self->dispatched.held && lets_handlers_in(context, sent))
+        return true;
+    if (!several)
+        signals_put_off_for(self);
+    int number = sa_self()->sa_cpu;
+    carried[number].look_at = catapults_now() + SOON;
+    set_alarm(number);
+    return false;
+}
+
 /* The context goes on. Whoever ends its turn from now on finds it out, or has it interrupted. */
 static bool goes_on(void) { return forking || !*(volatile bool *)&carried[sa_self()->sa_cpu].processor->over; }
 
+/* In the name of the thread, on its own stack; held. */
+static _Noreturn void handle_signals(void *stopped_) {
+    struct stopped stopped = *(const struct stopped *)stopped_; /* which is on the stack of the upcall */
+    struct catapults_handle *self = handle_here();
+    tools_come(&self->dispatched.context.tools);
+    stopped.before = self->signals.stopped;
+    self->signals.stopped = &stopped;
+    sa_release();
+    signals_run(self);
+    if (running && !several) {
+        sa_hold();
+        carry(stopped.carrier);
+    }
+    while (running && several) {
+        sa_hold();
+        follow();
+        if (goes_on())
+            break;
+        sa_release();
+        dispatcher_enter();
+        dispatcher_leave();
+    }
+    self->signals.stopped = stopped.before;
+    sa_resume(stopped.context);
+}
+
+/* By an upcall in the name of the thread, which uses its stack no more. */
+static _Noreturn void call_handlers(struct stopped *stopped) {
+    tools_go(&dispatcher_self()->context.tools);
+    sa_call(stopped->context, handle_signals, stopped);
+}
+
+void activations_forget(struct catapults_handle *self, const struct stopped *until) {
+    while (self->signals.stopped != until) {
+        sa_forget(self->signals.stopped->context);
+        self->signals.stopped = self->signals.stopped->before;
+    }
+}
+
+/* ---- Of several processors --------------------------------------------------------------------------------------- */
+
 /* Held once, as whoever has entered is: so it can leave that to the one that it goes on with. */
-static void upcall_of_several(int type, struct sa_t *sas[], int events, char *stack, struct away *mine) {
+static void upcall_of_several(int type, struct sa_t *sas[], int events, const siginfo_t *sent, char *stack,
+                              struct away *mine) {
     if (type == SA_UPCALL_NEWPROC && events == 0) {
         struct carrier own = carrier_here();
         dispatcher_process(carried[sas[0]->sa_cpu].processor, own.error_number, own.exceptions);
     }
-    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_USER) {
+    struct stopped stopped;
+    bool handles = false;
+    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_USER ||
+        type == SA_UPCALL_SIGNAL) {
         follow();
         struct dispatcher_thread *self = dispatcher_self();
+        struct catapults_handle *looks = begin_to_look(self);
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         for (int i = 1; type == SA_UPCALL_UNBLOCKED && i <= events; i++)
             put_back(sas[i]);
+        while (sent->si_signo && !preemption_keep(sent))
+            attend_for(type, mine);
+        if (sent->si_signo)
+            signals_arrived();
         if (type == SA_UPCALL_BLOCKED)
             block_unless_back(self, sas[1]->sa_id, mine);
         else
@@ -269,13 +407,23 @@ static void upcall_of_several(int type, struct sa_t *sas[], int events, char *st
         while (!goes_on())
             attend_for(SA_UPCALL_UNBLOCKED, mine);
         tools_move_back(&self->context.tools, &own);
+        handles = has_to_handle(looks, mine->context, sent);
+        stopped = (struct stopped){.context = mine->context};
     }
     int number = sa_self()->sa_cpu;
     char *before = carried[number].left;
     carried[number].left = stack;
     if (before)
         give_stack(before);
+    if (handles)
+        call_handlers(&stopped);
     sa_resume(mine->context);
+}
+
+static void signal_came(const siginfo_t *info) {
+    told++;
+    signals_post(NULL, info);
+    dispatcher_unblocked();
 }
 
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
@@ -284,10 +432,13 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
     char *stack = stack_of(&before);
     const struct sa_t *last = sas[events + interrupted];
     struct away mine = {.context = type == SA_UPCALL_BLOCKED ? NULL : last->sa_context};
+    const siginfo_t sent = type == SA_UPCALL_SIGNAL ? *(const siginfo_t *)argument : (siginfo_t){0};
     if (several)
-        upcall_of_several(type, sas, events, stack, &mine);
+        upcall_of_several(type, sas, events, &sent, stack, &mine);
+    bool handles = false;
     if (type != SA_UPCALL_NEWPROC) {
         struct dispatcher_thread *self = dispatcher_self();
+        struct catapults_handle *looks = begin_to_look(self);
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         carry(carrier_here());
@@ -298,15 +449,19 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
             if (type == SA_UPCALL_UNBLOCKED)
                 unblock(sas, events);
             else if (type == SA_UPCALL_SIGNAL)
-                signal_came(argument);
+                signal_came(&sent);
             else
                 look_at_time();
             take_up(&mine);
         }
         tools_move_back(&self->context.tools, &own);
-        carry(before);
+        handles = has_to_handle(looks, mine.context, &sent);
+        if (!handles)
+            carry(before);
     }
     give_stack(stack); /* nobody takes it before the caller has left it: that takes the processor */
+    if (handles)
+        call_handlers(&(struct stopped){.context = mine.context, .carrier = before});
     sa_resume(mine.context);
 }
 
@@ -375,6 +530,9 @@ int activations_start(bool many) {
     begin_to_carry();
     carrier = carrier_here();
     several = many;
+    sigset_t mask;
+    if (!error && sigprocmask(SIG_BLOCK, NULL, &mask) == 0)
+        memcpy(&blocked_signals, &mask, sizeof blocked_signals);
     int flags = several ? SA_FLAG_FIXED : 0;
     if (!error && (sa_sections(1, &runtime_text) != 0 || sa_register(upcall, NULL, flags, -1) != 0 || sa_enable() != 0))
         error = errno;
@@ -444,7 +602,11 @@ void activations_interrupt(uint32_t number) {
 
 /* ---- Preemption by time ------------------------------------------------------------------------------------------ */
 
-static void arm(int64_t instant) { sa_alarm(several ? (int)processor_here()->number : 0, instant); }
+static void arm(int64_t instant) {
+    int number = several ? (int)processor_here()->number : 0;
+    carried[number].armed = instant;
+    set_alarm(number);
+}
 
 void activations_preempt(struct dispatcher_host *host) {
     preempts = true;
@@ -454,15 +616,6 @@ void activations_preempt(struct dispatcher_host *host) {
 /* ---- Fork -------------------------------------------------------------------------------------------------------- */
 
 enum { MILLISECOND = 1000000, WITHIN_LIBC = 20 * MILLISECOND, WAITED_FOR = 200 * MILLISECOND };
-
-/* Its own code, where it has no lock of libc's. */
-static bool in_application(const ucontext_t *context) {
-#if defined(__x86_64__)
-    return preemption_is_application((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
-#else
-    return preemption_is_application((uintptr_t)context->uc_mcontext.pc);
-#endif
-}
 
 /* Whether a thread may have been left in the middle of malloc. In the kernel it is for a page then, or for memory. */
 static bool may_have_locks(int64_t now) {

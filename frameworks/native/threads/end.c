@@ -60,6 +60,8 @@ static __attribute__((noinline)) void abandon(struct catapults_handle *self) {
 
 void end(struct catapults_handle *self, void *result) {
     cancel_add(self, CANCEL_ENDING);
+    if (__builtin_expect(self->signals.stopped != NULL, 0))
+        activations_forget(self, NULL);
     if (__builtin_expect(self->cleanup || self->values, 0))
         clean_up(self);
     dispatcher_enter();

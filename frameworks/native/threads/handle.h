@@ -18,7 +18,12 @@ struct signal_queue {
 };
 
 /* Where a thread is, to those who have a signal for it. */
-enum signal_place { SIGNAL_PLACE_ELSEWHERE, SIGNAL_PLACE_NEW, SIGNAL_PLACE_WAIT /* in a call that looks */ };
+enum signal_place {
+    SIGNAL_PLACE_ELSEWHERE,
+    SIGNAL_PLACE_NEW,
+    SIGNAL_PLACE_WAIT,  /* in a call that looks */
+    SIGNAL_PLACE_UPCALL /* an upcall goes on in its name, which looks at its end */
+};
 
 /* Of a thread: see signals.h. */
 struct signal_state {
@@ -26,6 +31,7 @@ struct signal_state {
     bool due;                  /* it is to look for what pends, and run handlers */
     bool interrupted;          /* and was unblocked for that */
     bool interposed;           /* and has a frame on its stack that does it */
+    struct stopped *stopped;   /* its code that waits on other kernel threads: see activations.c */
     uint64_t mask, pending;    /* what pends for the thread itself */
     struct signal_queue queue; /* the same, with what is told of it, in the order in which it came */
 };

@@ -13,8 +13,9 @@ enum { TICK = 4000000 }; /* nanoseconds */
 
 static bool started; /* the kernel thread can be interrupted */
 static bool preempts;
-static struct dispatcher_host *by_upcalls; /* whose threads activations preempt; NULL: they do not */
-static int without_upcalls;                /* 0: its children can be preempted; or why not */
+static struct dispatcher_host *by_upcalls; /* whose threads activations interrupt; NULL: they do not */
+static int without_upcalls;                /* 0: its children can be interrupted; or why not */
+static bool cooperative;
 
 static TOOLS_UNSEEN bool see_to_it(enum preemption_where where) {
     bool again = false;
@@ -64,8 +65,10 @@ void preempt_for_signals(void) {
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
     host->arm = NULL;
     host->tick = options->tick > 0 ? options->tick : TICK;
-    if (runtime.activations && !options->cooperative) {
-        activations_preempt(host);
+    cooperative = options->cooperative;
+    if (runtime.activations) {
+        if (!cooperative)
+            activations_preempt(host);
         by_upcalls = host;
         without_upcalls = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
     }
@@ -101,11 +104,12 @@ void preempt_restart(void) {
     if (!error && (started || by_upcalls))
         error = preemption_attach();
     if (by_upcalls) {
-        started = preempts = !error;
+        started = !error;
+        preempts = started && !cooperative;
         by_upcalls->arm = preempts ? preemption_arm : NULL;
         by_upcalls = NULL;
     }
-    if (error)
+    if (error && !cooperative)
         runtime_report("no thread of the child is preempted by time: %s", strerror(error));
 }
 

@@ -208,16 +208,16 @@ static TOOLS_UNSEEN void wake(struct processor *processor) {
 /* ---- Interrupting ------------------------------------------------------------------------------------------------ */
 
 TOOLS_UNSEEN void processors_interrupt(const struct processor *processor) {
+    if (runtime.activations) {
+        activations_interrupt(processor->number);
+        return;
+    }
     struct kernel_thread *one = kernel_thread_of(processor);
     if (one->thread && !atomic_exchange(&one->asked, true))
         syscall(SYS_tgkill, getpid(), one->thread, PREEMPTION_SIGNAL);
 }
 
 static void interrupt(struct processor *processor) {
-    if (runtime.activations) {
-        activations_interrupt(processor->number);
-        return;
-    }
     atomic_store(&kernel_thread_of(processor)->called, true);
     processors_interrupt(processor);
 }

@@ -109,6 +109,10 @@ void activations_let_come(void);
 /* Has the thread that runs on another processor find out that its turn is over. */
 void activations_interrupt(uint32_t number);
 
+/* The thread leaves its handlers of signals: the code that they have interrupted does not go on, as far as `until`. */
+struct stopped;
+void activations_forget(struct catapults_handle *self, const struct stopped *until);
+
 /* Sets host->arm: threads are preempted by time. */
 void activations_preempt(struct dispatcher_host *host);
 

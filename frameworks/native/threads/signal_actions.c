@@ -34,10 +34,6 @@ int catapults_sigaction(int number, const struct sigaction *action, struct sigac
         errno = EINVAL;
         return -1;
     }
-    if (action && signals_are_refused()) {
-        errno = ENOTSUP;
-        return -1;
-    }
     dispatcher_enter();
     if (!(signals.taken & signal_bit(number))) {
         if (!action) {
@@ -60,9 +56,12 @@ void signals_own(int number) {
     struct sigaction kernel;
     if ((signals.taken & signal_bit(number)) || sigaction(number, NULL, &kernel) != 0)
         return;
+    sigset_t mask;
+    bool blocked = sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, number) == 1;
     signals.taken |= signal_bit(number);
     signals_set_action(number, &kernel);
-    open_kernel_mask(number);
+    if (blocked)
+        open_kernel_mask(number);
 }
 
 /* A fault on another processor may read it meanwhile. */
@@ -110,11 +109,10 @@ static void begin(void) {
 
 /* Threads block it, instead of the kernel thread. */
 static void open_kernel_mask(int number) {
-    sigset_t mask;
-    if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigismember(&mask, number) != 1)
-        return;
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
         __atomic_fetch_or(&handle_of(t)->signals.mask, signal_bit(number), __ATOMIC_RELAXED);
+    if (signals.by_upcall && !(faults & signal_bit(number)))
+        return; /* sa_signals has */
     if (!dispatcher_guard.several) {
         preemption_unblock(signal_bit(number));
         return;
@@ -122,6 +120,18 @@ static void open_kernel_mask(int number) {
     preemption_unblock_all(signal_bit(number));
     for (uint32_t i = 0; i < dispatcher_processors(); i++)
         processors_interrupt(dispatcher_processor_at(i));
+}
+
+void signals_leave_upcalls(void) {
+    if (!signals.by_upcall)
+        return;
+    signals.by_upcall = false;
+    sigset_t none;
+    sigemptyset(&none);
+    sa_signals(&none);
+    for (uint64_t left = signals.taken; left; left &= left - 1)
+        install(__builtin_ctzll(left) + 1);
+    preemption_unblock(signals.taken);
 }
 
 static void tell_activations(void) {

@@ -8,7 +8,7 @@
 #include "threads/runtime.h"
 #include "threads/signals.h"
 
-static TOOLS_UNSEEN void arrived(void) {
+TOOLS_UNSEEN void signals_arrived(void) {
     __atomic_store_n(&signals.arrived, true, __ATOMIC_SEQ_CST);
     dispatcher_signalled();
 }
@@ -79,6 +79,6 @@ static TOOLS_UNSEEN void faulted(siginfo_t *info, void *context, bool held) { fa
 
 void signals_catch_start(void) {
     static const struct preemption_catcher catcher = {
-        .arrived = arrived, .put_off = signals_put_off, .interrupted = signals_interrupted, .fault = faulted};
+        .arrived = signals_arrived, .put_off = signals_put_off, .interrupted = signals_interrupted, .fault = faulted};
     preemption_catch_start(&catcher);
 }

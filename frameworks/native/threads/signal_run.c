@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "threads/cancel.h"
+#include "threads/runtime.h"
 #include "threads/signals.h"
 
 /* Not to be optimized together with their callers: the kernel thread may change under them. */
@@ -191,12 +192,15 @@ void catapults_sigjmp_begin(catapults_sigjmp_buf buffer, int save_mask) {
     buffer->mask = self->signals.mask;
     buffer->held = self->dispatched.held;
     buffer->kept_on = self->dispatched.kept_on;
+    buffer->stopped = self->signals.stopped;
 }
 
 void catapults_siglongjmp(catapults_sigjmp_buf buffer, int value) {
     struct catapults_handle *self = handle_self();
     self->dispatched.held = buffer->held;
     dispatcher_keep_as(buffer->kept_on);
+    if (self->signals.stopped != buffer->stopped)
+        activations_forget(self, buffer->stopped);
     if (buffer->saves) {
         sigset_t mask;
         signals_to(&mask, buffer->mask);

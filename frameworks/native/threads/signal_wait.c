@@ -45,8 +45,6 @@ static int wait_for_one(const sigset_t *set, siginfo_t *info, int64_t instant, b
     struct signal_waiter waiter = {.thread = self, .set = signals_of(set)};
     if (!waiter.set)
         return EINVAL;
-    if (signals_are_refused())
-        return ENOTSUP;
     for (;;) {
         catapults_testcancel();
         waiter.next = NULL;
@@ -92,10 +90,6 @@ int catapults_sigtimedwait(const sigset_t *set, siginfo_t *info, int64_t instant
 /* ---- sigsuspend -------------------------------------------------------------------------------------------------- */
 
 int catapults_sigsuspend(const sigset_t *mask) {
-    if (signals_are_refused()) {
-        errno = ENOTSUP;
-        return -1;
-    }
     struct catapults_handle *self = handle_self();
     sigset_t before;
     catapults_testcancel();

@@ -27,8 +27,6 @@ static void make_due_among_several(struct catapults_handle *thread, bool was_due
 static void interpose(struct catapults_handle *thread);
 static void resumed(void);
 
-bool signals_are_refused(void) { return dispatcher_guard.several && activations_running(); }
-
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
 uint64_t signals_reserved(void) {
@@ -203,10 +201,11 @@ static void make_due(struct catapults_handle *thread) {
     struct signal_state *state = &thread->signals;
     struct dispatcher_thread *t = &thread->dispatched;
     bool was_due = state->due;
-    signals_set_due(thread, true);
-    switch ((enum signal_place)state->place) {
+    __atomic_store_n(&state->due, true, __ATOMIC_SEQ_CST); /* before `place`: activations.c looks the other way round */
+    switch ((enum signal_place)__atomic_load_n(&state->place, __ATOMIC_SEQ_CST)) {
     case SIGNAL_PLACE_NEW:
-        break; /* it looks when it begins */
+    case SIGNAL_PLACE_UPCALL:
+        break; /* it looks when it begins, or goes on */
     case SIGNAL_PLACE_WAIT:
         if (dispatcher_is_blocked(t)) { /* else it looks when it goes on */
             state->interrupted = true;
@@ -216,17 +215,21 @@ static void make_due(struct catapults_handle *thread) {
     case SIGNAL_PLACE_ELSEWHERE:
         if (dispatcher_guard.several) {
             make_due_among_several(thread, was_due);
-        } else if (t == processor_here()->current || (t->state == THREAD_BLOCKED && t->reason == BLOCK_KERNEL)) {
-            struct catapults_handle *late = signals.late;
-            signals.late = thread;
-            if (late && late != thread && late->signals.due)
-                make_due(late);
-            dispatcher_signalled();
+        } else if (t == processor_here()->current) {
+            signals_put_off_for(thread);
         } else {
             interpose(thread);
         }
         break;
     }
+}
+
+void signals_put_off_for(struct catapults_handle *thread) {
+    struct catapults_handle *late = signals.late;
+    signals.late = thread;
+    if (late && late != thread && late->signals.due)
+        make_due(late);
+    dispatcher_signalled();
 }
 
 static void interpose(struct catapults_handle *thread) {
@@ -274,6 +277,11 @@ void signals_retarget(void) {
 /* ---- Taking up --------------------------------------------------------------------------------------------------- */
 
 void signals_take_up(void) {
+    signals_take_up_only();
+    dispatcher_unblocked();
+}
+
+void signals_take_up_only(void) {
     __atomic_store_n(&signals.alerted, 0, __ATOMIC_RELAXED);
     (void)__atomic_exchange_n(&signals.arrived, false, __ATOMIC_SEQ_CST); /* before what has arrived is looked at */
     struct catapults_handle *late = signals.late;
@@ -283,7 +291,6 @@ void signals_take_up(void) {
     siginfo_t info;
     while (preemption_arrival(&info))
         signals_post(NULL, &info);
-    dispatcher_unblocked();
 }
 
 void signals_attend(void) { signals_take_up(); }
@@ -320,6 +327,7 @@ void signals_restart(struct catapults_handle *self) {
     signals.waiters = NULL;
     signals.late = NULL;
     signals.arrived = false;
+    signals_leave_upcalls();
 }
 
 /* ---- What threads ask for ---------------------------------------------------------------------------------------- */
@@ -329,8 +337,6 @@ static const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SI
                                UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGSYS - 1);
 
 int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
-    if (set && signals_are_refused())
-        return ENOTSUP;
     struct catapults_handle *self = handle_self();
     uint64_t mask = self->signals.mask, old = mask;
     if (set) {
@@ -373,8 +379,6 @@ int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
 static int direct(catapults_t thread, int number, int code, union sigval value) {
     if (number < 0 || number >= _NSIG || (number && (signals_reserved() & signal_bit(number))))
         return EINVAL;
-    if (number && signals_are_refused())
-        return ENOTSUP;
     siginfo_t info = {.si_signo = number, .si_code = code};
     info.si_pid = getpid();
     info.si_uid = getuid();

@@ -77,8 +77,13 @@ void signals_to(sigset_t *set, uint64_t signals);
  * dispatcher_unblocked. EAGAIN: no memory, or too many. */
 int signals_post(struct catapults_handle *thread, const siginfo_t *info);
 
-/* Takes up what has arrived. May run other threads. */
+/* Takes up what has arrived. May run other threads; of the second, those that it wakes do not run before
+ * dispatcher_unblocked. */
 void signals_take_up(void);
+void signals_take_up_only(void);
+
+/* Of one processor: the thread is due, and runs where it must not be interrupted. The next decision looks, too. */
+void signals_put_off_for(struct catapults_handle *thread);
 
 /* Takes the first signal in the set that pends for the thread or for the process. */
 bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info);
@@ -95,11 +100,9 @@ void signals_end(struct catapults_handle *self);
 /* What pends for it pends no more. */
 void signals_forget(struct catapults_handle *self);
 
-/* In a child of fork. */
+/* In a child of fork. The second: signals come to the kernel's handlers. */
 void signals_restart(struct catapults_handle *self);
-
-/* ENOTSUP to whoever wants to block, catch, send or await some: several processors that activations carry. */
-bool signals_are_refused(void);
+void signals_leave_upcalls(void);
 
 static inline bool signals_due(const struct catapults_handle *thread) {
     return __atomic_load_n(&thread->signals.due, __ATOMIC_RELAXED);
@@ -113,6 +116,9 @@ static inline uint64_t signals_mask(const struct catapults_handle *thread) {
 static inline void signals_set_mask(struct catapults_handle *thread, uint64_t mask) {
     __atomic_store_n(&thread->signals.mask, mask, __ATOMIC_RELAXED);
 }
+
+/* Something has, by preemption_keep: whoever decides next looks. */
+void signals_arrived(void);
 
 /* ---- Outside of it ----------------------------------------------------------------------------------------------- */
 

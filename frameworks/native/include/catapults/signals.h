@@ -54,8 +54,10 @@
  *   before); and signals that queue, sent from outside by sigqueue(2), may overtake each other where the kernel
  *   delivers them to two processors at once: those of catapults_sigqueue never do. A system call of the application's
  *   own is made again after a handler of catapults_kill.
- * - With several processors and catapults_options.activations: ENOTSUP, until a later version.
- * - With catapults_options.activations a thread that computes gets its signals when it calls this interface next.
+ * - With catapults_options.activations a handler runs on the stack of its thread, but on another kernel thread than the
+ *   code that it has interrupted, which waits and goes on on its own; a thread that is blocked in a system call of its
+ *   own gets its signals when that has returned. If a handler ends its thread in a program with C++, destructors of
+ *   the frames that it has interrupted do not run.
  */
 #ifndef CATAPULTS_SIGNALS_H
 #define CATAPULTS_SIGNALS_H
@@ -111,6 +113,7 @@ typedef struct {
     uint32_t held;
     int saves;
     struct processor *kept_on;
+    struct stopped *stopped;
 } catapults_sigjmp_buf[1];
 #define catapults_sigsetjmp(buffer, save_mask)                                                                         \
     (catapults_sigjmp_begin((buffer), (save_mask)), sigsetjmp((buffer)->registers, 0))
