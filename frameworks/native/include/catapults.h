@@ -83,10 +83,10 @@ struct catapults_options {
  *   called before catapults_init, or while no other thread computes; catapults_fork at any time.
  * - At most 512 threads are blocked in the kernel at a time; the next one holds the processor.
  * - A child of catapults_fork goes on without activations. fork(2) waits for the locks of libc's allocator: so
- *   threads that have been left in the middle of their code go on first, those that are back from the kernel, and
- *   those that have been there for less than 20 ms; the call takes at most 200 ms more by that. A thread that is
- *   blocked in the middle of malloc for longer, for a page that a slow disk has, makes it wait for ever. Threads that
- *   were preempted in the application's own code are not waited for.
+ *   threads that have been left in the middle of libc go on first, on the caller's turns, and those that have been in
+ *   the kernel for less than 20 ms; the call takes at most 200 ms more by that. EAGAIN: one is in the middle of libc
+ *   even then. A thread that is blocked in the middle of malloc for longer, for a page that a slow disk has, makes it
+ *   wait for ever. Threads that were preempted in the application's own code are not waited for.
  */
 
 /*

@@ -178,6 +178,50 @@ static void fork_beside_others(int processors) {
 static void children_are_preempted(void) { fork_beside_others(1); }
 static void children_are_preempted_on_two(void) { fork_beside_others(2); }
 
+/* Who has the lock of malloc is less urgent than who computes, and that less than who forks. */
+static void *compute_now_and_then(void *unused) {
+    while (!over) {
+        catapults_sleep(3 * MS);
+        for (int64_t end = catapults_now() + 400 * MS; catapults_now() < end && !over;)
+            ;
+    }
+    return unused;
+}
+
+static catapults_t spawn_urgent(int priority, void *(*start)(void *)) {
+    catapults_t thread;
+    const struct catapults_value value = catapults_value_int("priority", priority);
+    const struct catapults_attributes attributes = {.values = &value, .values_count = 1};
+    require(catapults_create(&thread, &attributes, start, NULL) == 0);
+    return thread;
+}
+
+static void *fork_often(void *unused) {
+    for (int i = 0; i < 10; i++) {
+        catapults_sleep((20 + 3 * i) * MS);
+        int64_t began = catapults_now();
+        pid_t child = catapults_fork();
+        if (child == 0)
+            _exit(0);
+        require(child > 0 || (errno == EAGAIN && catapults_now() - began >= 200 * MS));
+        int status;
+        require(child < 0 || (waitpid(child, &status, 0) == child && status == 0));
+        catapults_sleep(100 * MS);
+    }
+    over = true;
+    return unused;
+}
+
+static void fork_beside_who_allocates(int processors) {
+    begin(POLICIES "/urgency.so", processors);
+    catapults_t threads[] = {spawn_urgent(9, fork_often), spawn_urgent(5, compute_now_and_then),
+                             spawn_urgent(5, processors > 1 ? compute_now_and_then : allocate), spawn(allocate, NULL)};
+    for (int i = 0; i < 4; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+static void fork_does_not_wait_for_ever(void) { fork_beside_who_allocates(1); }
+static void fork_does_not_wait_for_ever_on_two(void) { fork_beside_who_allocates(2); }
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(nobody_is_interrupted_for_nothing),
@@ -188,6 +232,8 @@ int main(void) {
         child_test(who_holds_the_processor_is_not_preempted),
         child_test(children_are_preempted),
         child_test(children_are_preempted_on_two),
+        child_test(fork_does_not_wait_for_ever),
+        child_test(fork_does_not_wait_for_ever_on_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,8 +41,8 @@ struct carrier {
 
 /* Who is blocked in the kernel, or was interrupted; on the stack of its upcall. */
 struct away {
-    struct dispatcher_thread *thread;
-    ucontext_t *context; /* once it is back */
+    struct dispatcher_thread *thread; /* NULL: it is idle */
+    ucontext_t *context;              /* once it is back */
     int64_t since;
     struct away *next, **link; /* of those that have left their processors to others, somewhere in their code */
 };
@@ -123,6 +123,8 @@ static void give_stack(char *stack) {
 static struct away *aside;
 
 static void set_aside(struct away *mine) {
+    struct dispatcher_thread *self = dispatcher_self();
+    mine->thread = self == &processor_here()->idle ? NULL : self;
     mine->since = catapults_now();
     mine->next = aside;
     mine->link = &aside;
@@ -137,9 +139,7 @@ static void take_up(const struct away *mine) {
         mine->next->link = mine->link;
 }
 
-/* `self` is the thread whose name the upcall goes on in. */
-static void block(struct dispatcher_thread *self, int activation, struct away *mine) {
-    mine->thread = self;
+static void block(int activation, struct away *mine) {
     mine->context = NULL;
     away[activation] = mine;
     blocked++;
@@ -271,7 +271,7 @@ static void attend_for(int type, struct away *mine) {
 }
 
 /* In the name of one that has blocked. */
-static void block_unless_back(struct dispatcher_thread *self, int activation, struct away *mine) {
+static void block_unless_back(int activation, struct away *mine) {
     while (!mine->context && !processors_lock_unless(is_back, activation))
         mine->context = atomic_exchange(&back[activation].context, NULL);
     if (mine->context)
@@ -279,7 +279,7 @@ static void block_unless_back(struct dispatcher_thread *self, int activation, st
     dispatcher_entered();
     mine->context = atomic_exchange(&back[activation].context, NULL);
     if (!mine->context)
-        block(self, activation, mine);
+        block(activation, mine);
     inner.leave();
 }
 
@@ -401,7 +401,7 @@ static void upcall_of_several(int type, struct sa_t *sas[], int events, const si
         if (sent->si_signo)
             signals_arrived();
         if (type == SA_UPCALL_BLOCKED)
-            block_unless_back(self, sas[1]->sa_id, mine);
+            block_unless_back(sas[1]->sa_id, mine);
         else
             attend_for(type, mine);
         while (!goes_on())
@@ -443,7 +443,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         carry(carrier_here());
         if (type == SA_UPCALL_BLOCKED) {
-            block(self, sas[1]->sa_id, &mine);
+            block(sas[1]->sa_id, &mine);
         } else {
             set_aside(&mine);
             if (type == SA_UPCALL_UNBLOCKED)
@@ -617,19 +617,38 @@ void activations_preempt(struct dispatcher_host *host) {
 
 enum { MILLISECOND = 1000000, WITHIN_LIBC = 20 * MILLISECOND, WAITED_FOR = 200 * MILLISECOND };
 
-/* Whether a thread may have been left in the middle of malloc. In the kernel it is for a page then, or for memory. */
+/* Whether it may have been left in the middle of malloc. In the kernel it is for a page then, or for memory. */
+static bool may_have_lock(const struct away *one, int64_t now) {
+    if (!one->context)
+        return now - one->since < WITHIN_LIBC;
+    return program_counter(one->context) && !in_application(one->context);
+}
+
 static bool may_have_locks(int64_t now) {
     for (const struct away *one = aside; one; one = one->next)
-        if (one->context ? !in_application(one->context) : now - one->since < WITHIN_LIBC)
+        if (may_have_lock(one, now))
             return true;
     return false;
 }
 
-void activations_before_fork(void) {
+/* On the caller's turn, if it can run: others that compute may be more urgent than it. */
+static void let_one_go_on(int64_t now) {
+    uintptr_t word = 0;
+    for (const struct away *one = aside; one && !word; one = one->next)
+        if (one->thread && one->context && may_have_lock(one, now))
+            word = handle_of(one->thread)->word;
+    if (word)
+        dispatcher_wait_for(&word, true, BLOCK_SLEEP, now + MILLISECOND);
+    else
+        dispatcher_block(BLOCK_SLEEP, now + MILLISECOND);
+}
+
+bool activations_before_fork(void) {
     int64_t now = catapults_now(), end = now + WAITED_FOR;
     for (; now < end && may_have_locks(now); now = catapults_now())
-        dispatcher_block(BLOCK_SLEEP, now + MILLISECOND);
-    forking = true;
+        let_one_go_on(now);
+    forking = !may_have_locks(now);
+    return forking;
 }
 
 void activations_after_fork(bool child) {

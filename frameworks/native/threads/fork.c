@@ -2,6 +2,7 @@
  * Fork. All that is torn down belongs to threads that are not there any more. What locks and ports know of them is
  * forgotten first, while their records and stacks are still as they left them.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,11 @@ static void restart(void);
 
 pid_t catapults_fork(void) {
     dispatcher_enter();
-    if (runtime.activations)
-        activations_before_fork();
+    if (runtime.activations && !activations_before_fork()) {
+        dispatcher_leave();
+        errno = EAGAIN;
+        return -1;
+    }
     pid_t child = fork();
     if (runtime.activations)
         activations_after_fork(child == 0);

@@ -117,8 +117,8 @@ void activations_forget(struct catapults_handle *self, const struct stopped *unt
 void activations_preempt(struct dispatcher_host *host);
 
 /* Around fork, which waits for the locks of libc's allocator. The first waits until threads that may have one have gone
- * on, and may run others. */
-void activations_before_fork(void);
+ * on, and may run others. False: they have not, and fork would wait for ever. */
+bool activations_before_fork(void);
 void activations_after_fork(bool child);
 
 /* How many processors are wanted; 0: that is none that can be, which is reported. */
