@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use catapults_simulator::sim::{duration, short};
 use catapults_simulator::trace::{
-    self, Comparison, Decision, Reader, Record, Summary, ThreadSummary, TraceError, Unexported, What,
+    self, Comparison, Decision, Imported, Reader, Record, Summary, ThreadSummary, TraceError, Unexported, What,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
@@ -283,23 +283,60 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
         bar.set_style(style);
     }
     let out = BufWriter::new(File::create(&arguments.output).map_err(|error| unwritable(&arguments.output, &error))?);
-    let imported = trace::import_linux(&mut text, out, &mut |bytes| bar.inc(bytes));
+    let start = text.fill_buf().map_err(|error| unreadable(file, &error))?;
+    let packets = trace::is_perfetto(start);
+    if start.starts_with(&[0x1f, 0x8b]) {
+        return Err(Failure::of_file("E0509", file, "it is compressed by gzip", "decompress it first: `gunzip`"));
+    }
+    let mut advance = |bytes| bar.inc(bytes);
+    let imported = match packets {
+        true => trace::import_perfetto(&mut text, out, &mut advance),
+        false => trace::import_linux(&mut text, out, &mut advance),
+    };
     bar.finish_and_clear();
     let imported = imported.map_err(|error| {
         if error.kind() != io::ErrorKind::InvalidData {
             return unreadable(file, &error);
         }
-        let help = "import each recording by itself; its lines are in the order of their times, but for those of other processors";
+        let help = match packets {
+            true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
+            false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
+        };
         Failure::of_file("E0509", file, error.to_string(), help)
     })?;
     if imported.events == 0 {
-        let help =
-            "write one with `perf sched record` and `perf sched script`; the events are sched_switch and sched_wakeup";
-        let title = format!("no event of Linux's scheduler is among its {} lines", imported.others);
-        return Err(Failure::of_file("E0509", file, title, help));
+        return Err(nothing_of_linux(file, packets, &imported));
+    }
+    if imported.compressed > 0 {
+        let count = imported.compressed;
+        console.note(&format!(
+            "note: {count} compressed packets are left out; `traceconv decompress_packets` makes all readable"
+        ));
+    }
+    if imported.lost > 0 {
+        console.note(&format!("note: Linux lost events {} times: its buffers were full", imported.lost));
     }
     let records = imported.records;
     console.result(&format!("{} ({} events, {records} records)\n", arguments.output.display(), imported.events))
+}
+
+fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure {
+    let Imported { others, compressed, .. } = imported;
+    let (title, help) = match (packets, compressed) {
+        (true, 0) => (
+            format!("no event of Linux's scheduler is among its {others} packets"),
+            "record the ftrace events sched/sched_switch and sched/sched_waking",
+        ),
+        (true, _) => (
+            format!("no event of Linux's scheduler is among its packets, {compressed} of which are compressed"),
+            "decompress them first: `traceconv decompress_packets`",
+        ),
+        (false, _) => (
+            format!("no event of Linux's scheduler is among its {others} lines"),
+            "write one with `perf sched record` and `perf sched script`; the events are sched_switch and sched_wakeup",
+        ),
+    };
+    Failure::of_file("E0509", file, title, help)
 }
 
 fn time(nanoseconds: u64) -> String {

@@ -11,13 +11,17 @@ use std::io::{self, BufRead, Seek, Write};
 
 use super::{Header, LONGEST_TIME, Name, Reason, Record, What, Writer};
 
-/// What came of a text.
+/// What came of a recording of Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Lines with an event that was understood.
+    /// Events that were understood.
     pub events: u64,
-    /// Other lines that are not empty, nor a comment.
+    /// Other lines of a text that are not empty, nor a comment; other packets of Perfetto.
     pub others: u64,
+    /// Times at which Linux had lost events, as it says itself.
+    pub lost: u64,
+    /// Packets that are compressed, and were left out.
+    pub compressed: u64,
     /// Records that were written.
     pub records: u64,
 }
@@ -37,14 +41,7 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
     out: W,
     read: &mut dyn FnMut(u64),
 ) -> io::Result<Imported> {
-    let header = Header {
-        policy: "Linux".to_owned(),
-        host: "Linux".to_owned(),
-        clock: "of perf or ftrace".to_owned(),
-        names: vec![Name::default(); 4],
-        ..Header::default()
-    };
-    let mut import = Import { out: Writer::new(out, &header)?, threads: HashMap::new(), first: None, last: 0 };
+    let mut import = Import::new(out)?;
     let mut imported = Imported::default();
     let mut line = Vec::new();
     let mut starts = true;
@@ -67,29 +64,31 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         match event(line) {
             Some(event) => {
                 imported.events += 1;
-                import.is_at(event.time, number)?;
+                import
+                    .is_at(event.time)
+                    .map_err(|what| io::Error::new(io::ErrorKind::InvalidData, format!("line {number}: {what}")))?;
                 import.happens(&event)?;
             }
             None => imported.others += 1,
         }
     }
-    imported.records = import.out.finish()?;
+    imported.records = import.finish()?;
     Ok(imported)
 }
 
-/// A thread of Linux.
-struct Task<'a> {
-    name: &'a str,
-    number: u32,
+/// A thread of Linux; 0: there is none, or it is not known.
+pub(super) struct Task<'a> {
+    pub name: &'a str,
+    pub number: u32,
 }
 
-struct Event<'a> {
-    time: u64,
-    processor: u16,
-    what: Happened<'a>,
+pub(super) struct Event<'a> {
+    pub time: u64,
+    pub processor: u16,
+    pub what: Happened<'a>,
 }
 
-enum Happened<'a> {
+pub(super) enum Happened<'a> {
     Switch { from: Task<'a>, state: &'a str, to: Task<'a> },
     Wakeup(Task<'a>),
 }
@@ -150,7 +149,8 @@ enum Known {
     Waiting,
 }
 
-struct Import<W> {
+/// Events of Linux, on their way into a trace.
+pub(super) struct Import<W> {
     out: Writer<W>,
     threads: HashMap<u32, Known>,
     first: Option<u64>,
@@ -158,21 +158,39 @@ struct Import<W> {
 }
 
 impl<W: Write + Seek> Import<W> {
-    /// What has been told from now on is no older than this.
-    fn is_at(&mut self, time: u64, line: u64) -> io::Result<()> {
-        let senseless =
-            |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, format!("line {line}: its time is {what}")));
+    pub(super) fn new(out: W) -> io::Result<Self> {
+        let header = Header {
+            policy: "Linux".to_owned(),
+            host: "Linux".to_owned(),
+            clock: "of perf or ftrace".to_owned(),
+            names: vec![Name::default(); 4],
+            ..Header::default()
+        };
+        Ok(Import { out: Writer::new(out, &header)?, threads: HashMap::new(), first: None, last: 0 })
+    }
+
+    /// How many records there are.
+    pub(super) fn finish(self) -> io::Result<u64> {
+        self.out.finish()
+    }
+
+    /// What is told from now on is no older than this; or what is wrong with it.
+    pub(super) fn is_at(&mut self, time: u64) -> Result<(), &'static str> {
         if time.saturating_add(MOST_BACK) < self.last {
-            return senseless("more than 10 s before that of a line before it");
+            return Err("its time is more than 10 s before that of another before it");
+        }
+        if self.first.is_none() {
+            self.out.starts_at(time);
         }
         if time.saturating_sub(*self.first.get_or_insert(time)) > LONGEST_TIME {
-            return senseless("more than 73 years after that of the first line");
+            return Err("its time is more than 73 years after that of the first");
         }
         self.last = self.last.max(time);
         Ok(())
     }
 
-    fn happens(&mut self, event: &Event<'_>) -> io::Result<()> {
+    /// At the time that was told last.
+    pub(super) fn happens(&mut self, event: &Event<'_>) -> io::Result<()> {
         match &event.what {
             Happened::Wakeup(task) => self.is_ready(event, task),
             Happened::Switch { from, state, to } => {

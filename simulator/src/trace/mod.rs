@@ -21,13 +21,14 @@
 //! ```text
 //! Reader ── records ──► States ── stays in a state ──► Chrome, Perfetto, summary, scenario
 //!                └────► compare, show
-//! text of Linux ──► Writer
+//! text of Linux, packets of Perfetto ──► Writer
 //! ```
 
 mod chrome;
 mod compare;
 mod export;
 mod linux;
+mod packets;
 mod perfetto;
 mod read;
 mod replay;
@@ -43,6 +44,7 @@ pub use chrome::export_chrome;
 pub use compare::{Comparison, Decision, compare};
 pub use export::Unexported;
 pub use linux::{Imported, import_linux};
+pub use packets::{import_perfetto, is_perfetto};
 pub use perfetto::export_perfetto;
 pub use read::Reader;
 pub use replay::{Replay, replay};

@@ -10,6 +10,7 @@ use super::{HEADER_BYTES, Header, MAGIC, MOST_PARTS, NOT_KNOWN, RECORD_BYTES, Re
 pub struct Writer<W> {
     out: W,
     written: u64,
+    start_ns: u64,
 }
 
 impl<W: Write + Seek> Writer<W> {
@@ -43,7 +44,12 @@ impl<W: Write + Seek> Writer<W> {
         start.extend(names);
         start.resize(records_at as usize, 0);
         out.write_all(&start)?;
-        Ok(Writer { out, written: 0 })
+        Ok(Writer { out, written: 0, start_ns: header.start_ns })
+    }
+
+    /// When it begins, if that was not known at first.
+    pub fn starts_at(&mut self, time_ns: u64) {
+        self.start_ns = time_ns;
     }
 
     /// Appends a record. Its time is not before that of the last one.
@@ -69,14 +75,15 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// Writes how many records there are. Without this the file says that there is none.
+    /// Writes how many records there are, and when it begins. Without this the file says that there is none.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn finish(mut self) -> io::Result<u64> {
         self.out.seek(SeekFrom::Start(16))?;
-        self.out.write_all(&self.written.to_le_bytes())?;
-        self.out.write_all(&self.written.to_le_bytes())?;
+        for number in [self.written, self.written, self.start_ns] {
+            self.out.write_all(&number.to_le_bytes())?;
+        }
         self.out.flush()?;
         Ok(self.written)
     }

@@ -89,6 +89,11 @@ pub fn linux() -> Vec<Vec<u8>> {
     unique(files(&["tests/cli"], "txt"))
 }
 
+/// What Perfetto writes.
+pub fn packets() -> Vec<Vec<u8>> {
+    unique(files(&["tests/cli"], "pftrace"))
+}
+
 /// What is formatted, but descriptions.
 pub fn formatted() -> Vec<Vec<u8>> {
     let mut seeds = policies();

@@ -10,7 +10,7 @@ use catapults_compiler::scenario::{self, Scenario};
 use catapults_compiler::source::Source;
 use catapults_simulator::rtapp::to_scenario;
 use catapults_simulator::sim::{Keep, Nowhere, RunBy, simulate};
-use catapults_simulator::trace::{Reader, import_linux, replay};
+use catapults_simulator::trace::{Reader, import_linux, import_perfetto, replay};
 
 use crate::native;
 use crate::scenarios::{Known, judge};
@@ -48,15 +48,27 @@ pub fn rtapp(bytes: &[u8]) {
 /// Any text is a recording of Linux, of which little may be understood; what is can be shown, and done again.
 pub fn linux(bytes: &[u8]) {
     let mut out = Cursor::new(Vec::new());
-    if let Err(wrong) = import_linux(&mut Cursor::new(bytes), &mut out, &mut |_| {}) {
-        assert_eq!(wrong.kind(), std::io::ErrorKind::InvalidData);
-        return;
+    match import_linux(&mut Cursor::new(bytes), &mut out, &mut |_| {}) {
+        Ok(_) => is_a_trace(out.get_ref()),
+        Err(wrong) => assert_eq!(wrong.kind(), std::io::ErrorKind::InvalidData),
     }
-    let mut trace = Reader::new(Cursor::new(out.get_ref())).unwrap();
+}
+
+/// Packets of Perfetto are a recording of Linux, or there is a reason.
+pub fn packets(bytes: &[u8]) {
+    let mut out = Cursor::new(Vec::new());
+    match import_perfetto(&mut Cursor::new(bytes), &mut out, &mut |_| {}) {
+        Ok(_) => is_a_trace(out.get_ref()),
+        Err(why) => assert!(why.to_string().contains("at byte"), "{why}"),
+    }
+}
+
+fn is_a_trace(bytes: &[u8]) {
+    let mut trace = Reader::new(Cursor::new(bytes)).unwrap();
     while let Some(record) = trace.next_record().unwrap() {
         trace.line(&record);
     }
-    let mut trace = Reader::new(Cursor::new(out.get_ref())).unwrap();
+    let mut trace = Reader::new(Cursor::new(bytes)).unwrap();
     let again = replay(&mut trace, 1000, &mut || {}).unwrap();
     if again.threads > 0 {
         reads(&again.scenario);

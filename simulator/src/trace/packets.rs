@@ -1,0 +1,361 @@
+//! What Perfetto recorded of Linux' scheduler, as a trace: the packets of `tracebox` or `traced_probes` with the ftrace events
+//! `sched_switch` and `sched_waking`, also in their compact form.
+//!
+//! A recording has a bundle of events for each processor and read of the kernel's buffers, so bundles overlap in time. Events wait
+//! here, sorted, until everything that is read is so much later that no earlier one is to be expected.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::io::{self, BufRead, Read, Seek, Write};
+
+use prost::Message;
+
+use super::linux::{Event, Happened, Import, Imported, Task};
+
+/// Nanoseconds between an event that was read and one that is written: the kernel's buffers are read more often than that.
+const WINDOW: u64 = 5_000_000_000;
+/// Events that wait; if there are more, the earliest are written all the same.
+const MOST: usize = 1 << 21;
+/// Bytes of a packet.
+const LONGEST: u64 = 16 << 20;
+
+/// Whether a file that begins with these bytes is Perfetto's, and not a text.
+pub fn is_perfetto(start: &[u8]) -> bool {
+    let is_text = |byte: &u8| matches!(byte, 0x08..=0x0d | 0x1b | 0x20..=0x7e);
+    start.first() == Some(&0x0a) && !start.iter().take(256).all(is_text)
+}
+
+/// Reads the packets of `file`; `read` is told how many bytes each has. Memory is bounded by how many threads there are.
+///
+/// # Errors
+/// Those of both files. `InvalidData`, with the place, where there is no packet.
+pub fn import_perfetto<R: BufRead, W: Write + Seek>(
+    file: &mut R,
+    out: W,
+    read: &mut dyn FnMut(u64),
+) -> io::Result<Imported> {
+    let mut events = Events {
+        import: Import::new(out)?,
+        waiting: BinaryHeap::new(),
+        names: Names::default(),
+        running: BTreeMap::new(),
+        newest: 0,
+        at: 0,
+        imported: Imported::default(),
+    };
+    let mut file = Counted { file, at: 0 };
+    let mut bytes = Vec::new();
+    loop {
+        let at = file.at;
+        if !packet(&mut file, &mut bytes)? {
+            break;
+        }
+        read(file.at - at);
+        let packet = Packet::decode(bytes.as_slice())
+            .map_err(|why| senseless(at, &format!("it cannot be decoded ({})", why.to_string().trim())))?;
+        events.at = at;
+        events.packet(packet)?;
+    }
+    events.write_until(u64::MAX)?;
+    events.imported.records = events.import.finish()?;
+    Ok(events.imported)
+}
+
+fn senseless(at: u64, what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("this is no packet of Perfetto at byte {at}: {what}"))
+}
+
+struct Counted<'r, R> {
+    file: &'r mut R,
+    at: u64,
+}
+
+impl<R: BufRead> Counted<'_, R> {
+    fn byte(&mut self) -> io::Result<Option<u8>> {
+        let byte = self.file.fill_buf()?.first().copied();
+        if byte.is_some() {
+            self.file.consume(1);
+            self.at += 1;
+        }
+        Ok(byte)
+    }
+
+    /// None: the file ends before it.
+    fn varint(&mut self) -> io::Result<Option<u64>> {
+        let (start, mut bytes) = (self.at, Vec::new());
+        while let Some(byte) = self.byte()? {
+            bytes.push(byte);
+            if byte < 0x80 || bytes.len() == 10 {
+                let number = prost::encoding::decode_varint(&mut bytes.as_slice());
+                return number.map(Some).map_err(|_| senseless(start, "a number is too long"));
+            }
+        }
+        if bytes.is_empty() { Ok(None) } else { Err(senseless(start, "the file ends in it")) }
+    }
+
+    fn bytes(&mut self, count: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        let start = self.at;
+        into.clear();
+        let length = Read::take(&mut *self.file, count).read_to_end(into)? as u64;
+        self.at += length;
+        if length == count { Ok(()) } else { Err(senseless(start, "the file ends in it")) }
+    }
+}
+
+/// The next one's bytes; false: there is none.
+fn packet<R: BufRead>(file: &mut Counted<'_, R>, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    /// Of the message that the file is: field 1, with a length.
+    const PACKET: u64 = 1 << 3 | 2;
+    let at = file.at;
+    match file.varint()? {
+        None => return Ok(false),
+        Some(PACKET) => {}
+        Some(_) => return Err(senseless(at, "something else is there")),
+    }
+    match file.varint()? {
+        None => Err(senseless(at, "the file ends in it")),
+        Some(length) if length > LONGEST => Err(senseless(at, &format!("{length} bytes are too many for one"))),
+        Some(length) => file.bytes(length, bytes).map(|()| true),
+    }
+}
+
+// Of the messages in `protos/perfetto/trace` of <https://github.com/google/perfetto>, what is read here.
+
+#[derive(Clone, PartialEq, Message)]
+struct Packet {
+    #[prost(message, optional, tag = "1")]
+    ftrace_events: Option<Bundle>,
+    #[prost(bytes = "vec", optional, tag = "50")]
+    compressed: Option<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "133")]
+    zstd_compressed: Option<Vec<u8>>,
+}
+
+/// Of one processor.
+#[derive(Clone, PartialEq, Message)]
+struct Bundle {
+    #[prost(uint32, tag = "1")]
+    cpu: u32,
+    #[prost(message, repeated, tag = "2")]
+    events: Vec<FtraceEvent>,
+    #[prost(bool, tag = "3")]
+    lost_events: bool,
+    #[prost(message, optional, tag = "4")]
+    compact: Option<Compact>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct FtraceEvent {
+    #[prost(uint64, tag = "1")]
+    timestamp: u64,
+    #[prost(message, optional, tag = "4")]
+    switch: Option<Switch>,
+    #[prost(message, optional, tag = "17")]
+    wakeup: Option<Wakeup>,
+    #[prost(message, optional, tag = "20")]
+    waking: Option<Wakeup>,
+    #[prost(message, optional, tag = "114")]
+    wakeup_new: Option<Wakeup>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Switch {
+    #[prost(string, tag = "1")]
+    prev_comm: String,
+    #[prost(int32, tag = "2")]
+    prev_pid: i32,
+    #[prost(int64, tag = "4")]
+    prev_state: i64,
+    #[prost(string, tag = "5")]
+    next_comm: String,
+    #[prost(int32, tag = "6")]
+    next_pid: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Wakeup {
+    #[prost(string, tag = "1")]
+    comm: String,
+    #[prost(int32, tag = "2")]
+    pid: i32,
+}
+
+/// Each field of all events together. The first time is an instant, each other one how long after the one before.
+#[derive(Clone, PartialEq, Message)]
+struct Compact {
+    #[prost(uint64, repeated, tag = "1")]
+    switch_timestamp: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    switch_prev_state: Vec<i64>,
+    #[prost(int32, repeated, tag = "3")]
+    switch_next_pid: Vec<i32>,
+    #[prost(string, repeated, tag = "5")]
+    intern_table: Vec<String>,
+    #[prost(uint32, repeated, tag = "6")]
+    switch_next_comm_index: Vec<u32>,
+    #[prost(uint64, repeated, tag = "7")]
+    waking_timestamp: Vec<u64>,
+    #[prost(int32, repeated, tag = "8")]
+    waking_pid: Vec<i32>,
+    #[prost(uint32, repeated, tag = "11")]
+    waking_comm_index: Vec<u32>,
+}
+
+/// Names of threads, each once: an event that waits has a number instead.
+#[derive(Default)]
+struct Names {
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        self.names.push(name.to_owned());
+        number
+    }
+}
+
+/// A thread, and its name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    number: u32,
+    name: u32,
+}
+
+/// First by time, then as it was read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    time: u64,
+    place: u64,
+    processor: u16,
+    what: Waited,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Waited {
+    Switch { from: Named, state: i64, to: Named },
+    Wakeup(Named),
+}
+
+struct Events<W> {
+    import: Import<W>,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    names: Names,
+    /// By processor, who runs there as far as has been read: a compact switch does not say whom it ends.
+    running: BTreeMap<u16, Named>,
+    newest: u64,
+    /// Where the packet is that was read last.
+    at: u64,
+    imported: Imported,
+}
+
+impl<W: Write + Seek> Events<W> {
+    fn packet(&mut self, packet: Packet) -> io::Result<()> {
+        if packet.compressed.is_some() || packet.zstd_compressed.is_some() {
+            self.imported.compressed += 1;
+        }
+        let Some(bundle) = packet.ftrace_events else {
+            self.imported.others += 1;
+            return Ok(());
+        };
+        self.imported.lost += u64::from(bundle.lost_events);
+        let processor = bundle.cpu.min(u32::from(u16::MAX)) as u16;
+        if let Some(compact) = &bundle.compact {
+            self.compact(processor, compact)?;
+        }
+        for event in &bundle.events {
+            self.event(processor, event)?;
+        }
+        self.write_until(self.newest.saturating_sub(WINDOW))
+    }
+
+    fn event(&mut self, processor: u16, event: &FtraceEvent) -> io::Result<()> {
+        if let Some(switch) = &event.switch {
+            let from = self.named(switch.prev_pid, &switch.prev_comm);
+            let to = self.named(switch.next_pid, &switch.next_comm);
+            self.running.insert(processor, to);
+            self.wait(event.timestamp, processor, Waited::Switch { from, state: switch.prev_state, to })?;
+        }
+        for wakeup in [&event.wakeup, &event.waking, &event.wakeup_new].into_iter().flatten() {
+            let woken = self.named(wakeup.pid, &wakeup.comm);
+            self.wait(event.timestamp, processor, Waited::Wakeup(woken))?;
+        }
+        Ok(())
+    }
+
+    fn compact(&mut self, processor: u16, compact: &Compact) -> io::Result<()> {
+        let comm = |index: &u32| compact.intern_table.get(*index as usize).map_or("", String::as_str);
+        let mut time = 0_u64;
+        let switches = compact.switch_timestamp.iter().zip(&compact.switch_prev_state);
+        let threads = compact.switch_next_pid.iter().zip(&compact.switch_next_comm_index);
+        for ((after, state), (pid, name)) in switches.zip(threads) {
+            time = time.saturating_add(*after);
+            let to = self.named(*pid, comm(name));
+            let from = self.running.insert(processor, to).unwrap_or(Named { number: 0, name: to.name });
+            self.wait(time, processor, Waited::Switch { from, state: *state, to })?;
+        }
+        time = 0;
+        let woken = compact.waking_pid.iter().zip(&compact.waking_comm_index);
+        for (after, (pid, name)) in compact.waking_timestamp.iter().zip(woken) {
+            time = time.saturating_add(*after);
+            let woken = self.named(*pid, comm(name));
+            self.wait(time, processor, Waited::Wakeup(woken))?;
+        }
+        Ok(())
+    }
+
+    /// What is below 0 is no thread.
+    fn named(&mut self, pid: i32, name: &str) -> Named {
+        Named { number: u32::try_from(pid).unwrap_or(0), name: self.names.number(name) }
+    }
+
+    fn wait(&mut self, time: u64, processor: u16, what: Waited) -> io::Result<()> {
+        self.newest = self.newest.max(time);
+        let place = self.imported.events;
+        self.imported.events += 1;
+        self.waiting.push(Reverse(Waiting { time, place, processor, what }));
+        if self.waiting.len() > MOST { self.write_first() } else { Ok(()) }
+    }
+
+    fn write_until(&mut self, time: u64) -> io::Result<()> {
+        while self.waiting.peek().is_some_and(|Reverse(first)| first.time <= time) {
+            self.write_first()?;
+        }
+        Ok(())
+    }
+
+    fn write_first(&mut self) -> io::Result<()> {
+        let Some(Reverse(Waiting { time, processor, what, .. })) = self.waiting.pop() else { return Ok(()) };
+        let task = |named: Named| Task { name: &self.names.names[named.name as usize], number: named.number };
+        let what = match what {
+            Waited::Switch { from, state, to } => {
+                Happened::Switch { from: task(from), state: letter(state), to: task(to) }
+            }
+            Waited::Wakeup(named) if named.number == 0 => return Ok(()),
+            Waited::Wakeup(named) => Happened::Wakeup(task(named)),
+        };
+        self.import.is_at(time).map_err(|what| senseless(self.at, what))?;
+        self.import.happens(&Event { time, processor, what })
+    }
+}
+
+/// As the kernel prints it.
+fn letter(state: i64) -> &'static str {
+    const FILE: i64 = 0x02;
+    const ENDED: i64 = 0x10 | 0x20;
+    match state & 0xff {
+        0 if state == 0 => "R",
+        0 => "R+", // a bit above them: it was preempted
+        state if state & ENDED != 0 => "X",
+        state if state & FILE != 0 => "D",
+        _ => "S",
+    }
+}
+
+#[cfg(test)]
+mod tests;

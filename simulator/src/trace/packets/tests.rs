@@ -1,0 +1,118 @@
+use std::io::Cursor;
+
+use prost::Message;
+
+use super::*;
+use crate::trace::{Reader, What};
+
+/// Each on its own, as in a file.
+fn file(packets: &[Packet]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for packet in packets {
+        bytes.push(0x0a);
+        bytes.extend(packet.encode_length_delimited_to_vec());
+    }
+    bytes
+}
+
+fn packet(cpu: u32, events: Vec<FtraceEvent>, compact: Option<Compact>) -> Packet {
+    let bundle = Bundle { cpu, events, lost_events: false, compact };
+    Packet { ftrace_events: Some(bundle), compressed: None, zstd_compressed: None }
+}
+
+fn switch(timestamp: u64, (prev_pid, prev_state): (i32, i64), next_pid: i32) -> FtraceEvent {
+    let name = |pid| format!("thread-{pid}");
+    let (prev_comm, next_comm) = (name(prev_pid), name(next_pid));
+    let switch = Switch { prev_comm, prev_pid, prev_state, next_comm, next_pid };
+    FtraceEvent { timestamp, switch: Some(switch), ..FtraceEvent::default() }
+}
+
+fn imported(bytes: &[u8]) -> io::Result<(Imported, Vec<String>)> {
+    let mut out = Cursor::new(Vec::new());
+    let mut lengths = 0;
+    let imported = import_perfetto(&mut Cursor::new(bytes), &mut out, &mut |length| lengths += length)?;
+    assert_eq!(lengths, bytes.len() as u64);
+    let mut trace = Reader::new(Cursor::new(out.get_ref())).unwrap();
+    let mut lines = Vec::new();
+    while let Some(record) = trace.next_record().unwrap() {
+        if !matches!(record.what, What::New | What::Named { .. }) {
+            let word = record.what.word();
+            lines.push(format!("{} {} {} {word}", record.time_ns, record.processor, record.thread));
+        }
+    }
+    Ok((imported, lines))
+}
+
+/// The second processor's events lie between those of the first, which stand before them.
+#[test]
+fn bundles_that_overlap_are_sorted_by_time() {
+    let one = packet(0, vec![switch(10, (0, 0), 5), switch(40, (5, 1), 0)], None);
+    let other = packet(1, vec![switch(20, (0, 0), 6), switch(30, (6, 0x100), 7), switch(50, (7, 0x10), 0)], None);
+    let (imported, lines) = imported(&file(&[one, other])).unwrap();
+    assert_eq!(imported.events, 5);
+    let expected =
+        ["10 0 5 dispatched", "20 1 6 dispatched", "30 1 6 preempted", "30 1 7 dispatched", "40 0 5 blocked"];
+    assert_eq!(lines[..5], expected);
+    assert_eq!(lines[5..], ["40 0 0 idle", "50 1 7 exited", "50 1 0 idle"]);
+}
+
+/// Whom a compact switch ends is who ran there before, also by another bundle.
+#[test]
+fn compact_switches_end_whoever_ran() {
+    let compact = Compact {
+        intern_table: vec!["a".to_owned(), "b".to_owned()],
+        switch_timestamp: vec![100, 10, 10],
+        switch_prev_state: vec![0, 2, 0],
+        switch_next_pid: vec![5, 6, 5],
+        switch_next_comm_index: vec![0, 1, 0],
+        waking_timestamp: vec![115],
+        waking_pid: vec![5],
+        waking_comm_index: vec![0],
+    };
+    let more = Compact {
+        intern_table: vec!["b".to_owned()],
+        switch_timestamp: vec![130],
+        switch_prev_state: vec![0],
+        switch_next_pid: vec![6],
+        switch_next_comm_index: vec![0],
+        ..Compact::default()
+    };
+    let (_, lines) =
+        imported(&file(&[packet(0, Vec::new(), Some(compact)), packet(0, Vec::new(), Some(more))])).unwrap();
+    let expected = [
+        "100 0 5 dispatched",
+        "110 0 5 blocked",
+        "110 0 6 dispatched",
+        "115 0 5 raised",
+        "120 0 6 switched-out",
+        "120 0 5 dispatched",
+        "130 0 5 switched-out",
+        "130 0 6 dispatched",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn what_is_cut_off_or_senseless_is_said_with_its_place() {
+    let whole = file(&[packet(0, vec![switch(10, (0, 0), 5)], None), packet(1, vec![switch(20, (0, 0), 6)], None)]);
+    let first = file(&[packet(0, vec![switch(10, (0, 0), 5)], None)]).len();
+    for length in 0..whole.len() {
+        let result = imported(&whole[..length]);
+        match length {
+            0 => assert_eq!(result.unwrap().0, Imported::default()),
+            _ if length == first => assert_eq!(result.unwrap().0.events, 1),
+            _ => assert!(result.unwrap_err().to_string().contains("at byte"), "{length}"),
+        }
+    }
+    let too_long = [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f];
+    assert!(imported(&too_long).unwrap_err().to_string().contains("too many for one"));
+    assert!(imported(b"\x12\x00").unwrap_err().to_string().contains("byte 0: something else"));
+}
+
+#[test]
+fn texts_are_no_packets() {
+    let packets = file(&[packet(0, vec![switch(1_000_000_000, (0, 0), 5)], None)]);
+    assert!(is_perfetto(&packets));
+    assert!(!is_perfetto(b"\n# tracer: nop\n#\n web-812 [003] d..2. 1234.567890: sched_switch: prev_comm=web"));
+    assert!(!is_perfetto(b""));
+}
