@@ -19,9 +19,9 @@ use catapults_simulator::sim::{self, Keep, Nowhere, RunBy};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 /// Explores every policy, whatever was found in those before it.
 pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
@@ -89,35 +89,22 @@ fn keep(
     framework: &Framework,
 ) -> Result<String, Failure> {
     let title = format!("{}: {}", finding.kind, finding.what);
-    let write = |file: &Path, text: &str| {
-        let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
-        folder.and_then(|()| fs::write(file, text)).map_err(|error| unwritable_by("--save", file, &error))
-    };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| unwritable_by("--save", file, &error))?;
+    let write = |file: &Path, text: &str| fs::write(file, text).map_err(|error| unwritable_by("--save", file, &error));
     if file.extension().is_none_or(|ending| ending != "scenario") {
         write(file, &finding.scenario.script(&title))?;
         return Ok(format!("saved as {}\n", file.display()));
     }
-    let named = from_folder(path, file.parent().unwrap_or(Path::new("")));
-    let workload = finding.scenario.workload(policy, framework, &named, &title);
-    let why = match workload.map(|text| format(&Source::new(file.display().to_string(), text.as_str())).unwrap_or(text))
-    {
-        // The folder must be there before the policy can be found from it.
+    let named = from_folder(path, folder).map_err(|error| unwritable_by("--save", file, &error))?;
+    let why = match finding.scenario.workload(policy, framework, &named, &title) {
         Ok(text) => {
-            write(file, &text)?;
-            let loaded = scenarios::load(console, file, framework, &Instead::default(), &mut Policies::default())?;
-            let fails = loaded.cases.iter().any(|case| {
-                let deciding = scenarios::deciding(&case.policy);
-                let by = RunBy::Interpreter;
-                sim::simulate(&case.scenario, deciding, framework, by, Keep::Beginning, &mut Nowhere)
-                    .is_ok_and(|outcome| !outcome.is_as_expected())
-            });
-            if fails {
-                return Ok(format!(
-                    "saved as {}: `catapults test` shows it, until the policy is mended\n",
-                    file.display()
-                ));
+            let name = || file.display().to_string();
+            let text = format(&Source::new(name(), text.as_str())).unwrap_or(text);
+            if fails(console, file, Source::new(name(), text.as_str()), framework)? {
+                write(file, &text)?;
+                return Ok(format!("saved as {}: `catapults test` shows it, until the policy is mended\n", name()));
             }
-            fs::remove_file(file).map_err(|error| unwritable_by("--save", file, &error))?;
             "the simulated host raises its events in another order"
         }
         Err(why) => why,
@@ -127,15 +114,24 @@ fn keep(
     Ok(format!("saved as {}, a script: there is no scenario of it, because {why}\n", script.display()))
 }
 
+/// Whether the simulated host comes to what was found, too.
+fn fails(console: &Console, file: &Path, text: Source, framework: &Framework) -> Result<bool, Failure> {
+    let loaded = scenarios::of_source(console, file, text, framework, &Instead::default(), &mut Policies::default())?;
+    Ok(loaded.cases.iter().any(|case| {
+        let deciding = scenarios::deciding(&case.policy);
+        sim::simulate(&case.scenario, deciding, framework, RunBy::Interpreter, Keep::Beginning, &mut Nowhere)
+            .is_ok_and(|outcome| !outcome.is_as_expected())
+    }))
+}
+
 /// A path as it is from a folder.
-fn from_folder(path: &Path, folder: &Path) -> String {
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let (path, folder) = (whole(path), whole(folder));
+fn from_folder(path: &Path, folder: &Path) -> io::Result<String> {
+    let (path, folder) = (fs::canonicalize(path)?, fs::canonicalize(folder)?);
     let (to, from): (Vec<_>, Vec<_>) = (path.components().collect(), folder.components().collect());
     let same = to.iter().zip(&from).take_while(|(to, from)| to == from).count();
     let mut way: PathBuf = from[same..].iter().map(|_| Component::ParentDir).collect();
     way.extend(&to[same..]);
-    way.display().to_string()
+    Ok(way.display().to_string())
 }
 
 /// What was found, for a program.

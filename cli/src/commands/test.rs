@@ -65,15 +65,15 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
             .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
         fs::write(junit, text).map_err(|error| unwritable_by("--junit", junit, &error))?;
     }
-    console.result(&details)?;
-    let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };
-    let word = if failed + broken == 0 { "ok" } else { "FAILED" };
-    console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}\n"))?;
     if passed + failed + broken == 0 {
         let title = "no scenario was found";
         let help = "a scenario stands in a file with the ending `.scenario`; `--only` may leave all of them out";
         return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
     }
+    console.result(&details)?;
+    let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };
+    let word = if failed + broken == 0 { "ok" } else { "FAILED" };
+    console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}\n"))?;
     if failed + broken == 0 { Ok(()) } else { Err(Failure::Said) }
 }
 
