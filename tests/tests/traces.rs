@@ -4,13 +4,14 @@
 use catapults_simulator::trace::{Comparison, Reader, What, compare};
 use catapults_tests::{catapults, root};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The threads, in the words of the framework that they are run in. SET gives one a value of what the policy imports of
-/// threads, WITH from its beginning; main has one as soon as it runs.
+/// threads, WITH from its beginning; main has one as soon as it runs. JOIN is for hosts where a thread can wait for the
+/// end of another.
 const SCENARIO: &str = "scenario threads {
-  thread main { SET(5) spawn c; spawn a; spawn b; yield; yield; join a; join b; join c; }
+  thread main { SET(5) spawn c; spawn a; spawn b; yield; yield; JOIN }
   thread a WITH(3) { yield; yield; yield; receive letters; sleep 300ms; receive letters; }
   thread b WITH(4) { yield; suspend c; yield; yield; yield; resume c; yield; yield; send letters; }
   thread c WITH(4) { yield; yield; yield; yield; yield; sleep 100ms; send letters; }
@@ -18,8 +19,9 @@ const SCENARIO: &str = "scenario threads {
 ";
 
 /// The scenario for a policy that imports this of threads.
-fn scenario(imported: Option<&str>) -> String {
-    [5, 3, 4].iter().fold(SCENARIO.to_owned(), |text, value| {
+fn scenario(imported: Option<&str>, joins: bool) -> String {
+    let text = SCENARIO.replace("JOIN", if joins { "join a; join b; join c;" } else { "" });
+    [5, 3, 4].iter().fold(text, |text, value| {
         let set = imported.map_or(String::new(), |name| format!("set {name} = {value};"));
         let with = imported.map_or(String::new(), |name| format!("with {{ {name} = {value}; }}"));
         text.replace(&format!("SET({value})"), &set).replace(&format!("WITH({value})"), &with)
@@ -40,7 +42,7 @@ fn run(command: &mut Command) {
 
 fn simulate(folder: &Path, framework: &str, policy: &Path, imported: Option<&str>, trace: &Path) {
     let file = folder.join("threads.scenario");
-    std::fs::write(&file, scenario(imported)).unwrap();
+    std::fs::write(&file, scenario(imported, framework == "pth")).unwrap();
     let mut command = Command::new(catapults());
     command.arg("sim").arg(&file).arg("--framework").arg(framework).arg("--policy").arg(policy);
     run(command.arg("--trace").arg(trace));
@@ -81,7 +83,7 @@ fn pth_and_the_simulator_record_the_same_decisions() {
         threads.args(["--signal=KILL", "60"]).arg(&program).env("PTH_SCHED", build.join(policy));
         run(threads.env("CATAPULTS_TRACE", &recorded).env_remove("PTH_SCHED_TRACE"));
         simulate(build, "pth", &source, imported, &simulated);
-        same(&recorded, &simulated, policy, "pth", imported.is_some());
+        same(&recorded, &simulated, policy, "pth", None, imported.is_some());
         let mut trace = read(&recorded);
         while let Some(record) = trace.next_record().unwrap() {
             if record.what == What::Dispatched {
@@ -91,14 +93,68 @@ fn pth_and_the_simulator_record_the_same_decisions() {
     }
 }
 
-/// Both decided the same, and each decision of the host names the handler that took it, and the line of the statement, as the
-/// simulator does.
-fn same(recorded: &Path, simulated: &Path, policy: &str, host: &str, has_values: bool) {
+#[test]
+fn freertos_and_the_simulator_record_the_same_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = folder.path();
+    for (policy, imported, line) in [("fifo", None, 15), ("cow", Some("bytesleft"), 34)] {
+        let source = root().join(format!("policies/{policy}.sched"));
+        run(Command::new(catapults()).args(["build", "--framework", "freertos", "--output"]).arg(build).arg(&source));
+        let simulated = build.join(format!("{policy}.trace"));
+        simulate(build, "freertos", &source, imported, &simulated);
+        for target in ["posix", "cortex-m3"] {
+            let recorded = on_freertos(build, policy, target, 256);
+            same(&recorded, &simulated, policy, "freertos", Some(line), imported.is_some());
+        }
+    }
+
+    // The last records, of the same.
+    let (whole, last) = (build.join("whole"), build.join("last"));
+    std::fs::copy(on_freertos(build, "fifo", "cortex-m3", 256), &whole).unwrap();
+    std::fs::copy(on_freertos(build, "fifo", "cortex-m3", 32), &last).unwrap();
+    let (mut whole, mut last) = (read(&whole), read(&last));
+    assert_eq!((whole.lost(), last.lost()), (0, whole.header().written - 32));
+    whole.newest(32).unwrap();
+    for _ in 0..32 {
+        assert_eq!(whole.next_record().unwrap().unwrap().what, last.next_record().unwrap().unwrap().what);
+    }
+    assert_eq!(last.next_record().unwrap(), None);
+}
+
+/// The trace that a program leaves that has so many records of it in memory.
+fn on_freertos(folder: &Path, policy: &str, target: &str, records: u32) -> PathBuf {
+    let home = root().join("frameworks/freertos");
+    let program = folder.join(format!("{policy}-{target}"));
+    let mut compiler = Command::new(home.join("tools/program"));
+    compiler.arg(target).arg(folder.join(format!("{policy}-freertos"))).arg(&program);
+    compiler.arg(format!("-I{}/tests/posix", home.display())).arg("-DconfigUSE_TICK_HOOK=1");
+    compiler.arg(root().join("tests/traces/freertos.c")).arg(home.join("tests/posix/trace.c"));
+    let defined = format!("-DTRACE_SIZE=65536 -DconfigCATAPULTS_TRACE_RECORDS={records}");
+    run(compiler.env("CFLAGS", defined));
+    let mut threads = if target == "posix" {
+        let mut threads = Command::new("timeout");
+        threads.args(["--signal=KILL", "60"]);
+        threads
+    } else {
+        Command::new(home.join("tools/run"))
+    };
+    let recorded = folder.join("freertos.trace");
+    let _ = std::fs::remove_file(&recorded);
+    run(threads.arg(&program).current_dir(folder));
+    recorded
+}
+
+/// Both decided the same, and each decision of the host names the handler that took it, with the line where it begins, if
+/// one is given, else that of the statement which the simulator names.
+fn same(recorded: &Path, simulated: &Path, policy: &str, host: &str, begins: Option<u32>, has_values: bool) {
     let same = decisions(recorded, simulated);
     assert!(same >= 20, "{policy}: only {same} decisions");
-    let mut trace = read(recorded);
+    let (mut trace, mut expected) = (read(recorded), whys(simulated).into_iter());
     assert_eq!((trace.header().policy.as_str(), trace.header().host.as_str()), (policy, host));
-    assert_eq!(whys(recorded), whys(simulated), "{policy}");
+    for why in whys(recorded) {
+        let statement = expected.next().unwrap();
+        assert_eq!(why, begins.map_or(statement, |line| ("schedule".to_owned(), line)), "{policy}");
+    }
     let mut values = 0;
     while let Some(record) = trace.next_record().unwrap() {
         values += u64::from(matches!(record.what, What::Value { .. }));

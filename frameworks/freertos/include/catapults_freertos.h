@@ -40,6 +40,18 @@ struct catapults_thread *catapults_thread(struct tskTaskControlBlock *task);
  */
 bool catapults_yield_to(struct tskTaskControlBlock *task);
 
+/*
+ * configCATAPULTS_TRACE_RECORDS, a power of two: who ran when, and why, is recorded in memory, the last so many records
+ * of 32 bytes. 0, or not defined: nothing of that is compiled.
+ */
+#ifndef configCATAPULTS_TRACE_RECORDS
+#define configCATAPULTS_TRACE_RECORDS 0
+#endif
+#if configCATAPULTS_TRACE_RECORDS > 0
+/* Recording is over. What it returns is to be written to a file as it is, which `catapults trace` reads. */
+const void *catapults_trace_end(size_t *bytes);
+#endif
+
 /* ---- What the application has set must be such ------------------------------------------------------------------- */
 
 #if !defined(configUSE_PREEMPTION) || configUSE_PREEMPTION == 0

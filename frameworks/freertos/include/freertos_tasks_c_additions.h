@@ -53,17 +53,7 @@ static struct {
 #define configCATAPULTS_POLICY_FAILED(line, text) ((void)(line), (void)(text))
 #endif
 
-static void catapults_stopped(const struct catapults_stop *stop) {
-    if (stop == NULL) {
-        CATAPULTS_TRACE_DONE();
-        return;
-    }
-    catapults.out = true;
-    CATAPULTS_TRACE_STOPPED(stop);
-    configCATAPULTS_POLICY_FAILED(stop->line, stop->text);
-}
-
-#if defined(CATAPULTS_NOW) || defined(CATAPULTS_TIMERS)
+#if defined(CATAPULTS_NOW) || defined(CATAPULTS_TIMERS) || configCATAPULTS_TRACE_RECORDS > 0
 static catapults_time catapults_now(void) {
 #if configTICK_TYPE_WIDTH_IN_BITS == TICK_TYPE_WIDTH_64_BITS
     const uint64_t ticks = xTickCount;
@@ -75,6 +65,19 @@ static catapults_time catapults_now(void) {
     return (catapults_time)(ticks * (1000000000u / configTICK_RATE_HZ));
 }
 #endif
+
+#include "freertos_recording.h"
+
+static void catapults_stopped(const struct catapults_stop *stop) {
+    if (stop == NULL) {
+        CATAPULTS_TRACE_DONE();
+        return;
+    }
+    catapults.out = true;
+    CATAPULTS_TRACE_STOPPED(stop);
+    CATAPULTS_RECORD_OUT(stop->line);
+    configCATAPULTS_POLICY_FAILED(stop->line, stop->text);
+}
 
 static void catapults_set_now(void) {
 #ifdef CATAPULTS_NOW
@@ -88,6 +91,7 @@ static void catapults_set_now(void) {
         catapults_set_now();                                                                                           \
         CATAPULTS_TRACE_STEP(name, thread);                                                                            \
         catapults_stopped(CATAPULTS_RAISE(event, thread));                                                             \
+        CATAPULTS_RECORD(event, thread);                                                                               \
     } while (0)
 
 static bool catapults_is_thread(const TCB_t *task) {
@@ -111,6 +115,7 @@ void catapults_hook_created(TCB_t *task) {
     if (!catapults.started) {
         catapults.started = true;
         CATAPULTS_START();
+        CATAPULTS_RECORD_START();
 #ifdef CATAPULTS_HANDLER_init
         catapults_set_now();
         CATAPULTS_TRACE_STEP("init", NULL);
@@ -247,8 +252,13 @@ void catapults_hook_priority_set(TCB_t *task, unsigned long priority) {
 
 void catapults_hook_switched_out(void) {
     struct catapults_thread *t = CATAPULTS_THREAD_OF(pxCurrentTCB);
-    if (catapults.out || !catapults_is_thread(pxCurrentTCB) || !CATAPULTS_IS_RUNNING(t))
+    if (catapults.out || !catapults_is_thread(pxCurrentTCB))
         return;
+    if (!CATAPULTS_IS_RUNNING(t)) {
+        if (CATAPULTS_IS_READY(t))
+            CATAPULTS_RECORD_ALONE(TRACE_PREEMPTED, t);
+        return;
+    }
     /* What takes a task off this list raises an event of its own. */
     configASSERT(listIS_CONTAINED_WITHIN(&pxReadyTasksLists[pxCurrentTCB->uxPriority], &pxCurrentTCB->xStateListItem));
     CATAPULTS_TELL(switch_out, "switch_out", t);
@@ -264,10 +274,15 @@ static struct catapults_thread *catapults_schedule(void) {
 #else
     t = CATAPULTS_HANDLER_schedule(&stop);
 #endif
-    if (stop == NULL)
-        CATAPULTS_TRACE_CHOSEN(t);
-    else
+    if (stop != NULL) {
         catapults_stopped(stop);
+        return t;
+    }
+    CATAPULTS_TRACE_CHOSEN(t);
+    if (t)
+        CATAPULTS_RECORD(schedule, t);
+    else
+        CATAPULTS_RECORD_ALONE(TRACE_IDLE, NULL);
     return t;
 }
 
@@ -302,8 +317,12 @@ void catapults_hook_switched_in(void) {
     if (!catapults_is_thread(pxCurrentTCB)) {
         /* A timer's callback comes before all threads. The idle task is chosen if no thread is ready; or if it is its
          * turn among tasks of its own priority. */
-        if (pxCurrentTCB != xIdleTaskHandles[0] || listCURRENT_LIST_LENGTH(&pxReadyTasksLists[tskIDLE_PRIORITY]) <= 1)
+        if (pxCurrentTCB != xIdleTaskHandles[0])
             return;
+        if (listCURRENT_LIST_LENGTH(&pxReadyTasksLists[tskIDLE_PRIORITY]) <= 1) {
+            CATAPULTS_RECORD_ALONE(TRACE_IDLE, NULL);
+            return;
+        }
     }
     t = catapults_schedule();
     if (!catapults.out)

@@ -164,15 +164,21 @@ impl Unit<'_> {
         let names = &self.names;
         let mut text = format!(
             "\n/* For the host, which includes this file wherever it raises an event. */\n#undef self\n\
+             #define CATAPULTS_NAME {}\n#define CATAPULTS_SOURCE {}\n\
              #define CATAPULTS_INSTANCE struct {}\n#define CATAPULTS_THREAD struct {}\n\
              #define CATAPULTS_START {start}\n#define CATAPULTS_ADOPT {adopt}\n",
-            names.policy, names.thread
+            string(&self.policy.name),
+            string(&self.policy.source),
+            names.policy,
+            names.thread
         );
         for class in [StateClass::Running, StateClass::Ready, StateClass::Blocked] {
             let _ = writeln!(text, "#define CATAPULTS_IS_{}(t) ({})", self::class(class), self.holds(class));
         }
         for (handler, function) in table {
             let _ = writeln!(text, "#define CATAPULTS_HANDLER_{handler} {function}");
+            let line = line_of(self.policy, handler);
+            let _ = writeln!(text, "#define CATAPULTS_LINE_{handler} {line}");
             if never_stop.contains(function) {
                 let _ = writeln!(text, "#define CATAPULTS_NEVER_STOPS_{handler}");
             }
@@ -281,6 +287,12 @@ fn place_rows(policy: &Policy) -> Vec<String> {
     let handlers = policy.events.iter().chain(&policy.queries);
     let own = handlers.filter(|handler| handler.owner == Owner::Policy);
     own.map(|handler| format!("    {{{}, {}}},\n", string(&handler.name), handler.at.line)).collect()
+}
+
+/// Where a handler begins that a host calls so; 0: it is the framework's.
+fn line_of(policy: &Policy, handler: &str) -> u32 {
+    let mut own = policy.events.iter().chain(&policy.queries).filter(|one| one.owner == Owner::Policy);
+    own.find(|one| one.name.replace('.', "_") == handler).map_or(0, |one| one.at.line)
 }
 
 /// The type of a variable, for the host.
