@@ -76,6 +76,10 @@ fn write_thread(text: &mut String, thread: &Thread) -> Result<()> {
             | Phase::YieldTo(_)
             | Phase::Spawn(_)
             | Phase::Join(_)
+            | Phase::Signal(_)
+            | Phase::Broadcast(_)
+            | Phase::Barrier(_)
+            | Phase::Timer(..)
             | Phase::Suspend(_)
             | Phase::Resume(_)
             | Phase::Set(_) => bail!("{phase:?} is not run here"),

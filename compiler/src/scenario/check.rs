@@ -73,6 +73,8 @@ pub fn check(
         names: BTreeMap::new(),
         locks: BTreeMap::new(),
         ports: BTreeMap::new(),
+        timers: BTreeMap::new(),
+        barriers: BTreeMap::new(),
         locked,
         spawned: vec![false; draft.threads.len()],
         used: Vec::new(),
@@ -114,6 +116,8 @@ pub(super) struct Checker<'a, 'b> {
     /// As above.
     pub(super) locks: BTreeMap<&'a str, usize>,
     pub(super) ports: BTreeMap<&'a str, usize>,
+    pub(super) timers: BTreeMap<&'a str, usize>,
+    pub(super) barriers: BTreeMap<&'a str, usize>,
     /// All locks that some thread takes.
     pub(super) locked: BTreeSet<&'a str>,
     spawned: Vec<bool>,
@@ -147,6 +151,7 @@ impl<'a> Checker<'a, '_> {
             threads: Vec::new(),
             locks: 0,
             ports: 0,
+            barriers: Vec::new(),
             moments: Vec::new(),
             expectations: Vec::new(),
         };
@@ -173,6 +178,7 @@ impl<'a> Checker<'a, '_> {
         scenario.moments.sort_by_key(|moment| moment.instant);
         let expectations = self.draft.expectations.iter().flat_map(|expectation| self.expectation(expectation));
         scenario.expectations = expectations.collect();
+        scenario.barriers = self.barriers(&scenario);
         if self.all_come(&scenario) {
             self.ends(&scenario);
         }
@@ -673,6 +679,7 @@ fn locks_of<'a>(phases: &'a [PhaseDraft], names: &mut BTreeSet<&'a str>) {
             PhaseDraft::Of(word, of) if word.text == "lock" => drop(names.insert(&of.text)),
             PhaseDraft::Repeat(_, _, inner) => locks_of(inner, names),
             PhaseDraft::Time(..)
+            | PhaseDraft::Timer(..)
             | PhaseDraft::Block(..)
             | PhaseDraft::Plain(_)
             | PhaseDraft::Of(..)

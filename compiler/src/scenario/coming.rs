@@ -42,6 +42,28 @@ impl Checker<'_, '_> {
         come.iter().all(|comes| *comes)
     }
 
+    /// How many threads meet at each barrier: all that come to it, whose number must be known.
+    pub(super) fn barriers(&mut self, scenario: &Scenario) -> Vec<u32> {
+        let mut meet = vec![0_u32; self.barriers.len()];
+        for thread in &scenario.threads {
+            let mut here: Vec<usize> = thread
+                .phases
+                .iter()
+                .filter_map(|phase| if let Phase::Barrier(one) = phase { Some(*one) } else { None })
+                .collect();
+            here.sort_unstable();
+            here.dedup();
+            if !here.is_empty() && (thread.count.is_none() || thread.spawned) {
+                let title = format!("how many threads `{}` come to a barrier is not known", thread.name);
+                let unknown = Diagnostic::error("E0704", title, thread.at, "");
+                self.diagnostics.push(unknown.help("say how many there are, `* 3`, and let them come by themselves"));
+            }
+            let count = thread.count.unwrap_or(0);
+            here.into_iter().for_each(|barrier| meet[barrier] = meet[barrier].saturating_add(count));
+        }
+        meet
+    }
+
     /// Threads that never end, and those that create one another without end, need an end of the whole.
     pub(super) fn ends(&mut self, scenario: &Scenario) {
         if scenario.duration.is_some() {
@@ -87,6 +109,7 @@ fn spawns(phases: &[PhaseDraft], thread: &str) -> Option<At> {
         PhaseDraft::Of(word, of) if word.text == "spawn" && of.text == thread => Some(of.at),
         PhaseDraft::Repeat(_, _, inner) => spawns(inner, thread),
         PhaseDraft::Time(..)
+        | PhaseDraft::Timer(..)
         | PhaseDraft::Block(..)
         | PhaseDraft::Plain(_)
         | PhaseDraft::Of(..)

@@ -20,11 +20,17 @@ use std::sync::Arc;
 
 use crate::diagnostics::Diagnostic;
 use crate::syntax::grammar::{self, Grammar};
+use crate::syntax::words::RESERVED;
 use crate::vocabulary::{At, Type, Value};
 
 /// The grammar of scenarios, whatever the framework.
 pub fn grammar() -> Grammar {
     grammar::for_scenarios(include_str!("grammar.ebnf"))
+}
+
+/// Whether this, of letters, digits and underscores, is a word of the language, and nothing can be called so.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
 }
 
 /// What became of the policy of a scenario.
@@ -88,6 +94,8 @@ pub struct Scenario {
     pub locks: usize,
     /// As above.
     pub ports: usize,
+    /// How many threads meet at each barrier.
+    pub barriers: Vec<u32>,
     /// In the order of their instants.
     pub moments: Vec<Moment>,
     /// As written.
@@ -149,6 +157,15 @@ pub enum Phase {
     Send(usize),
     /// It waits for a message.
     Receive(usize),
+    /// It lets whoever has waited longest at the port go on, if anybody does.
+    Signal(usize),
+    /// It lets all who wait at the port go on.
+    Broadcast(usize),
+    /// It waits until all that come to the barrier are there.
+    Barrier(usize),
+    /// It waits until so long after its timer of this number expired last, or after it came. If that has passed, it goes on, and the
+    /// timer counts from now.
+    Timer(usize, Amount),
     /// It creates one of these threads.
     Spawn(usize),
     /// It waits until none of these threads lives.

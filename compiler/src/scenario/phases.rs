@@ -34,6 +34,13 @@ impl<'a> Checker<'a, '_> {
                         phases.push(Phase::Block(event, amount));
                     }
                 }
+                PhaseDraft::Timer(name, amount) => {
+                    let event = self.blocking_for(SLEEP, name);
+                    let timer = Self::place(&mut self.timers, &name.text);
+                    if let (Some(_), Some(amount)) = (event, self.duration(amount)) {
+                        phases.push(Phase::Timer(timer, amount));
+                    }
+                }
                 PhaseDraft::Plain(word) => phases.push(if word.text == "yield" { Phase::Yield } else { Phase::Exit }),
                 PhaseDraft::Of(word, of) => phases.extend(self.of(word, of)),
                 PhaseDraft::Set(given) => phases.extend(self.of_thread(given).map(Phase::Set)),
@@ -98,6 +105,12 @@ impl<'a> Checker<'a, '_> {
                 self.blocking_for(PORT, word)?;
                 Phase::Receive(Self::place(&mut self.ports, &of.text))
             }
+            "signal" => Phase::Signal(Self::place(&mut self.ports, &of.text)),
+            "broadcast" => Phase::Broadcast(Self::place(&mut self.ports, &of.text)),
+            "barrier" => {
+                self.blocking_for(BARRIER, word)?;
+                Phase::Barrier(Self::place(&mut self.barriers, &of.text))
+            }
             "spawn" => {
                 let thread = self.thread(of)?;
                 self.is_spawned(thread);
@@ -161,6 +174,7 @@ impl<'a> Checker<'a, '_> {
 /// What such an event may be called, the likeliest first.
 pub(super) const LOCK: &[&str] = &["lock", "mutex", "semaphore"];
 pub(super) const PORT: &[&str] = &["port", "message", "queue.receive"];
+pub(super) const BARRIER: &[&str] = &["barrier", "condition"];
 pub(super) const JOIN: &[&str] = &["join"];
 pub(super) const SLEEP: &[&str] = &["sleep"];
 
@@ -185,13 +199,15 @@ fn blocking(framework: &Framework) -> Vec<&str> {
 fn takes_no_time(phase: &Phase) -> bool {
     let nothing = |amount: &Amount| matches!(amount, Amount::Fixed(crate::vocabulary::Value::Time(0)));
     match phase {
-        Phase::Run(amount) | Phase::Block(_, amount) => nothing(amount),
-        Phase::Receive(_) | Phase::Join(_) | Phase::Exit | Phase::End => false,
+        Phase::Run(amount) | Phase::Block(_, amount) | Phase::Timer(_, amount) => nothing(amount),
+        Phase::Receive(_) | Phase::Barrier(_) | Phase::Join(_) | Phase::Exit | Phase::End => false,
         Phase::Yield
         | Phase::YieldTo(_)
         | Phase::Lock(_)
         | Phase::Unlock(_)
         | Phase::Send(_)
+        | Phase::Signal(_)
+        | Phase::Broadcast(_)
         | Phase::Spawn(_)
         | Phase::Suspend(_)
         | Phase::Resume(_)

@@ -74,6 +74,8 @@ pub(super) enum PhaseDraft {
     Time(Name, AmountDraft),
     /// `block io.read 5ms`
     Block(Name, AmountDraft),
+    /// `timer T 20ms`
+    Timer(Name, AmountDraft),
     /// `yield`, `exit`
     Plain(Name),
     /// `yield to A`, `lock L`, `send P`, `spawn A`: the word and what it names.
@@ -375,9 +377,26 @@ impl Reader<'_> {
 
     // Production: phase.
     fn phase(&mut self) -> Parse<PhaseDraft> {
-        const WORDS: [&str; 15] = [
-            "run", "block", "sleep", "yield", "lock", "unlock", "send", "receive", "spawn", "join", "suspend",
-            "resume", "set", "repeat", "exit",
+        const WORDS: [&str; 19] = [
+            "run",
+            "block",
+            "sleep",
+            "timer",
+            "yield",
+            "lock",
+            "unlock",
+            "send",
+            "receive",
+            "signal",
+            "broadcast",
+            "barrier",
+            "spawn",
+            "join",
+            "suspend",
+            "resume",
+            "set",
+            "repeat",
+            "exit",
         ];
         match self.parser.word() {
             Some("run" | "sleep") => {
@@ -412,10 +431,21 @@ impl Reader<'_> {
                 self.parser.expect_semicolon()?;
                 Ok(PhaseDraft::Plain(word))
             }
-            Some(named @ ("lock" | "unlock" | "send" | "receive" | "spawn" | "join" | "suspend" | "resume")) => {
+            Some("timer") => {
+                self.parser.advance();
+                let timer = self.parser.name("a name for the timer")?;
+                let amount = self.amount()?;
+                self.parser.expect_semicolon()?;
+                Ok(PhaseDraft::Timer(timer, amount))
+            }
+            Some(
+                named @ ("lock" | "unlock" | "send" | "receive" | "signal" | "broadcast" | "barrier" | "spawn" | "join"
+                | "suspend" | "resume"),
+            ) => {
                 let what = match named {
                     "lock" | "unlock" => "a name for the lock",
-                    "send" | "receive" => "a name for the port",
+                    "send" | "receive" | "signal" | "broadcast" => "a name for the port",
+                    "barrier" => "a name for the barrier",
                     _ => "the name of a thread",
                 };
                 let word = self.any_word();

@@ -4,7 +4,7 @@
 //! then every thread that runs does what takes no time, until it computes or waits.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::ThreadId;
@@ -76,12 +76,15 @@ pub(super) struct World<'a, 's, R> {
     kinds: Vec<KindState>,
     locks: Vec<Lock>,
     ports: Vec<Port>,
+    /// Who waits at each.
+    barriers: Vec<Vec<ThreadId>>,
     processors: Vec<Cpu>,
     ticks: bool,
     /// Timers are left that had expired at this instant and are armed for it anew.
     armed_anew: bool,
     at_once: u64,
     port_event: Option<EventId>,
+    barrier_event: Option<EventId>,
     join_event: Option<EventId>,
     sleep_event: Option<EventId>,
     /// By kind and phase.
@@ -106,6 +109,8 @@ struct Live {
     came: i64,
     /// Who created whom since then, down to it: more generations than there are kinds have one of them twice.
     generation: usize,
+    /// When each of its timers expired last.
+    timers: BTreeMap<usize, i64>,
     /// It waits, and does so no longer once it is told.
     waits: bool,
 }
@@ -163,10 +168,12 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             kinds: scenario.threads.iter().map(|_| KindState::default()).collect(),
             locks: (0..scenario.locks).map(|_| Lock::default()).collect(),
             ports: (0..scenario.ports).map(|_| Port::default()).collect(),
+            barriers: vec![Vec::new(); scenario.barriers.len()],
             processors: vec![Cpu::default(); processors],
             ticks: dispatcher.hears_ticks(),
             armed_anew: false,
             at_once: 0,
+            barrier_event: find(&["barrier", "condition"]),
             port_event: find(&["port", "message", "queue.receive"]),
             join_event: find(&["join"]),
             sleep_event: find(&["sleep"]),
@@ -389,6 +396,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     released: self.now,
                     came: self.now,
                     generation,
+                    timers: BTreeMap::new(),
                     waits: false,
                 });
                 self.kinds[kind].living.push(thread);
@@ -584,6 +592,39 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     Some(receiver) => self.wakes(receiver)?,
                     None => self.ports[*port].messages += 1,
                 },
+                Phase::Signal(port) => {
+                    if let Some(receiver) = self.ports[*port].waiting.pop_front() {
+                        self.wakes(receiver)?;
+                    }
+                }
+                Phase::Broadcast(port) => {
+                    let waiting = std::mem::take(&mut self.ports[*port].waiting);
+                    waiting.into_iter().try_for_each(|receiver| self.wakes(receiver))?;
+                }
+                Phase::Barrier(barrier) => {
+                    if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier] as usize {
+                        self.barriers[*barrier].push(thread);
+                        return self.waits_for_ever(processor, thread, self.barrier_event);
+                    }
+                    let waiting = std::mem::take(&mut self.barriers[*barrier]);
+                    waiting.into_iter().try_for_each(|other| self.wakes(other))?;
+                }
+                Phase::Timer(timer, amount) => {
+                    let period = self.drawn(kind, amount);
+                    let now = self.now;
+                    let Some(live) = self.live_mut(thread) else { return Ok(()) };
+                    let came = live.came;
+                    let expires = live.timers.entry(*timer).or_insert(came);
+                    *expires = expires.saturating_add(period).max(now);
+                    let expires = *expires;
+                    if expires > now {
+                        self.waits_until(thread, expires);
+                        return match self.sleep_event {
+                            Some(event) => self.dispatcher.blocks(processor, event),
+                            None => Err(self.impossible("no event of the framework blocks a thread")),
+                        };
+                    }
+                }
                 Phase::Receive(port) => {
                     let port = &mut self.ports[*port];
                     if port.messages > 0 {

@@ -1,0 +1,143 @@
+//! JSON as rt-app's `workgen` takes it: with comments of C, with commas after the last of a list, and with the same name several
+//! times in an object, in their order: `"run": 5, "sleep": 5, "run": 5`.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Json {
+    Text(String),
+    Whole(i64),
+    Object(Vec<(String, Json)>),
+    /// Nothing that a workload is made of.
+    Other,
+}
+
+impl Json {
+    pub(super) fn read(text: &str) -> Result<Json, serde_json::Error> {
+        serde_json::from_str(&strict(text))
+    }
+}
+
+/// The first of this name.
+pub(super) fn find<'j>(object: &'j [(String, Json)], name: &str) -> Option<&'j Json> {
+    object.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+        deserializer.deserialize_any(Values)
+    }
+}
+
+struct Values;
+
+impl<'de> Visitor<'de> for Values {
+    type Value = Json;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Json, E> {
+        Ok(Json::Other)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::Whole(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Json, E> {
+        // Whatever it is of, it is too much.
+        Ok(Json::Whole(i64::try_from(value).unwrap_or(i64::MAX)))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Json, E> {
+        Ok(Json::Other)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::Text(value.to_owned()))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Json, E> {
+        Ok(Json::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
+        while list.next_element::<Json>()?.is_some() {}
+        Ok(Json::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+        let mut object = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            object.push(entry);
+        }
+        Ok(Json::Object(object))
+    }
+}
+
+/// The same with blanks in place of comments, and of commas after which nothing comes: places in messages stay right.
+fn strict(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let (mut at, mut quoted) = (0, false);
+    // A comma that nothing but blanks and comments has followed.
+    let mut comma = None;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let comment = match rest {
+            [b'/', b'/', ..] if !quoted => rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()),
+            [b'/', b'*', ..] if !quoted => {
+                rest.windows(2).skip(2).position(|end| end == b"*/").map_or(rest.len(), |end| end + 4)
+            }
+            _ => 0,
+        };
+        if comment > 0 {
+            bytes[at..at + comment].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+            at += comment;
+            continue;
+        }
+        match bytes[at] {
+            b'\\' if quoted => at += 1,
+            b'"' => (quoted, comma) = (!quoted, None),
+            b',' if !quoted => comma = Some(at),
+            b'}' | b']' if !quoted => {
+                if let Some(last) = comma.take() {
+                    bytes[last] = b' ';
+                }
+            }
+            byte if !byte.is_ascii_whitespace() => comma = None,
+            _ => {}
+        }
+        at += 1;
+    }
+    // Comments become blanks as wholes, and everything else stays: it is text as before.
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_loose_is_strict() {
+        assert_eq!(strict("{ \"a\": 1, /* é */ }"), "{ \"a\": 1           }");
+        assert_eq!(strict("[1, // ,\n]"), "[1      \n]");
+        assert_eq!(strict("{\"a,}\": \"/*\\\"*/,]\"}"), "{\"a,}\": \"/*\\\"*/,]\"}");
+        for odd in ["/", "/*", "/*/", "\"\\", ",", "//", "/**/,}"] {
+            assert_eq!(strict(odd).len(), odd.len());
+        }
+    }
+
+    #[test]
+    fn a_name_can_stand_several_times() {
+        let read = Json::read("{\"run\": 5, \"run\": 18446744073709551615, \"x\": [1.5, null],}");
+        let names: Vec<String> = match read {
+            Ok(Json::Object(object)) => object.into_iter().map(|(name, value)| format!("{name} {value:?}")).collect(),
+            Ok(_) | Err(_) => Vec::new(),
+        };
+        assert_eq!(names, ["run Whole(5)", "run Whole(9223372036854775807)", "x Other"]);
+    }
+}

@@ -1,0 +1,569 @@
+//! Workloads of rt-app (https://github.com/scheduler-tools/rt-app), which describes threads in JSON, as scenarios.
+//!
+//! What a thread does is translated; what it asks of Linux (its class, priority, processors) is not, as that is the policy's affair.
+
+mod json;
+mod names;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write};
+
+use json::{Json, find};
+use names::Names;
+
+/// What cannot be a scenario, and where in the file: `tasks.thread0.phases.p1.timer`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The names on the way there, with dots; empty if it is no JSON.
+    pub place: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place.is_empty() { out.write_str(&self.what) } else { write!(out, "{}: {}", self.place, self.what) }
+    }
+}
+
+/// What says how a thread is to be run, and not what it does.
+const OF_LINUX: [&str; 20] = [
+    "priority",
+    "policy",
+    "cpus",
+    "nodes_membind",
+    "membind_nodes",
+    "numa_nodes_membind",
+    "dl-runtime",
+    "dl-period",
+    "dl-deadline",
+    "period",
+    "deadline",
+    "taskgroup",
+    "util_min",
+    "util_max",
+    "slice",
+    "custom_slice",
+    "instance",
+    "delay",
+    "loop",
+    "phases",
+];
+
+/// The longest time that a scenario has, in microseconds.
+const LONGEST: i64 = i64::MAX / 4000;
+
+/// The most threads of a task.
+const MOST_INSTANCES: i64 = 10_000_000;
+
+/// How long a workload is simulated that goes on until somebody ends it.
+const ENDLESS: &str = "10s";
+
+type Object = [(String, Json)];
+
+/// The text of a scenario of this name. Names that no scenario can have are changed.
+///
+/// # Errors
+/// The first thing that is not understood, or that no scenario can say.
+pub fn to_scenario(json: &str, name: &str) -> Result<String, Wrong> {
+    let parsed = Json::read(json).map_err(|error| wrong("", error.to_string()))?;
+    let root = object(&parsed, "")?;
+    let tasks = find(root, "tasks").ok_or_else(|| wrong("tasks", "there are no tasks"))?;
+    let tasks = tasks_of(object(tasks, "tasks")?)?;
+    let mut workload =
+        Workload { names: BTreeMap::new(), forked: forked(&tasks), timers: timers(&tasks), endless: false };
+    let mut threads = String::new();
+    for task in &tasks {
+        workload.threads(task, &tasks, &mut threads)?;
+    }
+    let mut text = format!("scenario {} {{\n", Names::default().of(name));
+    let duration = match find(root, "global") {
+        Some(global) => find(object(global, "global")?, "duration"),
+        None => None,
+    };
+    let seconds = duration.map_or(Ok(-1), |duration| whole(duration, "global.duration", -1, LONGEST / 1_000_000))?;
+    if seconds > 0 {
+        let _ = writeln!(text, "  duration {seconds}s;");
+    } else if workload.endless {
+        let _ = writeln!(text, "  duration {ENDLESS};");
+    }
+    text.push_str(&threads);
+    text.push_str("}\n");
+    Ok(text)
+}
+
+struct Task<'j> {
+    name: &'j str,
+    place: String,
+    what: &'j Object,
+    instances: i64,
+    /// What it does, each with the place; the task itself if it has no phases.
+    phases: Vec<(String, &'j Object)>,
+}
+
+fn tasks_of(tasks: &Object) -> Result<Vec<Task<'_>>, Wrong> {
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for (name, what) in tasks {
+        let place = format!("tasks.{name}");
+        if !seen.insert(name.as_str()) {
+            return Err(wrong(&place, "there are two tasks of this name"));
+        }
+        let what = object(what, &place)?;
+        let instances = find(what, "instance")
+            .map_or(Ok(1), |value| whole(value, &format!("{place}.instance"), 0, MOST_INSTANCES))?;
+        let phases = match find(what, "phases") {
+            Some(phases) => {
+                let place = format!("{place}.phases");
+                let all = object(phases, &place)?.iter().map(|(name, phase)| {
+                    let place = format!("{place}.{name}");
+                    object(phase, &place).map(|phase| (place.clone(), phase))
+                });
+                all.collect::<Result<_, _>>()?
+            }
+            None => vec![(place.clone(), what)],
+        };
+        all.push(Task { name, place, what, instances, phases });
+    }
+    Ok(all)
+}
+
+impl<'j> Task<'j> {
+    /// What it does in a round: the place of each, its kind, and what with.
+    fn events(&self) -> impl Iterator<Item = (String, &'j str, &'j Json)> + '_ {
+        self.phases.iter().flat_map(|(place, phase)| {
+            let events = phase.iter().filter(|(event, _)| !OF_LINUX.contains(&event.as_str()));
+            events.map(move |(event, what)| (format!("{place}.{event}"), kind(event), what))
+        })
+    }
+
+    fn has_phases(&self) -> bool {
+        find(self.what, "phases").is_some()
+    }
+}
+
+/// Whom somebody creates while the workload runs.
+fn forked(tasks: &[Task<'_>]) -> BTreeSet<String> {
+    let events = tasks.iter().flat_map(Task::events);
+    events
+        .filter_map(
+            |(_, kind, what)| if let ("fork", Json::Text(name)) = (kind, what) { Some(name.clone()) } else { None },
+        )
+        .collect()
+}
+
+/// How many threads use each timer, by the name that tasks give it.
+fn timers(tasks: &[Task<'_>]) -> BTreeMap<String, i64> {
+    let mut users = BTreeMap::new();
+    for task in tasks {
+        let names: BTreeSet<&str> =
+            task.events().filter(|(_, kind, _)| *kind == "timer").filter_map(|(_, _, what)| timer_name(what)).collect();
+        for name in names {
+            *users.entry(name.to_owned()).or_insert(0_i64) += task.instances;
+        }
+    }
+    users
+}
+
+fn timer_name(what: &Json) -> Option<&str> {
+    let Json::Object(of) = what else { return None };
+    if let Some(Json::Text(name)) = find(of, "ref") { Some(name) } else { None }
+}
+
+/// What is known of all tasks.
+struct Workload {
+    /// By kind.
+    names: BTreeMap<&'static str, Names>,
+    forked: BTreeSet<String>,
+    timers: BTreeMap<String, i64>,
+    /// Some thread has no end.
+    endless: bool,
+}
+
+impl Workload {
+    fn name(&mut self, kind: &'static str, name: &str) -> String {
+        self.names.entry(kind).or_default().of(name)
+    }
+
+    /// A task comes by itself, as often as it has instances, and whenever it is forked: threads of two names, if it does both.
+    fn threads(&mut self, task: &Task<'_>, tasks: &[Task<'_>], text: &mut String) -> Result<(), Wrong> {
+        if task.instances > 0 {
+            let name = self.name("task", task.name);
+            self.thread(task, tasks, &name, text)?;
+        }
+        if self.forked.contains(task.name) {
+            let name = self.forked_name(task.name);
+            self.thread(&Task { instances: 1, ..task.again() }, tasks, &name, text)?;
+        }
+        Ok(())
+    }
+
+    fn forked_name(&mut self, task: &str) -> String {
+        self.name("task", &format!("{task} forked"))
+    }
+
+    fn thread(&mut self, task: &Task<'_>, tasks: &[Task<'_>], name: &str, text: &mut String) -> Result<(), Wrong> {
+        let Task { place, what, .. } = task;
+        let _ = write!(text, "  thread {name}");
+        if task.instances > 1 {
+            let _ = write!(text, " * {}", task.instances);
+        }
+        if let Some(delay) = find(what, "delay") {
+            let _ = write!(text, " at {}us", microseconds(delay, &format!("{place}.delay"))?);
+        }
+        let rounds = find(what, "loop").map_or(Ok(-1), |rounds| self::rounds(rounds, &format!("{place}.loop")))?;
+        let period = if rounds < 0 { period(task)? } else { None };
+        if let Some(period) = period {
+            let _ = write!(text, " period {period}us");
+        }
+        text.push_str(" {\n");
+        if task.events().next().is_none() {
+            return Err(wrong(place, "it does nothing; say what: `\"run\": 1000`"));
+        }
+        self.endless |= rounds < 0;
+        // A periodic thread does all again each period.
+        let depth = usize::from(period.is_none() && rounds != 1);
+        if depth == 1 {
+            let times = if rounds < 0 { String::new() } else { format!("{rounds} ") };
+            let _ = writeln!(text, "    repeat {times}{{");
+        }
+        for (phase_place, phase) in &task.phases {
+            if phase.iter().all(|(event, _)| OF_LINUX.contains(&event.as_str())) {
+                continue;
+            }
+            let rounds = find(phase, "loop").filter(|_| task.has_phases());
+            let rounds = rounds.map_or(Ok(1), |rounds| self::rounds(rounds, &format!("{phase_place}.loop")))?;
+            self.endless |= rounds < 0;
+            let deeper = if rounds == 1 { depth } else { depth + 1 };
+            let indent = "  ".repeat(depth + 2);
+            if rounds < 0 {
+                let _ = writeln!(text, "{indent}repeat {{");
+            } else if rounds != 1 {
+                let _ = writeln!(text, "{indent}repeat {rounds} {{");
+            }
+            for (event, argument) in phase.iter().filter(|(event, _)| !OF_LINUX.contains(&event.as_str())) {
+                // It is the thread's period.
+                if period.is_some() && kind(event) == "timer" {
+                    continue;
+                }
+                let line = self.happens(task, tasks, kind(event), argument, &format!("{phase_place}.{event}"))?;
+                if !line.is_empty() {
+                    let _ = writeln!(text, "{}{line}", "  ".repeat(deeper + 2));
+                }
+            }
+            if rounds != 1 {
+                let _ = writeln!(text, "{indent}}}");
+            }
+        }
+        if depth == 1 {
+            text.push_str("    }\n");
+        }
+        text.push_str("  }\n");
+        Ok(())
+    }
+
+    fn happens(
+        &mut self,
+        task: &Task<'_>,
+        tasks: &[Task<'_>],
+        event: &str,
+        what: &Json,
+        place: &str,
+    ) -> Result<String, Wrong> {
+        let known = |name: &str| {
+            tasks
+                .iter()
+                .any(|task| task.name == name)
+                .then_some(())
+                .ok_or_else(|| wrong(place, format!("there is no task `{name}`")))
+        };
+        Ok(match event {
+            "run" | "runtime" => format!("run {}us;", microseconds(what, place)?),
+            "sleep" => format!("sleep {}us;", microseconds(what, place)?),
+            "lock" => format!("lock {};", self.name("lock", named(what, place)?)),
+            "unlock" => format!("unlock {};", self.name("lock", named(what, place)?)),
+            "signal" => format!("signal {};", self.name("port", named(what, place)?)),
+            "broad" => format!("broadcast {};", self.name("port", named(what, place)?)),
+            "wait" | "sync" => {
+                let of = object(what, place)?;
+                let part = |name: &str| {
+                    find(of, name)
+                        .map_or_else(|| Err(wrong(place, format!("there is no `{name}`"))), |one| named(one, place))
+                };
+                let (condition, mutex) = (self.name("port", part("ref")?), self.name("lock", part("mutex")?));
+                if event == "wait" {
+                    format!("unlock {mutex}; receive {condition}; lock {mutex};")
+                } else {
+                    format!("signal {condition}; unlock {mutex}; receive {condition}; lock {mutex};")
+                }
+            }
+            // Without a name, it is the task's own.
+            "suspend" => {
+                let name = named(what, place)?;
+                format!("receive {};", self.name("port", &resumed(if name.is_empty() { task.name } else { name })))
+            }
+            "resume" => {
+                let name = named(what, place)?;
+                let suspends =
+                    |(_, kind, what): (String, &str, &Json)| kind == "suspend" && *what == Json::Text(name.to_owned());
+                if !tasks.iter().any(|task| task.name == name || task.events().any(suspends)) {
+                    return Err(wrong(place, format!("nobody suspends himself as `{name}`")));
+                }
+                format!("broadcast {};", self.name("port", &resumed(name)))
+            }
+            "fork" => {
+                let name = named(what, place)?;
+                known(name)?;
+                format!("spawn {};", self.forked_name(name))
+            }
+            "yield" => "yield;".to_owned(),
+            "barrier" => format!("barrier {};", self.name("barrier", named(what, place)?)),
+            "timer" => self.timer(what, place)?,
+            "mem" | "iorun" => {
+                let device = if event == "mem" { "memory" } else { "a device" };
+                let what = format!(
+                    "how long it takes to write so many bytes to {device} is not known; write `run` or `sleep` for how long it takes"
+                );
+                return Err(wrong(place, what));
+            }
+            other => {
+                let what = format!(
+                    "`{other}` cannot be simulated; leave it out, or write `run` or `sleep` for how long it takes"
+                );
+                return Err(wrong(place, what));
+            }
+        })
+    }
+
+    fn timer(&mut self, what: &Json, place: &str) -> Result<String, Wrong> {
+        let of = object(what, place)?;
+        let period = find(of, "period").ok_or_else(|| wrong(place, "there is no `period`"))?;
+        let period = microseconds(period, &format!("{place}.period"))?;
+        let name = timer_name(what).ok_or_else(|| wrong(place, "there is no `ref`"))?;
+        if !name.starts_with("unique") && self.timers.get(name).is_some_and(|users| *users > 1) {
+            let what = "several threads have this timer together, which is not simulated; one of each thread's own has a `ref` that begins with `unique`";
+            return Err(wrong(place, what));
+        }
+        if find(of, "mode") == Some(&Json::Text("absolute".to_owned())) {
+            return Err(wrong(
+                place,
+                "an absolute timer must be the only one, and the last thing that a task does in a round without end",
+            ));
+        }
+        // It has expired already.
+        if period == 0 {
+            return Ok(String::new());
+        }
+        Ok(format!("timer {} {period}us;", self.name("timer", name)))
+    }
+}
+
+impl<'j> Task<'j> {
+    fn again(&self) -> Task<'j> {
+        Task {
+            name: self.name,
+            place: self.place.clone(),
+            what: self.what,
+            instances: self.instances,
+            phases: self.phases.clone(),
+        }
+    }
+}
+
+/// What a suspended task waits for.
+fn resumed(name: &str) -> String {
+    format!("{name} resumed")
+}
+
+/// The period, if the only timer is the last thing that the thread does in a round.
+fn period(task: &Task<'_>) -> Result<Option<i64>, Wrong> {
+    let mut events = task.events().filter(|(_, kind, _)| *kind == "timer");
+    let (Some((place, _, timer)), None) = (events.next(), events.next()) else { return Ok(None) };
+    let once = |(_, phase): &(String, &Object)| {
+        !task.has_phases() || find(phase, "loop").is_none_or(|rounds| *rounds == Json::Whole(1))
+    };
+    let last = task.events().last().is_some_and(|(_, kind, _)| kind == "timer") && task.phases.last().is_some_and(once);
+    let endless = task.has_phases()
+        && task.phases.iter().any(|(_, phase)| find(phase, "loop").is_some_and(|rounds| *rounds == Json::Whole(-1)));
+    if !last || endless {
+        return Ok(None);
+    }
+    let of = object(timer, &place)?;
+    let period = find(of, "period").ok_or_else(|| wrong(&place, "there is no `period`"))?;
+    Ok(Some(microseconds(period, &format!("{place}.period"))?).filter(|period| *period > 0))
+}
+
+/// `run`, of `run1`.
+fn kind(event: &str) -> &str {
+    event.trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
+fn object<'v>(value: &'v Json, place: &str) -> Result<&'v Object, Wrong> {
+    if let Json::Object(object) = value { Ok(object) } else { Err(wrong(place, "this is no object, `{ … }`")) }
+}
+
+fn named<'v>(value: &'v Json, place: &str) -> Result<&'v str, Wrong> {
+    if let Json::Text(name) = value { Ok(name) } else { Err(wrong(place, "this is no name")) }
+}
+
+fn microseconds(value: &Json, place: &str) -> Result<i64, Wrong> {
+    whole(value, place, 0, LONGEST)
+}
+
+fn whole(value: &Json, place: &str, least: i64, most: i64) -> Result<i64, Wrong> {
+    match value {
+        Json::Whole(number) if (least..=most).contains(number) => Ok(*number),
+        Json::Whole(_) | Json::Text(_) | Json::Object(_) | Json::Other => {
+            Err(wrong(place, format!("this is no whole number from {least} to {most}")))
+        }
+    }
+}
+
+/// -1: without end.
+fn rounds(value: &Json, place: &str) -> Result<i64, Wrong> {
+    match value {
+        Json::Whole(rounds) if *rounds == -1 || *rounds > 0 => Ok(*rounds),
+        Json::Whole(_) | Json::Text(_) | Json::Object(_) | Json::Other => {
+            Err(wrong(place, "this is no whole number above 0, nor -1 for ever"))
+        }
+    }
+}
+
+fn wrong(place: &str, what: impl Into<String>) -> Wrong {
+    Wrong { place: place.to_owned(), what: what.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+    use super::*;
+
+    fn lines(json: &str) -> Vec<String> {
+        to_scenario(json, "x").unwrap().lines().map(|line| line.trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn what_threads_do_is_translated() {
+        let json = r#"{ /* two threads */
+            "global": { "duration": 2, "default_policy": "SCHED_OTHER" },
+            "tasks": {
+                "heavy-1": { "instance": 2, "delay": 1000, "phases": {
+                    "light": { "loop": 10, "run": 300, "sleep": 700 }, // a comment
+                    "heavy": { "loop": 5, "run": 900, "lock": "m", "run": 50, "unlock": "m", "sleep": 100, } } },
+                "tick": { "priority": 10, "run": 2000, "timer": { "ref": "unique", "period": 10000 } },
+                "once": { "loop": 1, "run": 5, "resume": "heavy-1", "yield": "" },
+            } }"#;
+        let text = to_scenario(json, "my file").unwrap();
+        assert_eq!(
+            text,
+            "scenario my_file {
+  duration 2s;
+  thread heavy_1 * 2 at 1000us {
+    repeat {
+      repeat 10 {
+        run 300us;
+        sleep 700us;
+      }
+      repeat 5 {
+        run 900us;
+        lock m;
+        run 50us;
+        unlock m;
+        sleep 100us;
+      }
+    }
+  }
+  thread tick period 10000us {
+    run 2000us;
+  }
+  thread once {
+    run 5us;
+    broadcast heavy_1_resumed;
+    yield;
+  }
+}
+"
+        );
+    }
+
+    #[test]
+    fn timers_and_barriers_are_phases() {
+        let several = lines(
+            r#"{"tasks": {"a": {"loop": 3, "run": 5, "timer": {"ref": "tick", "period": 20}, "barrier": "b",
+            "timer": {"ref": "uniqueB", "period": 0}, "timer": {"ref": "uniqueB", "period": 7}}}}"#,
+        );
+        assert_eq!(
+            several[1..8],
+            ["thread a {", "repeat 3 {", "run 5us;", "timer tick 20us;", "barrier b;", "timer uniqueB 7us;", "}"]
+        );
+        let together = r#"{"tasks": {"a": {"instance": 2, "timer": {"ref": "tick", "period": 20}, "run": 5}}}"#;
+        assert!(
+            to_scenario(together, "x").unwrap_err().to_string().contains("several threads have this timer together")
+        );
+        let absolute = r#"{"tasks": {"a": {"timer": {"ref": "t", "period": 20, "mode": "absolute"}, "run": 5}}}"#;
+        assert!(to_scenario(absolute, "x").unwrap_err().to_string().contains("an absolute timer must be the only one"));
+    }
+
+    #[test]
+    fn forked_tasks_come_when_they_are_forked_and_by_themselves() {
+        let both = lines(
+            r#"{"tasks": {"a": {"loop": 1, "fork": "b", "fork": "c"}, "b": {"loop": 1, "run": 5}, "c": {"instance": 0, "loop": 1, "run": 6}}}"#,
+        );
+        let threads: Vec<&str> = both.iter().filter(|line| line.starts_with("thread")).map(String::as_str).collect();
+        assert_eq!(threads, ["thread a {", "thread b {", "thread b_forked {", "thread c_forked {"]);
+        assert!(both.contains(&"spawn b_forked;".to_owned()));
+    }
+
+    #[test]
+    fn names_stay_apart() {
+        let text = lines(
+            r#"{"tasks": {"thread": {"loop": 1, "run": 5, "lock": "a-b", "lock": "a_b", "unlock": "a_b", "unlock": "a-b"}}}"#,
+        );
+        assert_eq!(
+            text[1..7],
+            ["thread thread_ {", "run 5us;", "lock a_b;", "lock a_b_;", "unlock a_b_;", "unlock a_b;"]
+        );
+        assert!(lines(r#"{"tasks": {"a": {"run": 5}}}"#).contains(&"duration 10s;".to_owned()), "it has no end");
+    }
+
+    #[test]
+    fn what_is_not_understood_has_a_place() {
+        let said = |json: &str| to_scenario(json, "x").unwrap_err().to_string();
+        assert_eq!(said(r#"{"tasks": {"a": {"iorun": 5}}}"#).split(':').next(), Some("tasks.a.iorun"));
+        assert_eq!(
+            said(r#"{"tasks": {"a": {"run": -5}}}"#),
+            "tasks.a.run: this is no whole number from 0 to 2305843009213693"
+        );
+        for (body, place) in [
+            (r#"{"run": 18446744073709551615}"#, "tasks.a.run"),
+            (r#"{"run": 1.5}"#, "tasks.a.run"),
+            (r#"{"run": "5"}"#, "tasks.a.run"),
+            (r#"{"run": [5]}"#, "tasks.a.run"),
+            (r#"{"loop": 0, "run": 5}"#, "tasks.a.loop"),
+            (r#"{"loop": -2, "run": 5}"#, "tasks.a.loop"),
+            (r#"{"instance": 10000001, "run": 5}"#, "tasks.a.instance"),
+            (r#"{"delay": -1, "run": 5}"#, "tasks.a.delay"),
+            (r#"{"phases": []}"#, "tasks.a.phases"),
+            (r#"{"phases": {"p": {"priority": 5}}}"#, "tasks.a"),
+            (r#"{"run": 5, "resume": "nobody"}"#, "tasks.a.resume"),
+            (r#"{"run": 5, "fork": "nobody"}"#, "tasks.a.fork"),
+            (r#"{"run": 5, "timer": {"ref": "t"}}"#, "tasks.a.timer"),
+            (r#"{"run": 5, "wait": {"ref": "c"}}"#, "tasks.a.wait"),
+        ] {
+            let json = format!(r#"{{"tasks": {{"a": {body}}}}}"#);
+            assert_eq!(to_scenario(&json, "x").map_err(|wrong| wrong.place), Err(place.to_owned()), "{body}");
+        }
+        assert_eq!(said(r#"{"tasks": []}"#), "tasks: this is no object, `{ … }`");
+        assert_eq!(
+            said(r#"{"tasks": {"a": {"run": 5}, "a": {"run": 6}}}"#),
+            "tasks.a: there are two tasks of this name"
+        );
+        assert!(said(r#"{"tasks": {"a": {"run": 1e400}}}"#).contains("out of range"));
+        assert!(said(r#"{"tasks": "#).contains("line 1"));
+        assert_eq!(said("/* never closed"), "EOF while parsing a value at line 1 column 15");
+        for hostile in ["\"\\", "/", "{\"tasks\":{\"\u{e9}\":{\"run\":1}}}", "\u{0}", &"[".repeat(10_000)] {
+            let _ = to_scenario(hostile, "\u{1F600}");
+        }
+    }
+}

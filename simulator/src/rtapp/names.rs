@@ -1,0 +1,34 @@
+//! Names of a workload, as scenarios can have them: each another one, whatever letters are lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use catapults_compiler::scenario::is_reserved;
+
+/// Those of one kind: of tasks, or of locks.
+#[derive(Default)]
+pub(super) struct Names {
+    given: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    pub(super) fn of(&mut self, name: &str) -> String {
+        if let Some(given) = self.given.get(name) {
+            return given.clone();
+        }
+        let mut plain = identifier(name);
+        // Words of the language are no names.
+        while is_reserved(&plain) || self.taken.contains(&plain) {
+            plain.push('_');
+        }
+        self.taken.insert(plain.clone());
+        self.given.insert(name.to_owned(), plain.clone());
+        plain
+    }
+}
+
+/// One of letters, digits and underscores.
+fn identifier(name: &str) -> String {
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("t{plain}") }
+}
