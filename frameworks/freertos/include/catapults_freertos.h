@@ -23,6 +23,19 @@
 extern "C" {
 #endif
 
+/*
+ * configCATAPULTS_TRACE_RECORDS, a power of two: who ran when, and why, is recorded in memory, the last so many records
+ * of 32 bytes. 0, or not defined: nothing of that is compiled.
+ */
+#ifndef configCATAPULTS_TRACE_RECORDS
+#define configCATAPULTS_TRACE_RECORDS 0
+#endif
+#if configCATAPULTS_TRACE_RECORDS > 0
+/* The line of the statement that has moved a thread last; the kernel's is what counts. */
+__attribute__((unused)) static unsigned short catapults_moved_by;
+#define CATAPULTS_MOVED(line) ((void)(catapults_moved_by = (line)))
+#endif
+
 /* The translated policy; by another name, for who has several. */
 #ifndef CATAPULTS_COMPILED_IN
 #define CATAPULTS_COMPILED_IN "catapults_policy.h"
@@ -40,13 +53,6 @@ struct catapults_thread *catapults_thread(struct tskTaskControlBlock *task);
  */
 bool catapults_yield_to(struct tskTaskControlBlock *task);
 
-/*
- * configCATAPULTS_TRACE_RECORDS, a power of two: who ran when, and why, is recorded in memory, the last so many records
- * of 32 bytes. 0, or not defined: nothing of that is compiled.
- */
-#ifndef configCATAPULTS_TRACE_RECORDS
-#define configCATAPULTS_TRACE_RECORDS 0
-#endif
 #if configCATAPULTS_TRACE_RECORDS > 0
 /* Recording is over. What it returns is to be written to a file as it is, which `catapults trace` reads. */
 const void *catapults_trace_end(size_t *bytes);

@@ -113,7 +113,8 @@ static void catapults_record(unsigned event, const struct catapults_thread *t) {
         return;
     if (event == CATAPULTS_EVENT_schedule)
         catapults_record_values();
-    catapults_append((enum trace_kind)told[event].kind, told[event].reason, (uint16_t)event, t);
+    catapults_append((enum trace_kind)told[event].kind, told[event].reason, (uint16_t)event, t)->line =
+        catapults_moved_by;
     if (event == CATAPULTS_EVENT_newthread)
         trace_append_thread_name(catapults_trace(), (uint64_t)catapults_now(), t->number, 0,
                                  CATAPULTS_TASK_OF(t)->pcTaskName);

@@ -56,6 +56,12 @@ struct catapults_stop {
 #define CATAPULTS_TEXT(text) NULL
 #endif
 
+/* By the statement in this line a thread is moved: for a host that records that, which says how before it includes
+ * this. */
+#ifndef CATAPULTS_MOVED
+#define CATAPULTS_MOVED(line) ((void)0)
+#endif
+
 /* `int` of the policy language: of 16 bits, unless the host's header has said otherwise. */
 #if defined(CATAPULTS_INT_BITS) && CATAPULTS_INT_BITS == 32
 typedef int32_t catapults_int;

@@ -25,9 +25,7 @@ impl Body<'_> {
 
     /// For hosts that record why.
     fn moved(&mut self, statement: &Statement) {
-        if self.names.style == Style::Loaded {
-            self.line(&format!("CATAPULTS_MOVED({});", statement.at.line));
-        }
+        self.line(&format!("CATAPULTS_MOVED({});", statement.at.line));
     }
 
     /// The thread of a transfer or destruction, out of where it was.
