@@ -2,7 +2,7 @@
 
 use super::unreadable;
 use crate::arguments::{self, Compare, Export, Import, Recording, ShowTrace, ToScenario};
-use crate::artefact::unwritable;
+use crate::artefact::{beside, unwritable};
 use crate::console::Console;
 use crate::failure::Failure;
 use catapults_simulator::sim::{duration, short};
@@ -237,17 +237,18 @@ pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
     let output = arguments.output.clone().unwrap_or_else(|| file.with_extension("json"));
     let Opened { mut trace, bar, .. } = part(console, &arguments.recording)?;
     let mut advance = advancing(&bar);
-    let mut out = BufWriter::new(File::create(&output).map_err(|error| unwritable(&output, &error))?);
     let perfetto = output.extension().is_some_and(|ending| ending == "pftrace" || ending == "perfetto-trace");
-    let records = if perfetto {
-        trace::export_perfetto(&mut trace, &mut out, &mut advance)
-    } else {
-        trace::export_chrome(&mut trace, &mut out, &mut advance)
-    };
-    bar.finish_and_clear();
-    let records = records.map_err(|why| match why {
-        Unexported::Trace(wrong) => senseless(file, &wrong),
-        Unexported::Output(error) => unwritable(&output, &error),
+    let records = whole(&output, |mut out| {
+        let records = if perfetto {
+            trace::export_perfetto(&mut trace, &mut out, &mut advance)
+        } else {
+            trace::export_chrome(&mut trace, &mut out, &mut advance)
+        };
+        bar.finish_and_clear();
+        records.map_err(|why| match why {
+            Unexported::Trace(wrong) => senseless(file, &wrong),
+            Unexported::Output(error) => unwritable(&output, &error),
+        })
     })?;
     console.result(&format!("{} ({records} records; open it in https://ui.perfetto.dev)\n", output.display()))
 }
@@ -282,31 +283,20 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent}% of {total_bytes}, {eta} left") {
         bar.set_style(style);
     }
-    let out = BufWriter::new(File::create(&arguments.output).map_err(|error| unwritable(&arguments.output, &error))?);
     let start = text.fill_buf().map_err(|error| unreadable(file, &error))?;
     let packets = trace::is_perfetto(start);
     if start.starts_with(&[0x1f, 0x8b]) {
         return Err(Failure::of_file("E0509", file, "it is compressed by gzip", "decompress it first: `gunzip`"));
     }
     let mut advance = |bytes| bar.inc(bytes);
-    let imported = match packets {
-        true => trace::import_perfetto(&mut text, out, &mut advance),
-        false => trace::import_linux(&mut text, out, &mut advance),
-    };
-    bar.finish_and_clear();
-    let imported = imported.map_err(|error| {
-        if error.kind() != io::ErrorKind::InvalidData {
-            return unreadable(file, &error);
-        }
-        let help = match packets {
-            true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
-            false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
+    let imported = whole(&arguments.output, |out| {
+        let imported = match packets {
+            true => trace::import_perfetto(&mut text, out, &mut advance),
+            false => trace::import_linux(&mut text, out, &mut advance),
         };
-        Failure::of_file("E0509", file, error.to_string(), help)
+        bar.finish_and_clear();
+        understood(file, packets, imported)
     })?;
-    if imported.events == 0 {
-        return Err(nothing_of_linux(file, packets, &imported));
-    }
     if imported.compressed > 0 {
         let count = imported.compressed;
         console.note(&format!(
@@ -318,6 +308,35 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     }
     let records = imported.records;
     console.result(&format!("{} ({} events, {records} records)\n", arguments.output.display(), imported.events))
+}
+
+/// A file that appears whole or not at all: what was there stays until then. What is no plain file, such as a pipe, is written to.
+fn whole<T>(output: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T, Failure>) -> Result<T, Failure> {
+    let plain = fs::metadata(output).map_or(true, |about| about.is_file());
+    let unfinished = if plain { beside(output) } else { output.to_path_buf() };
+    let file = File::create(&unfinished).map_err(|error| unwritable(output, &error))?;
+    let done = write(BufWriter::new(file)).and_then(|value| match plain {
+        true => fs::rename(&unfinished, output).map_err(|error| unwritable(output, &error)).map(|()| value),
+        false => Ok(value),
+    });
+    if done.is_err() && plain {
+        let _ = fs::remove_file(&unfinished);
+    }
+    done
+}
+
+fn understood(file: &Path, packets: bool, imported: io::Result<Imported>) -> Result<Imported, Failure> {
+    let imported = imported.map_err(|error| {
+        if error.kind() != io::ErrorKind::InvalidData {
+            return unreadable(file, &error);
+        }
+        let help = match packets {
+            true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
+            false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
+        };
+        Failure::of_file("E0509", file, error.to_string(), help)
+    })?;
+    if imported.events == 0 { Err(nothing_of_linux(file, packets, &imported)) } else { Ok(imported) }
 }
 
 fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure {
