@@ -42,7 +42,7 @@ fn compiled_policies_decide_what_the_interpreter_decides() {
             records += same(&text, deciding, &framework, std::slice::from_ref(&object));
         }
     }
-    for (index, name) in ["desktop", "isolation", "workstation"].into_iter().enumerate() {
+    for (index, name) in ["desktop", "isolation", "partitioned", "workstation"].into_iter().enumerate() {
         let hierarchy = hierarchy(name, &framework);
         let objects: Vec<Object> = hierarchy
             .policies()

@@ -142,14 +142,6 @@ pub fn check(
     let mut indices = Vec::new();
     for (name, found) in names.iter().zip(found) {
         let index = match found {
-            Found::Policy(policy) if policy.policy().has_nodes() => {
-                let title = format!("the policy `{}` keeps nodes", name.written);
-                let several = Diagnostic::error("E0605", title, name.at, "has an instance for each node");
-                let several =
-                    several.note("a scheduler of a hierarchy is one instance: to its parent it is one thread");
-                diagnostics.push(several.help("use a policy without `nodes`, or this one by itself"));
-                None
-            }
             Found::Policy(policy) => {
                 policies.push(*policy);
                 Some(policies.len() - 1)
@@ -169,6 +161,12 @@ pub fn check(
     let chosen: Vec<Option<usize>> =
         draft.schedulers.iter().map(|scheduler| policy_of(&scheduler.policy.path)).collect();
     let tree = tree::check(draft, diagnostics);
+    let has_nodes = |index: usize| chosen[index].is_some_and(|policy| policies[policy].policy().has_nodes());
+    for (index, scheduler) in draft.schedulers.iter().enumerate() {
+        if tree.parents[index].is_some() && has_nodes(index) {
+            diagnostics.push(nodes_below(&scheduler.policy));
+        }
+    }
     let of = |index: usize| chosen[index].map(|policy| policies[policy].policy());
     let parameters = parameters::check(draft, &tree.parents, &of, framework, diagnostics);
     if diagnostics.has_errors() {
@@ -194,6 +192,13 @@ pub fn check(
         nodes,
         default: place(tree.default?)?,
     })
+}
+
+fn nodes_below(name: &PolicyName) -> Diagnostic {
+    let title = format!("the policy `{}` keeps nodes, and its scheduler is not the root", name.written);
+    Diagnostic::error("E0605", title, name.at, "has an instance for each node")
+        .note("a scheduler that has the processor from another one is asked on any processor, and has one instance")
+        .help("let it be the root, or use a policy without `nodes` here")
 }
 
 fn refused(name: &PolicyName) -> Diagnostic {

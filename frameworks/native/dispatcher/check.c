@@ -119,9 +119,8 @@ static void check_counts(const struct scheduler *scheduler) {
     for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
         runnable += thread->scheduler == scheduler && !thread->homeless && dispatcher_is_runnable(thread);
     for (const struct scheduler *child = &dispatcher.root; child; child = child->next)
-        for (const struct dispatcher_thread *record = &child->record;
-             record && child->parent && child->parent == scheduler; record = record->newer) {
-            if (record->state == THREAD_ENDED)
+        for (const struct dispatcher_thread *record = &child->record; record && child->parent; record = record->newer) {
+            if (record->scheduler != scheduler || record->state == THREAD_ENDED || record->homeless)
                 continue;
             runnable += record->state == SCHEDULER_RUNNABLE;
             check_container(record);

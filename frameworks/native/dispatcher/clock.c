@@ -126,8 +126,8 @@ void dispatcher_account(void) {
 }
 
 static void tell_all_above(const struct dispatcher_thread *turn) {
-    for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent)
-        tell(scheduler, true);
+    for (const struct dispatcher_thread *member = turn; member; member = dispatcher_above(member))
+        tell(member->scheduler, true);
 }
 
 /* All records of a scheduler together. */

@@ -9,7 +9,9 @@
  *
  * Of a policy with an instance for each processor (nodes.c) a decision is taken in the one of the processor, whose
  * frame is always the same. While its turn waits for another processor, or is run there, it takes no decision: it has
- * no frame.
+ * no frame. But if that is the turn of a scheduler below, which chooses among threads of all processors, it stands in
+ * for the one that runs it, and takes decisions in that one's instance; so the instances are served by as many
+ * processors as there are, though not each by its own.
  *
  * Who waits for another lends its turns here as well (donation.c): a turn then waits for the processor on which the end
  * of its chain stands. If that was left there in the middle of its code, it cannot go on anywhere else, and to the
@@ -30,6 +32,7 @@ static bool has_something(struct processor *here);
 static void end_own_turn(struct processor *here);
 static struct dispatcher_thread *take_turn(struct processor *here);
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next);
+static bool puts_back(struct processor *here, struct dispatcher_thread *turn, const struct dispatcher_thread *next);
 static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn);
 static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame);
 static void unlink(const struct dispatcher_thread *turn);
@@ -39,6 +42,7 @@ static bool must_settle(int64_t taken);
 static uint16_t take_frame(void);
 static void give_frame(uint16_t frame);
 static void move_to(struct processor *here, uint16_t frame);
+static void give_up_all(struct dispatcher_thread *turn, uint16_t frame);
 static uint32_t *count_of(const struct processor *processor);
 static void begin_to_wake(struct processor *processor);
 static void wake_any(void);
@@ -48,6 +52,9 @@ static void give_up_hope(void);
 static struct processor *some_sleeper(void);
 static bool wants_another(void);
 static bool can_go_on(const struct processor *here);
+
+/* How often a turn is given back that is to run elsewhere. */
+enum { MOST_PUT_BACK = 16 };
 
 /* ---- Deciding ---------------------------------------------------------------------------------------------------- */
 
@@ -97,17 +104,17 @@ static void end_own_turn(struct processor *here) {
 static struct dispatcher_thread *ask(struct processor *here) {
     if (!has_something(here))
         return &here->idle;
-    struct scheduler *scheduler = here->scheduler;
+    struct scheduler *scheduler = here->serves;
     if (scheduler->node) {
         move_to(here, scheduler->node->frame);
         scheduler->node->decisions++;
     }
     scheduler->asked_for = false;
     struct catapults_thread *t = SCHEDULE(scheduler, &here->stop);
-    struct dispatcher_thread *next = dispatcher_descend(here, t);
+    struct dispatcher_thread *next = dispatcher_descend_from(here, scheduler, t);
     if (next)
         return begin_turn(here, next);
-    here->scheduler->declined = true;
+    here->serves->declined = true;
     if (dispatcher.root.node)
         move_to(here, NOBODY);
     return &here->idle;
@@ -115,15 +122,30 @@ static struct dispatcher_thread *ask(struct processor *here) {
 
 /* That is to be decided about here. */
 static bool has_something(struct processor *here) {
+    here->serves = here->scheduler;
     if (UNLIKELY(here->scheduler->node != NULL)) {
-        if (dispatcher.frames[here->scheduler->node->frame].turn)
+        struct scheduler *instance = dispatcher_instance_for(here);
+        if (!instance)
             return false;
-        if (here->scheduler->runnable > 0 || dispatcher_steal(here->scheduler))
+        here->serves = instance;
+        if (instance->runnable > 0 || dispatcher_steal(instance))
             return true;
         if (here->scheduler->node)
             return false;
     }
     return dispatcher_ready() > 0 && dispatcher.waiting < TURNS_WAITING;
+}
+
+struct scheduler *dispatcher_instance_for(const struct processor *here) {
+    const struct processor *one = here;
+    for (uint32_t i = 0; one && i < dispatcher.processors_count; i++) {
+        const struct node *node = one->scheduler->node;
+        const struct dispatcher_thread *turn = node ? dispatcher.frames[node->frame].turn : NULL;
+        if (!turn)
+            return node ? one->scheduler : NULL;
+        one = turn->scheduler->parent ? dispatcher_runner_of(node->frame) : NULL;
+    }
+    return NULL;
 }
 
 static void stop_waiting(struct dispatcher_thread *turn) {
@@ -140,6 +162,7 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     if (here->frame != NOBODY)
         give_frame(here->frame);
     move_to(here, turn->turn_frame);
+    dispatcher_noticed(here->scheduler); /* another may have to serve it now */
     here->turn = turn;
     struct dispatcher_thread *next = dispatcher_borrower(turn);
     return next ? begin_turn(here, next) : NULL;
@@ -194,6 +217,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     set_runs(here->frame, next);
     struct processor *there = place_for(next, here);
     if (LIKELY(!there || there == here)) {
+        here->put_back = 0;
         if (UNLIKELY(here->timed) || looks_outside(here))
             dispatcher_arm(here);
         dispatcher_goes_on(next);
@@ -201,12 +225,25 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
             dispatcher.host->goes_on(next);
         return next;
     }
+    if (UNLIKELY(dispatcher.root.node != NULL) && puts_back(here, turn, next))
+        return NULL;
     uint16_t frame = here->frame;
     move_to(here, dispatcher.root.node ? NOBODY : take_frame());
     queue(there, turn, frame);
     if (UNLIKELY(next != turn) && next->kept_on)
         clear_away(there);
     return NULL;
+}
+
+/* Of a policy with nodes, whose processor would have nothing to do while the turn waits: a scheduler below has chosen
+ * who can go on elsewhere only. It is asked for another a few times, as if that one had yielded. */
+static bool puts_back(struct processor *here, struct dispatcher_thread *turn, const struct dispatcher_thread *next) {
+    if (!turn->scheduler->parent || (!next->kept_on && !next->bound) || here->put_back++ >= MOST_PUT_BACK) {
+        here->put_back = 0;
+        return false;
+    }
+    give_up_all(turn, here->frame);
+    return true;
 }
 
 struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next) {
@@ -278,12 +315,11 @@ static void queue(struct processor *there, struct dispatcher_thread *turn, uint1
     there->turns_last = turn;
     if (UNLIKELY(turn->scheduler->parent != NULL)) {
         struct processor *here = processor_here();
-        uint16_t sees = here->sees;
         here->sees = NOBODY;
         dispatcher_count_waiting(turn, 1);
         for (struct dispatcher_thread *member = turn; member; member = dispatcher_above(member))
             dispatcher_adjust(member->scheduler, NULL); /* another processor can have something of it instead */
-        here->sees = sees;
+        here->sees = here->frame;
     }
     if (there->asleep)
         dispatcher_wake(there);
@@ -391,12 +427,13 @@ void dispatcher_come_back(struct processor *here) {
 /* In a tree: the thread and all schedulers above it, in the frame in which they are RUNNING. */
 static void give_up_all(struct dispatcher_thread *turn, uint16_t frame) {
     struct processor *here = processor_here();
+    bool saw_own = here->sees == here->frame;
     uint16_t sees = here->sees;
     here->sees = frame;
     if (dispatcher_is_runnable(turn))
         dispatcher_switch_out(turn);
     dispatcher_give_up(turn);
-    here->sees = sees;
+    here->sees = saw_own ? here->frame : sees; /* it is given one if the policy had to go and had nodes */
 }
 
 struct processor *dispatcher_runner_of(uint16_t frame) {
@@ -461,7 +498,11 @@ void dispatcher_give_out_frames(void) {
             give_frame(frame);
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
-        move_to(one, one->frame == NOBODY ? take_frame() : one->frame);
+        bool sees_own = one->sees == one->frame; /* else it is about to end what is RUNNING in another */
+        if (one->frame == NOBODY)
+            one->frame = take_frame();
+        if (sees_own)
+            one->sees = one->frame;
     }
 }
 
@@ -547,7 +588,7 @@ static struct processor *some_sleeper(void) {
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
         const struct node *node = one->scheduler->node;
-        bool busy = UNLIKELY(node != NULL) && dispatcher.frames[node->frame].turn && dispatcher.poller;
+        bool busy = UNLIKELY(node != NULL) && !dispatcher_instance_for(one) && dispatcher.poller;
         if (one->asleep && !one->parked && !busy && (!sleeper || one != dispatcher.poller))
             sleeper = one;
     }
@@ -660,11 +701,10 @@ static void hand_over(void) {
 }
 
 static bool can_go_on(const struct processor *here) {
-    const struct scheduler *scheduler = here->scheduler;
     if (LIKELY(!dispatcher.root.node))
         return has_work(0);
-    return !dispatcher.frames[scheduler->node->frame].turn &&
-           (scheduler->runnable > 0 ? !scheduler->declined : dispatcher_is_something_to_steal());
+    const struct scheduler *scheduler = dispatcher_instance_for(here);
+    return scheduler && (scheduler->runnable > 0 ? !scheduler->declined : dispatcher_is_something_to_steal());
 }
 
 static void wake_any(void) {
@@ -714,12 +754,9 @@ void dispatcher_several(struct stack *stack, void *top) {
  * turn by that, or with its processor. */
 static void fit(struct processor *here) {
     bool lost = here->over;
-    if (!dispatcher.root.node) {
-        dispatcher_adjust_all();
-        struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
-        lost = lost || (turn && dispatcher_preempted(turn));
-    }
-    if (lost)
+    dispatcher_adjust_all();
+    struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
+    if (lost || (turn && dispatcher_preempted(turn)))
         dispatcher_run(here, here->current, dispatcher_decide(here));
 }
 
@@ -753,7 +790,8 @@ void dispatcher_process(struct processor *processor, int *error_number, struct d
 void dispatcher_unblocked_for_later(void) {
     struct processor *here = processor_here();
     /* It is about to sleep, or was interrupted in that; of those that share the root dispatcher_leave wakes one. */
-    if (UNLIKELY(here->asleep) && here->scheduler->node && dispatcher_ready_at(here->scheduler) > 0)
+    const struct scheduler *instance = UNLIKELY(here->asleep) ? dispatcher_instance_for(here) : NULL;
+    if (instance && dispatcher_ready_at(instance) > 0)
         dispatcher_wake(here);
     if (!here->attends && !here->over)
         dispatcher_come_back(here);

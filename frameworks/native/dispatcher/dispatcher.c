@@ -900,7 +900,7 @@ struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread 
     if (LIKELY(!dispatcher.root.node || asked->parent))                                                                \
         return QUERY((struct scheduler *)asked, query);                                                                \
     int64_t total = 0;                                                                                                 \
-    for (struct scheduler *node = &dispatcher.root; node && dispatcher.root.node; node = node->next)                   \
+    for (struct scheduler *node = &dispatcher.root; node && dispatcher.root.node; node = dispatcher_next_node(node))   \
         total += QUERY(node, query);
 
 int64_t dispatcher_threads_ready(void) {
@@ -919,10 +919,10 @@ static int64_t threads_total(void) {
 }
 
 int64_t dispatcher_threads_total(void) {
-    if (!dispatcher.several || dispatcher.root.node)
-        return threads_total();
     const struct processor *here = processor_here();
     const struct scheduler *asked = here->current->scheduler;
+    if (!dispatcher.several || (dispatcher.root.node && !asked->parent))
+        return threads_total();
     int64_t running = asked->parent ? dispatcher_running_under(asked) : dispatcher.running;
     return threads_total() + running - (dispatcher_member(asked, here->turn) != NULL);
 }

@@ -9,7 +9,7 @@ static void begin(struct scheduler *root);
 const struct catapults_stop *dispatcher_restart(void) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    struct scheduler *root = &dispatcher.root, *next = root->node ? NULL : root->next;
+    struct scheduler *root = &dispatcher.root, *next = root->next;
     uint32_t held = self->held;
     *here = (struct processor){.error_number = here->error_number,
                                .exceptions = here->exceptions,
@@ -37,7 +37,7 @@ const struct catapults_stop *dispatcher_restart(void) {
     while (next && !stop) {
         struct scheduler *scheduler = next;
         next = scheduler->next;
-        if (scheduler->leaving)
+        if (scheduler->leaving || !scheduler->parent) /* or an instance of the root's policy */
             continue;
         dispatcher_clear(scheduler->instance, scheduler->policy->instance_size);
         void *instance = scheduler->instance == scheduler->builtin ? NULL : scheduler->instance;

@@ -12,6 +12,10 @@
  *
  * A thread whose processor has departed is in no instance. It is placed at once if it can run, and else when what it
  * waits for has happened: it is "homeless" until then.
+ *
+ * In a hierarchy this is the root. Schedulers under it are threads to it, each as many as it can use processors
+ * (records.c): each of these records is in one of the instances, which is its `scheduler`, and is placed and stolen as
+ * threads are. `parent` is the first instance, for all of them.
  */
 #include "catapults/list.h"
 #include "dispatcher/raise_loaded.h"
@@ -50,7 +54,7 @@ static void set_property(struct node *node, const char *name, int64_t value) {
 
 /* The policy is told how much is to be done where, before it decides about that. */
 static void tell_loads(void) {
-    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = dispatcher_next_node(scheduler)) {
         if (scheduler->node->load == scheduler->runnable)
             continue;
         scheduler->node->load = scheduler->runnable;
@@ -124,6 +128,37 @@ static const struct catapults_stop *come(struct processor *processor, void *memo
     return arrive(scheduler, event);
 }
 
+/* ---- Records of schedulers under it ------------------------------------------------------------------------------ */
+
+/* That have not ended. */
+static struct dispatcher_thread *first_record_from(struct scheduler *child, struct dispatcher_thread *record) {
+    for (;;) {
+        for (; record; record = record->newer)
+            if (record->state != THREAD_ENDED)
+                return record;
+        do
+            child = child->next;
+        while (child && child->parent != &dispatcher.root);
+        if (!child)
+            return NULL;
+        record = &child->record;
+    }
+}
+
+static struct dispatcher_thread *first_record(void) { return first_record_from(&dispatcher.root, NULL); }
+
+static struct dispatcher_thread *next_record(struct dispatcher_thread *record) {
+    return first_record_from(scheduler_of(record), record->newer);
+}
+
+/* It rests, until it is needed (records.c). */
+static void leave_home(struct dispatcher_thread *record) {
+    record->policy.container = 0;
+    record->state = THREAD_SUSPENDED;
+    record->homeless = true;
+    dispatcher.homeless++;
+}
+
 void dispatcher_node_arrives(struct processor *processor, void *memory) {
     const char *event;
     const struct catapults_stop *stop = come(processor, memory, &event);
@@ -148,9 +183,15 @@ const struct catapults_stop *dispatcher_nodes_begin(const struct catapults_polic
 
 static struct dispatcher_thread *runs_here(void) { return processor_here()->over ? NULL : dispatcher_running(); }
 
+/* Its turn is over first if that is of a scheduler below: the instance hears of that. */
 void dispatcher_node_departs(struct processor *processor) {
     struct scheduler *scheduler = processor->scheduler, *previous = &dispatcher.root;
     struct node *node = scheduler->node;
+    const struct dispatcher_thread *turn = dispatcher.frames[node->frame].turn;
+    if (turn && turn->scheduler->parent)
+        dispatcher_end_turn(node->frame);
+    if (UNLIKELY(!scheduler->node))
+        return; /* the policy had to go for what it was told */
     tell_loads();
     tell(scheduler, true); /* what has passed until now is still charged */
     const struct catapults_stop *stop = raise(dispatcher.root.handlers.departure, &node->policy);
@@ -174,36 +215,52 @@ void dispatcher_node_departs(struct processor *processor) {
         thread->homeless = true;
         dispatcher.homeless++;
     }
+    for (struct dispatcher_thread *record = first_record(); record; record = next_record(record))
+        if (record->scheduler == scheduler && !record->homeless)
+            leave_home(record);
     scheduler->runnable = 0;
     scheduler->node = NULL;
     if (dispatcher.frames[node->frame].turn)
         dispatcher_end_turn(node->frame);
 }
 
+static void forget_node(struct scheduler *instance) {
+    instance->node = NULL;
+    instance->shared = NULL;
+    instance->timeouts = NULL;
+    instance->timed = false;
+}
+
+static void move_in_with_root(struct dispatcher_thread *member) {
+    member->scheduler = &dispatcher.root;
+    member->homeless = false;
+    dispatcher.root.runnable += dispatcher_is_runnable(member);
+}
+
 void dispatcher_nodes_end(void) {
-    struct scheduler *root = &dispatcher.root, *next = root->next;
-    for (struct scheduler *node = root; node; node = node->next) {
-        node->node = NULL;
-        node->shared = NULL;
-        node->timeouts = NULL;
-        node->timed = false;
+    struct scheduler *root = &dispatcher.root, *last = root;
+    for (struct scheduler *scheduler = root->next; scheduler; scheduler = scheduler->next) {
+        if (!scheduler->node) {
+            last->next = scheduler;
+            last = scheduler;
+            continue;
+        }
+        forget_node(scheduler);
+        scheduler->policy = &dispatcher_builtin; /* nobody is in a container of the old one */
     }
-    for (struct scheduler *node = next; node; node = node->next)
-        node->policy = &dispatcher_builtin; /* nobody is in a container of the old one */
-    root->next = NULL;
+    forget_node(root);
+    last->next = NULL;
+    dispatcher.last = last;
     root->runnable = 0;
-    dispatcher.last = root;
     dispatcher.homeless = 0;
-    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
-        if (thread->scheduler->lent_only)
-            continue; /* it is under no policy */
-        thread->scheduler = root;
-        thread->homeless = false;
-        root->runnable += dispatcher_is_runnable(thread);
-    }
+    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        if (!thread->scheduler->parent && !thread->scheduler->lent_only) /* else it is under no policy */
+            move_in_with_root(thread);
+    for (struct dispatcher_thread *record = first_record(); record; record = next_record(record))
+        move_in_with_root(record);
     processor_here()->scheduler = root;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++)
-        dispatcher.processors[i]->scheduler = root;
+        dispatcher.processors[i]->scheduler = dispatcher.processors[i]->serves = root;
     if (dispatcher.several)
         dispatcher_give_out_frames();
 }
@@ -221,7 +278,7 @@ static struct catapults_list *sent(void) {
 /* Where the least is to be done, of the processors that the thread is bound to if one of them is there, or of all. */
 static struct scheduler *least(uint64_t bound) {
     struct scheduler *one = NULL;
-    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = dispatcher_next_node(scheduler)) {
         uint32_t number = scheduler->node->policy.number;
         bool fits = !bound || (number < 64 && (bound >> number & 1));
         if (fits && (!one || scheduler->runnable < one->runnable))
@@ -267,6 +324,14 @@ static struct scheduler *where(struct dispatcher_thread *thread, struct schedule
     return there;
 }
 
+/* Where what is RUNNING is so; NULL: nothing is. */
+static struct scheduler *instance_of(const struct dispatcher_thread *runs) {
+    const struct dispatcher_thread *member = runs, *next;
+    while (member && (next = dispatcher_above(member)))
+        member = next;
+    return member && member->scheduler->node ? member->scheduler : NULL;
+}
+
 static void enter(struct dispatcher_thread *thread, struct scheduler *scheduler) {
     thread->scheduler = scheduler;
     scheduler->runnable++;
@@ -277,7 +342,8 @@ static void leave(struct dispatcher_thread *thread) { thread->scheduler->runnabl
 struct scheduler *dispatcher_place(struct dispatcher_thread *thread, struct scheduler *scheduler,
                                    const struct dispatcher_thread *runs) {
     leave(thread); /* it is none of the load yet */
-    struct scheduler *to = where(thread, runs && runs->scheduler->node ? runs->scheduler : scheduler, runs);
+    struct scheduler *creators = instance_of(runs), *usual = creators ? creators : scheduler;
+    struct scheduler *to = where(thread, thread->is_scheduler ? NULL : usual, runs);
     if (to)
         enter(thread, to);
     return to;
@@ -331,7 +397,7 @@ void dispatcher_place_homeless(void) {
 static struct scheduler *next_by_load(const struct scheduler *before) {
     struct scheduler *most = NULL;
     bool passed = !before;
-    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = dispatcher_next_node(scheduler)) {
         bool behind =
             !before || scheduler->runnable < before->runnable || (scheduler->runnable == before->runnable && passed);
         passed = passed || scheduler == before;
@@ -347,6 +413,9 @@ static bool has_for(const struct scheduler *thief, const struct scheduler *victi
     for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
         if (thread->scheduler == victim && thread != turn && !thread->homeless && dispatcher_is_runnable(thread) &&
             can_have(thief, thread))
+            return true;
+    for (struct dispatcher_thread *record = first_record(); record; record = next_record(record))
+        if (record->scheduler == victim && record->state == SCHEDULER_RUNNABLE && taken_from(record))
             return true;
     return false;
 }
@@ -400,7 +469,7 @@ bool dispatcher_steal(struct scheduler *thief) {
 bool dispatcher_is_something_to_steal(void) {
     if (!dispatcher.root.handlers.steal || dispatcher.nothing_to_steal)
         return false;
-    for (const struct scheduler *victim = &dispatcher.root; victim; victim = victim->next) {
+    for (const struct scheduler *victim = &dispatcher.root; victim; victim = dispatcher_next_node(victim)) {
         const struct processor *processor = victim->node->processor;
         bool soon = (processor->asleep || processor->woken) && !dispatcher.frames[victim->node->frame].turn;
         if (dispatcher_ready_at(victim) > soon)
@@ -411,20 +480,34 @@ bool dispatcher_is_something_to_steal(void) {
 
 /* ---- What other processors see to -------------------------------------------------------------------------------- */
 
+/* Who is to ask the instance, in which nothing is RUNNING: see dispatcher_instance_for. */
+static struct processor *server_of(const struct scheduler *scheduler) {
+    struct processor *one = scheduler->node->processor;
+    for (uint32_t i = 0; i < dispatcher.processors_count && one->frame != NOBODY; i++) {
+        const struct dispatcher_thread *turn = dispatcher.frames[one->frame].turn;
+        if (!turn || !turn->scheduler->parent)
+            break;
+        one = dispatcher.processors[one->frame - 1];
+    }
+    return one;
+}
+
 void dispatcher_notice(struct scheduler *scheduler) {
     struct processor *here = processor_here(), *there = scheduler->node->processor;
     uint16_t frame = scheduler->node->frame;
     dispatcher.nothing_to_steal = false;
     const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
-    if (turn && here->frame != frame && taken_from(turn)) {
+    /* In a frame where it raises events whoever does that looks at the turn afterwards. */
+    if (turn && here->frame != frame && here->sees != frame && dispatcher_is_taken(turn)) {
         dispatcher_end_turn(frame); /* which comes here again */
         return;
     }
     if (dispatcher_ready_at(scheduler) <= 0)
         return;
     if (!turn) {
-        if (there != here && there->asleep)
-            dispatcher_wake(there);
+        struct processor *server = server_of(scheduler);
+        if (server != here && server->asleep)
+            dispatcher_wake(server);
         return;
     }
     struct processor *runner = there->frame == frame ? there : dispatcher_runner_of(frame); /* NULL: it waits for one */

@@ -46,9 +46,11 @@ struct processor {
     /* Where there are several: see decide.c, frames.c. */
     uint32_t number;                       /* the place in dispatcher.processors */
     struct scheduler *scheduler;           /* which is asked: the root, or the instance for this one */
+    struct scheduler *serves;              /* which was asked last: that, or the instance for another: see decide.c */
     int32_t decisions;                     /* until the world outside is attended to */
     uint16_t frame;                        /* of its turn; NOBODY: it has none, and a node (nodes.c) */
     uint16_t sees;                         /* the frame in which it raises events: `frame`, but for a moment */
+    uint32_t put_back;                     /* turns in a row that were given back since they are to run elsewhere */
     bool parked;                           /* it is to take no more turns than those that must be taken here */
     bool over;                             /* another processor's event has ended its turn */
     bool anew;                             /* or what another runs on it: see dispatcher_look_at_turns */

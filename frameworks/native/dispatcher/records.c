@@ -12,15 +12,25 @@
  * How many are RUNNING is not counted but looked up: one that is RUNNABLE and in no READY container. So it counts as
  * READY as soon as the parent's policy has taken the processor from it, though what is RUNNING for it has yet to give
  * up; it may even be suspended before that.
+ *
+ * If the parent's policy has an instance for each processor (nodes.c), each record is in one of them. One that is to be
+ * READY is, if there is such a one, in an instance that has nothing to run; if there is none, a further record is
+ * introduced, which the policy places, as long as there are fewer than processors.
  */
 #include "dispatcher/raise_loaded.h"
 #include "dispatcher/state.h"
 
 /* Of the records of a scheduler. */
 struct count {
-    int64_t running, ready;
+    int64_t running, ready, at_rest;
     struct dispatcher_thread *one_ready, *one_at_rest; /* of each, if there is one */
 };
+
+/* Of a record at rest: nothing keeps it from running at once where it is. */
+static bool is_near(const struct dispatcher_thread *record) {
+    return LIKELY(!dispatcher.root.node) || record->homeless || !record->scheduler->node ||
+           record->scheduler->runnable == 0;
+}
 
 static struct count count(struct scheduler *scheduler, const struct dispatcher_thread *except) {
     struct count of = {0};
@@ -28,7 +38,8 @@ static struct count count(struct scheduler *scheduler, const struct dispatcher_t
         if (record == except || record->state == THREAD_ENDED)
             continue;
         if (record->state != SCHEDULER_RUNNABLE) {
-            if (!of.one_at_rest)
+            of.at_rest++;
+            if (!of.one_at_rest || (is_near(record) && !is_near(of.one_at_rest)))
                 of.one_at_rest = record;
         } else if (taken_from(record)) {
             of.ready++;
@@ -69,16 +80,25 @@ static bool introduce_another(struct scheduler *scheduler, const struct dispatch
         return false;
     while (last->newer)
         last = last->newer;
-    struct dispatcher_thread *next_spare = record->newer;
-    last->newer = record; /* before it is introduced: if the policy has to go, it is among what goes on */
+    scheduler->spare = record->newer; /* what is told now may introduce more of them */
+    last->newer = record;             /* if the policy has to go, it is among what goes on */
     if (dispatcher_introduce(scheduler, record, runs)) {
         last->newer = NULL;
-        record->newer = next_spare;
+        dispatcher_give_record(scheduler, record);
         scheduler->refused_by = policy;
         return false;
     }
-    scheduler->spare = next_spare;
     return true;
+}
+
+/* Whether a record that the policy has yet to place may find a processor that has nothing to run. */
+static bool is_one_better(const struct count *now) {
+    if (now->running + now->ready + now->at_rest >= (int64_t)dispatcher.active)
+        return false;
+    for (const struct scheduler *node = &dispatcher.root; node; node = dispatcher_next_node(node))
+        if (node->runnable == 0)
+            return true;
+    return false;
 }
 
 bool dispatcher_adjust_only(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
@@ -89,9 +109,13 @@ bool dispatcher_adjust_only(struct scheduler *scheduler, const struct dispatcher
             dispatcher_raise_at_parent(now.one_ready, THREAD_SUSPENDED, runs);
         else if (now.ready >= least(scheduler, now.running))
             break;
+        else if (now.one_at_rest && is_near(now.one_at_rest))
+            dispatcher_raise_at_parent(now.one_at_rest, SCHEDULER_RUNNABLE, runs);
+        else if ((!now.one_at_rest || is_one_better(&now)) && introduce_another(scheduler, runs))
+            ;
         else if (now.one_at_rest)
             dispatcher_raise_at_parent(now.one_at_rest, SCHEDULER_RUNNABLE, runs);
-        else if (!introduce_another(scheduler, runs))
+        else
             break;
         changed = true;
     }

@@ -20,11 +20,13 @@ static const struct catapults_stop *replace_nodes(const struct catapults_policy 
                                                   void *const *nodes, char *parts);
 
 /* Either the old policy or the new one has an instance for each processor. */
-static bool are_nodes(const struct catapults_policy *policy) { return dispatcher.root.node || policy->shared_size; }
+static bool are_nodes(const struct scheduler *scheduler, const struct catapults_policy *policy) {
+    return scheduler->node || policy->shared_size;
+}
 
 bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapults_policy *policy,
                          unsigned long *parts) {
-    if (UNLIKELY(are_nodes(policy)))
+    if (UNLIKELY(are_nodes(scheduler, policy)))
         return have_room_for_nodes(policy, parts);
     bool has = true;
     *parts = scheduler->policy->thread_size; /* for a thread as new ones are */
@@ -37,7 +39,7 @@ bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapul
 
 const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, const struct catapults_policy *policy,
                                                 void *instance, void *const *nodes, void *parts) {
-    if (UNLIKELY(are_nodes(policy)))
+    if (UNLIKELY(are_nodes(scheduler, policy)))
         return replace_nodes(policy, instance, nodes, parts);
     unsigned long size = scheduler->policy->thread_size;
     tell(scheduler, true);                      /* what has passed until now is still charged */
@@ -267,7 +269,7 @@ static void end_all_turns(void) {
             one->turns_first->turn_waits = false;
         one->frame = one->sees = NOBODY;
         if (!dispatcher.root.node)
-            one->scheduler = &dispatcher.root;
+            one->scheduler = one->serves = &dispatcher.root;
         if (one == here || one->current == &one->idle)
             continue;
         one->over = true;

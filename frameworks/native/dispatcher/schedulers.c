@@ -54,6 +54,8 @@ const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, s
         dispatcher_clock_adopt(record);
     if (dispatcher.host->scheduler_adopted)
         dispatcher.host->scheduler_adopted(record);
+    if (UNLIKELY(parent->node != NULL) && !(parent = dispatcher_place(record, parent, runs)))
+        return NULL;
     const struct catapults_stop *stop = RAISE(parent, newthread, &record->policy);
     if (UNLIKELY(stop)) {
         if (stop->why == CATAPULTS_STOP_FAIL) {
@@ -65,6 +67,7 @@ const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, s
     TRACE(TRACE_NEW, record, 0);
     if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_record_name(record, record->below->name ? record->below->name : "");
+    dispatcher_noticed(record->scheduler);
     return NULL;
 }
 
@@ -111,7 +114,7 @@ static bool has_records(const struct scheduler *scheduler) {
 }
 
 void dispatcher_end(struct dispatcher_thread *record) {
-    struct scheduler *scheduler = scheduler_of(record), *parent = scheduler->parent;
+    struct scheduler *scheduler = scheduler_of(record), *parent = record->scheduler;
     record->state = THREAD_ENDED;
     parent->runnable--;
     bool last = !has_records(scheduler);
@@ -160,15 +163,19 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
     if (to->consumed)
         dispatcher_clock_adopt(thread);
     dispatcher.host->adopted(thread);
-    const struct catapults_stop *stop = RAISE(to, newthread, &thread->policy);
+    to->runnable++;
+    const struct catapults_stop *stop = NULL;
+    if (LIKELY(!to->node) || (to = dispatcher_place(thread, to, above)))
+        stop = RAISE(to, newthread, &thread->policy);
     if (stop && stop->why == CATAPULTS_STOP_FAIL) {
+        to->runnable--;
         copy(&thread->policy, room, thread->room);
         thread->scheduler = from;
         return stop;
     }
-    to->runnable++;
     if (UNLIKELY(stop))
         dispatcher_contain(to, "newthread", stop, NULL, above);
+    to = thread->scheduler; /* another instance, or that of a policy that had to go */
 
     exchange(&thread->policy, room, thread->room);
     thread->scheduler = from;
@@ -182,6 +189,7 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
     thread->scheduler = to;
     thread->via = 0;
     thread->state = THREAD_RUNNABLE;
+    dispatcher_noticed(to);
     dispatcher_gained(to, NULL);
     TRACE(TRACE_SWITCHED_OUT, thread, 0);
     return NULL;

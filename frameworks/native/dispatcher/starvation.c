@@ -14,9 +14,22 @@ static bool runs(const struct dispatcher_thread *thread) {
     return dispatcher.several && (thread->runs_in != NOBODY || dispatcher_frame_of(thread) != NOBODY);
 }
 
+/* In which instance of the root's policy it, or a scheduler above it, is READY first; NULL: there is one for all. */
+static struct node *node_of(const struct dispatcher_thread *thread) {
+    struct scheduler *scheduler = thread->scheduler;
+    if (LIKELY(!dispatcher.root.node) || !scheduler->parent)
+        return scheduler->node;
+    while (scheduler->parent->parent)
+        scheduler = scheduler->parent;
+    for (const struct dispatcher_thread *record = &scheduler->record; record; record = record->newer)
+        if (record->state == SCHEDULER_RUNNABLE && taken_from(record))
+            return record->scheduler->node;
+    return NULL;
+}
+
 /* Where it is there have been decisions enough. */
 static bool was_left_out(const struct dispatcher_thread *thread) {
-    const struct node *node = thread->scheduler->node;
+    const struct node *node = node_of(thread);
     return !node || !dispatcher.several || node->decisions >= node->enough;
 }
 
@@ -36,8 +49,9 @@ void dispatcher_look_for_starving(int64_t now) {
             continue;
         thread->state = THREAD_MARKED;
         marked++;
-        if (thread->scheduler->node)
-            thread->scheduler->node->enough += 2;
+        struct node *node = node_of(thread);
+        if (node)
+            node->enough += 2;
     }
     dispatcher.marked = now;
     dispatcher.decisions = 0;

@@ -132,11 +132,8 @@ void dispatcher_contain(struct scheduler *scheduler, const char *event, const st
 /* ---- The tree: tree.c. None of it is needed while there is only the root
  * ---------------------------------------------- */
 
-/* What the root dispatched is no thread that can run: goes down to one that can, and waits until there is one. Sets
- * `turn`; returns who runs on it. */
-struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *dispatched);
-
-/* The same of what another scheduler dispatched, after those above it. */
+/* What a scheduler dispatched, after those above it, is no thread that can run: goes down to one that can, and waits
+ * until there is one. Sets `turn`; returns who runs on it. */
 struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct scheduler *scheduler,
                                                   struct catapults_thread *dispatched);
 
@@ -213,7 +210,7 @@ struct dispatcher_thread *dispatcher_record_to_ask_for(struct scheduler *schedul
 /* Which of its scheduler's records it is. */
 uint16_t dispatcher_number_of(const struct dispatcher_thread *record);
 
-/* What is RUNNING, or READY, under a scheduler that is not the root. */
+/* How many of its records are RUNNING. */
 int64_t dispatcher_running_under(const struct scheduler *scheduler);
 
 /* The turn, which is RUNNING, begins (1) or ceases (-1) to wait for a processor. */
@@ -289,6 +286,14 @@ void dispatcher_several_prepare(struct processor *first);
 /* Whose turn it is on this one, whose last turn is over: `turn`. Returns who runs on it, or `idle`. */
 struct dispatcher_thread *dispatcher_decide(struct processor *here);
 
+/* Of a policy with nodes: the instance after this one, which is in the list of all schedulers with the others. */
+static inline struct scheduler *dispatcher_next_node(const struct scheduler *node) {
+    struct scheduler *next = node->next;
+    while (next && !next->node)
+        next = next->next;
+    return next;
+}
+
 /* How many are READY in the instance. */
 static inline int64_t dispatcher_ready_at(const struct scheduler *scheduler) {
     if (UNLIKELY(scheduler->node != NULL))
@@ -301,7 +306,8 @@ static inline int64_t dispatcher_ready_at(const struct scheduler *scheduler) {
 /* The same of all instances, of the policy that the root has. */
 static inline int64_t dispatcher_ready(void) {
     int64_t runnable = 0;
-    for (const struct scheduler *node = dispatcher.root.node ? &dispatcher.root : NULL; node; node = node->next)
+    for (const struct scheduler *node = dispatcher.root.node ? &dispatcher.root : NULL; node;
+         node = dispatcher_next_node(node))
         runnable += node->runnable;
     return (dispatcher.root.node ? runnable : dispatcher.root.runnable) - dispatcher.running;
 }
@@ -356,12 +362,12 @@ void dispatcher_place_homeless(void);
 /* It has another policy now: there is one instance for all. */
 void dispatcher_nodes_end(void);
 
-/* Of a thread that is new and enrolled under `scheduler`: the instance that it is to be in; NULL: the policy is out,
- * and has been seen to. */
+/* Of a thread, or the record of a scheduler, that is new, RUNNABLE and under `scheduler`, an instance: that which it is
+ * to be in; NULL: the policy is out, and has been seen to. */
 struct scheduler *dispatcher_place(struct dispatcher_thread *thread, struct scheduler *scheduler,
                                    const struct dispatcher_thread *runs);
 
-/* The thread, which is homeless and RUNNABLE, goes on somewhere. */
+/* The thread, or the record of a scheduler, which is homeless and RUNNABLE, goes on somewhere. */
 void dispatcher_place_anew(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
 /* The instance has nothing to run: asks the others. False: they gave nothing, or the policy is out. */
@@ -420,6 +426,10 @@ static inline void dispatcher_step_back(struct processor *here) {
 
 /* The same, at an instant, while a thread is RUNNING: it may be READY afterwards. */
 void dispatcher_look(int64_t now);
+
+/* Which instance of a policy with nodes the processor is to ask: its own; while a turn of a scheduler below runs there,
+ * on another processor, that one's. NULL: none. */
+struct scheduler *dispatcher_instance_for(const struct processor *here);
 
 /* Has the processor interrupted if there is a reason: see quantum.c. */
 void dispatcher_arm(struct processor *here);

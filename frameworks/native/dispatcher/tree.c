@@ -40,10 +40,6 @@ struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, c
 
 /* ---- Down -------------------------------------------------------------------------------------------------------- */
 
-struct dispatcher_thread *dispatcher_descend(struct processor *here, struct catapults_thread *t) {
-    return dispatcher_descend_from(here, here->scheduler, t);
-}
-
 struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct scheduler *scheduler,
                                                   struct catapults_thread *t) {
     struct dispatcher_thread *end, *record = NULL; /* for which what `scheduler` dispatches is RUNNING */
@@ -88,7 +84,7 @@ struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct
             dispatcher_contain(scheduler, "schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
         }
         if (UNLIKELY(dispatcher.several) && !scheduler->parent) {
-            scheduler = here->scheduler; /* the root, if the policy has just lost its nodes */
+            scheduler = here->serves; /* the root, if the policy has just lost its nodes */
             if (dispatcher_ready_at(scheduler) == 0)
                 return NULL;
         } else if (scheduler->runnable == 0) {
@@ -211,10 +207,10 @@ static struct dispatcher_thread *asked_for_next(const struct dispatcher_thread *
 bool dispatcher_ask_for(struct dispatcher_thread *thread, const struct dispatcher_thread *turn) {
     if (thread == turn || !dispatcher_is_runnable(thread))
         return false;
-    if (UNLIKELY(dispatcher.root.node != NULL) && thread->scheduler != turn->scheduler)
-        return false; /* it is the next of another processor */
     struct dispatcher_thread *member;
     for (member = thread; member; member = asked_for_next(member, turn)) {
+        if (UNLIKELY(member->scheduler->node != NULL) && !dispatcher_member(member->scheduler, turn))
+            return false; /* it is the next of another processor */
         /* It is RUNNING on another processor; or somebody is asked for there: a decision comes before the next request.
          */
         if (UNLIKELY(dispatcher.several) && (!taken_from(member) || member->scheduler->asked_for))
@@ -258,6 +254,11 @@ void dispatcher_raise_at_parent(struct dispatcher_thread *record, enum dispatche
     const struct catapults_stop *stop;
     const char *event;
     record->state = (uint8_t)state;
+    if (UNLIKELY(record->homeless)) {
+        TRACE(TRACE_RESUMED, record, 0);
+        dispatcher_place_anew(record, runs);
+        return;
+    }
     parent->runnable += state == SCHEDULER_RUNNABLE ? 1 : -1;
     if (state == THREAD_BLOCKED) {
         event = "block.scheduler";
@@ -279,6 +280,7 @@ void dispatcher_raise_at_parent(struct dispatcher_thread *record, enum dispatche
     }
     if (UNLIKELY(stop))
         dispatcher_contain(parent, event, stop, NULL, runs);
+    dispatcher_noticed(record->scheduler);
 }
 
 static inline __attribute__((always_inline)) void switch_out(struct dispatcher_thread *member) {

@@ -147,9 +147,9 @@ static struct {
 static int tree_count;
 static int root_policy; /* its place in `policies` */
 
-/* What adding a scheduler may say: nodes are for a root that is alone. */
+/* What adding a scheduler may say: nodes are for the root. */
 static bool is_answer_to_add(int error, int policy) {
-    if (with_nodes[policy] || with_nodes[root_policy])
+    if (with_nodes[policy])
         return error == ENOTSUP || error == ENOMEM;
     return error == 0 || error == EAGAIN || error == ENOMEM;
 }
@@ -731,7 +731,7 @@ static void replace_one(struct worker *self) {
     catapults_scheduler_t scheduler = any_scheduler(self);
     int which = any(self, policies_count);
     int error = catapults_policy_replace(scheduler, policies[which]);
-    if ((with_nodes[which] || with_nodes[root_policy]) && tree_count > 0)
+    if (scheduler ? with_nodes[which] : (with_nodes[which] || with_nodes[root_policy]) && tree_count > 0)
         require(error == ENOTSUP || error == ENOMEM);
     else
         require(error == 0 || error == EAGAIN || error == ENOSPC || error == ENOMEM);
@@ -805,6 +805,8 @@ static void run(uint64_t seed) {
     signal(SIGALRM, lost);
     alarm(PATIENCE);
     root_policy = any(&self, policies_count);
+    for (bool nodes = any(&self, 4) == 0; nodes && !with_nodes[root_policy];) /* few have them */
+        root_policy = any(&self, policies_count);
     const char *policy = policies[root_policy];
     struct catapults_options options = {.processors = 2 + any(&self, 4),
                                         .policy = policy,

@@ -151,7 +151,7 @@ static int load(const char *path, const char *file, bool nodes, const struct cat
         return EINVAL;
     }
     if (!nodes && policy->shared_size) {
-        runtime_report("the policy %s has an instance for each node: it can only be that of the root, alone", file);
+        runtime_report("the policy %s has an instance for each node: it can only be that of the root", file);
         dlclose(object);
         return ENOTSUP;
     }
@@ -220,7 +220,7 @@ static const char *unusable(const struct catapults_hierarchy *hierarchy, char *t
         if (!catapults_has_text(&object, node->name) || !has_parameters(&object, node) ||
             (i == 0 ? node->parent != 0 : node->parent >= i))
             return "its description is damaged";
-        const char *wrong = unusable_policy(node->policy, false, text, size);
+        const char *wrong = unusable_policy(node->policy, i == 0, text, size);
         if (wrong)
             return wrong;
     }

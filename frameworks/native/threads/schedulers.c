@@ -69,8 +69,6 @@ const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler) {
 int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapults_scheduler_attributes *attributes) {
     if (!runtime.started)
         return EPERM;
-    if (dispatcher_policy()->shared_size)
-        return ENOTSUP;
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
     if (!attributes->name || !*attributes->name || strlen(attributes->name) >= CATAPULTS_NAME_SIZE)
@@ -266,13 +264,20 @@ static int replace_in(struct catapults_scheduler *scheduler, const struct catapu
     return error;
 }
 
+/* There are no schedulers under the root; its policy may have several instances. */
+static bool is_alone(void) {
+    for (const struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one))
+        if (one->host != &scheduler_root)
+            return false;
+    return true;
+}
+
 static int replace(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
                    const char **refusal) {
-    const struct scheduler *next = dispatcher_next_scheduler(dispatcher_root());
-    bool alone = scheduler == &scheduler_root && (!next || next->host == &scheduler_root);
-    if ((policy->shared_size || dispatcher_policy()->shared_size) && !alone)
+    bool is_root = scheduler == &scheduler_root;
+    if (is_root && (policy->shared_size || dispatcher_policy()->shared_size) && !is_alone())
         return ENOTSUP;
-    uint32_t count = dispatcher_processors();
+    uint32_t count = is_root ? dispatcher_processors() : 0; /* whose instances are replaced */
     void **nodes = make_nodes(policy), **old = memory_take((count + 1) * sizeof *old);
     struct catapults_scheduler before = *scheduler;
     scheduler->policy = policy;

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! To its parent a scheduler is as many threads, its records, as there are processors: so many of them are READY as it could use.
+//! A root with nodes has an instance for each processor: each of its members, be it a record, is in that of its `home`.
 
 mod books;
 mod chains;
@@ -52,6 +53,7 @@ pub(super) struct Dispatcher<'s, R> {
     default: usize,
     pub(super) events: Events,
     sink: &'s mut dyn Sink,
+    /// The policy of the root has.
     has_nodes: bool,
     /// Of threads and records, by number; the first is that of number 1.
     books: Vec<Book>,
@@ -73,9 +75,8 @@ struct Processor {
     /// The root dispatched nothing: it is asked again when something has happened.
     refused: bool,
     told_idle: bool,
-    /// Of a policy with nodes: how many threads are ready there, and how many there are.
+    /// Of a policy with nodes: how many threads are ready there.
     ready: usize,
-    load: i64,
 }
 
 impl<'s, R: Runner> Dispatcher<'s, R> {
@@ -108,15 +109,24 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
                 self.arrives(processor)?;
                 self.init(0, processor)?;
             }
-            return Ok(());
         }
         for scheduler in 0..self.schedulers.len() {
-            for _ in 0..self.processors.len() {
+            let in_nodes = self.schedulers[scheduler].parent.is_some_and(|parent| self.is_of_nodes(parent));
+            // Further ones are introduced when they are needed: see `adjust`.
+            let records = if in_nodes { 1 } else { self.processors.len() };
+            for _ in 0..records {
                 self.add_record(scheduler)?;
             }
-            self.init(scheduler, 0)?;
+            if !self.is_of_nodes(scheduler) {
+                self.init(scheduler, 0)?;
+            }
         }
         Ok(())
+    }
+
+    /// Whether the scheduler has an instance for each processor.
+    fn is_of_nodes(&self, scheduler: usize) -> bool {
+        self.has_nodes && scheduler == 0
     }
 
     pub(super) fn set_now(&mut self, now: i64) {
@@ -134,11 +144,10 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
 
     /// Whether somebody waits for the processor.
     pub(super) fn someone_waits(&self, processor: usize) -> bool {
-        if self.has_nodes {
-            return self.processors[processor].ready > 0;
-        }
         // Under the scheduler of who runs, or of a scheduler above it.
-        self.schedulers.iter().any(|scheduler| scheduler.ready > 0)
+        let others = usize::from(self.has_nodes);
+        let at_node = self.has_nodes && self.processors[processor].ready > 0;
+        at_node || self.schedulers.iter().skip(others).any(|scheduler| scheduler.ready > 0)
     }
 
     pub(super) fn hears_ticks(&self) -> bool {
@@ -182,7 +191,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         for (name, value) in values {
             self.schedulers[under].runner.set_of(thread, name, *value);
         }
-        let on = if self.has_nodes { self.place(thread, processor)? } else { processor };
+        let on = if self.is_of_nodes(under) { self.place(thread, Some(processor))? } else { processor };
         self.book(thread).home = on;
         match self.raised(under, on, self.events.newthread, &[thread]) {
             Err(Stop::Fail { reason, line }) => {
@@ -193,7 +202,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             Err(stop) => return Err(self.out(self.events.newthread, stop)),
             Ok(_) => {}
         }
-        self.came(thread);
+        self.gained_ready(thread);
         self.note_moved(on, thread, Kind::New, self.events.newthread);
         self.adjust(under, on)?;
         self.preempted(on, self.events.newthread)?;
@@ -212,7 +221,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     pub(super) fn yields_to(&mut self, processor: usize, thread: ThreadId) -> Done {
         let book = self.book(thread);
         let (ready, home, under) = (book.is_ready(), book.home, book.under);
-        let here = !self.has_nodes || home == processor;
+        let here = !self.is_of_nodes(under) || home == processor;
         let asks = |event: &EventId| ready && here && self.schedulers[under].runner.handles(*event);
         if let Some(event) = self.events.set_next.filter(asks) {
             self.raise(under, processor, event, &[thread])?;
@@ -263,7 +272,6 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         self.raise(self.under(turn), processor, self.events.exit, &[turn])?;
         self.note_moved(processor, turn, Kind::Exited, self.events.exit);
-        self.processors[processor].load -= 1;
         self.vacate(processor, false)?;
         self.rouse_all(turn)?;
         self.forget(turn);
@@ -316,9 +324,9 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let Some(tick) = self.events.tick else { return Ok(()) };
         for member in self.way_up(processor) {
             let under = self.under(member);
-            let waits =
-                if self.has_nodes { self.processors[processor].ready > 0 } else { self.schedulers[under].ready > 0 };
-            if waits && self.schedulers[under].runner.handles(tick) && !self.is_taken(member) {
+            let ready =
+                if self.is_of_nodes(under) { self.processors[processor].ready } else { self.schedulers[under].ready };
+            if ready > 0 && self.schedulers[under].runner.handles(tick) && !self.is_taken(member) {
                 self.raise(under, processor, tick, &[member])?;
             }
         }
@@ -327,20 +335,27 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
 
     /// The instant at which a timer of a policy expires next.
     pub(super) fn next_timeout(&mut self) -> Option<i64> {
-        if !self.has_nodes {
-            return self
-                .schedulers
-                .iter()
-                .filter_map(|one| one.runner.next_timeout())
-                .map(|(instant, ..)| instant)
-                .min();
+        let mut first = None;
+        for (scheduler, place) in self.instances() {
+            let next = self.next_timeout_of(scheduler, place).map(|(instant, ..)| instant);
+            first = first.min(next).or(first).or(next);
         }
-        let root = &mut self.schedulers[0].runner;
-        let instants = (0..self.processors.len()).filter_map(|processor| {
-            root.enter(processor);
-            root.next_timeout().map(|(instant, ..)| instant)
-        });
-        instants.min()
+        first
+    }
+
+    fn next_timeout_of(&mut self, scheduler: usize, place: usize) -> Option<(i64, ThreadId, EventId)> {
+        let of_nodes = self.is_of_nodes(scheduler);
+        let runner = &mut self.schedulers[scheduler].runner;
+        if of_nodes {
+            runner.enter(place);
+        }
+        runner.next_timeout()
+    }
+
+    /// Each scheduler, of one with nodes each instance, with its processor.
+    fn instances(&self) -> Vec<(usize, usize)> {
+        let places = |scheduler: usize| if self.is_of_nodes(scheduler) { self.processors.len() } else { 1 };
+        (0..self.schedulers.len()).flat_map(|one| (0..places(one)).map(move |place| (one, place))).collect()
     }
 
     /// Raises the events of timers whose instant has come. Whether some are left, which are armed anew for now again and again.
@@ -348,21 +363,16 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         /// One that is armed anew for an instant that is past shall let the threads run.
         const MOST: usize = 64;
         let mut left = false;
-        let places = if self.has_nodes { self.processors.len() } else { 1 };
-        for (scheduler, place) in (0..self.schedulers.len()).flat_map(|one| (0..places).map(move |place| (one, place)))
-        {
+        for (scheduler, place) in self.instances() {
             for expired in 0..=MOST {
-                if self.has_nodes {
-                    self.schedulers[scheduler].runner.enter(place);
-                }
-                let next = self.schedulers[scheduler].runner.next_timeout();
+                let next = self.next_timeout_of(scheduler, place);
                 let Some((_, member, event)) = next.filter(|(instant, ..)| *instant <= self.now) else { break };
                 if expired == MOST {
                     left = true;
                     break;
                 }
                 let on = self.book(member).turn_on;
-                let processor = on.unwrap_or_else(|| if self.has_nodes { place } else { self.where_told(member) });
+                let processor = on.unwrap_or_else(|| self.where_told(member));
                 self.raise(scheduler, processor, event, &[member])?;
                 self.preempted(processor, event)?;
             }
@@ -378,13 +388,14 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             if self.has_nodes {
                 self.arrives(new)?;
                 self.init(0, new)?;
-            } else {
-                for scheduler in 0..self.schedulers.len() {
-                    self.add_record(scheduler)?;
-                    self.adjust(scheduler, 0)?;
-                }
-                self.preempted(0, self.events.newthread)?;
             }
+            for scheduler in 1..self.schedulers.len() {
+                if !self.schedulers[scheduler].parent.is_some_and(|parent| self.is_of_nodes(parent)) {
+                    self.add_record(scheduler)?;
+                }
+                self.adjust(scheduler, 0)?;
+            }
+            self.preempted(0, self.events.newthread)?;
         }
         while self.processors.len() > count.max(1) {
             self.departs()?;

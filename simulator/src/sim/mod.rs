@@ -129,6 +129,7 @@ fn run<R: policy::Runner>(
     plan: Plan<R>,
     events: policy::Events,
 ) -> Outcome {
+    // If one has, it is the root.
     let has_nodes = deciding.policies().iter().any(|policy| policy.has_nodes());
     let dispatcher = Dispatcher::new(plan, events, has_nodes, scenario.processors as usize, sink);
     let mut world = World::new(scenario, dispatcher, framework);

@@ -3,7 +3,7 @@
 //!
 //! To its parent a scheduler is a thread, with a number of its own: RUNNING while something under it runs, READY while something
 //! under it could, BLOCKED otherwise. What is raised when, and at whom, is what the native runtime does
-//! (`frameworks/native/dispatcher`), and `tests/tests/tree.rs` compares the two. Events have the names that its description gives them.
+//! (`frameworks/native/dispatcher`) on one processor, under policies without nodes, and `tests/tests/tree.rs` compares the two. Events have the names that its description gives them.
 //!
 //! ```text
 //! root ──schedule──► the record of A ──A's schedule──► the record of B ──► … ──► a thread

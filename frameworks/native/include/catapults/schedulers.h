@@ -49,8 +49,8 @@ struct catapults_scheduler_attributes {
 /*
  * Adds a scheduler while the program runs, as Bossa does. Variables that the application has registered are linked with
  * the imports of its policy. EINVAL: the policy cannot be used or a parameter is not one (standard error says why),
- * EEXIST: there is one of that name, EAGAIN: the parent's policy refuses it (catapults_refusal says why), ENOMEM,
- * EPERM: there was no catapults_init. May run other threads.
+ * EEXIST: there is one of that name, EAGAIN: the parent's policy refuses it (catapults_refusal says why), ENOTSUP: the
+ * policy has nodes, which only the root can, ENOMEM, EPERM: there was no catapults_init. May run other threads.
  */
 int catapults_scheduler_add(catapults_scheduler_t *scheduler, const struct catapults_scheduler_attributes *attributes);
 
@@ -81,7 +81,8 @@ int catapults_scheduler_attach(catapults_scheduler_t scheduler);
  * linked where it imports them. `policy`: a shared object; NULL: the built-in FIFO. EAGAIN: the new policy refuses a
  * thread (catapults_refusal says why), and the old one goes on, as if nothing had happened. EINVAL: it cannot be used
  * (standard error says why); ENOSPC: a thread's record has no room for its attributes; ENOMEM; ENOTSUP:
- * the old or the new policy has nodes, and the scheduler is not the root, or not the only one. Runs other threads.
+ * the new policy has nodes, and the scheduler is not the root; or it is, there are others, and the old or the new policy
+ * has nodes. Runs other threads.
  */
 int catapults_policy_replace(catapults_scheduler_t scheduler, const char *policy);
 

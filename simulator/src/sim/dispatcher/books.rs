@@ -14,7 +14,7 @@ pub(super) struct Book {
     pub(super) under: usize,
     /// The scheduler that it is a record of.
     pub(super) scheduler: Option<usize>,
-    /// Of its node, or the last that ran it.
+    /// That of the instance that it is in, or the last that ran it.
     pub(super) home: usize,
     /// On which processor it is RUNNING to its policy.
     pub(super) turn_on: Option<usize>,
@@ -27,7 +27,7 @@ pub(super) struct Book {
     pub(super) to_be_suspended: bool,
     /// Its policy was told `suspend_thread` when it blocked.
     pub(super) set_aside: bool,
-    /// It is on no node: its own has gone.
+    /// It is in no instance: its processor has gone.
     pub(super) homeless: bool,
 }
 
@@ -102,21 +102,10 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.books[thread.0 as usize - 1].under
     }
 
-    /// It is READY where it was not.
-    pub(super) fn came(&mut self, thread: ThreadId) {
-        if self.has_nodes {
-            let home = self.book(thread).home;
-            self.processors[home].load += 1;
-            let load = self.processors[home].load;
-            self.schedulers[0].runner.set_load(home, load);
-        }
-        self.gained_ready(thread);
-    }
-
     pub(super) fn gained_ready(&mut self, thread: ThreadId) {
         let (home, under) = (self.book(thread).home, self.under(thread));
         self.schedulers[under].ready += 1;
-        if self.has_nodes {
+        if self.is_of_nodes(under) {
             self.processors[home].ready += 1;
         }
         self.processors.iter_mut().for_each(|processor| processor.refused = false);
@@ -125,7 +114,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     pub(super) fn lost_ready(&mut self, thread: ThreadId) {
         let (home, under) = (self.book(thread).home, self.under(thread));
         self.schedulers[under].ready -= 1;
-        if self.has_nodes {
+        if self.is_of_nodes(under) {
             self.processors[home].ready -= 1;
         }
     }
@@ -138,7 +127,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Where something is told that no processor did: at one that has nothing to do, or where the thread ran last.
     pub(super) fn where_told(&self, thread: ThreadId) -> usize {
         let home = self.books[thread.0 as usize - 1].home;
-        if self.has_nodes {
+        if self.is_of_nodes(self.under(thread)) {
             return home;
         }
         let home = home.min(self.processors.len() - 1);
@@ -204,7 +193,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         // It is ready, and is counted when its turn is over.
         let leaves = usize::from(matches!(kind, Kind::SwitchedOut | Kind::Preempted));
         let ready = match self.schedulers.as_slice() {
-            _ if self.has_nodes => Some(self.processors[processor].ready + leaves),
+            [_] if self.has_nodes => Some(self.processors[processor].ready + leaves),
             [only] => Some(only.ready + leaves),
             _ => None,
         };

@@ -11,8 +11,22 @@ impl<R: Runner> Dispatcher<'_, R> {
     pub(super) fn arrives(&mut self, processor: usize) -> Done {
         let arrival = self.events.arrival.ok_or_else(|| self.misuse("there is no event `arrival`"))?;
         self.schedulers[0].runner.add_node(processor).map_err(|stop| self.out(arrival, stop))?;
-        self.schedulers[0].runner.set_load(processor, 0);
+        self.tell_loads();
         self.schedulers[0].runner.raise_of_node(arrival, processor).map_err(|stop| self.out(arrival, stop))
+    }
+
+    /// How many threads run or could run at each processor, before the policy decides about that.
+    fn tell_loads(&mut self) {
+        for processor in 0..self.processors.len() {
+            let load = self.load(processor);
+            self.schedulers[0].runner.set_load(processor, load);
+        }
+    }
+
+    pub(super) fn load(&self, processor: usize) -> i64 {
+        let on = &self.processors[processor];
+        let runs = on.turn.is_some() || !on.way.is_empty();
+        i64::try_from(on.ready + usize::from(runs)).unwrap_or(i64::MAX)
     }
 
     /// The last processor goes.
@@ -29,39 +43,50 @@ impl<R: Runner> Dispatcher<'_, R> {
             return (1..self.schedulers.len()).try_for_each(|scheduler| self.adjust(scheduler, 0));
         }
         let departure = self.events.departure.ok_or_else(|| self.misuse("there is no event `departure`"))?;
+        self.tell_loads();
         self.schedulers[0].runner.raise_of_node(departure, last).map_err(|stop| self.out(departure, stop))?;
         self.schedulers[0].ready -= self.processors[last].ready;
+        self.schedulers.iter_mut().skip(1).for_each(|scheduler| scheduler.runner.enter(0));
         self.processors.pop();
-        let there = |(_, book): &(usize, &Book)| book.home == last && book.state != State::None;
+        let there = |(_, book): &(usize, &Book)| {
+            book.under == 0 && book.home == last && book.state != State::None && !book.homeless
+        };
         let numbers: Vec<usize> = self.books.iter().enumerate().filter(there).map(|(index, _)| index).collect();
         for index in numbers {
             let thread = ThreadId(u32::try_from(index + 1).unwrap_or(0));
             let state = self.books[index].state;
             self.schedulers[0].runner.take(thread);
             match state {
+                State::Runnable if self.books[index].scheduler.is_some() => {
+                    // It rests until it is needed.
+                    (self.books[index].state, self.books[index].homeless) = (State::Suspended, true);
+                }
                 State::Runnable | State::Lending => self.comes_back(thread, state, Kind::Resumed)?,
                 State::Blocked | State::Suspended => self.books[index].homeless = true,
                 State::None => {}
             }
         }
-        Ok(())
+        (1..self.schedulers.len()).try_for_each(|scheduler| self.adjust(scheduler, 0))
     }
 
-    /// Whose processor has gone is placed anew.
+    /// Whose processor has gone is placed anew: a thread, or a record.
     pub(super) fn comes_back(&mut self, thread: ThreadId, state: State, kind: Kind) -> Done {
-        let on = self.place(thread, 0)?;
+        let on = self.place(thread, None)?;
         self.book(thread).home = on;
         self.book(thread).state = state;
         let event = self.events.migrate.unwrap_or(self.events.newthread);
         self.raise(self.under(thread), on, event, &[thread])?;
-        self.came(thread);
-        self.note_moved(on, thread, kind, event);
+        self.gained_ready(thread);
+        if self.book(thread).scheduler.is_none() {
+            self.note_moved(on, thread, kind, event);
+        }
         self.preempted(on, event)
     }
 
-    /// The processor on which a thread is to be.
-    pub(super) fn place(&mut self, thread: ThreadId, creator: usize) -> Done<usize> {
+    /// The processor on which a thread, or a record, is to be.
+    pub(super) fn place(&mut self, thread: ThreadId, creator: Option<usize>) -> Done<usize> {
         if let Some(dispatch) = self.events.dispatch.filter(|event| self.schedulers[0].runner.handles(*event)) {
+            self.tell_loads();
             self.schedulers[0].runner.raise(dispatch, &[thread]).map_err(|stop| self.out(dispatch, stop))?;
             if let Some((_, processor)) =
                 self.schedulers[0].runner.take_sent().into_iter().find(|(sent, _)| *sent == thread)
@@ -69,8 +94,8 @@ impl<R: Runner> Dispatcher<'_, R> {
                 return Ok(processor);
             }
         }
-        let least = (0..self.processors.len()).min_by_key(|processor| self.processors[*processor].load);
-        Ok(least.unwrap_or(creator))
+        let least = (0..self.processors.len()).min_by_key(|processor| self.load(*processor));
+        Ok(creator.or(least).unwrap_or(0))
     }
 
     /// Takes work from where there is the most.
@@ -80,7 +105,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         };
         let mut others: Vec<usize> =
             (0..self.processors.len()).filter(|other| self.processors[*other].ready > 0).collect();
-        others.sort_by_key(|other| std::cmp::Reverse(self.processors[*other].load));
+        others.sort_by_key(|other| std::cmp::Reverse(self.load(*other)));
+        self.tell_loads();
         for other in others {
             self.schedulers[0].runner.enter(other);
             self.charge();
@@ -88,12 +114,10 @@ impl<R: Runner> Dispatcher<'_, R> {
             let sent = self.schedulers[0].runner.take_sent();
             for (thread, to) in &sent {
                 self.lost_ready(*thread);
-                self.processors[other].load -= 1;
-                self.schedulers[0].runner.set_load(other, self.processors[other].load);
                 self.book(*thread).home = *to;
                 let event = self.events.migrate.unwrap_or(self.events.newthread);
                 self.raise(0, *to, event, &[*thread])?;
-                self.came(*thread);
+                self.gained_ready(*thread);
             }
             if !sent.is_empty() {
                 return Ok(());

@@ -4,6 +4,7 @@ use catapults_compiler::interp::ThreadId;
 use catapults_compiler::vocabulary::Value;
 
 use super::super::policy::Runner;
+use super::super::record::Kind;
 use super::books::State;
 use super::{Dispatcher, Done};
 
@@ -41,14 +42,23 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// One thread more that a scheduler is to its parent. It has nothing to run yet.
     pub(super) fn add_record(&mut self, scheduler: usize) -> Done {
         let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
+        let record = self.introduce_record(scheduler, parent)?;
+        let on = self.home_of(parent, record, 0);
+        self.suspend_record(parent, on, record)
+    }
+
+    /// It is READY.
+    fn introduce_record(&mut self, scheduler: usize, parent: usize) -> Done<ThreadId> {
         let record = self.enrol(parent, Some(scheduler))?;
         for (name, value) in self.schedulers[scheduler].at_parent.clone() {
             self.schedulers[parent].runner.set_of(record, &name, value);
         }
         self.schedulers[scheduler].records.push(record);
-        self.raise(parent, 0, self.events.newthread, &[record])?;
+        let on = if self.is_of_nodes(parent) { self.place(record, None)? } else { 0 };
+        self.book(record).home = on;
+        self.raise(parent, on, self.events.newthread, &[record])?;
         self.gained_ready(record);
-        self.suspend_record(parent, 0, record)
+        Ok(record)
     }
 
     /// As many records are READY as the scheduler could use processors more.
@@ -60,23 +70,71 @@ impl<R: Runner> Dispatcher<'_, R> {
             if ready == wanted {
                 return Ok(());
             }
-            let such = |record: &&ThreadId| {
-                let book = &self.books[record.0 as usize - 1];
-                if ready < wanted { !book.is_ready() && book.turn_on.is_none() } else { book.is_ready() }
-            };
-            let Some(record) = self.schedulers[scheduler].records.iter().find(such).copied() else { return Ok(()) };
             if ready > wanted {
-                self.suspend_record(parent, processor, record)?;
+                let is_ready = |record: &&ThreadId| self.books[record.0 as usize - 1].is_ready();
+                let one = self.schedulers[scheduler].records.iter().find(is_ready).copied();
+                let Some(record) = one else { return Ok(()) };
+                let on = self.home_of(parent, record, processor);
+                self.suspend_record(parent, on, record)?;
                 self.adjust(parent, processor)?;
                 continue;
             }
-            let blocked = self.book(record).state == State::Blocked;
+            let at_rest = self.one_at_rest(scheduler, parent);
+            if self.is_of_nodes(parent) && self.is_further_one_better(scheduler, at_rest) {
+                let record = self.introduce_record(scheduler, parent)?;
+                let on = self.home_of(parent, record, processor);
+                if on != processor {
+                    self.preempted(on, self.events.newthread)?;
+                }
+                continue;
+            }
+            let Some(record) = at_rest else { return Ok(()) };
+            let book = self.book(record);
+            let blocked = std::mem::replace(&mut book.state, State::Runnable) == State::Blocked;
+            if std::mem::take(&mut book.homeless) {
+                self.comes_back(record, State::Runnable, Kind::Resumed)?;
+                continue;
+            }
             let event = if blocked { Some(self.events.event_raised) } else { self.events.resume };
-            self.book(record).state = State::Runnable;
-            self.raise(parent, processor, event.unwrap_or(self.events.event_raised), &[record])?;
+            let event = event.unwrap_or(self.events.event_raised);
+            let on = self.home_of(parent, record, processor);
+            self.raise(parent, on, event, &[record])?;
             self.gained_ready(record);
+            if on != processor {
+                self.preempted(on, event)?;
+            }
             self.adjust(parent, processor)?;
         }
+    }
+
+    /// Where events of a record are raised at its parent: in the instance that it is in, if there are several.
+    fn home_of(&self, parent: usize, record: ThreadId, processor: usize) -> usize {
+        if self.is_of_nodes(parent) { self.books[record.0 as usize - 1].home } else { processor }
+    }
+
+    /// A record that is neither READY nor RUNNING: in nodes one that nothing keeps from running at once, if there is such a one.
+    fn one_at_rest(&self, scheduler: usize, parent: usize) -> Option<ThreadId> {
+        let records = self.schedulers[scheduler].records.iter().copied();
+        let rests = |record: &ThreadId| {
+            let book = &self.books[record.0 as usize - 1];
+            !book.is_ready() && book.turn_on.is_none()
+        };
+        let mut at_rest = records.filter(rests);
+        let first = at_rest.clone().next();
+        let near = self.is_of_nodes(parent).then(|| at_rest.find(|record| self.is_near(*record))).flatten();
+        near.or(first)
+    }
+
+    fn is_near(&self, record: ThreadId) -> bool {
+        let book = &self.books[record.0 as usize - 1];
+        book.homeless || self.load(book.home) == 0
+    }
+
+    /// Whether a record that the policy has yet to place may find a processor that has nothing to run, and `at_rest` has not.
+    fn is_further_one_better(&self, scheduler: usize, at_rest: Option<ThreadId>) -> bool {
+        let fewer = self.schedulers[scheduler].records.len() < self.processors.len();
+        let idle = || (0..self.processors.len()).any(|processor| self.load(processor) == 0);
+        at_rest.map_or(fewer, |record| !self.is_near(record) && fewer && idle())
     }
 
     /// What was RUNNING has given the processor up: so do all schedulers above it, the lowest first.
