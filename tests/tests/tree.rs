@@ -27,7 +27,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use catapults_compiler::emit::{command, emit_hierarchy};
+use catapults_compiler::emit::{File, command, emit_hierarchy, traced};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::interp::ThreadId;
@@ -429,14 +429,13 @@ impl Bench {
 
     fn build(&self, hierarchy: &Hierarchy) -> PathBuf {
         let files = emit_hierarchy(hierarchy, &self.framework).unwrap();
-        let sources: Vec<String> = files
-            .iter()
-            .map(|file| {
-                let path = self.folder.path().join(&file.name);
-                fs::write(&path, &file.text).unwrap();
-                path.display().to_string()
-            })
-            .collect();
+        let write = |file: &File| {
+            let path = self.folder.path().join(&file.name);
+            fs::write(&path, &file.text).unwrap();
+            path.display().to_string()
+        };
+        let sources: Vec<String> = files.iter().map(write).collect();
+        let twins: Vec<String> = files.iter().map(|file| write(&traced(&file.name))).collect();
         let output = self.folder.path().join(format!("{}.so", hierarchy.name()));
         let policies: Vec<_> = hierarchy.policies().iter().map(|policy| policy.policy()).collect();
         let build = &self.framework.builds[0];
@@ -445,6 +444,10 @@ impl Bench {
         for word in command(build, &policies) {
             if word == "{source}" {
                 words.extend(sources.clone());
+                continue;
+            }
+            if word == "{traced}" {
+                words.extend(twins.clone());
                 continue;
             }
             let word = word.replace("{output}", &output.display().to_string());
