@@ -81,8 +81,8 @@ int catapults_scheduler_attach(catapults_scheduler_t scheduler);
  * linked where it imports them. `policy`: a shared object; NULL: the built-in FIFO. EAGAIN: the new policy refuses a
  * thread (catapults_refusal says why), and the old one goes on, as if nothing had happened. EINVAL: it cannot be used
  * (standard error says why); ENOSPC: a thread's record has no room for its attributes; ENOMEM; ENOTSUP:
- * the new policy has nodes, and the scheduler is not the root; or it is, there are others, and the old or the new policy
- * has nodes. Runs other threads.
+ * the new policy has nodes, and the scheduler is not the root; or it is, there are others, and the old or the new
+ * policy has nodes. Runs other threads.
  */
 int catapults_policy_replace(catapults_scheduler_t scheduler, const char *policy);
 
