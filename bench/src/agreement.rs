@@ -69,7 +69,8 @@ struct Row {
 
 impl Row {
     fn new(of: (&str, &str, u32), measure: String, simulated: f64, real: f64, unit: &'static str) -> Row {
-        let apart = 100.0 * (real - simulated).abs() / simulated;
+        // Nothing and nothing agree.
+        let apart = if real == simulated { 0.0 } else { 100.0 * (real - simulated).abs() / simulated };
         let (program, policy, processors) = (of.0.to_owned(), of.1.to_owned(), of.2);
         Row { program, policy, processors, measure, simulated, real, unit, apart, reason: None }
     }
@@ -205,15 +206,16 @@ fn compared(case: &Case, simulated: &[Fate], runs: &[Run]) -> Vec<Row> {
 
 /// Why a number of a program is missed, by what else was measured.
 fn reason(scenario: &Scenario, row: &Row, lost: f64) -> String {
-    let waits = |phase: &Phase| matches!(phase, Phase::Block(..));
-    let sleeps =
-        |thread: &catapults_compiler::scenario::Thread| thread.period.is_some() || thread.phases.iter().any(waits);
+    let blocks = |phase: &Phase| matches!(phase, Phase::Block(..));
     let tick = scenario.tick as f64 / 1e6;
     if lost > row.apart / 2.0 {
         return format!("other programs had the processors for {lost:.0} % of the time");
     }
-    if row.unit == "ms" && (row.real - row.simulated).abs() <= tick && scenario.threads.iter().any(sleeps) {
-        return format!("while a thread computes, the runtime looks for those that wake every tick, {tick} ms");
+    if row.unit == "ms"
+        && (row.real - row.simulated).abs() <= tick
+        && scenario.threads.iter().any(|thread| thread.phases.iter().any(blocks))
+    {
+        return format!("while a thread computes, the runtime looks at descriptors every tick, {tick} ms");
     }
     "not known".to_owned()
 }
@@ -315,6 +317,7 @@ mod tests {
                 ("simulated and real, b under fifo on 1: one", 0.0, true)
             ]
         );
+        assert!(!Row::new(("a", "fifo", 1), String::new(), 0.0, 0.0, "%").is_missed());
         // Nothing simulated, something real, or the other way round.
         assert!(Row::new(("a", "fifo", 1), String::new(), 0.0, 1.0, "%").is_missed());
         assert!(Row::new(("a", "fifo", 1), String::new(), f64::NAN, 1.0, "%").is_missed());

@@ -627,7 +627,8 @@ static __attribute__((noinline)) int block_in_general(enum dispatcher_reason rea
     } else {
         next = stop_borrowing(here, self);
     }
-    if (UNLIKELY(!here->armed) && (instant != DISPATCHER_FOREVER || reason <= BLOCK_IO_FILE))
+    if (instant != DISPATCHER_FOREVER ? !here->armed || instant < here->armed
+                                      : UNLIKELY(!here->armed) && reason <= BLOCK_IO_FILE)
         dispatcher_arm(here); /* `next` need not look after those who wait */
     run_by_call(here, self, next);
     return self->timed_out ? ETIMEDOUT : 0;
@@ -650,7 +651,7 @@ static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, e
         begin_to_wait(here, self, reason, instant);
         self->state = THREAD_LENDING;
         struct dispatcher_thread *next = lend(here, self);
-        if (UNLIKELY(!here->armed) && instant != DISPATCHER_FOREVER)
+        if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed))
             dispatcher_arm(here);
         run_by_call(here, self, next);
     } else {

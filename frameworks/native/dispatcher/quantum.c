@@ -2,13 +2,14 @@
  * When a processor is to be interrupted: while a thread runs and something waits that the thread cannot know of.
  *
  *   - Another thread is ready, and the policy limits turns: at the first of its timers.
- *   - The same, and the policy has a handler of `tick`; or a thread sleeps or waits for a descriptor: within a tick, to
- *     see whether it can go on. The policy decides what that means to the thread that runs.
+ *   - A thread sleeps: when the first is to wake. Whether that costs the thread that runs its turn is for the policy.
+ *   - Another thread is ready, and the policy has a handler of `tick`; or a thread waits for a descriptor: within a
+ *     tick, as nobody knows when it can go on.
  *
  * The timer of one processor stands for all: it raises what is due on the others, too, and has them interrupted.
  *
  * In no other case. The timer is left as it is while threads come and go, so that a program whose threads give up the
- * processor by themselves pays for one interruption per tick, whatever number of turns they take.
+ * processor by themselves pays for one interruption per tick and per sleep, whatever number of turns they take.
  */
 #include "dispatcher/state.h"
 
@@ -35,6 +36,8 @@ void dispatcher_arm(struct processor *here) {
     }
     if (end < instant)
         instant = end;
+    if (dispatcher.timers && dispatcher.timers->instant < instant)
+        instant = dispatcher.timers->instant;
     if (instant == here->armed)
         return;
     here->armed = instant;
