@@ -153,13 +153,17 @@ fn random_scenario(rng: &mut Rng, policies: &[&Policy], schedulers: &[&str]) -> 
     if rng.bool() {
         let _ = writeln!(text, "  switch_cost {}us;", rng.u8(0..50));
     }
+    if rng.bool() {
+        let _ = writeln!(text, "  poll {}us;", rng.u16(0..2000));
+    }
     let threads = rng.usize(1..6);
     for index in 0..threads {
         let _ = write!(text, "  thread T{index}");
         if rng.bool() {
             let _ = write!(text, " * {}", rng.u8(1..5));
         }
-        if rng.u8(..4) == 0 {
+        let counted = rng.u8(..4) != 0;
+        if !counted {
             let _ = write!(text, " every exponential({}ms)", rng.u8(1..40));
         }
         if rng.u8(..3) == 0 {
@@ -175,10 +179,10 @@ fn random_scenario(rng: &mut Rng, policies: &[&Policy], schedulers: &[&str]) -> 
             values(rng, policies[0], &mut text);
         }
         text.push_str(" {\n");
-        phases(rng, threads, index, 2, &mut text);
+        phases(rng, threads, index, counted, 2, &mut text);
         if !periodic && rng.bool() {
             text.push_str("    repeat { run 1ms;\n");
-            phases(rng, threads, index, 1, &mut text);
+            phases(rng, threads, index, counted, 1, &mut text);
             text.push_str("    }\n");
         }
         text.push_str("  }\n");
@@ -213,11 +217,12 @@ fn values(rng: &mut Rng, policy: &Policy, text: &mut String) {
     }
 }
 
-fn phases(rng: &mut Rng, threads: usize, me: usize, depth: u8, text: &mut String) {
+/// `counted`: how many there are of the thread is known, as a barrier must.
+fn phases(rng: &mut Rng, threads: usize, me: usize, counted: bool, depth: u8, text: &mut String) {
     for _ in 0..rng.usize(1..6) {
         let other = rng.usize(..threads);
         let time = rng.u8(1..20);
-        match rng.u8(..14) {
+        match rng.u8(..18) {
             0..=2 => drop(writeln!(text, "    run exponential({time}ms);")),
             3 => drop(writeln!(text, "    run {time}ms;")),
             4 => drop(writeln!(text, "    block io.read uniform(1ms, {time}ms);")),
@@ -229,9 +234,13 @@ fn phases(rng: &mut Rng, threads: usize, me: usize, depth: u8, text: &mut String
             9 => text.push_str("    send P;\n"),
             10 => text.push_str("    receive P;\n"),
             11 if other != me && depth > 1 => drop(writeln!(text, "    suspend T{other}; run 1ms; resume T{other};")),
+            13 => drop(writeln!(text, "    timer C uniform(1ms, {time}ms);")),
+            14 if counted => text.push_str("    barrier G;\n"),
+            15 => text.push_str("    signal P;\n"),
+            16 => text.push_str("    broadcast P;\n"),
             12 if depth > 0 => {
                 let _ = writeln!(text, "    repeat {} {{", rng.u8(1..5));
-                phases(rng, threads, me, depth - 1, text);
+                phases(rng, threads, me, counted, depth - 1, text);
                 text.push_str("    }\n");
             }
             _ => drop(writeln!(text, "    run {time}us;")),
@@ -267,4 +276,26 @@ fn long_names_are_shown_short() {
         sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, Keep::Beginning, &mut sim::Nowhere).unwrap();
     let picture = outcome.timeline.picture(&[(name, false)], None);
     assert!(picture.contains(&format!("  {}…  █", "n".repeat(39))), "{picture}");
+}
+
+/// `poll` is for what somebody else has to say, and for hosts that are not idle.
+#[test]
+fn what_has_come_is_heard_when_the_host_looks() {
+    let framework = native();
+    let verified = compiled(&root().join("policies/fixed_priority.sched"), &framework);
+    let deciding = Deciding::Policy(&verified);
+    let first_wake = |waits: &str, computes: &str| {
+        let text = format!(
+            "scenario polled {{ poll 10ms; thread waits with {{ priority = 1; }} {{ {waits} run 1ms; }} thread computes {{ {computes} }} }}"
+        );
+        let (_, records) = simulated(&text, deciding, &framework, RunBy::Interpreter);
+        let raised = records.iter().find(|record| record.contains(" Raised ")).expect("it wakes");
+        raised.split(' ').next().unwrap().parse::<i64>().unwrap() / 1_000
+    };
+    assert_eq!(first_wake("block io.read 3ms;", "run 50ms;"), 10_000);
+    assert_eq!(first_wake("block io.read 10ms;", "run 50ms;"), 10_000);
+    // As soon as nobody computes.
+    assert_eq!(first_wake("block io.read 3ms;", "run 7ms;"), 7_000);
+    assert_eq!(first_wake("block io.read 3ms;", "run 2ms;"), 3_000);
+    assert_eq!(first_wake("sleep 3ms;", "run 50ms;"), 3_000);
 }

@@ -28,6 +28,9 @@ const POLICIES: [&str; 2] = ["fifo", "cow"];
 const FILES: [(u64, f64); 3] = [(8 << 10, 0.6), (32 << 10, 0.3), (128 << 10, 0.1)];
 /// Bytes of a turn: so few that the server, not the client, is the limit.
 const TURN: u32 = 1024;
+/// How far apart, in nanoseconds, the runtime looks whether requests have come while handlers take turns: `SHORT` to `LONG` of
+/// `frameworks/native/dispatcher/idle.c`.
+const POLL: u64 = 40_000;
 /// Connections that are kept, and a handler for each.
 const HANDLERS: usize = 20;
 /// Of each handler so many turns are simulated, again and again: more are more text than a scenario may have.
@@ -424,7 +427,7 @@ impl Following {
 fn written(recording: &Recording, policy: &str, seconds: u32) -> Result<String> {
     let mut text = format!(
         "// What {HANDLERS} handlers of the web server did under fifo, to be done again.\nscenario cow {{\n  \
-         policy \"../../policies/{policy}.sched\";\n  duration {seconds}s;\n  switch_cost {:.0}ns;\n",
+         policy \"../../policies/{policy}.sched\";\n  duration {seconds}s;\n  poll {POLL}ns;\n  switch_cost {:.0}ns;\n",
         recording.dispatch
     );
     for (number, requests) in recording.requests.iter().enumerate() {
@@ -435,7 +438,8 @@ fn written(recording: &Recording, policy: &str, seconds: u32) -> Result<String> 
                 break;
             }
             turns += request.turns() + 1;
-            write!(text, "      block io.read {}ns;", request.wait)?;
+            // It had come by half of that before it was noticed, in the middle.
+            write!(text, "      block io.read {}ns;", request.wait.saturating_sub(POLL / 2).max(1))?;
             // What is left to be sent when it yields, but for the header.
             let mut left = request.turns() * TURN as usize;
             for phase in &request.phases {

@@ -146,6 +146,7 @@ impl<'a> Checker<'a, '_> {
             seed: 1,
             duration: None,
             tick: 1_000_000,
+            poll: 0,
             switch_cost: 0,
             values: Vec::new(),
             threads: Vec::new(),
@@ -208,6 +209,7 @@ impl<'a> Checker<'a, '_> {
                 "seed" => scenario.seed = self.count(value, 0, i64::MAX).unwrap_or(0).unsigned_abs(),
                 "duration" => scenario.duration = self.time(value, 1),
                 "tick" => scenario.tick = self.time(value, 1).unwrap_or(1),
+                "poll" => scenario.poll = self.time(value, 0).unwrap_or(0),
                 _ => scenario.switch_cost = self.time(value, 0).unwrap_or(0),
             }
         }

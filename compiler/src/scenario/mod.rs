@@ -84,6 +84,8 @@ pub struct Scenario {
     pub duration: Option<i64>,
     /// How long a thread runs before `tick` is raised while another one is ready; at least 1.
     pub tick: i64,
+    /// How far apart the host looks, while all processors compute, whether what threads wait for has come; 0: it hears at once.
+    pub poll: i64,
     /// How long a processor takes from one thread to another.
     pub switch_cost: i64,
     /// What is assigned to the policy's `imports` before anything else, by [`Variable::import`].

@@ -136,8 +136,20 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Draft> {
 }
 
 /// The words that start a line.
-const ITEMS: [&str; 11] =
-    ["policy", "processors", "seed", "duration", "tick", "switch_cost", "const", "set", "thread", "at", "expect"];
+const ITEMS: [&str; 12] = [
+    "policy",
+    "processors",
+    "seed",
+    "duration",
+    "tick",
+    "poll",
+    "switch_cost",
+    "const",
+    "set",
+    "thread",
+    "at",
+    "expect",
+];
 
 pub(super) struct Reader<'a> {
     pub(super) parser: Parser<'a>,
@@ -204,7 +216,7 @@ impl Reader<'_> {
                 }
                 self.parser.expect_semicolon()
             }
-            Some("processors" | "seed" | "duration" | "tick" | "switch_cost") => {
+            Some("processors" | "seed" | "duration" | "tick" | "poll" | "switch_cost") => {
                 let word = self.any_word();
                 let value = self.parser.expression()?;
                 self.parser.expect_semicolon()?;

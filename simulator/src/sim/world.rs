@@ -57,6 +57,8 @@ enum Happening {
     Computed(usize, u64),
     Tick(usize, u64),
     Moment(usize),
+    /// The host looks whether what threads wait for has come.
+    Poll,
 }
 
 pub(super) struct World<'a, 's, R> {
@@ -80,6 +82,8 @@ pub(super) struct World<'a, 's, R> {
     barriers: Vec<Vec<ThreadId>>,
     processors: Vec<Cpu>,
     ticks: bool,
+    /// Whose wait is over, which the host has not heard yet; of their lives with these numbers.
+    unheard: Vec<(u32, u64)>,
     /// Timers are left that had expired at this instant and are armed for it anew.
     armed_anew: bool,
     at_once: u64,
@@ -113,6 +117,8 @@ struct Live {
     timers: BTreeMap<usize, i64>,
     /// It waits, and does so no longer once it is told.
     waits: bool,
+    /// That what it waits for has come is heard only when the host looks.
+    polled: bool,
 }
 
 #[derive(Default)]
@@ -171,6 +177,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             barriers: vec![Vec::new(); scenario.barriers.len()],
             processors: vec![Cpu::default(); processors],
             ticks: dispatcher.hears_ticks(),
+            unheard: Vec::new(),
             armed_anew: false,
             at_once: 0,
             barrier_event: find(&["barrier", "condition"]),
@@ -281,8 +288,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             Happening::Arrival(kind) => self.arrives(kind)?,
             Happening::Wake(number, life) => {
                 let thread = ThreadId(number);
-                if self.live(thread).is_some_and(|live| live.life == life && live.waits) {
-                    self.wakes(thread)?;
+                if self.waits_in(thread, life) {
+                    if self.is_polled(thread) { self.is_over(number, life) } else { self.wakes(thread)? }
                 }
             }
             Happening::Computed(processor, turn) => {
@@ -312,8 +319,40 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     self.acts(action)?;
                 }
             }
+            Happening::Poll => self.looks()?,
         }
         self.settle()
+    }
+
+    fn waits_in(&self, thread: ThreadId, life: u64) -> bool {
+        self.live(thread).is_some_and(|live| live.life == life && live.waits)
+    }
+
+    /// Whether the host, all of whose processors compute, is to look before it hears that the thread can go on.
+    fn is_polled(&self, thread: ThreadId) -> bool {
+        self.live(thread).is_some_and(|live| live.polled) && !self.is_idle()
+    }
+
+    fn is_idle(&self) -> bool {
+        (0..self.processors.len()).any(|processor| self.dispatcher.current(processor).is_none())
+    }
+
+    fn is_over(&mut self, number: u32, life: u64) {
+        if self.unheard.is_empty() {
+            let poll = self.scenario.poll;
+            let last = self.now - self.now % poll;
+            self.plan(if last == self.now { last } else { last.saturating_add(poll) }, Happening::Poll);
+        }
+        self.unheard.push((number, life));
+    }
+
+    fn looks(&mut self) -> Done {
+        for (number, life) in std::mem::take(&mut self.unheard) {
+            if self.waits_in(ThreadId(number), life) {
+                self.wakes(ThreadId(number))?;
+            }
+        }
+        Ok(())
     }
 
     fn acts(&mut self, action: &'a Action) -> Done {
@@ -398,6 +437,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     generation,
                     timers: BTreeMap::new(),
                     waits: false,
+                    polled: false,
                 });
                 self.kinds[kind].living.push(thread);
                 self.living += 1;
@@ -455,8 +495,13 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     );
                 }
             }
-            let Some(processor) = got else { break };
-            self.starts(processor)?;
+            if let Some(processor) = got {
+                self.starts(processor)?;
+            } else if !self.unheard.is_empty() && self.is_idle() {
+                self.looks()?;
+            } else {
+                break;
+            }
         }
         self.measures.notice();
         Ok(())
@@ -568,6 +613,10 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     let wait = self.drawn(kind, amount);
                     let Some(event) = self.events[kind][place] else { continue };
                     self.waits_until(thread, self.now + wait);
+                    let polled = self.scenario.poll > 0 && self.sleep_event != Some(event);
+                    if let Some(live) = self.live_mut(thread) {
+                        live.polled = polled;
+                    }
                     return self.dispatcher.blocks(processor, event);
                 }
                 Phase::Yield => {
@@ -799,7 +848,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
 
     fn waits_until(&mut self, thread: ThreadId, instant: i64) {
         let Some(live) = self.live_mut(thread) else { return };
-        live.waits = true;
+        (live.waits, live.polled) = (true, false);
         let life = live.life;
         self.plan(instant, Happening::Wake(thread.0, life));
     }
