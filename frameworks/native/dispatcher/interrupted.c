@@ -67,10 +67,13 @@ static void see_to_what_is_due(void) {
     here->late = false;
     charge_samples(here);
     tell(here->turn->scheduler, true);
-    dispatcher_look(dispatcher.host->now());
-    raise_tick(here->turn);
+    int64_t now = dispatcher.host->now();
+    bool ticks = now >= here->tick;
+    dispatcher_look(now);
+    if (ticks)
+        raise_tick(here->turn);
     dispatcher_arm(here);
-    if (UNLIKELY(dispatcher.several) && was_armed && here->armed)
+    if (UNLIKELY(dispatcher.several) && ticks && was_armed && here->armed)
         dispatcher_interrupt_others();
     dispatcher_unblocked();
 }

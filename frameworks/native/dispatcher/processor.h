@@ -22,6 +22,7 @@ struct processor {
     int32_t patience_full; /* what `patience` starts from */
     int64_t attended;      /* when the world outside was attended to last */
     int64_t armed;         /* the instant at which it is to be interrupted; 0: it is not */
+    int64_t tick;          /* while it is: from when on policies hear `tick` */
     bool timed;            /* some policy has timers or a handler of `tick` */
     volatile bool came;    /* it was interrupted while it was `polling` */
     volatile bool late;    /* it was interrupted in the runtime: the next decision attends to it */

@@ -2,9 +2,9 @@
  * When a processor is to be interrupted: while a thread runs and something waits that the thread cannot know of.
  *
  *   - Another thread is ready, and the policy limits turns: at the first of its timers.
- *   - A thread sleeps: when the first is to wake. Whether that costs the thread that runs its turn is for the policy.
- *   - Another thread is ready, and the policy has a handler of `tick`; or a thread waits for a descriptor: within a
- *     tick, as nobody knows when it can go on.
+ *   - The same, and the policy has a handler of `tick`; or a thread waits for a descriptor: within a tick, to see
+ *     whether it can go on. The policy decides what that means to the thread that runs.
+ *   - A thread sleeps, or waits no longer than until an instant: when the first of them is to wake.
  *
  * The timer of one processor stands for all: it raises what is due on the others, too, and has them interrupted.
  *
@@ -13,7 +13,12 @@
  */
 #include "dispatcher/state.h"
 
+/* Nanoseconds: who sleeps wakes so much later, as the kernel has it for those of its own (timerslack). Else many who
+ * sleep for moments would have the processor to themselves. */
+enum { SLACK = 50000 };
+
 static int64_t first_turn_to_end(const struct processor *here, bool *contended);
+static int64_t first_to_wake(const struct processor *here, int64_t instant);
 
 static bool others_wait(const struct processor *here, const struct scheduler *scheduler) {
     if (LIKELY(!dispatcher.several))
@@ -32,12 +37,15 @@ void dispatcher_arm(struct processor *here) {
     if (!instant) {
         if (!contended && !dispatcher.timers && !(dispatcher.driver && dispatcher.driver->busy()))
             return;
-        instant = host->now() + host->tick;
+        int64_t now = host->now();
+        if (here->tick <= now) /* else it was interrupted for something else */
+            here->tick = now + host->tick;
+        instant = here->tick;
     }
     if (end < instant)
         instant = end;
     if (dispatcher.timers && dispatcher.timers->instant < instant)
-        instant = dispatcher.timers->instant;
+        instant = first_to_wake(here, instant);
     if (instant == here->armed)
         return;
     here->armed = instant;
@@ -56,4 +64,24 @@ static int64_t first_turn_to_end(const struct processor *here, bool *contended) 
             instant = timeouts->first->instant;
     }
     return instant;
+}
+
+/* Whether a processor that computes looks at who is to wake, before that is to be done here. */
+static bool is_seen_to(const struct processor *here, int64_t instant) {
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        if (one != here && one->armed && one->armed <= instant && one->current != &one->idle)
+            return true;
+    }
+    return false;
+}
+
+/* Instead of `instant`, if somebody sleeps who is to wake before it, and no processor waits for that. */
+static int64_t first_to_wake(const struct processor *here, int64_t instant) {
+    if (dispatcher.poller)
+        return instant;
+    int64_t wakes = dispatcher.timers->instant, soonest = dispatcher.host->now() + SLACK;
+    if (wakes < soonest)
+        wakes = soonest;
+    return wakes < instant && !is_seen_to(here, wakes) ? wakes : instant;
 }

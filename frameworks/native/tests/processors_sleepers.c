@@ -1,0 +1,5 @@
+/*
+ * The same with two processors.
+ */
+#define PROCESSORS 2
+#include "sleepers.c"

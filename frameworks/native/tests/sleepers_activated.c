@@ -1,0 +1,5 @@
+/*
+ * The same with activations.
+ */
+#define ACTIVATED
+#include "sleepers.c"
