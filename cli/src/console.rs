@@ -4,8 +4,10 @@ use crate::failure::Failure;
 use crate::messages::{self, MessageFormat};
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 pub struct Console {
     color: bool,
@@ -31,6 +33,17 @@ impl Console {
             return self.record(&json!({ "type": "message", "severity": "note", "text": text }));
         }
         let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// Says that it goes on, and for how long it has. It draws nothing unless standard error is a terminal.
+    pub fn spinner(&self, text: String) -> ProgressBar {
+        let bar = if self.is_json() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.set_message(text);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        bar
     }
 
     /// Whether all that is on standard error are objects. Then what a program wants to know is one, too.

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use catapults_compiler::compile;
+use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::policy::Policy;
+use catapults_compiler::scenario::{self, FileName};
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
-use catapults_simulator::explorer::{Kind, Options, Report, Scenario, explore};
+use catapults_simulator::explorer::{Finding, Kind, Options, Report, Scenario, explore};
 use catapults_simulator::script::Step;
+use catapults_simulator::sim::{self, Deciding, Ending, Keep, Nowhere, Outcome, RunBy};
 use catapults_tests::choices::Choices;
 use catapults_tests::host::Host;
 use catapults_tests::replay::{parse, replay};
@@ -351,4 +354,79 @@ fn a_place_for_one_node_is_found_too_small() {
     let found = explored(&policy(handlers), 1).counterexample.unwrap();
     assert_eq!(found.kind, Kind::Guard);
     assert_eq!(events(&found.scenario).iter().filter(|event| event.contains("arrival")).count(), 2);
+}
+
+// ---- As scenarios
+
+/// What comes of a workload under a policy.
+fn simulated(text: &str, policy: &Verified<Policy>) -> Outcome {
+    let (source, framework) = (Source::new("found.scenario", text), native());
+    let (deciding, mut diagnostics) = (Deciding::Policy(policy), Diagnostics::new());
+    let drafts = scenario::read(&source, &mut diagnostics);
+    let none = &mut |_: &FileName| Err("there is none".to_owned());
+    let scenario = scenario::check(&drafts[0], &deciding.subject(), &framework, none, &mut diagnostics);
+    let scenario = scenario.unwrap_or_else(|| panic!("{}\n{text}", diagnostics.render(&source, false)));
+    sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, Keep::Beginning, &mut Nowhere).unwrap()
+}
+
+/// The plainest workload that comes to what was found, as `explore --save` looks for it.
+fn workload(finding: &Finding, policy: &Verified<Policy>) -> Option<String> {
+    let texts = finding.scenario.workloads(policy.policy(), &native(), "example.sched", "found").unwrap();
+    texts.into_iter().find(|text| match simulated(text, policy) {
+        Outcome { ending: Ending::Out(out), .. } => finding.kind != Kind::Starvation && finding.is_of_line(out.line),
+        outcome => finding.kind == Kind::Starvation && outcome.verdicts.iter().any(|verdict| !verdict.holds),
+    })
+}
+
+#[test]
+fn what_is_found_comes_about_in_a_simulation() {
+    let usual = "event event_raised(t) { t => ready; }";
+    let queue = |handlers: &str| policy(&format!("{QUEUE} {SCHEDULE} {handlers}"));
+    let found = [
+        // Both come, and are suspended and resumed, before anything is decided.
+        ("resumed", queue("event event_raised(t) { t => next; }"), 2, Kind::Guard),
+        // All come before a decision.
+        ("loop", policy(&format!("{QUEUE} {usual} event schedule {{ n = 0; while (|ready| > 1 && n < 1) sum++; ready => current; dispatch current; }}")), 2, Kind::Overrun),
+        // Somebody who has the processor asks for another.
+        ("asked", queue(&format!("{usual} event set_next_thread(t) {{ t => next; }}")), 2, Kind::Guard),
+        // Each as soon as the other one is ready.
+        ("ticks", queue(&format!("{usual} event tick(t) {{ n++; if (n > 1) t => next; else t => ready; }}")), 2, Kind::Guard),
+        // A timer expires, and somebody gives the processor up afterwards.
+        ("expired", timed("event newthread(t) { t.wait = now + 5ms; t => late; } event event_raised, switch_out(t) { t => ready; }
+                           event timeout.wait(t) { expired = true; }
+                           event schedule { if (expired) { expired = false; late => current; } else if (|ready| > 0) ready => current;
+                             else late => current; dispatch current; }"), 2, Kind::Guard),
+        // At an instant of its own, while nothing is decided.
+        ("late", timed("event newthread(t) { t.came = now; if (t.came > 3ms) t => next; else t => ready; }
+                        event event_raised, switch_out(t) { t => ready; } event timeout.*(t) { }
+                        event schedule { if (|ready| > 0) ready => current; else next => current; dispatch current; }"), 3, Kind::Guard),
+        // Others come, again and again, before whoever runs has gone.
+        ("last", queue("event event_raised(t) { t => late; }"), 2, Kind::Starvation),
+        ("woken", policy(&format!("{QUEUE} event event_raised(t) {{ t => late; }}
+                                   event schedule {{ if (|late| > 0) late => current; else ready => current; dispatch current; }}")), 2, Kind::Starvation),
+        ("turned", timed("event newthread, event_raised, switch_out(t) { t.due = now + 5ms; t => turned;
+                            if (|current| == 1 && t.due < current.due) current => turned; }
+                          event timeout.*(t) { } event schedule { turned => current; dispatch current; }"), 3, Kind::Starvation),
+    ];
+    let fair = queue(usual);
+    for (name, policy, threads, kind) in found {
+        let report = explored(&policy, threads);
+        let finding = report.counterexample.or(report.starvation).unwrap();
+        assert_eq!(finding.kind, kind, "{name}: {}", finding.what);
+        let text = workload(&finding, &policy).unwrap_or_else(|| panic!("{name}:\n{}", finding.scenario));
+        // It says nothing against a policy that is fair; what that does not import is not said here.
+        if kind == Kind::Starvation {
+            let outcome = simulated(&text, &fair);
+            assert!(outcome.is_as_expected(), "{name}: {:?}\n{text}", outcome.verdicts);
+        }
+    }
+}
+
+/// A host raises no tick while nobody else is ready: a script is all that is left.
+#[test]
+fn what_the_simulated_host_never_does_is_no_scenario() {
+    let usual = "event event_raised(t) { t => ready; }";
+    let policy = policy(&format!("{QUEUE} {SCHEDULE} {usual} event tick(t) {{ t => late; }}"));
+    let finding = explored(&policy, 2).starvation.unwrap();
+    assert_eq!(workload(&finding, &policy), None);
 }

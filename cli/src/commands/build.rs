@@ -9,6 +9,13 @@ use crate::frameworks;
 
 pub fn build(console: &Console, arguments: &Build) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
+    let of_a_file = ["so", "o", "a", "c", "h"];
+    let ending = arguments.output.extension().and_then(|ending| ending.to_str());
+    if ending.is_some_and(|ending| of_a_file.contains(&ending)) && !arguments.output.is_dir() {
+        let title = "--output is a folder, and this would be a file";
+        let help = "name the folder that the files are to be in; they have the policy's name";
+        return Err(Failure::of_file("E0503", &arguments.output, title, help));
+    }
     let recipe = match arguments.kind.as_deref() {
         Some("source") => None,
         wanted => Some(artefact::recipe(&found, wanted)?),

@@ -15,8 +15,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::syntax::header::Header;
 use catapults_compiler::verify::Verified;
 use catapults_simulator::explorer::{self, Finding, Options, Report};
-use catapults_simulator::sim::{self, Keep, Nowhere, RunBy};
-use indicatif::{ProgressBar, ProgressStyle};
+use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
@@ -90,6 +89,10 @@ fn keep(
 ) -> Result<String, Failure> {
     let title = format!("{}: {}", finding.kind, finding.what);
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if file.is_dir() {
+        let help = "name a file in it: `found.scenario` for a scenario, or whatever else for a script";
+        return Err(Failure::of_file("E0503", file, "a finding is saved as a file, and this is a folder", help));
+    }
     fs::create_dir_all(folder).map_err(|error| unwritable_by("--save", file, &error))?;
     let write = |file: &Path, text: &str| fs::write(file, text).map_err(|error| unwritable_by("--save", file, &error));
     if file.extension().is_none_or(|ending| ending != "scenario") {
@@ -97,13 +100,15 @@ fn keep(
         return Ok(format!("saved as {}\n", file.display()));
     }
     let named = from_folder(path, folder).map_err(|error| unwritable_by("--save", file, &error))?;
-    let why = match finding.scenario.workload(policy, framework, &named, &title) {
-        Ok(text) => {
-            let name = || file.display().to_string();
-            let text = format(&Source::new(name(), text.as_str())).unwrap_or(text);
-            if fails(console, file, Source::new(name(), text.as_str()), framework)? {
-                write(file, &text)?;
-                return Ok(format!("saved as {}: `catapults test` shows it, until the policy is mended\n", name()));
+    let why = match finding.scenario.workloads(policy, framework, &named, &title) {
+        Ok(texts) => {
+            for text in texts {
+                let name = || file.display().to_string();
+                let text = format(&Source::new(name(), text.as_str())).unwrap_or(text);
+                if fails(console, file, Source::new(name(), text.as_str()), finding, framework)? {
+                    write(file, &text)?;
+                    return Ok(format!("saved as {}: `catapults test` shows it, until the policy is mended\n", name()));
+                }
             }
             "the simulated host raises its events in another order"
         }
@@ -115,12 +120,22 @@ fn keep(
 }
 
 /// Whether the simulated host comes to what was found, too.
-fn fails(console: &Console, file: &Path, text: Source, framework: &Framework) -> Result<bool, Failure> {
+fn fails(
+    console: &Console,
+    file: &Path,
+    text: Source,
+    finding: &Finding,
+    framework: &Framework,
+) -> Result<bool, Failure> {
+    let same = |outcome: &Outcome| match &outcome.ending {
+        Ending::Out(out) => finding.scenario.starved.is_none() && finding.is_of_line(out.line),
+        Ending::Duration | Ending::AllEnded | Ending::Stuck(_) => finding.scenario.starved.is_some(),
+    };
     let loaded = scenarios::of_source(console, file, text, framework, &Instead::default(), &mut Policies::default())?;
     Ok(loaded.cases.iter().any(|case| {
         let deciding = scenarios::deciding(&case.policy);
         sim::simulate(&case.scenario, deciding, framework, RunBy::Interpreter, Keep::Beginning, &mut Nowhere)
-            .is_ok_and(|outcome| !outcome.is_as_expected())
+            .is_ok_and(|outcome| !outcome.is_as_expected() && same(&outcome))
     }))
 }
 
@@ -183,6 +198,10 @@ fn one(
     path: &Path,
     source: &Source,
 ) -> Result<(Verified<Policy>, Report), Failure> {
+    if path.extension().is_some_and(|ending| ending == "hierarchy") {
+        let help = "explore the policies that it names, each by itself: `catapults explore policies/*.sched`";
+        return Err(Failure::of_file("E0512", path, "a hierarchy is not explored, only policies are", help));
+    }
     let policy = compile_source(console, path, source, framework)?;
     if let Some(at) = policy.uninterpretable() {
         let title = "a policy with verbatim text alone cannot be explored";
@@ -200,12 +219,7 @@ fn one(
         starvation: true,
         time: (arguments.seconds > 0).then(|| Duration::from_secs(u64::from(arguments.seconds))),
     };
-    // It draws nothing unless standard error is a terminal.
-    let bar = if console.is_json() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(100));
+    let bar = console.spinner(path.display().to_string());
     let name = path.display();
     let mut progress = |done: usize, known: usize| {
         bar.set_message(format!("{name}: {done} situations explored, {} more to explore", known - done));

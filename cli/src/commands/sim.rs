@@ -19,6 +19,7 @@ use catapults_simulator::sim::{
     self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration, short,
 };
 use catapults_simulator::trace::Recorder;
+use indicatif::ProgressBar;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write as _};
@@ -76,9 +77,12 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
             false => Vec::new(),
         };
         let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
+        // A log is written meanwhile.
+        let bar = (!arguments.log).then(|| console.spinner(format!("simulating {}", case.scenario.name)));
         let outcome =
-            sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, Keep::Beginning, sink)
-                .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+            sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, Keep::Beginning, sink);
+        bar.iter().for_each(ProgressBar::finish_and_clear);
+        let outcome = outcome.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
         if let (Some(recorder), Some(file)) = (recorder, &arguments.trace) {
             recorder.finish().map_err(|error| unwritable_by("--trace", file, &error))?;
         }

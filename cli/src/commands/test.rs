@@ -37,8 +37,10 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
                         continue;
                     }
                     let start = Instant::now();
-                    let wrong = wrong(&loaded, case, &found.framework)
-                        .map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+                    let bar = console.spinner(format!("{}: {name}", file.display()));
+                    let wrong = wrong(&loaded, case, &found.framework);
+                    bar.finish_and_clear();
+                    let wrong = wrong.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
                     let word = if wrong.is_some() { "FAILED" } else { "ok" };
                     console.result(&format!("{}: {name} ... {word}\n", file.display()))?;
                     passed += usize::from(wrong.is_none());

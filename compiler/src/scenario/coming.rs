@@ -4,8 +4,9 @@ use crate::diagnostics::Diagnostic;
 use crate::vocabulary::At;
 
 use super::check::Checker;
+use super::extent::Extent;
 use super::reader::PhaseDraft;
-use super::{Phase, Scenario, Thread};
+use super::{LONGEST, MOST_AT_ONCE, Phase, Scenario, Thread};
 
 impl Checker<'_, '_> {
     /// A thread that is created comes only so: somebody who does it must have come without it.
@@ -66,8 +67,25 @@ impl Checker<'_, '_> {
 
     /// Threads that never end, and those that create one another without end, need an end of the whole.
     pub(super) fn ends(&mut self, scenario: &Scenario) {
+        let extents: Vec<Extent> = scenario.threads.iter().map(|thread| Extent::of(&thread.phases)).collect();
+        for (thread, extent) in scenario.threads.iter().zip(&extents) {
+            // Where switches take time, yields may.
+            if scenario.switch_cost == 0 && extent.at_once > u128::from(MOST_AT_ONCE) {
+                let title = format!("`{}` repeats what takes no time more than {MOST_AT_ONCE} times", thread.name);
+                let still = Diagnostic::error("E0704", title, thread.at, "time would stand still");
+                self.diagnostics.push(still.help("put a `run`, a `sleep` or a `block` into it"));
+            }
+        }
         if scenario.duration.is_some() {
             return;
+        }
+        let long =
+            scenario.threads.iter().zip(&extents).find(|(_, extent)| extent.time > LONGEST.unsigned_abs().into());
+        if let Some((thread, _)) = long {
+            let title = format!("the scenario `{}` goes on for more than 73 years", scenario.name);
+            let long = Diagnostic::error("E0704", title, self.draft.name.at, "");
+            let long = long.related(thread.at, "because of this thread");
+            self.diagnostics.push(long.help("say when it ends: `duration 10s;`"));
         }
         let endless = scenario.threads.iter().enumerate().find(|(index, thread)| {
             let jumps = thread.phases.iter().any(|phase| matches!(phase, Phase::Jump(_)));

@@ -7,6 +7,7 @@
 mod check;
 mod coming;
 mod expect;
+mod extent;
 mod phases;
 mod reader;
 
@@ -27,6 +28,12 @@ use crate::vocabulary::{At, Type, Value};
 pub fn grammar() -> Grammar {
     grammar::for_scenarios(include_str!("grammar.ebnf"))
 }
+
+/// When a simulation that has no duration is given up, in nanoseconds: after 73 years. Sums of a few such are numbers, too.
+pub const LONGEST: i64 = i64::MAX / 4;
+
+/// So much is done at one instant; of more, time is taken to stand still.
+pub const MOST_AT_ONCE: u64 = 10_000_000;
 
 /// Whether this, of letters, digits and underscores, is a word of the language, and nothing can be called so.
 pub fn is_reserved(word: &str) -> bool {

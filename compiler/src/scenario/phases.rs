@@ -196,7 +196,7 @@ fn blocking(framework: &Framework) -> Vec<&str> {
 }
 
 /// Whether a thread that does only this, again and again, would do it at one instant for ever.
-fn takes_no_time(phase: &Phase) -> bool {
+pub(super) fn takes_no_time(phase: &Phase) -> bool {
     let nothing = |amount: &Amount| matches!(amount, Amount::Fixed(crate::vocabulary::Value::Time(0)));
     match phase {
         Phase::Run(amount) | Phase::Block(_, amount) | Phase::Timer(_, amount) => nothing(amount),

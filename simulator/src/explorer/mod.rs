@@ -96,6 +96,14 @@ pub struct Finding {
     pub scenario: Scenario,
 }
 
+impl Finding {
+    /// Whether it can be what goes wrong at this line of the policy: it names that line, or none.
+    pub fn is_of_line(&self, line: u32) -> bool {
+        let named = self.what.split("line ").nth(1).map(|rest| rest.split(|one: char| !one.is_ascii_digit()).next());
+        named.flatten().and_then(|digits| digits.parse().ok()).is_none_or(|named: u32| named == line)
+    }
+}
+
 /// What sort of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {

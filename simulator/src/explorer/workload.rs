@@ -2,7 +2,8 @@
 //!
 //! A script says what a host raises, whatever the policy decides. Here the simulated host raises it, so that another policy can be
 //! asked whether it does better. A step comes a millisecond after the one before, or at the instant that the trail says; a decision takes no time, and
-//! is made as soon as one can be. Not every order of events comes about so: whoever asks for the workload simulates it, and sees.
+//! is made as soon as one can be. Not every order of events comes about so, and so there are several shapes of it: whoever asks for them
+//! simulates one after the other, and sees.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,25 +23,75 @@ const SMALL_STEP: i64 = 1_000;
 /// After the last one.
 const REST: i64 = 10 * STEP;
 
+/// How the trail is made to come about, where a host that decides at once would go another way.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Before the first decision a thread of no other use has the processor, which others come and are suspended beside.
+    helped: bool,
+    /// What happens between that a thread gives the processor up and the next decision happens before the former.
+    prompt: bool,
+    /// Whoever is left at the end computes for long, and yields: policies have timers, which must expire, and then be asked.
+    lingers: bool,
+}
+
+/// The plainest first.
+const SHAPES: [Shape; 8] = {
+    const fn shape(helped: bool, prompt: bool, lingers: bool) -> Shape {
+        Shape { helped, prompt, lingers }
+    }
+    [
+        shape(false, false, false),
+        shape(true, false, false),
+        shape(false, true, false),
+        shape(true, true, false),
+        shape(false, false, true),
+        shape(true, false, true),
+        shape(false, true, true),
+        shape(true, true, true),
+    ]
+};
+
+/// Its number; those of the trail begin with 1.
+const HELPER: u32 = 0;
+
 impl Scenario {
-    /// As a `.scenario` for a policy, by its path from the scenario's folder. `title` says what goes wrong.
+    /// As `.scenario`s for a policy, by its path from the scenario's folder, the plainest first. `title` says what goes wrong.
     ///
     /// # Errors
     /// What stands in the way: not everything that a host can do is done by a thread.
-    pub fn workload(
+    pub fn workloads(
         &self,
         policy: &Policy,
         framework: &Framework,
         file: &str,
         title: &str,
+    ) -> Result<Vec<String>, &'static str> {
+        // Who computes for long makes others wait, whoever is fair.
+        let shapes = SHAPES.into_iter().filter(|shape| !shape.lingers || self.starved.is_none());
+        let texts: Vec<_> = shapes.map(|shape| self.workload(shape, policy, framework, file, title)).collect();
+        if texts.iter().any(Result::is_ok) {
+            Ok(texts.into_iter().flatten().collect())
+        } else {
+            texts.into_iter().collect()
+        }
+    }
+
+    fn workload<'a>(
+        &'a self,
+        shape: Shape,
+        policy: &'a Policy,
+        framework: &'a Framework,
+        file: &str,
+        title: &str,
     ) -> Result<String, &'static str> {
         let all = || self.moments.iter().chain(&self.again);
         let timed = all().any(|moment| matches!(moment.step, Step::At(_)));
-        let mut walk = Walk::of(policy, framework, if timed { SMALL_STEP } else { STEP });
+        let mut walk = Walk::of(shape, policy, framework, if timed { SMALL_STEP } else { STEP });
         let stem = self.stem.unwrap_or(self.moments.len());
         self.moments[..stem].iter().try_for_each(|moment| walk.follow(moment))?;
         let rounds = walk.now;
         all().skip(stem).try_for_each(|moment| walk.follow(moment))?;
+        walk.comes_now()?;
         // Whoever is fair lets it run in half of the rounds.
         let half = (walk.now - rounds) / 2;
         let starved = self.starved.filter(|_| half > 0);
@@ -62,6 +113,7 @@ struct Life {
 }
 
 struct Walk<'a> {
+    shape: Shape,
     policy: &'a Policy,
     framework: &'a Framework,
     step: i64,
@@ -80,27 +132,44 @@ struct Walk<'a> {
     /// Who has asked that another be next, and is about to give up the processor.
     asks: Option<u32>,
     tick: Option<i64>,
+    /// Since when a thread runs while another is ready.
+    contended: Option<i64>,
+    /// By which the processor was given up, put off: see [`Shape::prompt`].
+    put_off: Option<&'a Moment>,
 }
 
 impl<'a> Walk<'a> {
-    fn of(policy: &'a Policy, framework: &'a Framework, step: i64) -> Self {
+    fn of(shape: Shape, policy: &'a Policy, framework: &'a Framework, step: i64) -> Self {
+        let helper = shape.helped.then(|| (HELPER, Life::default()));
         Walk {
+            shape,
             policy,
             framework,
             step,
             now: 0,
-            lives: BTreeMap::new(),
-            running: None,
+            lives: helper.into_iter().collect(),
+            running: shape.helped.then_some((HELPER, 0)),
             free: None,
             outside: Vec::new(),
             values: BTreeMap::new(),
-            begun: false,
+            begun: shape.helped,
             asks: None,
             tick: None,
+            contended: None,
+            put_off: None,
         }
     }
 
-    fn follow(&mut self, moment: &Moment) -> Result<(), &'static str> {
+    fn follow(&mut self, moment: &'a Moment) -> Result<(), &'static str> {
+        if let Step::Raise(event, threads) = &moment.step {
+            if self.shape.prompt && self.put_off.is_none() && self.is_given_up(event, threads) {
+                self.put_off = Some(moment);
+                return Ok(());
+            }
+            if event == "schedule" || self.put_off.is_some_and(|moment| is_of(&moment.step, threads)) {
+                self.comes_now()?;
+            }
+        }
         match &moment.step {
             Step::At(instant) => self.now = self.now.max(*instant),
             Step::Ask(..) | Step::Expire => {}
@@ -123,7 +192,27 @@ impl<'a> Walk<'a> {
             },
             Step::Raise(event, threads) => self.raised(event, threads)?,
         }
-        self.look(moment);
+        if self.put_off.is_none() {
+            self.look(moment);
+        }
+        Ok(())
+    }
+
+    /// Whether the thread that runs gives up the processor by this event.
+    fn is_given_up(&self, event: &str, threads: &[ThreadId]) -> bool {
+        let gives_up = event == "switch_out" || event == "exit" || event.starts_with("block.");
+        let runs = |thread: &ThreadId| self.running.is_some_and(|(one, _)| one == thread.0);
+        gives_up && matches!(threads, [thread] if runs(thread) && self.asks != Some(thread.0))
+    }
+
+    /// What was put off.
+    fn comes_now(&mut self) -> Result<(), &'static str> {
+        if let Some(moment) = self.put_off.take()
+            && let Step::Raise(event, threads) = &moment.step
+        {
+            self.raised(event, threads)?;
+            self.look(moment);
+        }
         Ok(())
     }
 
@@ -133,7 +222,11 @@ impl<'a> Walk<'a> {
     }
 
     fn raised(&mut self, event: &str, threads: &[ThreadId]) -> Result<(), &'static str> {
-        if event == "schedule" || event == "init" {
+        if event == "schedule" {
+            self.helper_ends();
+            return Ok(());
+        }
+        if event == "init" {
             return Ok(());
         }
         if !self.framework.events.iter().any(|known| known.name == event) {
@@ -166,8 +259,9 @@ impl<'a> Walk<'a> {
             }
             "resume_thread" => self.outside.push(format!("at {} {{ resume {}; }}", Value::Time(now), called(thread.0))),
             "tick" => {
-                let since = running.filter(|(one, _)| *one == thread.0).map_or(now, |(_, since)| since);
-                self.tick = self.tick.or(Some((now - since).max(1)));
+                let since = self.contended.replace(now).or(running.map(|(_, since)| since)).unwrap_or(now);
+                let tick = (now - since).max(1);
+                self.tick = Some(self.tick.map_or(tick, |shortest| shortest.min(tick)));
             }
             "set_next_thread" => {
                 let Some((one, since)) = running else { return Err("nobody runs who could ask that another be next") };
@@ -188,6 +282,18 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// The first decision comes as it does.
+    fn helper_ends(&mut self) {
+        if let Some((HELPER, since)) = self.running
+            && let Some(life) = self.lives.get_mut(&HELPER)
+        {
+            life.ran += self.now - since;
+            life.has_run();
+            life.ended = true;
+            (self.running, self.free) = (None, Some(self.now));
+        }
+    }
+
     /// Who runs now, as the containers say.
     fn look(&mut self, moment: &Moment) {
         let policy = self.policy;
@@ -197,6 +303,15 @@ impl<'a> Walk<'a> {
         let mut of = moment.contents.iter().filter(|(name, _)| such(name, StateClass::Running));
         let runs = of.find_map(|(_, threads)| threads.first()).map(|thread| thread.0);
         let ready = moment.contents.iter().any(|(name, _)| such(name, StateClass::Ready));
+        if runs.is_none() && matches!(self.running, Some((HELPER, _))) {
+            return;
+        }
+        if runs != self.running.map(|(thread, _)| thread) {
+            self.contended = None;
+        }
+        if runs.is_some() && ready {
+            self.contended = self.contended.or(Some(self.now));
+        }
         if runs == self.running.map(|(thread, _)| thread) {
             if runs.is_none() && ready {
                 self.free = self.free.or(Some(self.now));
@@ -215,7 +330,9 @@ impl<'a> Walk<'a> {
     }
 
     fn written(mut self, file: &str, title: &str, waits: Option<(ThreadId, i64)>) -> String {
-        let end = self.now + REST;
+        self.helper_ends();
+        let lingers = self.shape.lingers;
+        let end = self.now + if lingers { 3 * REST * i64::try_from(self.lives.len() + 1).unwrap_or(1) } else { REST };
         if let Some((thread, since)) = self.running
             && let Some(life) = self.lives.get_mut(&thread)
         {
@@ -224,6 +341,10 @@ impl<'a> Walk<'a> {
         for life in self.lives.values_mut() {
             if life.waits.is_some() {
                 life.woken(end);
+            } else if !life.ended && lingers {
+                life.ran += REST;
+                life.does("yield;".to_owned());
+                life.phases.push(format!("run {};", Value::Time(REST)));
             } else if !life.ended {
                 life.ran += STEP;
                 life.has_run();
@@ -280,6 +401,10 @@ impl Life {
     }
 }
 
+fn is_of(step: &Step, threads: &[ThreadId]) -> bool {
+    matches!(step, Step::Raise(_, others) if others == threads)
+}
+
 fn called(thread: u32) -> String {
-    format!("thread_{thread}")
+    if thread == HELPER { "helper".to_owned() } else { format!("thread_{thread}") }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::ThreadId;
-use catapults_compiler::scenario::{Action, Amount, Phase, Scenario, event_for};
+use catapults_compiler::scenario::{Action, Amount, LONGEST, MOST_AT_ONCE, Phase, Scenario, event_for};
 use catapults_compiler::vocabulary::Value;
 use fastrand::Rng;
 
@@ -31,12 +31,6 @@ pub enum Ending {
 }
 
 type Done<T = ()> = Result<T, Out>;
-
-/// Steps at one instant, after which time is taken to stand still.
-const MOST_AT_ONCE: u64 = 10_000_000;
-
-/// When whatever has no duration is given up; sums of a few such are numbers, too.
-const LATEST: i64 = i64::MAX / 4;
 
 /// So many threads live at once; more come of threads that create threads without end.
 const MOST_LIVING: usize = 1_000_000;
@@ -213,7 +207,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 self.plan(start, Happening::Arrival(index));
             }
         }
-        let end = self.scenario.duration.unwrap_or(LATEST);
+        let end = self.scenario.duration.unwrap_or(LONGEST);
         let mut passes = 0;
         loop {
             let planned = self.planned.peek().map(|Reverse((instant, ..))| *instant);
