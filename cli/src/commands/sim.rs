@@ -56,8 +56,10 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     } else {
         scenarios::load(console, &arguments.file, &found.framework, &instead, &mut policies)?
     };
-    if let Some(file) = arguments.trace.as_ref().filter(|_| loaded.cases.len() > 1) {
-        let title = format!("{} scenarios cannot be recorded in one file", loaded.cases.len());
+    let one_file = arguments.trace.as_ref().map(|file| (file, "recorded"));
+    let one_file = one_file.or(arguments.plot.as_ref().map(|file| (file, "drawn")));
+    if let Some((file, done)) = one_file.filter(|_| loaded.cases.len() > 1) {
+        let title = format!("{} scenarios cannot be {done} in one file", loaded.cases.len());
         return Err(Failure::of_file("E0509", file, title, "say which one with `--only NAME`"));
     }
     let mut failed = 0;
@@ -163,7 +165,11 @@ fn shown(case: &Case, outcome: &Outcome) -> String {
     text.push('\n');
     text.push_str(&table(case, outcome));
     for (verdict, expectation) in outcome.verdicts.iter().zip(&scenario.expectations) {
-        let word = if verdict.holds { "as expected" } else { "NOT AS EXPECTED" };
+        let word = match (verdict.holds, &outcome.ending) {
+            (false, _) => "NOT AS EXPECTED",
+            (true, Ending::Out(_) | Ending::Stuck(_)) => "as expected until then",
+            (true, Ending::Duration | Ending::AllEnded) => "as expected",
+        };
         let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", duration(since)));
         let _ = writeln!(text, "{word}: {}: {}{since} (line {})", verdict.text, verdict.found, expectation.at.line);
     }
@@ -179,7 +185,11 @@ pub fn ended(ending: &Ending, end: i64) -> String {
             let mut left = left.clone();
             left.dedup();
             let some: Vec<&str> = left.iter().take(4).map(String::as_str).collect();
-            format!("at {} nothing happens any more, and threads are left: {}", duration(end), some.join(", "))
+            format!(
+                "STOPPED at {}: nothing happens any more, and threads wait for ever: {}; say `duration 1s;` if they are to",
+                duration(end),
+                some.join(", ")
+            )
         }
         Ending::Out(out) => {
             let line = if out.line > 0 { format!(", line {}", out.line) } else { String::new() };

@@ -45,7 +45,7 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
                     console.result(&format!("{}: {name} ... {word}\n", file.display()))?;
                     passed += usize::from(wrong.is_none());
                     failed += usize::from(wrong.is_some());
-                    suite.add_test_case(reported(name, start, wrong.as_deref()));
+                    suite.add_test_case(reported(file, case, start, wrong.as_deref()));
                     details.extend(wrong);
                 }
             }
@@ -54,7 +54,7 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
                 broken += 1;
                 console.result(&format!("{} ... REFUSED\n", file.display()))?;
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message("the file is refused");
+                status.set_message("the file is refused: standard error says why");
                 suite.add_test_case(TestCase::new(file.display().to_string(), status));
             }
             Err(other) => return Err(other),
@@ -93,7 +93,7 @@ fn wrong(loaded: &Loaded, case: &Case, framework: &Framework) -> Result<Option<S
         return Ok(None);
     }
     let mut text = format!("\n{}: {}, under {}\n", loaded.source.name, case.scenario.name, case.policy_file.display());
-    if let Ending::Out(_) = outcome.ending {
+    if let Ending::Out(_) | Ending::Stuck(_) = outcome.ending {
         let _ = writeln!(text, "  {}", ended(&outcome.ending, outcome.end));
     }
     said(loaded, case, &outcome, &mut text);
@@ -111,16 +111,20 @@ fn said(loaded: &Loaded, case: &Case, outcome: &Outcome, text: &mut String) {
     }
 }
 
-fn reported(name: &str, start: Instant, wrong: Option<&str>) -> TestCase {
+fn reported(file: &Path, of: &Case, start: Instant, wrong: Option<&str>) -> TestCase {
     let status = match wrong {
         None => TestCaseStatus::success(),
         Some(text) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            // The first line says which scenario it is.
+            status.set_message(text.trim().lines().nth(1).unwrap_or_default().trim());
             status.set_description(text.trim());
             status
         }
     };
-    let mut case = TestCase::new(name, status);
+    let mut case = TestCase::new(of.scenario.name.as_str(), status);
+    case.set_classname(file.display().to_string());
+    case.extra.insert("file".into(), file.display().to_string().into());
     case.set_time(start.elapsed());
     case
 }

@@ -264,6 +264,11 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let event = self.events.resume.filter(|_| set_aside).unwrap_or(self.events.event_raised);
         self.becomes_ready(thread, event, State::Runnable, Kind::Raised)?;
         self.rouse_all(thread)?;
+        self.suspends_at_last(thread)
+    }
+
+    /// Who was to be suspended as soon as it waits no longer.
+    pub(super) fn suspends_at_last(&mut self, thread: ThreadId) -> Done {
         if std::mem::take(&mut self.book(thread).to_be_suspended) { self.suspends(thread) } else { Ok(()) }
     }
 
@@ -288,6 +293,10 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             State::None | State::Suspended => {}
             State::Runnable => {
                 let processor = book.turn_on.unwrap_or_else(|| self.where_told(thread));
+                if book.turn_on.is_some() && !self.events.suspends_running {
+                    self.raise(book.under, processor, self.events.switch_out, &[thread])?;
+                    self.note_moved(processor, thread, Kind::SwitchedOut, self.events.switch_out);
+                }
                 self.raise(book.under, processor, event, &[thread])?;
                 self.note_moved(processor, thread, Kind::Suspended, event);
                 if book.turn_on.is_none() {
@@ -317,6 +326,10 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let event = self.events.resume.unwrap_or(self.events.event_raised);
         self.becomes_ready(thread, event, State::Runnable, Kind::Resumed)?;
         self.rouse_all(thread)
+    }
+
+    pub(super) fn is_suspended(&self, thread: ThreadId) -> bool {
+        self.books[thread.0 as usize - 1].state == State::Suspended
     }
 
     /// Who runs has done so for a while, and others wait: its scheduler hears of it, and those above it.

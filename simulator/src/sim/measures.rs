@@ -253,6 +253,15 @@ impl<'a> Measures<'a> {
         self.timeline.change(thread, State::Ready, now);
     }
 
+    /// A thread that was ready.
+    pub(super) fn suspended(&mut self, thread: ThreadId, now: i64) {
+        self.now = now;
+        let seen = self.threads.get_mut(thread.0 as usize - 1);
+        if seen.and_then(|seen| seen.ready_since.take()).is_some() {
+            self.timeline.change(thread, State::Blocked, now);
+        }
+    }
+
     pub(super) fn starts(&mut self, kind: usize, thread: ThreadId, processor: usize, now: i64) {
         self.now = now;
         let waited = self.threads.get_mut(thread.0 as usize - 1).and_then(|seen| seen.ready_since.take());
@@ -346,6 +355,23 @@ impl<'a> Measures<'a> {
         self.each(kind, due, |tally| tally.misses += 1);
     }
 
+    /// In the end a job is not done that was to begin then.
+    pub(super) fn unfinished(&mut self, kind: usize, released: i64, now: i64) {
+        for watch in &mut self.watches {
+            if let Expected::Measure {
+                measure: Measure::Response(Statistic::Worst), of, window, relation, bound, ..
+            } = &watch.expectation.what
+                && *of == Some(kind)
+                && window.is_none_or(|(from, to)| (from..=to).contains(&now))
+                && matches!(relation, Relation::Less | Relation::LessOrEqual)
+                && !relation.holds((now - released) as f64, *bound, 0.0)
+            {
+                let late = released.saturating_add(*bound as i64);
+                watch.fails(late, format!("one has taken {} and is not done", duration(now - released)));
+            }
+        }
+    }
+
     pub(super) fn ended(&mut self, kind: usize, thread: ThreadId, now: i64) {
         self.living[kind] -= 1;
         if self.living[kind] == 0 {
@@ -381,6 +407,7 @@ impl<'a> Measures<'a> {
             }
         }
         self.now = now;
+        let worst: Vec<i64> = self.tallies.iter().map(|tally| tally.latency.worst).collect();
         for index in 0..self.threads.len() {
             // Whoever waits still.
             let Some(since) = self.threads[index].ready_since else { continue };
@@ -388,6 +415,9 @@ impl<'a> Measures<'a> {
             else {
                 continue;
             };
+            if now - since > worst[kind] {
+                self.each(kind, now, |tally| tally.latency.add(now - since));
+            }
             for watch in &mut self.watches {
                 if let Expected::Runs(of, within) = watch.expectation.what
                     && of == kind
@@ -463,6 +493,7 @@ impl<'a> Measures<'a> {
             Expected::Measure { measure, of, window, relation, bound, tolerance } => {
                 let value = self.value(*measure, *of, *window, watch.tally.as_ref());
                 match value {
+                    _ if watch.found.is_some() => (false, watch.found.clone().unwrap_or_default()),
                     Some(value) => (relation.holds(value, *bound, *tolerance), shown(value, measure.unit())),
                     None => (false, nothing(*measure).to_owned()),
                 }
@@ -484,7 +515,11 @@ impl<'a> Measures<'a> {
                 (watch.found.is_none(), watch.found.clone().unwrap_or("they never do".to_owned()))
             }
             Expected::Runs(..) => (watch.found.is_none(), watch.found.clone().unwrap_or("always".to_owned())),
-            Expected::Reason(..) => (watch.found.is_none(), watch.found.clone().unwrap_or("always".to_owned())),
+            Expected::Reason(of, _) => match &watch.found {
+                Some(found) => (false, found.clone()),
+                None if self.tallies[*of].refusals == 0 => (false, "none was refused".to_owned()),
+                None => (true, "each time".to_owned()),
+            },
         };
         let since = watch.since.filter(|_| !holds);
         Verdict { text: watch.expectation.text.clone(), holds, found, since }

@@ -62,7 +62,7 @@ pub struct Outcome {
 impl Outcome {
     /// Whether all is as expected, and nothing stopped it.
     pub fn is_as_expected(&self) -> bool {
-        !matches!(self.ending, Ending::Out(_)) && self.verdicts.iter().all(|verdict| verdict.holds)
+        !matches!(self.ending, Ending::Out(_) | Ending::Stuck(_)) && self.verdicts.iter().all(|verdict| verdict.holds)
     }
 }
 

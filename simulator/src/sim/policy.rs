@@ -1,6 +1,6 @@
 //! A policy at work, as the simulated host sees it: who interprets it, or runs it compiled, is not known beyond this.
 
-use catapults_compiler::framework::{Event, Framework};
+use catapults_compiler::framework::{Event, Framework, Move, Stage};
 use catapults_compiler::interp::{Application, Machine, Position, RunningSet, Stop, ThreadId, Variables};
 use catapults_compiler::policy::{AttributeId, Entity, Handler, ImportId, Policy, StateClass, ThreadImportId, Type};
 use catapults_compiler::verify::Verified;
@@ -86,6 +86,8 @@ pub(super) struct Events {
     pub(super) init: Option<EventId>,
     pub(super) tick: Option<EventId>,
     pub(super) suspend: Option<EventId>,
+    /// Whether that may be raised of who is RUNNING.
+    pub(super) suspends_running: bool,
     pub(super) resume: Option<EventId>,
     pub(super) set_next: Option<EventId>,
     pub(super) lock: Option<EventId>,
@@ -119,6 +121,7 @@ impl Events {
             init: find("init"),
             tick: find("tick"),
             suspend: find("suspend_thread"),
+            suspends_running: met.events.iter().any(|event| event.name == "suspend_thread" && takes_running(event)),
             resume: find("resume_thread"),
             set_next: find("set_next_thread"),
             lock: lock.and_then(|name| find(&name)),
@@ -140,6 +143,12 @@ impl Events {
     pub(super) fn name(&self, event: EventId) -> &str {
         self.names.get(usize::from(event.0)).map_or("", String::as_str)
     }
+}
+
+/// Whether the event can be raised of a thread that is RUNNING.
+fn takes_running(event: &Event) -> bool {
+    let running = |step: &Move| matches!(step, Move::Parameter(_, Stage::In(StateClass::Running), _));
+    event.rules.iter().any(|rule| rule.moves.iter().any(running))
 }
 
 /// In the interpreter.

@@ -200,7 +200,10 @@ impl Timeline {
         if all > ROWS {
             text.push_str(&format!("  and {} more\n", all - ROWS));
         }
-        let (left, right) = (duration(from), duration(to));
+        let (left, mut right) = (duration(from), duration(to));
+        if around.is_none() && to < self.end {
+            right = format!("{right} of {}", duration(self.end));
+        }
         let gap = COLUMNS.saturating_sub(left.chars().count() + right.chars().count());
         text.push_str(&format!("  {:wide$}  {left}{}{right}\n", "", " ".repeat(gap)));
         text

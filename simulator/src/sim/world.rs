@@ -260,6 +260,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     fn ends(&mut self) {
         for live in self.lives.iter().flatten() {
             let thread = &self.scenario.threads[live.kind];
+            self.measures.unfinished(live.kind, live.released, self.now);
             let Some(deadline) = thread.deadline else { continue };
             let mut due = live.released.saturating_add(deadline);
             while due < self.now {
@@ -274,7 +275,11 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     fn left(&self) -> Ending {
         let left: Vec<String> =
             self.lives.iter().flatten().map(|live| self.scenario.threads[live.kind].name.clone()).collect();
-        if left.is_empty() { Ending::AllEnded } else { Ending::Stuck(left) }
+        match (left.is_empty(), self.scenario.duration) {
+            (true, _) => Ending::AllEnded,
+            (false, Some(_)) => Ending::Duration,
+            (false, None) => Ending::Stuck(left),
+        }
     }
 
     fn happens(&mut self, happening: Happening) -> Done {
@@ -361,16 +366,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     self.dispatcher.set_of(thread, &assignment.name, value);
                 }
             }
-            Action::Suspend(kind) => {
-                for thread in self.kinds[*kind].living.clone() {
-                    self.dispatcher.suspends(thread)?;
-                }
-            }
-            Action::Resume(kind) => {
-                for thread in self.kinds[*kind].living.clone() {
-                    self.dispatcher.resumes(thread)?;
-                }
-            }
+            Action::Suspend(kind) => self.suspends(*kind)?,
+            Action::Resume(kind) => self.resumes(*kind)?,
             Action::Processors(count) => {
                 let count = *count as usize;
                 // Who ran on one that goes does not any more.
@@ -463,7 +460,36 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             live.waits = false;
         }
         self.measures.ready(thread, self.now);
-        self.dispatcher.unblocks(thread)
+        self.dispatcher.unblocks(thread)?;
+        self.is_suspended(thread);
+        Ok(())
+    }
+
+    /// One that runs is noticed to be suspended when it has lost its processor.
+    fn suspends(&mut self, kind: usize) -> Done {
+        for thread in self.kinds[kind].living.clone() {
+            self.dispatcher.suspends(thread)?;
+            self.is_suspended(thread);
+        }
+        Ok(())
+    }
+
+    fn resumes(&mut self, kind: usize) -> Done {
+        for thread in self.kinds[kind].living.clone() {
+            let suspended = self.dispatcher.is_suspended(thread);
+            self.dispatcher.resumes(thread)?;
+            if suspended && !self.dispatcher.is_suspended(thread) {
+                self.measures.ready(thread, self.now);
+            }
+        }
+        Ok(())
+    }
+
+    /// If it is, it does not wait for a processor.
+    fn is_suspended(&mut self, thread: ThreadId) {
+        if self.dispatcher.is_suspended(thread) {
+            self.measures.suspended(thread, self.now);
+        }
     }
 
     /// Whoever has got a processor, or has lost one, is noticed; who got one goes on.
@@ -503,8 +529,9 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
 
     /// The processor's thread does not run any more: it has to wait, or another one is preferred to it.
     fn stops(&mut self, processor: usize) {
-        let waits =
-            self.processors[processor].running.and_then(|thread| self.live(thread)).is_none_or(|live| live.waits);
+        let waits = self.processors[processor].running.is_none_or(|thread| {
+            self.live(thread).is_none_or(|live| live.waits) || self.dispatcher.is_suspended(thread)
+        });
         self.leaves(processor, if waits { Leaving::Waits } else { Leaving::Preempted });
     }
 
@@ -684,16 +711,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                         return self.waits_for_ever(processor, thread, self.join_event);
                     }
                 }
-                Phase::Suspend(other) => {
-                    for one in self.kinds[*other].living.clone() {
-                        self.dispatcher.suspends(one)?;
-                    }
-                }
-                Phase::Resume(other) => {
-                    for one in self.kinds[*other].living.clone() {
-                        self.dispatcher.resumes(one)?;
-                    }
-                }
+                Phase::Suspend(other) => self.suspends(*other)?,
+                Phase::Resume(other) => self.resumes(*other)?,
                 Phase::Set(assignment) => {
                     let value = draw(&assignment.value, &mut self.rng, &mut self.places[kind]);
                     self.dispatcher.set_of(thread, &assignment.name, value);
@@ -836,6 +855,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             live.waits = false;
         }
         self.dispatcher.has(heir)?;
+        self.dispatcher.suspends_at_last(heir)?;
+        self.is_suspended(heir);
         self.dispatcher.redirects(waiting.into_iter(), heir)?;
         self.dispatcher.regains(processor)
     }
