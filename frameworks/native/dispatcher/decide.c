@@ -66,6 +66,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
         here->armed = 0; /* it may have been interrupted just now, and not have come to say so */
     }
     here->anew = false;
+    here->expected = false;
     end_own_turn(here);
     if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
@@ -403,14 +404,32 @@ void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame) {
         dispatcher_end_turn(frame);
 }
 
-uint16_t dispatcher_frame_to_take(const struct processor *here) {
-    if (here->turns_first && !dispatcher.frames[here->frame].turn)
-        return here->turns_first->turn_frame;
-    if (LIKELY(!here->parked))
-        return here->frame;
+/* Whether what becomes READY now is taken by one of those that have nothing to do, and so is all that is READY and they
+ * have not come for yet. */
+static bool is_taken_up(const struct processor *here, bool runs) {
+    int64_t idle = !here->asleep && !here->woken && !here->parked && !runs;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         const struct processor *one = dispatcher.processors[i];
-        if (!one->parked && dispatcher.frames[one->frame].turn)
+        idle += (one->asleep || one->woken) && !one->parked && !one->turns_first;
+    }
+    return idle > dispatcher_ready();
+}
+
+uint16_t dispatcher_frame_to_take(struct processor *here) {
+    const struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
+    bool idle = dispatcher.asleep + dispatcher.waking != 0, taken = turn && dispatcher_is_taken(turn);
+    bool runs = turn && !taken;
+    if (idle && is_taken_up(here, runs))
+        return NOBODY;
+    if (here->turns_first && !turn)
+        return here->turns_first->turn_frame;
+    if (LIKELY(!here->parked) && (runs || (!idle && !taken && !here->expected))) {
+        here->expected = !runs;
+        return here->frame;
+    }
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        if (one != here && !one->parked && dispatcher.frames[one->frame].turn)
             return one->frame;
     }
     return NOBODY;

@@ -55,6 +55,7 @@ struct processor {
     bool parked;                           /* it is to take no more turns than those that must be taken here */
     bool over;                             /* another processor's event has ended its turn */
     bool anew;                             /* or what another runs on it: see dispatcher_look_at_turns */
+    bool expected;                         /* between turns: something has become READY that it takes next */
     bool asleep;                           /* idle, and to be woken */
     bool woken;                            /* and was, but does not know it yet */
     struct dispatcher_thread *turns_first; /* that wait for it, linked by turn_next */

@@ -324,8 +324,10 @@ uint16_t dispatcher_see(const struct dispatcher_thread *thread);
 void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame);
 
 /* The frame in which an event about others may take the processor from somebody: of this processor, or of the turn that
- * it takes next; if it is parked, of another that runs something. NOBODY: there is none. And back from there. */
-uint16_t dispatcher_frame_to_take(const struct processor *here);
+ * it takes next; if it is parked, or others have become READY for which it has room, of another that runs something.
+ * NOBODY: there is none, or need not be, as one that has nothing to do takes what the event is about. And back from
+ * there. */
+uint16_t dispatcher_frame_to_take(struct processor *here);
 void dispatcher_come_back(struct processor *here);
 
 /* Whose turn it is in a frame; NULL: nobody's. */
@@ -413,11 +415,10 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
 /* dispatcher_yield, within dispatcher_enter. */
 void dispatcher_yield_inside(void);
 
-/* An event about others, which need not find what is RUNNING on this processor if another has nothing to do, and is to
- * find what another runs if this one takes no more turns: it is raised between these two. */
+/* An event about others is raised between these two. */
 static inline void dispatcher_step_aside(struct processor *here) {
     if (UNLIKELY(dispatcher.several) && !dispatcher.root.node)
-        here->sees = dispatcher.asleep ? NOBODY : dispatcher_frame_to_take(here);
+        here->sees = dispatcher_frame_to_take(here);
 }
 static inline void dispatcher_step_back(struct processor *here) {
     if (UNLIKELY(here->sees != here->frame))
