@@ -1,6 +1,8 @@
 /*
  * Who sleeps wakes when it is to, while other threads compute: not at the next tick.
  */
+#include <stdatomic.h>
+
 #include "support/program.h"
 
 #ifndef PROCESSORS
@@ -15,7 +17,7 @@ struct task {
 static struct task urgent = {2}, low = {1};
 
 static const int64_t patience = 20000 * (int64_t)MS, never = 60000 * (int64_t)MS;
-static volatile int over, in_vain;
+static atomic_int over, in_vain;
 
 static void begin(const char *policy, int64_t tick) {
     alarm(60);
