@@ -11,8 +11,6 @@ enum { MS = 1000000, MOST = 5 };
 
 static volatile int over; /* as a bool, GCC reads it once under UndefinedBehaviorSanitizer */
 static volatile unsigned long progress[MOST];
-static catapults_mutex_t lock;
-static catapults_cond_t changed;
 
 static void begin(const char *policy) {
     require(catapults_init(&(struct catapults_options){.policy = policy, .tick = 2 * MS}) == 0);
@@ -133,39 +131,6 @@ static void a_thread_can_hold_the_processor(void) {
     require(catapults_join(thread, NULL) == 0);
 }
 
-/* ---- When somebody sleeps ---------------------------------------------------------------------------------------- */
-
-enum { SLEEPS = 5 };
-
-static void *sleep_often(void *argument) {
-    for (int i = 0; i < SLEEPS; i++) {
-        catapults_sleep(i == 0 ? 20 * MS : MS); /* as others compute already */
-        progress[0]++;
-    }
-    return argument;
-}
-
-static void *wait_in_vain(void *argument) {
-    require(catapults_mutex_lock(&lock) == 0);
-    require(catapults_cond_wait_until(&changed, &lock, catapults_now() + 20 * MS) == ETIMEDOUT);
-    require(catapults_mutex_unlock(&lock) == 0);
-    progress[1]++;
-    return argument;
-}
-
-/* At the instant, not at the next tick, which is in a minute here. */
-static void who_sleeps_is_woken_while_another_computes(void) {
-    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/eager.so", .tick = 60000 * (int64_t)MS}) ==
-            0);
-    catapults_t threads[] = {spawn(sleep_often, NULL), spawn(wait_in_vain, NULL)};
-    for (int64_t end = catapults_now() + 50000 * (int64_t)MS;
-         (progress[0] < SLEEPS || progress[1] == 0) && catapults_now() < end;)
-        compute(MS);
-    require(progress[0] == SLEEPS && progress[1] == 1);
-    for (int i = 0; i < 2; i++)
-        require(catapults_join(threads[i], NULL) == 0);
-}
-
 /* ---- What a thread keeps ----------------------------------------------------------------------------------------- */
 
 static void *keep_errno(void *number) {
@@ -193,6 +158,8 @@ static void errno_is_each_threads_own(void) {
 }
 
 /* Locks protect also against those who are let in between. */
+static catapults_mutex_t lock;
+static catapults_cond_t changed;
 static volatile long inside, sum;
 
 static void *add_up(void *number) {
@@ -262,18 +229,13 @@ int main(void) {
     setenv("CATAPULTS_ACTIVATIONS", "1", 1);
 #endif
     const struct CMUnitTest tests[] = {
-        child_test(spinning_threads_share_by_turns),
-        child_test(spinning_threads_share_by_ticks),
+        child_test(spinning_threads_share_by_turns),        child_test(spinning_threads_share_by_ticks),
 #if !defined(ACTIVATED)
         child_test(nobody_is_interrupted_for_nothing),
 #endif
-        child_test(a_cooperative_program_is_not_preempted),
-        child_test(the_first_come_first_served_preempts_nobody),
-        child_test(a_thread_can_hold_the_processor),
-        child_test(who_sleeps_is_woken_while_another_computes),
-        child_test(errno_is_each_threads_own),
-        child_test(who_holds_a_lock_may_be_preempted),
-        child_test(threads_come_and_go),
+        child_test(a_cooperative_program_is_not_preempted), child_test(the_first_come_first_served_preempts_nobody),
+        child_test(a_thread_can_hold_the_processor),        child_test(errno_is_each_threads_own),
+        child_test(who_holds_a_lock_may_be_preempted),      child_test(threads_come_and_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

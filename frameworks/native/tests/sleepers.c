@@ -1,6 +1,7 @@
 /*
  * Who sleeps wakes when it is to, while other threads compute: not at the next tick.
  */
+#include <errno.h>
 #include <stdatomic.h>
 
 #include "support/program.h"
@@ -91,6 +92,22 @@ static void who_sleeps_last_wakes_first(void) {
     require(catapults_join(sleeps, NULL) == 0);
 }
 
+static void *wait_in_vain(void *argument) {
+    static catapults_mutex_t mutex;
+    static catapults_cond_t nothing;
+    require(catapults_mutex_lock(&mutex) == 0);
+    for (int i = 0; i < TIMES; i++)
+        require(catapults_cond_wait_until(&nothing, &mutex, catapults_now() + 2 * MS) == ETIMEDOUT);
+    require(catapults_mutex_unlock(&mutex) == 0);
+    return argument;
+}
+
+static void one_waits_until_an_instant(void) {
+    begin_to_compute();
+    require(catapults_join(spawn_as(&urgent, wait_in_vain, NULL), NULL) == 0);
+    end_computing();
+}
+
 #if PROCESSORS == 1
 static volatile long turns;
 
@@ -127,6 +144,7 @@ int main(void) {
         child_test(one_sleeps),
         child_test(several_sleep),
         child_test(who_sleeps_last_wakes_first),
+        child_test(one_waits_until_an_instant),
 #if PROCESSORS == 1
         child_test(ticks_do_not_come_sooner_for_sleepers),
 #endif

@@ -86,8 +86,9 @@ int catapults_resume(catapults_t thread); /* EINVAL: it is not suspended */
 /*
  * While a thread runs and others are ready, the processor is interrupted at the instants of the policy's timers, so
  * that `timeout.NAME` can take it from the thread, and every `tick` (catapults_options) if the policy handles that
- * event; also when a thread that sleeps, or waits with a time-out, is to wake, and every `tick` while threads wait for
- * descriptors, so that a thread that computes does not keep those from becoming ready. In no other case.
+ * event; also when a thread that sleeps, or waits with a time-out, is to wake, or up to 50 microseconds later, and
+ * every `tick` while threads wait for descriptors, so that a thread that computes does not keep those from becoming
+ * ready. In no other case.
  *
  * A thread is left only in the application's own code: the executable's. What it calls in libc or in other libraries is
  * finished first, as is what it calls here. A program that is linked statically is not preempted: its libc could not be
