@@ -128,7 +128,7 @@ __attribute__((noreturn)) void sa_resume(ucontext_t *context);
 
 /* Calls function(argument) on the stack of an interrupted context, below what that uses, which waits meanwhile: for
  * handlers of signals. Does not return: the function ends in sa_resume, or forgets the context. The caller's stack is
- * not used any more. */
+ * not used any more; its hold goes on, until the function calls sa_release. */
 __attribute__((noreturn)) void sa_call(ucontext_t *context, void (*function)(void *), void *argument);
 
 /* The context will not go on. When this returns, nothing uses its stack any more. */
