@@ -283,8 +283,9 @@ static void nobody_mends_it(void) {
     require(catapults_mutex_lock(&mutex) == 0);
 }
 
+enum { MANY = 40000 };
 static void *lock_all_and_end(void *mutexes) {
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < MANY; i++)
         require(catapults_mutex_lock((catapults_mutex_t *)mutexes + i) == 0);
     require(catapults_mutex_unlock((catapults_mutex_t *)mutexes + 2) == 0);
     return NULL;
@@ -292,13 +293,12 @@ static void *lock_all_and_end(void *mutexes) {
 
 static void an_owner_of_many_dies(void) {
     begin_fifo();
-    static catapults_mutex_t many[5];
-    for (int i = 0; i < 5; i++)
+    static catapults_mutex_t many[MANY];
+    for (int i = 0; i < MANY; i++)
         require(catapults_mutex_init(&many[i], &(struct catapults_mutex_attributes){.robust = i != 4}) == 0);
     require(join(spawn(lock_all_and_end, many)) == 0);
-    for (int i = 0; i < 4; i++)
-        require(catapults_mutex_trylock(&many[i]) == (i == 2 ? 0 : EOWNERDEAD));
-    require(catapults_mutex_trylock(&many[4]) == EBUSY);
+    for (int i = 0; i < MANY; i++)
+        require(catapults_mutex_trylock(&many[i]) == (i == 2 ? 0 : i == 4 ? EBUSY : EOWNERDEAD));
 }
 
 static void *wait_with_it(void *argument) {
@@ -366,6 +366,70 @@ static void ceilings(void) {
     require(strcmp(order, "afebcd") == 0);
 }
 
+/* Taken and given back in any order, with others among them that have none. */
+enum { SOME = 12, GREATEST = 9 };
+static struct urgent levels[GREATEST + 1];
+static int created[GREATEST + 1], ran[GREATEST + 1];
+
+static void *count(void *urgent) {
+    ran[((struct urgent *)urgent)->priority]++;
+    return NULL;
+}
+
+/* Those above the ceiling run, and no others. The caller has 1, and whoever gets there later waits. */
+static void require_ceiling(int64_t ceiling) {
+    for (int i = 2; i <= GREATEST; i++) {
+        levels[i].priority = i;
+        struct catapults_attributes attributes = {.object = &levels[i], .detached = true};
+        require(catapults_create(NULL, &attributes, count, &levels[i]) == 0);
+        created[i]++;
+        require((ran[i] == created[i]) == (i > ceiling));
+    }
+}
+
+static void the_greatest_ceiling_counts(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
+    require(catapults_threadvar_register("priority", struct urgent, priority) == 0);
+    static catapults_mutex_t mutexes[SOME];
+    int64_t ceilings[SOME];
+    bool has[SOME] = {false};
+    for (int i = 0; i < SOME; i++) {
+        ceilings[i] = i % 4 == 0 ? 0 : 2 + i % 6;
+        struct catapults_mutex_attributes attributes = {.robust = i % 4 < 2, .ceiling = ceilings[i]};
+        if (ceilings[i])
+            attributes.protocol = CATAPULTS_PROTOCOL_PROTECT;
+        require(catapults_mutex_init(&mutexes[i], &attributes) == 0);
+    }
+    unsigned seed = 1;
+    for (int step = 0; step < 120; step++) {
+        int which = rand_r(&seed) % SOME;
+        require((has[which] ? catapults_mutex_unlock : catapults_mutex_lock)(&mutexes[which]) == 0);
+        has[which] = !has[which];
+        int64_t greatest = 1;
+        for (int i = 0; i < SOME; i++)
+            if (has[i] && greatest < ceilings[i])
+                greatest = ceilings[i];
+        require_ceiling(greatest);
+    }
+}
+
+/* It has it then, with the ceiling that it had. */
+static void who_sets_a_ceiling_is_told_that_an_owner_died(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
+    make((struct catapults_mutex_attributes){.robust = true, .protocol = CATAPULTS_PROTOCOL_PROTECT, .ceiling = 5});
+    require(join(spawn(lock_and_end, NULL)) == 0);
+    int64_t before = -1, ceiling;
+    require(catapults_mutex_setprioceiling(&mutex, 8, &before) == EOWNERDEAD && before == -1);
+    require(catapults_mutex_getprioceiling(&mutex, &ceiling) == 0 && ceiling == 5);
+    require(catapults_mutex_lock_until(&mutex, 0) == EDEADLK);
+    require(catapults_mutex_consistent(&mutex) == 0 && catapults_mutex_unlock(&mutex) == 0);
+    require(catapults_mutex_setprioceiling(&mutex, 8, &before) == 0 && before == 5);
+    require(join(spawn(try_it, NULL)) == 0);
+    require(join(spawn(lock_and_end, NULL)) == 0);
+    require(catapults_mutex_setprioceiling(&mutex, 9, NULL) == EOWNERDEAD && catapults_mutex_unlock(&mutex) == 0);
+    require(catapults_mutex_setprioceiling(&mutex, 9, NULL) == ENOTRECOVERABLE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(recursive),
@@ -385,6 +449,8 @@ int main(void) {
         child_test(an_owner_of_many_dies),
         child_test(who_waits_on_a_condition_is_told),
         child_test(ceilings),
+        child_test(the_greatest_ceiling_counts),
+        child_test(who_sets_a_ceiling_is_told_that_an_owner_died),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

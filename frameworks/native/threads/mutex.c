@@ -38,7 +38,8 @@ static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner);
 static bool booked(const catapults_mutex_t *mutex);
 static void book(catapults_mutex_t *mutex, struct catapults_handle *self);
 static void strike(catapults_mutex_t *mutex, struct catapults_handle *self);
-static void find_ceiling(struct catapults_handle *self);
+static void take_out(catapults_mutex_t *mutex, struct catapults_handle *self);
+static void find_ceiling(struct catapults_handle *self, int64_t most);
 
 /* ---- Beginning and end ------------------------------------------------------------------------------------------- */
 
@@ -79,14 +80,15 @@ int catapults_mutex_setprioceiling(catapults_mutex_t *mutex, int64_t ceiling, in
     if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT)
         return EINVAL;
     int result = catapults_mutex_lock(mutex);
-    if (result == ENOTRECOVERABLE || result == EDEADLK || result == EAGAIN)
-        return result;
+    if (result != 0)
+        return result; /* EOWNERDEAD: it stays locked, as unlocked it would be lost */
     if (before)
         *before = mutex->ceiling;
+    dispatcher_enter();
     mutex->ceiling = ceiling;
-    find_ceiling(handle_self());
-    catapults_mutex_unlock(mutex);
-    return result;
+    find_ceiling(handle_self(), INT64_MAX);
+    dispatcher_leave();
+    return catapults_mutex_unlock(mutex);
 }
 
 /* ---- Locking ----------------------------------------------------------------------------------------------------- */
@@ -380,46 +382,61 @@ static bool booked(const catapults_mutex_t *mutex) {
     return mutex->robust || mutex->protocol == CATAPULTS_PROTOCOL_PROTECT;
 }
 
+/* In few steps, however many it has: a greater ceiling is in force at once, and nothing else changes. */
 static void book(catapults_mutex_t *mutex, struct catapults_handle *self) {
     mutex->held_previous = NULL;
     mutex->held_next = self->held;
     if (self->held)
         self->held->held_previous = mutex;
     self->held = mutex;
-    find_ceiling(self);
+    if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT || (self->has_ceiling && mutex->ceiling <= self->ceiling))
+        return;
+    self->ceiling = mutex->ceiling;
+    self->has_ceiling = true;
+    imports_link_ceiling(self);
 }
 
 static void strike(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    take_out(mutex, self);
+    if (mutex->protocol == CATAPULTS_PROTOCOL_PROTECT && mutex->ceiling == self->ceiling)
+        find_ceiling(self, mutex->ceiling);
+}
+
+static void take_out(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (mutex->held_previous)
         mutex->held_previous->held_next = mutex->held_next;
     else
         self->held = mutex->held_next;
     if (mutex->held_next)
         mutex->held_next->held_previous = mutex->held_previous;
-    find_ceiling(self);
 }
 
-/* The greatest of those that `self` has. */
-static void find_ceiling(struct catapults_handle *self) {
-    self->has_ceiling = false;
-    for (const catapults_mutex_t *mutex = self->held; mutex; mutex = mutex->held_next) {
-        if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT)
+/* The greatest of those that `self` has, none of which is greater than `most`. */
+static void find_ceiling(struct catapults_handle *self, int64_t most) {
+    bool found = false;
+    int64_t ceiling = 0;
+    for (const catapults_mutex_t *mutex = self->held; mutex && !(found && ceiling == most); mutex = mutex->held_next) {
+        if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT || (found && mutex->ceiling <= ceiling))
             continue;
-        if (!self->has_ceiling || self->ceiling < mutex->ceiling)
-            self->ceiling = mutex->ceiling;
-        self->has_ceiling = true;
+        ceiling = mutex->ceiling;
+        found = true;
     }
+    self->ceiling = ceiling;
+    self->has_ceiling = found;
     imports_link_ceiling(self);
 }
 
+/* The ceiling stays until all are left: the thread is about to end, and there may be very many. */
 void mutex_abandon_all(struct catapults_handle *self) {
     catapults_mutex_t *mutex;
     while ((mutex = self->held)) {
-        strike(mutex, self);
+        take_out(mutex, self);
         if (!mutex->robust)
             continue; /* it stays locked for ever */
         mutex->depth = 0;
         mutex->health = OWNER_DIED;
         leave(mutex);
     }
+    if (self->has_ceiling)
+        find_ceiling(self, INT64_MAX);
 }

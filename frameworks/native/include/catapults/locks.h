@@ -75,7 +75,8 @@ int catapults_mutex_unlock(catapults_mutex_t *mutex);                      /* EP
  * destroyed. EINVAL: it is not in that state, or the caller does not have it. */
 int catapults_mutex_consistent(catapults_mutex_t *mutex);
 
-/* EINVAL: it is not a PROTECT one. Setting waits until the mutex is free; `before` may be NULL. */
+/* EINVAL: it is not a PROTECT one. Setting locks the mutex and unlocks it again; `before` may be NULL. What is refused
+ * by catapults_mutex_lock is refused here: nothing is set. But after EOWNERDEAD the caller has it, as there. */
 int catapults_mutex_getprioceiling(const catapults_mutex_t *mutex, int64_t *ceiling);
 int catapults_mutex_setprioceiling(catapults_mutex_t *mutex, int64_t ceiling, int64_t *before);
 
