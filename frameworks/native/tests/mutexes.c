@@ -430,6 +430,71 @@ static void who_sets_a_ceiling_is_told_that_an_owner_died(void) {
     require(catapults_mutex_setprioceiling(&mutex, 9, NULL) == ENOTRECOVERABLE);
 }
 
+static void replace(const char *policy) {
+    require(catapults_policy_replace(NULL, policy) == 0);
+    *order = 0;
+}
+
+/* Two come, of whom `before` run at once, and when the caller has unlocked, `after` have run. */
+static void unlock_and_find(catapults_mutex_t *locked, const char *before, const char *after) {
+    static struct urgent urgents[] = {{4, "a"}, {6, "b"}};
+    for (int i = 0; i < 2; i++)
+        create(&urgents[i]);
+    require(strcmp(order, before) == 0);
+    require(catapults_mutex_unlock(locked) == 0);
+    require(strcmp(order, after) == 0);
+}
+
+/* Without `ceiling` it is a mutex like others; with it, what is held counts, whenever it was locked. */
+static void ceilings_of_a_policy_that_is_replaced(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
+    require(catapults_threadvar_register("priority", struct urgent, priority) == 0);
+    struct catapults_mutex_attributes attributes = {.protocol = CATAPULTS_PROTOCOL_PROTECT, .ceiling = 5};
+    static catapults_mutex_t protect, other;
+    require(catapults_mutex_init(&protect, &attributes) == 0);
+
+    require(catapults_mutex_lock(&protect) == 0); /* under the one, unlocked under the other */
+    replace(NULL);
+    require(catapults_mutex_init(&other, &attributes) == ENOTSUP);
+    unlock_and_find(&protect, "", "ab"); /* the caller yields, as ever when its ceiling falls */
+    int64_t ceiling;
+    require(catapults_mutex_getprioceiling(&protect, &ceiling) == 0 && ceiling == 5);
+    require(catapults_mutex_setprioceiling(&protect, 4, &ceiling) == 0 && ceiling == 5);
+
+    require(catapults_mutex_lock(&protect) == 0); /* and the other way round */
+    replace(POLICIES "/urgency.so");
+    unlock_and_find(&protect, "b", "ba");
+
+    require(catapults_mutex_lock(&protect) == 0); /* there and back */
+    replace(NULL);
+    replace(POLICIES "/urgency.so");
+    unlock_and_find(&protect, "b", "ba");
+
+    require(catapults_mutex_lock(&protect) == 0); /* nothing is left of it */
+    replace(NULL);
+    require(catapults_mutex_unlock(&protect) == 0);
+    replace(POLICIES "/urgency.so");
+    require(catapults_mutex_init(&other, NULL) == 0 && catapults_mutex_lock(&other) == 0);
+    unlock_and_find(&other, "ab", "ab");
+}
+
+/* As of a scheduler that imports it not, which a thread goes to with a mutex and comes back from with two. */
+static void ceilings_of_another_scheduler(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
+    require(catapults_threadvar_register("priority", struct urgent, priority) == 0);
+    struct catapults_mutex_attributes attributes = {.protocol = CATAPULTS_PROTOCOL_PROTECT, .ceiling = 3};
+    static catapults_mutex_t low, high;
+    require(catapults_mutex_init(&low, &attributes) == 0);
+    attributes.ceiling = 5;
+    require(catapults_mutex_init(&high, &attributes) == 0);
+    catapults_scheduler_t below;
+    require(catapults_scheduler_add(&below, &(struct catapults_scheduler_attributes){.name = "below"}) == 0);
+    require(catapults_mutex_lock(&low) == 0 && catapults_scheduler_attach(below) == 0);
+    require(catapults_mutex_lock(&high) == 0 && catapults_scheduler_attach(catapults_scheduler_root()) == 0);
+    unlock_and_find(&high, "b", "ba");
+    require(catapults_mutex_unlock(&low) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(recursive),
@@ -451,6 +516,8 @@ int main(void) {
         child_test(ceilings),
         child_test(the_greatest_ceiling_counts),
         child_test(who_sets_a_ceiling_is_told_that_an_owner_died),
+        child_test(ceilings_of_a_policy_that_is_replaced),
+        child_test(ceilings_of_another_scheduler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
