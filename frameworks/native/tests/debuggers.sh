@@ -37,14 +37,22 @@ suspended|suspended|take_a_turn|take_a_turn yielder entry context_begin
 joiner|blocked: join|joiner|.* catapults_join[_a-z]* joiner entry context_begin
 newcomer|ready|context_begin|context_begin'
 
+# The same of processors_stacks.c, with activations: on the kernel threads on which they stand. To gdb a thread can seem blocked for
+# being looked at: states are any.
+activated='main|[a-z: ]+|all_are_there|all_are_there main
+blocked|blocked: kernel|[a-zA-Z_]*read|(.* )?read_the_pipe blocked entry context_begin
+locker|[a-z: ]+|take_the_mutex|.* take_the_mutex locker entry context_begin
+computer|[a-z: ]+|compute|(sa_traps )?compute computer entry context_begin
+computer|[a-z: ]+|compute|(sa_traps )?compute computer entry context_begin'
+
 # What gdb said of them: `info catapults-threads`, then `catapults apply all backtrace`.
 check_threads() {
-    local said=$1 where=$2 number=0 name state place functions row
+    local said=$1 where=$2 threads=$3 number=0 name state place functions row
     while IFS='|' read -r name state place functions; do
         number=$((number + 1))
         grep -q -E "^[* ] +$number  $name +$state +$place \(\) at " <<<"$said" || fail "no row of thread $number in $where: $said"
         # The functions of its frames, in a line.
-        row=$(sed -n "/^Thread $number ($name), $state\$/,/^\$/p" <<<"$said" | sed -n 's/^#[0-9]* *\(0x[0-9a-f]* in \)\?\([a-z_]*\) (.*/\2/p' | tr '\n' ' ')
+        row=$(sed -n -E "/^Thread $number \($name\), $state\$/,/^\$/p" <<<"$said" | sed -n 's/^#[0-9]* *\(0x[0-9a-f]* in \)\?\([a-z_]*\) (.*/\2/p' | tr '\n' ' ')
         [[ $row =~ ^$functions\ $ ]] || fail "in $where, thread $number has the frames: $row; not: $functions; all that was said: $said"
     done <<<"$threads"
     [[ $(grep -c '^Thread [0-9]* (' <<<"$said") -eq $number ]] || fail "more threads than there are in $where: $said"
@@ -56,9 +64,18 @@ trap 'rm -f "$core"' EXIT
 look=(-ex "source $script" -ex 'info catapults-threads' -ex 'catapults apply all backtrace')
 program=$tests/io_stacks
 alive=$(gdb -nx -batch -ex 'break all_are_there' -ex run "${look[@]}" -ex kill "$program" 2>&1)
-check_threads "$alive" 'a program'
+check_threads "$alive" 'a program' "$threads"
 gdb -nx -batch -ex 'break all_are_there' -ex 'run old' -ex "generate-core-file $core" -ex kill "$program" >/dev/null 2>&1
-check_threads "$(gdb -nx -batch "${look[@]}" "$program" "$core" 2>&1)" 'a core file'
+check_threads "$(gdb -nx -batch "${look[@]}" "$program" "$core" 2>&1)" 'a core file' "$threads"
+
+program=$tests/processors_stacks
+quietly=(-ex 'handle SIGURG SIG62 nostop noprint pass')
+alive=$(gdb -nx -batch "${quietly[@]}" -ex 'break all_are_there' -ex run "${look[@]}" -ex 'printf "\n"' -ex frame -ex kill "$program" 2>&1)
+check_threads "$alive" 'a program with activations' "$activated"
+grep -q '^#0 .*all_are_there' <<<"$(tail -4 <<<"$alive")" || fail "another kernel thread is selected after a look: $alive"
+gdb -nx -batch "${quietly[@]}" -ex 'break all_are_there' -ex 'run old' -ex "generate-core-file $core" -ex kill "$program" >/dev/null 2>&1
+check_threads "$(gdb -nx -batch "${look[@]}" "$program" "$core" 2>&1)" 'a core file with activations' "$activated"
+program=$tests/io_stacks
 
 # Who goes from thread to thread finds variables, and the program goes on afterwards as if nobody had looked.
 walk=$(gdb -nx -batch -ex 'break all_are_there' -ex run -ex "source $script" -ex 'catapults thread 3' -ex 'frame function dream' \

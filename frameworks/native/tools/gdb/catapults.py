@@ -83,14 +83,22 @@ class Thread:
             yield frame
             frame = frame.older()
 
+    def kernel_thread(self):
+        """With activations: that on which it runs, or where it is blocked in the kernel or was interrupted; else None."""
+        processor = self.processor()
+        return carrier_of(processor) if processor else kept_by(int(self.record.address))
+
     def place(self):
         """The application's frame that called the runtime, or the innermost."""
         frames = list(self.frames())
         chosen = frames[0]
-        for frame, caller in zip(frames, frames[1:]):
-            if (frame.name() or "").startswith("catapults_") and not (caller.name() or "").startswith("catapults_"):
-                chosen = caller
-                break
+        if not is_application(frames[0]):
+            called = False
+            for frame in frames:
+                called = called or is_runtime(frame)
+                if called and not is_runtime(frame):
+                    chosen = frame
+                    break
         line = chosen.find_sal()
         where = " at %s:%d" % (line.symtab.filename, line.line) if line.symtab else ""
         return "%s ()%s" % (chosen.name() or "??", where)
@@ -119,6 +127,73 @@ def processors():
         yield gdb.parse_and_eval("dispatcher_processor")
     for i in range(count):
         yield gdb.parse_and_eval("*dispatcher.processors[%d]" % i)
+
+
+def is_runtime(frame):
+    first, last = (int(gdb.parse_and_eval("(unsigned long)&__%s_catapults_text" % end)) for end in ("start", "stop"))
+    return first <= frame.pc() < last
+
+
+def is_application(frame):
+    return gdb.solib_name(frame.pc()) is None and not is_runtime(frame)
+
+
+# ---- Activations -------------------------------------------------------------------------------------------------------
+
+
+def have_activations():
+    symbol = gdb.lookup_global_symbol("sa_lwps")
+    return symbol is not None and int(gdb.parse_and_eval("activations.enabled")) != 0
+
+
+def of_activations(name):
+    """A variable of threads/activations.c, of which programs can have others of the same name."""
+    return gdb.parse_and_eval("'%s'::%s" % (gdb.lookup_global_symbol("activations_running").symtab.filename, name))
+
+
+def kernel_thread_of(lwp):
+    number = int(lwp["tid"])
+    return next((one for one in gdb.selected_inferior().threads() if one.ptid[1] == number), None)
+
+
+def carrier_of(processor):
+    """The kernel thread that carries a processor of the dispatcher's."""
+    if not have_activations():
+        return None
+    number = 0
+    if int(of_activations("several")) != 0:
+        carried = of_activations("carried")
+        while int(carried[number]["processor"]) != processor:
+            number += 1
+    lwp = gdb.parse_and_eval("sa_processors[%d].carrier" % number)
+    return kernel_thread_of(lwp) if int(lwp) != 0 else None
+
+
+def kept_by(record):
+    """The kernel thread that keeps what a thread was doing when it blocked in the kernel or was interrupted."""
+    if not have_activations():
+        return None
+    one = of_activations("aside")
+    while int(one) != 0 and int(one["thread"]) != record:
+        one = one["next"]
+    if int(one) == 0:
+        return None
+    if int(one["context"]) != 0:
+        return kernel_thread_of(one["context"]["uc_link"].cast(gdb.lookup_type("struct lwp").pointer()))
+    away = of_activations("away")
+    numbers = range(1, int(gdb.parse_and_eval("activations.lwps")) + 1)
+    number = next((number for number in numbers if int(away[number]) == int(one)), None)
+    return None if number is None else kernel_thread_of(gdb.parse_and_eval("sa_lwps[%d]" % (number - 1)))
+
+
+def interrupted(frame):
+    """Where it was interrupted, if that is why it waits."""
+    outer = frame
+    while outer is not None:
+        if outer.type() == gdb.SIGTRAMP_FRAME and outer.newer().name() == "interrupt_handler":
+            return outer.older()
+        outer = outer.older()
+    return frame
 
 
 def switch_to(processor):
@@ -173,14 +248,48 @@ class Impostor:
         return info
 
 
+class Trap:
+    """Knows what a trap of the activations stands for, to which the kernel leads what comes back from it, for example because
+    gdb has stopped it: activations/traps.h, and leave_trap in activations/interrupt.c."""
+
+    name = "catapults-trap"
+    enabled = True
+    SIZE, SIGNATURE, SPARED, NAMED = 20, 4, 5, 10
+
+    def __call__(self, pending):
+        if gdb.lookup_global_symbol("sa_places") is None or architecture() != "i386:x86-64":
+            return None
+        first, last = (int(gdb.parse_and_eval("(unsigned long)&%s" % name)) for name in ("sa_traps", "sa_traps_end"))
+        sp, pc = int(pending.read_register("rsp")), int(pending.read_register("rip"))
+        if not first <= pc < last:
+            return None
+        number, done = divmod(pc - first, self.SIZE)
+        done -= self.SIGNATURE
+        kind = gdb.lookup_type("unsigned long")
+        info = pending.create_unwind_info(FrameId(gdb.Value(sp - 8).cast(kind), pending.read_register("rip")))
+        for name in "rax rbx rcx rdx rsi rdi rbp r8 r9 r10 r11 r12 r13 r14 r15".split():
+            info.add_saved_register(name, pending.read_register(name))
+        above = 0 if done < self.SPARED else 128 if done < self.NAMED else 136
+        info.add_saved_register("rsp", gdb.Value(sp + above).cast(kind))
+        info.add_saved_register("rip", gdb.Value(int(gdb.parse_and_eval("sa_places[%d]" % number))).cast(kind))
+        return info
+
+
 impostor = Impostor()
-gdb.unwinder.register_unwinder(None, impostor, replace=True)
+for unwinder in (impostor, Trap()):
+    gdb.unwinder.register_unwinder(None, unwinder, replace=True)
 
 
 def select(thread):
     """Frames follow the thread from now on; None: the one that runs. Returns and selects its innermost."""
     impostor.registers = None
     gdb.invalidate_cached_frames()
+    kernel_thread = thread.kernel_thread() if thread is not None else None
+    if kernel_thread is not None:
+        kernel_thread.switch()
+        frame = interrupted(gdb.newest_frame())
+        frame.select()
+        return frame
     if thread is not None and thread.has_the_processor():
         switch_to(thread.processor())
     frame = gdb.newest_frame()
@@ -214,7 +323,9 @@ class InfoThreads(gdb.Command):
         super().__init__("info catapults-threads", gdb.COMMAND_STATUS)
 
     def invoke(self, argument, from_tty):
+        before = gdb.selected_thread()
         rows = [(thread.has_the_processor(), thread.number, thread.name, thread.state(), thread.place()) for thread in threads()]
+        before.switch()
         select(None)
         names, states = (max((len(row[i]) for row in rows), default=0) for i in (2, 3))
         for runs, number, name, state, place in rows:
@@ -252,10 +363,12 @@ class Apply(gdb.Command):
             raise gdb.GdbError("Say which threads and which command: catapults apply all backtrace")
         chosen = list(threads()) if words[0] == "all" else [find(word) for word in words[:count]]
         command = " ".join(words[count:])
+        before = gdb.selected_thread()
         for thread in chosen:
             print("\nThread %d (%s), %s" % (thread.number, thread.name, thread.state()))
             skipped = level(select(thread))
             print(renumber(gdb.execute(command, to_string=True), skipped), end="")
+        before.switch()
         select(None)
 
 
