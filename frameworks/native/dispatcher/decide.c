@@ -14,9 +14,10 @@
  * processors as there are, though not each by its own.
  *
  * Who waits for another lends its turns here as well (donation.c): a turn then waits for the processor on which the end
- * of its chain stands. If that was left there in the middle of its code, it cannot go on anywhere else, and to the
- * policy both its donor and who runs there are RUNNING: the latter gives up the processor, as if it had yielded, for it
- * may be less urgent, and run for ever.
+ * of its chain stands. If who is to run was left in the middle of its code, it cannot go on anywhere else, and to the
+ * policy both it, or its donor, and who runs there are RUNNING: the latter gives up the processor, as if it had
+ * yielded, for it may be less urgent, and run for ever. It may have been left so itself. When a second turn comes to
+ * wait where such can go on, all of them are READY once more, and the processor is whose the policy dispatches first.
  *
  * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
  * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
@@ -34,9 +35,13 @@ static struct dispatcher_thread *take_turn(struct processor *here);
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next);
 static bool puts_back(struct processor *here, struct dispatcher_thread *turn, const struct dispatcher_thread *next);
 static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn);
-static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame);
-static void unlink(const struct dispatcher_thread *turn);
+static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame,
+                  struct dispatcher_thread **place);
+static struct dispatcher_thread **place_of_turn(struct processor *there, const struct dispatcher_thread *turn);
 static void clear_away(struct processor *there);
+static void give_back(uint16_t frame);
+static void sort(struct processor *there);
+static void let_go_who_has_left(struct processor *here);
 static void set_runs(uint16_t frame, struct dispatcher_thread *thread);
 static bool must_settle(int64_t taken);
 static uint16_t take_frame(void);
@@ -67,12 +72,13 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     }
     here->anew = false;
     here->expected = false;
+    here->sorted = false;
     end_own_turn(here);
     if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
     struct dispatcher_thread *next;
     for (;;) {
-        if (UNLIKELY(dispatcher.chains_changed) && must_settle(1)) {
+        if (UNLIKELY(dispatcher.chains_changed) && (must_settle(1) || here->settles)) {
             here->polling = true; /* nobody is RUNNING to those who are told, and tell others */
             dispatcher_step_aside(here);
             dispatcher_settle(NULL);
@@ -84,6 +90,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
             break;
         end_own_turn(here); /* it stalled */
     }
+    here->settles = false;
     if (dispatcher.poller && dispatcher_first_instant() < dispatcher.polls_until) {
         dispatcher.polls_until = 0;
         dispatcher.driver->kick();
@@ -165,8 +172,27 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     move_to(here, turn->turn_frame);
     dispatcher_noticed(here->scheduler); /* another may have to serve it now */
     here->turn = turn;
+    if (UNLIKELY(here->turns_first != NULL))
+        let_go_who_has_left(here);
     struct dispatcher_thread *next = dispatcher_borrower(turn);
     return next ? begin_turn(here, next) : NULL;
+}
+
+/* It was dispatched before it had left, and waits behind others: if it could be left anywhere, any processor will do.
+ * Another asks the policy again, which has preferred it to whom it dispatched next. */
+static void let_go_who_has_left(struct processor *here) {
+    const struct dispatcher_thread *left = here->current;
+    const struct dispatcher_thread *turn = left->runs_in != NOBODY ? dispatcher.frames[left->runs_in].turn : NULL;
+    if (!turn || !turn->turn_waits || turn->turn_for != here || left->kept_on || left->bound || dispatcher.root.node)
+        return;
+    give_back(left->runs_in);
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *there = dispatcher.processors[i];
+        if (there != here && !there->parked && dispatcher.frames[there->frame].turn) {
+            clear_away(there);
+            return;
+        }
+    }
 }
 
 /* The kernel thread on which it stands; NULL: none. */
@@ -228,10 +254,16 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     }
     if (UNLIKELY(dispatcher.root.node != NULL) && puts_back(here, turn, next))
         return NULL;
+    bool shared = LIKELY(!dispatcher.root.node);
+    if (there->turns_first && !there->sorted && shared && place_of(next) == there) {
+        sort(there);
+        give_up_all(turn, here->frame);
+        return NULL;
+    }
     uint16_t frame = here->frame;
-    move_to(here, dispatcher.root.node ? NOBODY : take_frame());
-    queue(there, turn, frame);
-    if (UNLIKELY(next != turn) && next->kept_on)
+    move_to(here, shared ? take_frame() : NOBODY);
+    queue(there, turn, frame, place_of_turn(there, NULL));
+    if (next->kept_on && (shared || next != turn))
         clear_away(there);
     return NULL;
 }
@@ -262,9 +294,10 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     dispatcher_set_turn(own, turn);
     set_runs(own, turn);
     if (donor->turn_waits) {
-        unlink(donor);
+        struct dispatcher_thread **place = place_of_turn(there, donor);
+        *place = donor->turn_next;
         stop_waiting(donor);
-        queue(there, turn, own);
+        queue(there, turn, own, place);
     } else {
         there->turn = turn;
         move_to(there, own);
@@ -277,13 +310,16 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     return next ? begin_turn(here, next) : NULL;
 }
 
-/* A turn waits for the processor, where the end of its chain was left, from whoever runs there. */
+/* A turn waits for the processor, where who is to run was left, from whoever runs there. */
 static void clear_away(struct processor *there) {
-    uint16_t frame = there->frame;
+    if (dispatcher.frames[there->frame].turn && there != processor_here())
+        give_back(there->frame);
+}
+
+/* Who is RUNNING in the frame is READY, as if it had yielded. */
+static void give_back(uint16_t frame) {
     struct processor *here = processor_here();
     struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
-    if (!turn || there == here)
-        return;
     struct scheduler *scheduler = turn->scheduler;
     if (LIKELY(!scheduler->parent)) { /* else all of them are told below */
         here->sees = frame;
@@ -292,28 +328,48 @@ static void clear_away(struct processor *there) {
             dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
         here->sees = here->frame;
     }
-    dispatcher_end_turn(frame);
+    if (LIKELY(dispatcher.frames[frame].turn == turn))
+        dispatcher_end_turn(frame);
+}
+
+/* Several can go on only on one processor, and the policy has dispatched each as if it would run at once. All are READY
+ * again, with who lends to them: whom it dispatches first then has the processor. Once, until it has. */
+static void sort(struct processor *there) {
+    clear_away(there);
+    while (there->turns_first)
+        give_back(there->turns_first->turn_frame);
+    there->sorted = true;
+    processor_here()->settles = true;
 }
 
 void dispatcher_hasten(const struct dispatcher_thread *thread) {
     const struct dispatcher_thread *turn = dispatcher.frames[thread->runs_in].turn;
-    if (thread->kept_on && turn && turn->turn_waits)
+    if (!thread->kept_on || !turn || !turn->turn_waits)
+        return;
+    if (UNLIKELY(dispatcher.root.node != NULL))
         clear_away(turn->turn_for);
+    else if (!turn->turn_for->sorted)
+        sort(turn->turn_for);
 }
 
 /* ---- Turns that wait for a processor ----------------------------------------------------------------------------- */
 
-static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame) {
+/* What leads to the turn among those that wait there; NULL: to whatever comes after them. */
+static struct dispatcher_thread **place_of_turn(struct processor *there, const struct dispatcher_thread *turn) {
+    struct dispatcher_thread **place = &there->turns_first;
+    while (*place != turn)
+        place = &(*place)->turn_next;
+    return place;
+}
+
+static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame,
+                  struct dispatcher_thread **place) {
     turn->turn_waits = true;
     dispatcher.waiting++;
     turn->turn_for = there;
     turn->turn_frame = frame;
-    turn->turn_next = NULL;
-    if (there->turns_first)
-        there->turns_last->turn_next = turn;
-    else
-        there->turns_first = turn;
-    there->turns_last = turn;
+    turn->turn_next = *place;
+    *place = turn;
     if (UNLIKELY(turn->scheduler->parent != NULL)) {
         struct processor *here = processor_here();
         here->sees = NOBODY;
@@ -326,16 +382,6 @@ static void queue(struct processor *there, struct dispatcher_thread *turn, uint1
         dispatcher_wake(there);
     else if (dispatcher.host->arm && there->timed && !there->armed)
         dispatcher.host->interrupt(there); /* it knows of nobody who waits */
-}
-
-static void unlink(const struct dispatcher_thread *turn) {
-    struct processor *there = turn->turn_for;
-    struct dispatcher_thread *before = NULL;
-    for (struct dispatcher_thread *other = there->turns_first; other != turn; other = other->turn_next)
-        before = other;
-    *(before ? &before->turn_next : &there->turns_first) = turn->turn_next;
-    if (there->turns_last == turn)
-        there->turns_last = before;
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
@@ -473,7 +519,7 @@ void dispatcher_end_turn(uint16_t frame) {
         TRACE(TRACE_SWITCHED_OUT, turn, 0);
     dispatcher_set_turn(frame, NULL);
     if (waits) {
-        unlink(turn);
+        *place_of_turn(turn->turn_for, turn) = turn->turn_next;
         if (LIKELY(!dispatcher.root.node))
             give_frame(frame);
         else

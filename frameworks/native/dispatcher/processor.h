@@ -56,11 +56,12 @@ struct processor {
     bool over;                             /* another processor's event has ended its turn */
     bool anew;                             /* or what another runs on it: see dispatcher_look_at_turns */
     bool expected;                         /* between turns: something has become READY that it takes next */
+    bool sorted;                           /* the policy has chosen anew among those whose turns wait here */
+    bool settles;                          /* at its next decision, whoever lends to such is asked for, too */
     bool asleep;                           /* idle, and to be woken */
     bool woken;                            /* and was, but does not know it yet */
     struct dispatcher_thread *turns_first; /* that wait for it, linked by turn_next */
-    struct dispatcher_thread *turns_last;
-    void *host; /* what the host keeps of it */
+    void *host;                            /* what the host keeps of it */
     /* It is in the dispatcher, or on its way in or out: for its own handlers. Without the lock, and so not beside what
      * others look at. */
     _Alignas(8) volatile bool inside;

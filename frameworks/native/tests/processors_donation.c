@@ -174,6 +174,8 @@ static void who_loses_its_processor_goes_on_on_a_loan(void) {
             ;
         spawn(5, spin);
         require(catapults_suspend(low) == 0);
+        while (goes_on_for(1)) /* until its processor has been interrupted */
+            ;
         while (atomic_load(&spinning) < 2)
             catapults_sleep(MS / 10);
         require(!goes_on_for(5));
