@@ -1,6 +1,6 @@
 /*
  * What a policy is told of time, as policies/clock.sched hears it: the instant of each event, and how long each thread
- * has run. clock_compiled_in.c has the same policy within the dispatcher.
+ * has run, and all of them. clock_compiled_in.c has the same policy within the dispatcher.
  */
 #include <errno.h>
 
@@ -18,12 +18,13 @@ struct worker {
     catapults_time spent;
 };
 
-static catapults_time seen;
+static catapults_time seen, used;
 
 static void begin(void) {
     require(catapults_init(&(struct catapults_options){.policy = POLICY}) == 0);
     require(strcmp(catapults_policy_name(), "clock") == 0);
     require(catapults_schedvar_register_time("seen", &seen) == 0);
+    require(catapults_schedvar_register_time("used", &used) == 0);
     require(catapults_threadvar_register_time("spent", struct worker, spent) == 0);
 }
 
@@ -68,9 +69,13 @@ static void a_thread_has_what_it_has_run(void) {
     catapults_t thread;
     require(catapults_create(&thread, &(struct catapults_attributes){.object = &worker}, works, &worker) == 0);
     require(worker.spent == 0);
-    catapults_sleep(100 * MS);
-    require(catapults_resume(thread) == 0);
+    int64_t before = used, start = catapults_now();
+    do
+        catapults_sleep(100 * MS);
+    while (catapults_resume(thread) == EINVAL); /* on a loaded machine it is not there yet */
     require(catapults_join(thread, NULL) == 0);
+    require(used >= before + 6 * MS);
+    require(used - before <= catapults_now() - start - 20 * MS); /* it slept for longer, and nobody else ran then */
     require(worker.spent >= 6 * MS);
     require(idler.spent < 60 * MS);
 }
@@ -78,6 +83,14 @@ static void a_thread_has_what_it_has_run(void) {
 static void nobody_else_keeps_it(void) {
     begin();
     require(catapults_threadvar_register_time("consumed", struct worker, spent) == EEXIST);
+    require(catapults_schedvar_register_time("consumed", &used) == EEXIST);
+    for (int at_parent = 0; at_parent < 2; at_parent++) {
+        struct catapults_hierarchy_parameter parameter = {
+            .name = "consumed", .type = CATAPULTS_IMPORT_TIME, .at_parent = at_parent};
+        struct catapults_scheduler_attributes attributes = {
+            .name = "below", .policy = POLICIES "/clock.so", .parameters = &parameter, .parameters_count = 1};
+        require(catapults_scheduler_add(&(catapults_scheduler_t){0}, &attributes) == EINVAL);
+    }
     require(catapults_threadvar_register("spent", struct { catapults_int spent; }, spent) == EINVAL);
 }
 
@@ -96,6 +109,7 @@ static void test_registering(void **state) {
     struct child child = run_child(nobody_else_keeps_it);
     assert_int_equal(child.status, 0);
     assert_non_null(strstr(child.report, "the application registers `consumed`, which the runtime itself keeps"));
+    assert_non_null(strstr(child.report, "below has a parameter `consumed`, which the runtime itself keeps"));
     assert_non_null(strstr(child.report, "imports `spent` as time, the application registers it as int"));
 }
 

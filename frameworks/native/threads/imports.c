@@ -66,6 +66,13 @@ static int register_variable(const struct variable *variable) {
     return error ? error : imported ? 0 : ENOENT;
 }
 
+/* The runtime itself keeps it: how long a thread, or a scheduler, has run, and the ceiling of a thread. */
+static bool is_kept(const struct catapults_import *import, bool per_thread) {
+    if (import->type == CATAPULTS_IMPORT_TIME)
+        return strcmp(import->name, "consumed") == 0;
+    return per_thread && import->type == CATAPULTS_IMPORT_INT && strcmp(import->name, "ceiling") == 0;
+}
+
 /* Whether the scheduler's policy imports it, and as what it is registered. */
 static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported) {
     const struct catapults_policy *policy = scheduler->policy;
@@ -79,8 +86,7 @@ static int check(const struct catapults_scheduler *scheduler, const struct varia
                        policy->name, import->name, types[import->type], types[variable->type], policy->source);
         return EINVAL;
     }
-    bool consumed = import->type == CATAPULTS_IMPORT_TIME && strcmp(import->name, "consumed") == 0;
-    if (variable->member && (consumed || import == scheduler->ceiling)) {
+    if (is_kept(import, variable->member)) {
         runtime_report("the application registers `%s`, which the runtime itself keeps for the policy %s; rename one",
                        import->name, policy->name);
         return EEXIST;
@@ -300,12 +306,6 @@ static void set_values(struct dispatcher_thread *member, const struct catapults_
     }
 }
 
-/* The runtime itself keeps it, or it is linked with a variable. */
-static bool is_a_value(const struct catapults_scheduler *scheduler, const struct catapults_import *import) {
-    bool consumed = import->type == CATAPULTS_IMPORT_TIME && strcmp(import->name, "consumed") == 0;
-    return !consumed && import != scheduler->ceiling;
-}
-
 struct catapults_value *imports_values(const struct dispatcher_thread *member, size_t *count) {
     const struct catapults_scheduler *scheduler = scheduler_handle(member->scheduler);
     const struct catapults_policy *policy = scheduler->policy;
@@ -315,7 +315,7 @@ struct catapults_value *imports_values(const struct dispatcher_thread *member, s
     struct catapults_value *values = memory_take(policy->thread_imports_count * sizeof *values);
     for (uint32_t i = 0; values && i < policy->thread_imports_count; i++) {
         const struct catapults_import *import = &policy->thread_imports[i];
-        if (!is_a_value(scheduler, import))
+        if (is_kept(import, true))
             continue;
         struct catapults_value *value = &values[(*count)++];
         const void *place = (const char *)&member->policy + import->fallback;
@@ -360,6 +360,11 @@ static int check_parameter(const struct catapults_scheduler *scheduler,
         runtime_report(
             "the policy %s has `%s` in its %s as %s, the scheduler %s has the parameter as %s; make them alike",
             policy->name, parameter->name, what, types[import->type], scheduler->name, types[parameter->type]);
+    else if (is_kept(import, parameter->at_parent))
+        runtime_report(
+            "the scheduler %s has a parameter `%s`, which the runtime itself keeps for the policy %s; rename "
+            "one",
+            scheduler->name, parameter->name, policy->name);
     else
         return 0;
     return EINVAL;

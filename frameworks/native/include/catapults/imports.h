@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 /* Links a variable of the application with the one of that name in the `imports` of the policy; it must outlive the
- * runtime. Changes on either side are seen on the other. ENOENT if the policy has none: see strict_imports. */
+ * runtime. Changes on either side are seen on the other. ENOENT if the policy has none: see strict_imports. EINVAL: it
+ * imports it as another type. EEXIST: the runtime itself keeps it (`consumed`, `ceiling`). Standard error says so. */
 int catapults_schedvar_register(const char *name, catapults_int *variable);
 int catapults_schedvar_register_bool(const char *name, bool *variable);
 int catapults_schedvar_register_time(const char *name, catapults_time *nanoseconds);
