@@ -328,7 +328,7 @@ pub struct ShowTrace {
 }
 
 /// What can happen to a thread or a processor, as recordings say it.
-const KINDS: [&str; 15] = [
+const KINDS: [&str; 16] = [
     "new",
     "named",
     "dispatched",
@@ -344,6 +344,7 @@ const KINDS: [&str; 15] = [
     "resumed",
     "idle",
     "value",
+    "lost",
 ];
 
 /// `12ms`, `1.5s`, `300us`, `70ns`; nanoseconds.
@@ -419,10 +420,11 @@ pub struct ToScenario {
 
 /// Turn what Linux recorded of its scheduler into a recording
 ///
-/// Reads the text of `perf sched script`, `perf script` or /sys/kernel/tracing/trace with the events sched_switch and sched_wakeup.
+/// Reads the text of `perf sched script`, `perf script` or /sys/kernel/tracing/trace with the events sched_switch and sched_wakeup,
+/// and what Perfetto recorded (.pftrace) with sched_switch and sched_waking.
 #[derive(Args)]
 pub struct Import {
-    /// The text; - is standard input
+    /// The text, or what Perfetto recorded; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Where the recording goes

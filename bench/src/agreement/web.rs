@@ -273,7 +273,8 @@ fn read(file: File, seconds: u32) -> Result<Recording> {
             | What::Suspended
             | What::Resumed
             | What::Idle
-            | What::Value { .. } => continue,
+            | What::Value { .. }
+            | What::Lost { .. } => continue,
         };
         if step == Step::Runs {
             dispatches.push(record.time_ns);

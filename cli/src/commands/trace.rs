@@ -1,19 +1,26 @@
 //! `catapults trace`.
 
+mod import;
+mod show;
+
+pub use import::import;
+pub use show::show;
+
 use super::unreadable;
-use crate::arguments::{self, Compare, Export, Import, Recording, ShowTrace, ToScenario};
+use crate::arguments::{self, Compare, Export, Recording, ToScenario};
 use crate::artefact::{beside, unwritable};
 use crate::console::Console;
 use crate::failure::Failure;
+use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::vocabulary::At;
 use catapults_simulator::sim::{duration, short};
-use catapults_simulator::trace::{
-    self, Comparison, Decision, Imported, Reader, Record, Summary, ThreadSummary, TraceError, Unexported, What,
-};
+use catapults_simulator::trace::{self, Comparison, Decision, Reader, Summary, ThreadSummary, TraceError, Unexported};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 /// A recording that is being read, and how far.
@@ -67,36 +74,6 @@ fn advancing(bar: &ProgressBar) -> impl FnMut() {
             bar.inc(OFTEN);
         }
     }
-}
-
-pub fn show(console: &Console, arguments: &ShowTrace) -> Result<(), Failure> {
-    let Opened { path, mut trace, bar } = part(console, &arguments.recording)?;
-    let mut advance = advancing(&bar);
-    let mut out = BufWriter::new(io::stdout().lock());
-    while let Some(record) = trace.next_record().map_err(|wrong| senseless(path, &wrong))? {
-        advance();
-        if wanted(&trace, &record, arguments) {
-            writeln!(out, "{}", trace.line(&record)).map_err(|error| Failure::of_output(&error))?;
-        }
-    }
-    bar.finish_and_clear();
-    out.flush().map_err(|error| Failure::of_output(&error))
-}
-
-fn wanted(trace: &Reader<File>, record: &Record, arguments: &ShowTrace) -> bool {
-    let since = record.time_ns.saturating_sub(trace.header().start_ns);
-    let kind = record.what.word();
-    let asked = arguments.kind.iter().any(|word| word == kind);
-    let named = |thread: u32, name: &str| {
-        thread != 0 && (name.parse() == Ok(thread) || trace.name(thread).is_some_and(|known| known == name))
-    };
-    let lends = |name: &str| if let What::Lent { donor } = record.what { named(donor, name) } else { false };
-    arguments.from.is_none_or(|from| since >= from)
-        && arguments.to.is_none_or(|to| since < to)
-        && (asked || arguments.kind.is_empty() && !matches!(record.what, What::Named { .. }))
-        && (arguments.processor.is_empty() || arguments.processor.contains(&record.processor))
-        && (arguments.thread.is_empty()
-            || arguments.thread.iter().any(|name| named(record.thread, name) || lends(name)))
 }
 
 pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), Failure> {
@@ -182,13 +159,12 @@ fn histogram(text: &mut String, name: &str, thread: &ThreadSummary) {
         return;
     }
     let _ = writeln!(text, "\n  {name}, ready before it ran:");
-    let first = thread.latency.iter().position(|count| *count > 0).unwrap_or(0);
-    let last = thread.latency.iter().rposition(|count| *count > 0).unwrap_or(0);
-    for (power, count) in thread.latency.iter().enumerate().take(last + 1).skip(first) {
+    // Most powers between the shortest and the longest may be of no stay.
+    for (power, count) in thread.latency.iter().enumerate().filter(|(_, count)| **count > 0) {
         let from = if power == 0 { 0 } else { 1 << power };
+        let to = 2_u64.saturating_mul(1 << power);
         let length = (u128::from(*count) * u128::from(WIDTH)).div_ceil(u128::from(most)) as usize;
-        let row = format!("  from {:>10}  {count:>9}  {}", time(from), "#".repeat(length));
-        let _ = writeln!(text, "{}", row.trim_end());
+        let _ = writeln!(text, "  {:>10} to {:>10}  {count:>9}  {}", time(from), time(to), "#".repeat(length));
     }
 }
 
@@ -235,9 +211,17 @@ fn side(text: &mut String, path: &Path, decision: Option<&Decision>) {
 pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
     let file = &arguments.recording.file;
     let output = arguments.output.clone().unwrap_or_else(|| file.with_extension("json"));
+    let perfetto = match output.extension().and_then(OsStr::to_str) {
+        Some("json") => false,
+        Some("pftrace" | "perfetto-trace") => true,
+        Some(_) | None => {
+            let title = format!("the ending of `{}` does not say what to write", output.display());
+            let help = "end it with .json for Chrome's format, or with .pftrace or .perfetto-trace for Perfetto's";
+            return Err(of_option("E0503", "--output", title, help.to_owned()));
+        }
+    };
     let Opened { mut trace, bar, .. } = part(console, &arguments.recording)?;
     let mut advance = advancing(&bar);
-    let perfetto = output.extension().is_some_and(|ending| ending == "pftrace" || ending == "perfetto-trace");
     let records = whole(&output, |mut out| {
         let records = if perfetto {
             trace::export_perfetto(&mut trace, &mut out, &mut advance)
@@ -270,46 +254,6 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     console.result(&format!("{} ({} threads, {} phases)\n", output.display(), replayed.threads, replayed.phases))
 }
 
-pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
-    let file = &arguments.file;
-    let mut text: Box<dyn BufRead> = if file.as_os_str() == "-" {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(BufReader::new(File::open(file).map_err(|error| unreadable(file, &error))?))
-    };
-    let length = fs::metadata(file).map_or(0, |about| about.len());
-    let long = length > LONG * 100;
-    let bar = if console.is_json() || !long { ProgressBar::hidden() } else { ProgressBar::new(length) };
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent}% of {total_bytes}, {eta} left") {
-        bar.set_style(style);
-    }
-    let start = text.fill_buf().map_err(|error| unreadable(file, &error))?;
-    let packets = trace::is_perfetto(start);
-    if start.starts_with(&[0x1f, 0x8b]) {
-        return Err(Failure::of_file("E0509", file, "it is compressed by gzip", "decompress it first: `gunzip`"));
-    }
-    let mut advance = |bytes| bar.inc(bytes);
-    let imported = whole(&arguments.output, |out| {
-        let imported = match packets {
-            true => trace::import_perfetto(&mut text, out, &mut advance),
-            false => trace::import_linux(&mut text, out, &mut advance),
-        };
-        bar.finish_and_clear();
-        understood(file, packets, imported)
-    })?;
-    if imported.compressed > 0 {
-        let count = imported.compressed;
-        console.note(&format!(
-            "note: {count} compressed packets are left out; `traceconv decompress_packets` makes all readable"
-        ));
-    }
-    if imported.lost > 0 {
-        console.note(&format!("note: Linux lost events {} times: its buffers were full", imported.lost));
-    }
-    let records = imported.records;
-    console.result(&format!("{} ({} events, {records} records)\n", arguments.output.display(), imported.events))
-}
-
 /// A file that appears whole or not at all: what was there stays until then. What is no plain file, such as a pipe, is written to.
 fn whole<T>(output: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T, Failure>) -> Result<T, Failure> {
     let plain = fs::metadata(output).map_or(true, |about| about.is_file());
@@ -325,37 +269,9 @@ fn whole<T>(output: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T, Fail
     done
 }
 
-fn understood(file: &Path, packets: bool, imported: io::Result<Imported>) -> Result<Imported, Failure> {
-    let imported = imported.map_err(|error| {
-        if error.kind() != io::ErrorKind::InvalidData {
-            return unreadable(file, &error);
-        }
-        let help = match packets {
-            true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
-            false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
-        };
-        Failure::of_file("E0509", file, error.to_string(), help)
-    })?;
-    if imported.events == 0 { Err(nothing_of_linux(file, packets, &imported)) } else { Ok(imported) }
-}
-
-fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure {
-    let Imported { others, compressed, .. } = imported;
-    let (title, help) = match (packets, compressed) {
-        (true, 0) => (
-            format!("no event of Linux's scheduler is among its {others} packets"),
-            "record the ftrace events sched/sched_switch and sched/sched_waking",
-        ),
-        (true, _) => (
-            format!("no event of Linux's scheduler is among its packets, {compressed} of which are compressed"),
-            "decompress them first: `traceconv decompress_packets`",
-        ),
-        (false, _) => (
-            format!("no event of Linux's scheduler is among its {others} lines"),
-            "write one with `perf sched record` and `perf sched script`; the events are sched_switch and sched_wakeup",
-        ),
-    };
-    Failure::of_file("E0509", file, title, help)
+/// Something is wrong with what was asked for.
+fn of_option(code: &'static str, option: &str, title: String, help: String) -> Failure {
+    Failure::of(option, Diagnostic::error(code, title, At::default(), "").help(help))
 }
 
 fn time(nanoseconds: u64) -> String {

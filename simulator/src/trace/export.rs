@@ -152,6 +152,10 @@ impl Export {
                 };
                 out.count(&counter, at, value)
             }
+            What::Lost { events } => {
+                let args = if events > 0 { vec![("events", Told::Text(events.to_string()))] } else { Vec::new() };
+                out.instant(Track::Processor(record.processor), "events are missing before this", at, &args)
+            }
             What::Refused => {
                 let track = Track::Thread(record.thread);
                 self.name(trace, track, out)?;

@@ -6,31 +6,12 @@
 //! web   812 [003]  1234.567890: sched:sched_switch: web:812 [120] S ==> db:9 [120]
 //! ```
 
-use std::collections::HashMap;
 use std::io::{self, BufRead, Seek, Write};
 
-use super::{Header, LONGEST_TIME, Name, Reason, Record, What, Writer};
-
-/// What came of a recording of Linux.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// Events that were understood.
-    pub events: u64,
-    /// Other lines of a text that are not empty, nor a comment; other packets of Perfetto.
-    pub others: u64,
-    /// Times at which Linux had lost events, as it says itself.
-    pub lost: u64,
-    /// Packets that are compressed, and were left out.
-    pub compressed: u64,
-    /// Records that were written.
-    pub records: u64,
-}
+use super::import::{Event, Happened, Import, Imported, Line, OtherFormat, Task};
 
 /// A longer line is not read to its end.
 const LONGEST: u64 = 1 << 16;
-
-/// Processors are recorded one by one, so that a line may be older than the one before it; none is by so many nanoseconds.
-const MOST_BACK: u64 = 10_000_000_000;
 
 /// Reads `text`; `read` is told how many bytes each line has. Memory is bounded by how many threads there are.
 ///
@@ -53,44 +34,141 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
             break;
         }
         read(length as u64);
-        // What is left of a long line is none of its own.
-        number += u64::from(starts);
+        let is_rest = !starts;
         starts = line.ends_with(b"\n");
-        let line = String::from_utf8_lossy(&line);
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
+        // What is left of a long line is none of its own.
+        if is_rest {
             continue;
         }
-        match event(line) {
-            Some(event) => {
+        number += 1;
+        let whole = String::from_utf8_lossy(&line);
+        let line = whole.trim();
+        if imported.other_format.is_none() {
+            imported.other_format = other_format(line);
+        }
+        match meaning(&whole) {
+            Meaning::Nothing => {}
+            Meaning::Event(event) => {
                 imported.events += 1;
                 import
                     .is_at(event.time)
                     .map_err(|what| io::Error::new(io::ErrorKind::InvalidData, format!("line {number}: {what}")))?;
                 import.happens(&event)?;
             }
-            None => imported.others += 1,
+            Meaning::Other => imported.others += 1,
+            Meaning::Lost { processor, events } => import.loses(processor, events),
+            Meaning::Unreadable => {
+                imported.unreadable += 1;
+                imported.first_unreadable.get_or_insert_with(|| Line { number, text: shown(line) });
+            }
         }
     }
-    imported.records = import.finish()?;
-    Ok(imported)
+    let done = import.finish()?;
+    Ok(Imported { lost: done.lost, records: done.records, ..imported })
 }
 
-/// A thread of Linux; 0: there is none, or it is not known.
-pub(super) struct Task<'a> {
-    pub name: &'a str,
-    pub number: u32,
+/// What a line tells.
+enum Meaning<'a> {
+    /// It is empty, or a comment.
+    Nothing,
+    Event(Event<'a>),
+    /// It is another event, or belongs to one.
+    Other,
+    /// Events are missing here; 0: it does not say how many.
+    Lost {
+        processor: u16,
+        events: u64,
+    },
+    Unreadable,
 }
 
-pub(super) struct Event<'a> {
-    pub time: u64,
-    pub processor: u16,
-    pub what: Happened<'a>,
+fn meaning(whole: &str) -> Meaning<'_> {
+    let line = whole.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Meaning::Nothing;
+    }
+    if let Some((processor, events)) = lost(line) {
+        return Meaning::Lost { processor, events };
+    }
+    match event(line) {
+        Some(event) => Meaning::Event(event),
+        None if is_another_event(line) || is_of_a_stack(whole) => Meaning::Other,
+        None => Meaning::Unreadable,
+    }
 }
 
-pub(super) enum Happened<'a> {
-    Switch { from: Task<'a>, state: &'a str, to: Task<'a> },
-    Wakeup(Task<'a>),
+/// `CPU:3 [LOST 120 EVENTS]` of ftrace, `CPU:3 [120 EVENTS DROPPED]` of trace-cmd, and both without a number;
+/// `web 812 [003] 1234.567890: PERF_RECORD_LOST lost 120` of `perf script --show-lost-events`.
+fn lost(line: &str) -> Option<(u16, u64)> {
+    if let Some((before, after)) = line.split_once("PERF_RECORD_LOST") {
+        let processor = before.split_whitespace().rev().find_map(processor)?;
+        let events = after.split_whitespace().rev().find_map(|word| word.parse().ok());
+        return Some((processor, events.unwrap_or(0)));
+    }
+    let (number, said) = line.strip_prefix("CPU:")?.split_once(" [")?;
+    let words: Vec<&str> = said.strip_suffix(']')?.split_whitespace().collect();
+    let events = match words[..] {
+        ["LOST", events, "EVENTS"] | [events, "EVENTS", "DROPPED"] => events.parse().ok()?,
+        ["LOST", "EVENTS"] | ["EVENTS", "DROPPED"] => 0,
+        _ => return None,
+    };
+    Some((number.trim().parse().ok()?, events))
+}
+
+/// An event of another name: `web-812 [003] d..2. 1234.567890: irq_handler_entry: irq=9`. One of ours that cannot be read is none.
+fn is_another_event(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    if !words.any(|word| word.strip_suffix(':').is_some_and(|time| instant(time).is_some())) {
+        return false;
+    }
+    // The next word is its name, or how often it was counted; then a name follows.
+    let name = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+    name.is_some_and(|name| !OURS.contains(&name.trim_start_matches("sched:").trim_end_matches(':')))
+}
+
+/// A line of a stack below its event: ` => schedule` and `<stack trace>` of ftrace, `ffffffff81a0 schedule+0x2e ([kernel])` of perf.
+fn is_of_a_stack(whole: &str) -> bool {
+    let line = whole.trim();
+    let is_address = |word: &str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let indented = whole.starts_with([' ', '\t']);
+    line.starts_with("=> ")
+        || line.ends_with("<stack trace>")
+        || indented && line.ends_with(')') && line.split_whitespace().next().is_some_and(is_address)
+}
+
+/// Which other text of Linux's scheduler begins, or goes on, like this.
+fn other_format(line: &str) -> Option<OtherFormat> {
+    let has = |words: &[&str]| words.iter().all(|word| line.contains(word));
+    if has(&["time", "cpu", "task name", "wait time"]) {
+        Some(OtherFormat::TimeHistory)
+    } else if has(&["Task", "Runtime ms", "delay ms"]) {
+        Some(OtherFormat::LatencyTable)
+    } else if line.starts_with("*A0 ") {
+        Some(OtherFormat::Map)
+    } else if line.starts_with('#') && has(&["latency trace v"]) {
+        Some(OtherFormat::LatencyTrace)
+    } else {
+        None
+    }
+}
+
+/// The beginning of a line, for people.
+fn shown(line: &str) -> String {
+    const MOST: usize = 100;
+    let letter = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let mut text: String = line.chars().take(MOST).map(letter).collect();
+    if line.chars().nth(MOST).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+/// The events that are read.
+const OURS: [&str; 3] = ["sched_switch", "sched_wakeup", "sched_wakeup_new"];
+
+/// `[003]`.
+fn processor(word: &str) -> Option<u16> {
+    word.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
 }
 
 fn event(line: &str) -> Option<Event<'_>> {
@@ -99,7 +177,7 @@ fn event(line: &str) -> Option<Event<'_>> {
     let switch = line[..line.len() - after.len()].ends_with("sched_switch: ");
     let mut words = before.trim_end().trim_end_matches("sched:").split_whitespace().rev();
     let time = instant(words.next()?.strip_suffix(':')?)?;
-    let cpu = words.find_map(|word| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok())?;
+    let cpu = words.find_map(processor)?;
     let what = if switch {
         let (from, to) = after.split_once("==>")?;
         let (from, state) = before_switch(from.trim())?;
@@ -140,108 +218,4 @@ fn instant(text: &str) -> Option<u64> {
     let power = u32::try_from(9 - fraction.len()).ok()?;
     let nanoseconds: u64 = fraction.parse::<u64>().ok()? * 10_u64.pow(power);
     seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Ready,
-    Running,
-    Waiting,
-}
-
-/// Events of Linux, on their way into a trace.
-pub(super) struct Import<W> {
-    out: Writer<W>,
-    threads: HashMap<u32, Known>,
-    first: Option<u64>,
-    last: u64,
-}
-
-impl<W: Write + Seek> Import<W> {
-    pub(super) fn new(out: W) -> io::Result<Self> {
-        let header = Header {
-            policy: "Linux".to_owned(),
-            host: "Linux".to_owned(),
-            clock: "of perf or ftrace".to_owned(),
-            names: vec![Name::default(); 4],
-            ..Header::default()
-        };
-        Ok(Import { out: Writer::new(out, &header)?, threads: HashMap::new(), first: None, last: 0 })
-    }
-
-    /// How many records there are.
-    pub(super) fn finish(self) -> io::Result<u64> {
-        self.out.finish()
-    }
-
-    /// What is told from now on is no older than this; or what is wrong with it.
-    pub(super) fn is_at(&mut self, time: u64) -> Result<(), &'static str> {
-        if time.saturating_add(MOST_BACK) < self.last {
-            return Err("its time is more than 10 s before that of another before it");
-        }
-        if self.first.is_none() {
-            self.out.starts_at(time);
-        }
-        if time.saturating_sub(*self.first.get_or_insert(time)) > LONGEST_TIME {
-            return Err("its time is more than 73 years after that of the first");
-        }
-        self.last = self.last.max(time);
-        Ok(())
-    }
-
-    /// At the time that was told last.
-    pub(super) fn happens(&mut self, event: &Event<'_>) -> io::Result<()> {
-        match &event.what {
-            Happened::Wakeup(task) => self.is_ready(event, task),
-            Happened::Switch { from, state, to } => {
-                if from.number != 0 {
-                    self.leaves(event, from, state)?;
-                }
-                if to.number == 0 {
-                    return self.record(event, 0, What::Idle);
-                }
-                self.is_ready(event, to)?;
-                self.threads.insert(to.number, Known::Running);
-                self.record(event, to.number, What::Dispatched)
-            }
-        }
-    }
-
-    fn is_ready(&mut self, event: &Event<'_>, task: &Task<'_>) -> io::Result<()> {
-        match self.threads.insert(task.number, Known::Ready) {
-            Some(known @ (Known::Ready | Known::Running)) => {
-                self.threads.insert(task.number, known);
-                Ok(())
-            }
-            Some(Known::Waiting) => self.record(event, task.number, What::Raised),
-            None => {
-                self.record(event, task.number, What::New)?;
-                self.out.name(self.last, task.number, task.name)
-            }
-        }
-    }
-
-    fn leaves(&mut self, event: &Event<'_>, task: &Task<'_>, state: &str) -> io::Result<()> {
-        if self.threads.get(&task.number) != Some(&Known::Running) {
-            self.is_ready(event, task)?;
-            self.record(event, task.number, What::Dispatched)?;
-        }
-        let (known, what) = match state.chars().next() {
-            Some('R') if state.contains('+') => (Some(Known::Ready), What::Preempted),
-            Some('R') => (Some(Known::Ready), What::SwitchedOut),
-            Some('X' | 'Z') => (None, What::Exited),
-            Some('D') => (Some(Known::Waiting), What::Blocked(Reason::File)),
-            _ => (Some(Known::Waiting), What::Blocked(Reason::Other)),
-        };
-        match known {
-            Some(known) => drop(self.threads.insert(task.number, known)),
-            None => drop(self.threads.remove(&task.number)),
-        }
-        self.record(event, task.number, what)
-    }
-
-    fn record(&mut self, event: &Event<'_>, thread: u32, what: What) -> io::Result<()> {
-        let (time_ns, processor) = (self.last, event.processor);
-        self.out.record(&Record { time_ns, thread, processor, what, event: 0, line: 0, ready: None })
-    }
 }

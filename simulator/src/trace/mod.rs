@@ -27,6 +27,7 @@
 mod chrome;
 mod compare;
 mod export;
+mod import;
 mod linux;
 mod packets;
 mod perfetto;
@@ -43,7 +44,8 @@ use std::fmt;
 pub use chrome::export_chrome;
 pub use compare::{Comparison, Decision, compare};
 pub use export::Unexported;
-pub use linux::{Imported, import_linux};
+pub use import::{Imported, Line, Lost, OtherFormat};
+pub use linux::import_linux;
 pub use packets::{import_perfetto, is_perfetto};
 pub use perfetto::export_perfetto;
 pub use read::Reader;
@@ -147,6 +149,12 @@ pub enum What {
     Resumed,
     /// No thread is ready: the processor idles.
     Idle,
+    /// Events of this processor are missing, between the record of it before this one and now. Only who runs on another
+    /// processor is known to be in the state that he was in.
+    Lost {
+        /// How many; 0: that is not known.
+        events: u64,
+    },
     /// A variable that the policy imports has this value now; of the application if the thread is 0.
     Value {
         /// Into [`Header::names`].
@@ -256,6 +264,7 @@ impl What {
             What::Resumed => "resumed",
             What::Idle => "idle",
             What::Value { .. } => "value",
+            What::Lost { .. } => "lost",
         }
     }
 }

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, Read, Seek, Write};
 
 use prost::Message;
 
-use super::linux::{Event, Happened, Import, Imported, Task};
+use super::import::{Event, Happened, Import, Imported, Task};
 
 /// Nanoseconds between an event that was read and one that is written: the kernel's buffers are read more often than that.
 const WINDOW: u64 = 5_000_000_000;
@@ -57,8 +57,8 @@ pub fn import_perfetto<R: BufRead, W: Write + Seek>(
         events.packet(packet)?;
     }
     events.write_until(u64::MAX)?;
-    events.imported.records = events.import.finish()?;
-    Ok(events.imported)
+    let done = events.import.finish()?;
+    Ok(Imported { lost: done.lost, records: done.records, ..events.imported })
 }
 
 fn senseless(at: u64, what: &str) -> io::Error {
@@ -238,7 +238,13 @@ struct Waiting {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waited {
-    Switch { from: Named, state: i64, to: Named },
+    /// Events of the processor before the next one are missing.
+    Lost,
+    Switch {
+        from: Named,
+        state: i64,
+        to: Named,
+    },
     Wakeup(Named),
 }
 
@@ -263,8 +269,11 @@ impl<W: Write + Seek> Events<W> {
             self.imported.others += 1;
             return Ok(());
         };
-        self.imported.lost += u64::from(bundle.lost_events);
-        let processor = bundle.cpu.min(u32::from(u16::MAX)) as u16;
+        let processor = u16::try_from(bundle.cpu)
+            .map_err(|_| senseless(self.at, &format!("processor {} is more than there can be", bundle.cpu)))?;
+        if bundle.lost_events {
+            self.loses(processor, &bundle);
+        }
         if let Some(compact) = &bundle.compact {
             self.compact(processor, compact)?;
         }
@@ -272,6 +281,16 @@ impl<W: Write + Seek> Events<W> {
             self.event(processor, event)?;
         }
         self.write_until(self.newest.saturating_sub(WINDOW))
+    }
+
+    /// Before the first event of the bundle; whom its first compact switch ends is not known either.
+    fn loses(&mut self, processor: u16, bundle: &Bundle) {
+        self.running.remove(&processor);
+        let compact = bundle.compact.as_ref();
+        let firsts = compact.map(|compact| [compact.switch_timestamp.first(), compact.waking_timestamp.first()]);
+        let firsts = firsts.into_iter().flatten().flatten().copied();
+        let time = firsts.chain(bundle.events.iter().map(|event| event.timestamp)).min().unwrap_or(self.newest);
+        self.waiting.push(Reverse(Waiting { time, place: self.imported.events, processor, what: Waited::Lost }));
     }
 
     fn event(&mut self, processor: u16, event: &FtraceEvent) -> io::Result<()> {
@@ -333,6 +352,10 @@ impl<W: Write + Seek> Events<W> {
         let Some(Reverse(Waiting { time, processor, what, .. })) = self.waiting.pop() else { return Ok(()) };
         let task = |named: Named| Task { name: &self.names.names[named.name as usize], number: named.number };
         let what = match what {
+            Waited::Lost => {
+                self.import.loses(processor, 0);
+                return Ok(());
+            }
             Waited::Switch { from, state, to } => {
                 Happened::Switch { from: task(from), state: letter(state), to: task(to) }
             }

@@ -149,7 +149,8 @@ impl<R: Read + Seek> Reader<R> {
             | What::Suspended
             | What::Resumed
             | What::Idle
-            | What::Value { .. } => {}
+            | What::Value { .. }
+            | What::Lost { .. } => {}
         }
         Ok(Some(record))
     }
@@ -276,6 +277,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
             record = Record { event: 0, line: 0, ready: None, ..record };
             What::Value { variable, value }
         }
+        16 => What::Lost { events: u64_at(bytes, 24) },
         _ => what(bytes, u16::from(detail), offset)?,
     };
     if let What::Named { .. } = record.what {

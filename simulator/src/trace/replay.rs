@@ -161,7 +161,8 @@ impl Collector {
             | What::Suspended
             | What::Resumed
             | What::Idle
-            | What::Value { .. } => {}
+            | What::Value { .. }
+            | What::Lost { .. } => {}
         }
     }
 

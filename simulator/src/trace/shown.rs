@@ -32,6 +32,8 @@ impl<R: Read + Seek> Reader<R> {
             What::Suspended => format!("{who} is suspended"),
             What::Resumed => format!("{who} is resumed"),
             What::Idle => "nothing to run".to_owned(),
+            What::Lost { events: 0 } => "events are missing before this".to_owned(),
+            What::Lost { events } => format!("{events} events are missing before this"),
             What::Value { variable, value } => {
                 let name = self.header().name(variable).map_or("a variable", |name| name.text.as_str());
                 let of = if record.thread == 0 { String::new() } else { format!(" of {who}") };

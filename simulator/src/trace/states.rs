@@ -58,6 +58,8 @@ pub struct States {
     processors: BTreeMap<u16, (Doing, u64, Option<Record>)>,
     /// What each living thread is in, and since when.
     threads: HashMap<u32, (State, u64, Option<Record>)>,
+    /// When the last thing happened on each processor of which it is known where.
+    told: HashMap<u16, u64>,
     begin: Option<u64>,
     /// Whether threads were alive before the first record, and nothing is known of some of them yet.
     begun_before: bool,
@@ -76,6 +78,7 @@ impl States {
         States {
             processors: BTreeMap::new(),
             threads: HashMap::new(),
+            told: HashMap::new(),
             begin: None,
             begun_before,
             ended: HashSet::new(),
@@ -112,7 +115,9 @@ impl States {
         }
         self.last = now;
         let begin = self.begin();
-        if !self.processors.contains_key(&processor) {
+        // The processor of these is not where they happened.
+        let is_there = !matches!(what, What::Named { .. } | What::Value { .. });
+        if is_there && !self.processors.contains_key(&processor) {
             let doing = if self.begun_before { Doing::Unknown } else { Doing::Choosing };
             self.processors.insert(processor, (doing, begin, None));
             self.several = self.processors.len() > 1;
@@ -142,6 +147,33 @@ impl States {
             }
             What::Resumed => self.enter(record, Some(State::Ready), Some(State::Suspended), stays),
             What::Idle => self.turn(record, processor, Doing::Idling, stays),
+            What::Lost { .. } => self.gap(now, processor, stays),
+        }
+        if is_there {
+            self.told.insert(processor, now);
+        }
+    }
+
+    /// What happened on the processor since the last record of it is not known: nothing is told of it until now, nor of threads
+    /// until they are mentioned again, but for who runs on other processors.
+    fn gap(&mut self, now: u64, processor: u16, stays: &mut Vec<Stay>) {
+        let from = self.told.get(&processor).copied().unwrap_or(self.begin());
+        if let Some((doing, since, cause)) = self.processors.insert(processor, (Doing::Unknown, now, None)) {
+            stays.push(Stay { whose: Whose::Processor(processor, doing), since, until: from.max(since), cause });
+            let whose = Whose::Processor(processor, Doing::Unknown);
+            stays.push(Stay { whose, since: from.max(since), until: now, cause: None });
+        }
+        let elsewhere: HashSet<u32> = self
+            .processors
+            .values()
+            .filter_map(|(doing, ..)| if let Doing::Running(thread) = doing { Some(*thread) } else { None })
+            .collect();
+        let mut unknown: Vec<u32> = self.threads.keys().copied().filter(|thread| !elsewhere.contains(thread)).collect();
+        unknown.sort_unstable();
+        for thread in unknown {
+            if let Some((state, since, cause)) = self.threads.remove(&thread).filter(|(_, since, _)| *since < from) {
+                stays.push(Stay { whose: Whose::Thread(thread, state), since, until: from, cause });
+            }
         }
     }
 
@@ -161,8 +193,12 @@ impl States {
     /// A running thread leaves its processor for `state`, or for good. What makes it leave can happen on another one; and
     /// where there is one processor, another thread can have run on its turn.
     fn leave(&mut self, record: &Record, state: Option<State>, stays: &mut Vec<Stay>) {
-        if let Some((doing @ Doing::Unknown, ..)) = self.processors.get_mut(&record.processor) {
+        if let Some((doing @ Doing::Unknown, since, _)) = self.processors.get_mut(&record.processor) {
             *doing = Doing::Running(record.thread);
+            // Nobody else can have run there since.
+            if !self.ended.contains(&record.thread) {
+                self.threads.entry(record.thread).or_insert((State::Running, *since, None));
+            }
         }
         if let Some(there) = self.runs_on(record.thread).or((!self.several).then_some(record.processor)) {
             if let Some((Doing::Running(other), ..)) = self.processors.get(&there).copied()

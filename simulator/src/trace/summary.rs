@@ -116,7 +116,8 @@ impl Summary {
             | What::Suspended
             | What::Resumed
             | What::Idle
-            | What::Value { .. } => {}
+            | What::Value { .. }
+            | What::Lost { .. } => {}
         }
         if let What::Dispatched | What::Lent { .. } = record.what {
             let processor = self.processors.entry(record.processor).or_default();

@@ -106,6 +106,7 @@ fn bytes(record: &Record) -> [u8; RECORD_BYTES as usize] {
         What::Lent { .. } => (13, 0),
         What::Preempted => (14, 0),
         What::Value { value, .. } => (15, type_of(value)),
+        What::Lost { .. } => (16, 0),
     };
     let mut bytes = [0; RECORD_BYTES as usize];
     bytes[..8].copy_from_slice(&record.time_ns.to_le_bytes());
@@ -120,6 +121,8 @@ fn bytes(record: &Record) -> [u8; RECORD_BYTES as usize] {
         bytes[16..].copy_from_slice(&name);
     } else if let What::Lent { donor } = record.what {
         bytes[24..28].copy_from_slice(&donor.to_le_bytes());
+    } else if let What::Lost { events } = record.what {
+        bytes[24..].copy_from_slice(&events.to_le_bytes());
     } else if let What::Value { variable, value } = record.what {
         bytes[20..22].copy_from_slice(&variable.to_le_bytes());
         bytes[24..].copy_from_slice(&bits(value).to_le_bytes());

@@ -110,6 +110,22 @@ fn what_is_cut_off_or_senseless_is_said_with_its_place() {
 }
 
 #[test]
+fn lost_events_are_missing_before_their_bundle() {
+    let mut gap = packet(0, vec![switch(40, (6, 1), 0)], None);
+    gap.ftrace_events.as_mut().unwrap().lost_events = true;
+    let (imported, lines) = imported(&file(&[packet(0, vec![switch(10, (0, 0), 5)], None), gap])).unwrap();
+    assert_eq!((imported.events, imported.lost[&0].times, imported.lost[&0].more), (2, 1, true));
+    assert_eq!(lines[..2], ["10 0 5 dispatched", "40 0 0 lost"]);
+    let far = file(&[packet(70_000, vec![switch(10, (0, 0), 5)], None)]);
+    assert!(
+        import_perfetto(&mut far.as_slice(), Cursor::new(Vec::new()), &mut |_| {})
+            .unwrap_err()
+            .to_string()
+            .ends_with("processor 70000 is more than there can be")
+    );
+}
+
+#[test]
 fn texts_are_no_packets() {
     let packets = file(&[packet(0, vec![switch(1_000_000_000, (0, 0), 5)], None)]);
     assert!(is_perfetto(&packets));

@@ -1,0 +1,174 @@
+//! `catapults trace import`.
+
+use super::{LONG, whole};
+use crate::arguments::Import;
+use crate::commands::unreadable;
+use crate::console::Console;
+use crate::failure::Failure;
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
+use catapults_compiler::source::Source;
+use catapults_compiler::vocabulary::At;
+use catapults_simulator::trace::{self, Imported, OtherFormat};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
+    let file = &arguments.file;
+    let mut text: Box<dyn BufRead> = if file.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(file).map_err(|error| unreadable(file, &error))?))
+    };
+    let length = fs::metadata(file).map_or(0, |about| about.len());
+    let long = length > LONG * 100;
+    let bar = if console.is_json() || !long { ProgressBar::hidden() } else { ProgressBar::new(length) };
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent}% of {total_bytes}, {eta} left") {
+        bar.set_style(style);
+    }
+    let start = text.fill_buf().map_err(|error| unreadable(file, &error))?;
+    let packets = trace::is_perfetto(start);
+    if let Some((_, title, help)) = BINARY.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        return Err(Failure::of_file("E0509", file, *title, *help));
+    }
+    let mut advance = |bytes| bar.inc(bytes);
+    let imported = whole(&arguments.output, |out| {
+        let imported = match packets {
+            true => trace::import_perfetto(&mut text, out, &mut advance),
+            false => trace::import_linux(&mut text, out, &mut advance),
+        };
+        bar.finish_and_clear();
+        understood(file, packets, imported)
+    })?;
+    if imported.compressed > 0 {
+        let count = imported.compressed;
+        console.note(&format!(
+            "note: {count} compressed packets are left out; `traceconv decompress_packets` makes all readable"
+        ));
+    }
+    left_out(console, file, &imported);
+    let records = imported.records;
+    console.result(&format!("{} ({} events, {records} records)\n", arguments.output.display(), imported.events))
+}
+
+/// What is no text, by how it begins, and what makes one of it.
+const BINARY: [(&[u8], &str, &str); 4] = [
+    (&[0x1f, 0x8b], "it is compressed by gzip", "decompress it first: `gunzip`"),
+    (b"PERFILE2", "this is what perf recorded, not its text", "`perf script -i FILE > FILE.txt` makes it one"),
+    (
+        b"\x17\x08\x44tracing",
+        "this is what trace-cmd recorded, not its text",
+        "`trace-cmd report FILE > FILE.txt` makes it one",
+    ),
+    (b"CATTRACE", "this is a trace already", "read it with `catapults trace show` or `catapults trace summary`"),
+];
+
+fn understood(file: &Path, packets: bool, imported: io::Result<Imported>) -> Result<Imported, Failure> {
+    let imported = imported.map_err(|error| {
+        if error.kind() != io::ErrorKind::InvalidData {
+            return unreadable(file, &error);
+        }
+        let help = match packets {
+            true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
+            false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
+        };
+        Failure::of_file("E0509", file, error.to_string(), help)
+    })?;
+    if imported.events == 0 {
+        return Err(nothing_of_linux(file, packets, &imported));
+    }
+    let all = imported.events + imported.others + imported.unreadable;
+    if imported.unreadable > 1 && imported.unreadable > all / MOST_UNREADABLE {
+        let title = format!("{} of its {all} lines cannot be read", imported.unreadable);
+        let help = format!(
+            "more than one in {MOST_UNREADABLE} is too many to go by the others; {}",
+            "was it copied whole, as `perf sched script` or ftrace wrote it?"
+        );
+        let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
+        return Err(Failure::of(&file.display().to_string(), first_unreadable(diagnostic, &imported)));
+    }
+    Ok(imported)
+}
+
+/// Of so many lines one may be unreadable: one cut off where the recording ends, or where two processes wrote at once.
+const MOST_UNREADABLE: u64 = 20;
+
+fn first_unreadable(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
+    let Some(line) = &imported.first_unreadable else { return diagnostic };
+    diagnostic.note(format!(
+        "{}line {}: {}",
+        if imported.unreadable > 1 { "first, " } else { "" },
+        line.number,
+        line.text
+    ))
+}
+
+/// Warns of what of a recording is not in the trace.
+fn left_out(console: &Console, file: &Path, imported: &Imported) {
+    let mut said = Diagnostics::new();
+    if imported.unreadable > 0 {
+        let title = match imported.unreadable {
+            1 => "a line cannot be read, and is left out".to_owned(),
+            count => format!("{count} lines cannot be read, and are left out"),
+        };
+        said.push(first_unreadable(Diagnostic::warning("E0509", title, At::default(), ""), imported));
+    }
+    if !imported.lost.is_empty() {
+        let mut warning = Diagnostic::warning("E0509", "Linux lost events: its buffers were full", At::default(), "");
+        for (processor, lost) in &imported.lost {
+            let times = if lost.times == 1 { "once".to_owned() } else { format!("{} times", lost.times) };
+            let events = match (lost.events, lost.more) {
+                (0, _) => "it does not say how many".to_owned(),
+                (events, false) => format!("{events} events"),
+                (events, true) => format!("more than {events} events"),
+            };
+            warning = warning.note(format!("processor {processor}: {times}, {events}"));
+        }
+        said.push(warning.note(
+            "who runs on another processor meanwhile runs; the states of all others are not known until they are mentioned again",
+        ).help("`catapults trace show --kind lost` says where; record with larger buffers: `perf sched record -m 8M`, or ftrace's buffer_size_kb"));
+    }
+    console.diagnostics(&Source::new(file.display().to_string(), ""), &said);
+}
+
+fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure {
+    let Imported { others, unreadable, compressed, .. } = imported;
+    if let Some(format) = imported.other_format {
+        let (title, help) = other_format(format);
+        return Failure::of_file("E0509", file, title, help);
+    }
+    let (title, help) = match (packets, compressed) {
+        (true, 0) => (
+            format!("no event of Linux's scheduler is among its {others} packets"),
+            "record the ftrace events sched/sched_switch and sched/sched_waking",
+        ),
+        (true, _) => (
+            format!("no event of Linux's scheduler is among its packets, {compressed} of which are compressed"),
+            "decompress them first: `traceconv decompress_packets`",
+        ),
+        (false, _) => (
+            format!("no event of Linux's scheduler is among its {} lines", others + unreadable),
+            "write one with `perf sched record` and `perf sched script`; the events are sched_switch and sched_wakeup",
+        ),
+    };
+    Failure::of_file("E0509", file, title, help)
+}
+
+/// What it is, and how to get what can be read.
+fn other_format(format: OtherFormat) -> (&'static str, &'static str) {
+    let script = "the recording itself has them: `perf sched script`, or `perf script`, prints it";
+    match format {
+        OtherFormat::TimeHistory => {
+            ("this is the table of `perf sched timehist`, without the events themselves", script)
+        }
+        OtherFormat::LatencyTable => {
+            ("this is the table of `perf sched latency`, without the events themselves", script)
+        }
+        OtherFormat::Map => ("this is the map of `perf sched map`, without the events themselves", script),
+        OtherFormat::LatencyTrace => (
+            "this is ftrace's latency format, in which times are not those of the clock",
+            "write 0 to /sys/kernel/tracing/options/latency-format, nop to current_tracer, and record again",
+        ),
+    }
+}

@@ -1,0 +1,229 @@
+//! Events of Linux's scheduler, on their way into a trace: what of them changes the state of a thread, and what is not known
+//! because Linux lost events.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Seek, Write};
+
+use super::{Header, LONGEST_TIME, Name, Reason, Record, What, Writer};
+
+/// What came of a recording of Linux.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Events that were understood.
+    pub events: u64,
+    /// Lines of a text that are other events, or belong to one; other packets of Perfetto.
+    pub others: u64,
+    /// Lines of a text that are none of these.
+    pub unreadable: u64,
+    /// The first of them.
+    pub first_unreadable: Option<Line>,
+    /// Another format than the one that is read, by its first line that says so.
+    pub other_format: Option<OtherFormat>,
+    /// What Linux says that it has lost, by processor.
+    pub lost: BTreeMap<u16, Lost>,
+    /// Packets that are compressed, and were left out.
+    pub compressed: u64,
+    /// Records that were written.
+    pub records: u64,
+}
+
+/// A line of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// From 1.
+    pub number: u64,
+    /// The beginning of it, without control characters.
+    pub text: String,
+}
+
+/// Events that Linux did not record because its buffers were full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// How often.
+    pub times: u64,
+    /// How many, as far as it says.
+    pub events: u64,
+    /// Whether it does not say how many, once at least.
+    pub more: bool,
+}
+
+/// A text about Linux's scheduler that has not the events themselves, or not when they happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherFormat {
+    /// `perf sched timehist`.
+    TimeHistory,
+    /// `perf sched latency`.
+    LatencyTable,
+    /// `perf sched map`.
+    Map,
+    /// What ftrace writes with the option `latency-format`, and what its latency tracers do.
+    LatencyTrace,
+}
+
+/// A thread of Linux; 0: there is none, or it is not known.
+pub(super) struct Task<'a> {
+    pub name: &'a str,
+    pub number: u32,
+}
+
+pub(super) struct Event<'a> {
+    pub time: u64,
+    pub processor: u16,
+    pub what: Happened<'a>,
+}
+
+pub(super) enum Happened<'a> {
+    Switch { from: Task<'a>, state: &'a str, to: Task<'a> },
+    Wakeup(Task<'a>),
+}
+
+/// Processors are recorded one by one, so that a line may be older than the one before it; none is by so many nanoseconds.
+const MOST_BACK: u64 = 10_000_000_000;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Ready,
+    /// On which processor.
+    Running(u16),
+    Waiting,
+    /// It lives, but events were lost since it was last told of.
+    Lost,
+}
+
+/// Writes the trace.
+pub(super) struct Import<W> {
+    out: Writer<W>,
+    threads: HashMap<u32, Known>,
+    /// Processors that lost events before the next one of theirs, and how many; 0: it is not known.
+    gaps: BTreeMap<u16, u64>,
+    lost: BTreeMap<u16, Lost>,
+    first: Option<u64>,
+    last: u64,
+}
+
+impl<W: Write + Seek> Import<W> {
+    pub(super) fn new(out: W) -> io::Result<Self> {
+        let header = Header {
+            policy: "Linux".to_owned(),
+            host: "Linux".to_owned(),
+            clock: "the clock of perf or ftrace".to_owned(),
+            names: vec![Name::default(); 4],
+            ..Header::default()
+        };
+        Ok(Import {
+            out: Writer::new(out, &header)?,
+            threads: HashMap::new(),
+            gaps: BTreeMap::new(),
+            lost: BTreeMap::new(),
+            first: None,
+            last: 0,
+        })
+    }
+
+    /// What came of it, but for what the reader of the file counts.
+    pub(super) fn finish(mut self) -> io::Result<Imported> {
+        for (processor, events) in std::mem::take(&mut self.gaps) {
+            self.gap(processor, events)?;
+        }
+        Ok(Imported { lost: self.lost, records: self.out.finish()?, ..Imported::default() })
+    }
+
+    /// Between the last event of this processor and the next one, so many were lost; 0: it is not known how many.
+    pub(super) fn loses(&mut self, processor: u16, events: u64) {
+        let lost = self.lost.entry(processor).or_default();
+        lost.times += 1;
+        lost.events = lost.events.saturating_add(events);
+        lost.more |= events == 0;
+        let gap = self.gaps.entry(processor).or_insert(events);
+        *gap = if events == 0 { 0 } else { (*gap).max(events) };
+    }
+
+    /// What is told from now on is no older than this; or what is wrong with it.
+    pub(super) fn is_at(&mut self, time: u64) -> Result<(), &'static str> {
+        if time.saturating_add(MOST_BACK) < self.last {
+            return Err("its time is more than 10 s before that of another before it");
+        }
+        if self.first.is_none() {
+            self.out.starts_at(time);
+        }
+        if time.saturating_sub(*self.first.get_or_insert(time)) > LONGEST_TIME {
+            return Err("its time is more than 73 years after that of the first");
+        }
+        self.last = self.last.max(time);
+        Ok(())
+    }
+
+    /// At the time that was told last.
+    pub(super) fn happens(&mut self, event: &Event<'_>) -> io::Result<()> {
+        if let Some(events) = self.gaps.remove(&event.processor) {
+            self.gap(event.processor, events)?;
+        }
+        match &event.what {
+            Happened::Wakeup(task) => self.is_ready(event, task),
+            Happened::Switch { from, state, to } => {
+                if from.number != 0 {
+                    self.leaves(event, from, state)?;
+                }
+                if to.number == 0 {
+                    return self.record(event, 0, What::Idle);
+                }
+                // Since when it was ready is not known after a gap.
+                if self.threads.get(&to.number) != Some(&Known::Lost) {
+                    self.is_ready(event, to)?;
+                }
+                self.threads.insert(to.number, Known::Running(event.processor));
+                self.record(event, to.number, What::Dispatched)
+            }
+        }
+    }
+
+    /// What is still known is who runs on other processors.
+    fn gap(&mut self, processor: u16, events: u64) -> io::Result<()> {
+        for known in self.threads.values_mut() {
+            if !matches!(known, Known::Running(there) if *there != processor) {
+                *known = Known::Lost;
+            }
+        }
+        let what = What::Lost { events };
+        self.out.record(&Record { time_ns: self.last, thread: 0, processor, what, event: 0, line: 0, ready: None })
+    }
+
+    fn is_ready(&mut self, event: &Event<'_>, task: &Task<'_>) -> io::Result<()> {
+        match self.threads.insert(task.number, Known::Ready) {
+            Some(known @ (Known::Ready | Known::Running(_))) => {
+                self.threads.insert(task.number, known);
+                Ok(())
+            }
+            Some(Known::Waiting | Known::Lost) => self.record(event, task.number, What::Raised),
+            None => {
+                self.record(event, task.number, What::New)?;
+                self.out.name(self.last, task.number, task.name)
+            }
+        }
+    }
+
+    fn leaves(&mut self, event: &Event<'_>, task: &Task<'_>, state: &str) -> io::Result<()> {
+        // That it ran is told by its leaving; since when is not known after a gap.
+        if !matches!(self.threads.get(&task.number), Some(Known::Running(_) | Known::Lost)) {
+            self.is_ready(event, task)?;
+            self.record(event, task.number, What::Dispatched)?;
+        }
+        let (known, what) = match state.chars().next() {
+            Some('R') if state.contains('+') => (Some(Known::Ready), What::Preempted),
+            Some('R') => (Some(Known::Ready), What::SwitchedOut),
+            Some('X' | 'Z') => (None, What::Exited),
+            Some('D') => (Some(Known::Waiting), What::Blocked(Reason::File)),
+            _ => (Some(Known::Waiting), What::Blocked(Reason::Other)),
+        };
+        match known {
+            Some(known) => drop(self.threads.insert(task.number, known)),
+            None => drop(self.threads.remove(&task.number)),
+        }
+        self.record(event, task.number, what)
+    }
+
+    fn record(&mut self, event: &Event<'_>, thread: u32, what: What) -> io::Result<()> {
+        let (time_ns, processor) = (self.last, event.processor);
+        self.out.record(&Record { time_ns, thread, processor, what, event: 0, line: 0, ready: None })
+    }
+}
