@@ -2,23 +2,35 @@
 
 use crate::failure::Failure;
 use crate::messages::{self, MessageFormat};
-use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::diagnostics::{Diagnostics, Severity};
 use catapults_compiler::source::Source;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 pub struct Console {
     color: bool,
     format: MessageFormat,
+    /// What was said of errors, for a report, while somebody wants to know.
+    heard: RefCell<Option<Heard>>,
+}
+
+/// Errors, as a report has them.
+#[derive(Default)]
+pub struct Heard {
+    /// Of the first one.
+    pub code: &'static str,
+    /// A line each.
+    pub text: String,
 }
 
 impl Console {
     pub fn new(format: MessageFormat) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        Console { color: wanted && io::stderr().is_terminal(), format }
+        Console { color: wanted && io::stderr().is_terminal(), format, heard: RefCell::new(None) }
     }
 
     /// The command's result.
@@ -56,7 +68,24 @@ impl Console {
         let _ = writeln!(io::stderr().lock(), "{object}");
     }
 
+    /// What is said of errors from now on is wanted.
+    pub fn listen(&self) {
+        self.heard.replace(Some(Heard::default()));
+    }
+
+    /// What was said since.
+    pub fn heard(&self) -> Heard {
+        self.heard.take().unwrap_or_default()
+    }
+
     pub fn diagnostics(&self, source: &Source, diagnostics: &Diagnostics) {
+        if let Some(heard) = self.heard.borrow_mut().as_mut().filter(|_| diagnostics.has_errors()) {
+            let first = diagnostics.in_order().into_iter().find(|one| one.severity == Severity::Error);
+            if heard.code.is_empty() {
+                heard.code = first.map_or("", |first| first.code);
+            }
+            heard.text.push_str(&messages::short(source, diagnostics));
+        }
         let text = match self.format {
             MessageFormat::Human => diagnostics.render(source, self.color),
             MessageFormat::Short => messages::short(source, diagnostics),

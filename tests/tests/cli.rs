@@ -67,6 +67,27 @@ fn a_closed_pipe_is_no_panic() {
     }
 }
 
+/// A report says why a file is refused: with the code, and the place of each error.
+#[test]
+fn a_report_says_why_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.xml");
+    let (refused, good) = ("tests/ui/E0704-empty.scenario", "tests/cli/turns.scenario");
+    let mut test = Command::new(catapults());
+    test.current_dir(root()).args(["test", refused, good, "--junit"]).arg(&report);
+    assert_eq!(test.output().unwrap().status.code(), Some(1));
+    let text = fs::read_to_string(&report).unwrap();
+    let error = text.lines().find(|line| line.contains("<error ")).unwrap();
+    assert!(error.contains("type=\"E0706\""), "{text}");
+    assert!(error.contains("message=\"tests/ui/E0704-empty.scenario:1:10: error[E0706]: there is no policy"), "{text}");
+    assert!(
+        text.contains("E0704-empty.scenario:1:10: error[E0704]: the scenario `empty` has no thread</error>"),
+        "{text}"
+    );
+    assert!(text.contains("errors=\"1\""), "{text}");
+    assert_eq!(text.matches("<testcase ").count(), 4, "{text}");
+}
+
 /// `catapults fmt` with what stands on standard input.
 fn fmt(arguments: &[&str], folder: &Path, input: &[u8]) -> Output {
     let mut child = Command::new(catapults())

@@ -29,7 +29,10 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
     let mut details = String::new();
     for file in &files {
         let mut suite = TestSuite::new(file.display().to_string());
-        match scenarios::load(console, file, &found.framework, &Instead::default(), &mut policies) {
+        console.listen();
+        let loaded = scenarios::load(console, file, &found.framework, &Instead::default(), &mut policies);
+        let heard = console.heard();
+        match loaded {
             Ok(loaded) => {
                 for case in &loaded.cases {
                     let name = &case.scenario.name;
@@ -54,8 +57,14 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
                 broken += 1;
                 console.result(&format!("{} ... REFUSED\n", file.display()))?;
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message("the file is refused: standard error says why");
-                suite.add_test_case(TestCase::new(file.display().to_string(), status));
+                // A policy that several files name is compiled, and complained of, once.
+                let why = heard.text.lines().find(|line| line.contains(": error")).unwrap_or_default();
+                status.set_message(if why.is_empty() { "its policy is refused" } else { why });
+                status.set_type(heard.code);
+                status.set_description(heard.text.trim());
+                let mut case = TestCase::new(file.display().to_string(), status);
+                case.extra.insert("file".into(), file.display().to_string().into());
+                suite.add_test_case(case);
             }
             Err(other) => return Err(other),
         }

@@ -281,8 +281,41 @@ impl<'a> Checker<'a, '_> {
                 self.diagnostics.push(twice.related(first.at, "the first time"));
             }
         }
+        for (word, amount) in [("period", thread.period), ("deadline", thread.deadline)] {
+            let written = draft.clauses.iter().find(|(clause, _)| clause.text == word);
+            let given = draft.values.iter().any(|given| given.name.text == word);
+            if let (Some((clause, _)), Some(amount), false) = (written, amount, given) {
+                let value = Amount::Fixed(Value::Time(amount));
+                if self.imports_time(word, policy, anywhere) {
+                    thread.values.push(Assignment { name: word.to_owned(), value });
+                } else if word == "deadline" && thread.period.is_some_and(|period| period != amount) {
+                    self.knows_no_deadline(clause, policy, anywhere);
+                }
+            }
+        }
         thread.phases = self.phases(&draft.phases);
         Some(thread)
+    }
+
+    /// Whether the policy of a thread imports a time of this name, or one of those that it may be under does.
+    fn imports_time(&self, name: &str, policy: Option<&Policy>, anywhere: bool) -> bool {
+        let has =
+            |policy: &Policy| policy.thread_imports.iter().any(|import| import.name == name && import.ty == Type::Time);
+        policy.is_some_and(has) || anywhere && self.subject.policies.iter().any(|policy| has(policy))
+    }
+
+    /// A policy that goes by periods takes them for deadlines: that a job is due sooner is not told to it.
+    fn knows_no_deadline(&mut self, clause: &Name, policy: Option<&Policy>, anywhere: bool) {
+        if !self.imports_time("period", policy, anywhere) {
+            return;
+        }
+        let title = "the policy is told the period, and not the deadline".to_owned();
+        if self.without_effect.insert(title.clone()) {
+            let untold = Diagnostic::warning("E0702", title, clause.at, "only measured");
+            let untold = untold.note("it imports no `time deadline` of threads");
+            self.diagnostics
+                .push(untold.help("misses count by this deadline; `dm.sched` is a policy that goes by deadlines"));
+        }
     }
 
     fn scheduler(&mut self, name: &Name) -> Option<usize> {
