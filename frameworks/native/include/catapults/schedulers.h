@@ -63,7 +63,8 @@ int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct
 /*
  * Removes a scheduler that nothing is under; EBUSY: something is, or is about to be (catapults_scheduler_attach).
  * EINVAL: it is the root. It ends when its parent dispatches it next (all that it is there), which `exit` tells the
- * parent's policy; its name is free at once. May run other threads.
+ * parent's policy; its name is free at once, but it is under its parent until then: who removes both asks again. May
+ * run other threads.
  */
 int catapults_scheduler_remove(catapults_scheduler_t scheduler);
 
