@@ -39,6 +39,8 @@ pub struct Policies(HashMap<PathBuf, Option<Rc<Accepted>>>);
 pub struct Instead<'a> {
     pub policy: Option<&'a Path>,
     pub only: Option<&'a str>,
+    /// The file is not for any policy: what one does not import is of no effect.
+    pub for_none: bool,
 }
 
 /// A number in a file is on a line of its own; so many at most.
@@ -141,7 +143,7 @@ impl Surroundings for Beside<'_> {
         let own = policy_of(self.path, draft);
         let file = self.instead.policy.map_or_else(|| own.clone(), Path::to_path_buf);
         // Where there is no policy of its own, the other one is it.
-        let instead = own.exists() && own.canonicalize().ok() != file.canonicalize().ok();
+        let instead = self.instead.for_none || own.exists() && own.canonicalize().ok() != file.canonicalize().ok();
         match self.policies.compile(self.console, &file, self.framework) {
             Ok(Found::Policy(policy) | Found::Instead(policy)) if instead => Found::Instead(Known { policy, file }),
             Ok(Found::Policy(policy) | Found::Instead(policy)) => Found::Policy(Known { policy, file }),

@@ -8,7 +8,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::{self, Found};
 use crate::scenarios::{self, Case, Instead, Policies, deciding};
-use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Statistic, Thread};
@@ -45,12 +45,13 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         return Err(Failure::of("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
     }
     let policy = if alone { Some(arguments.file.as_path()) } else { arguments.policy.as_deref() };
-    let instead = Instead { policy, only: arguments.only.as_deref() };
+    let is_rtapp = arguments.file.extension().is_some_and(|ending| ending == "json");
+    let instead = Instead { policy, only: arguments.only.as_deref(), for_none: is_rtapp };
     let mut loaded = if alone {
         read_source(&arguments.file)?;
         let source = Source::new("<the usual threads>", USUAL);
         scenarios::of_source(console, Path::new("usual.scenario"), source, &found.framework, &instead, &mut policies)?
-    } else if arguments.file.extension().is_some_and(|ending| ending == "json") {
+    } else if is_rtapp {
         let source = of_rtapp(&arguments.file)?;
         scenarios::of_source(console, &arguments.file, source, &found.framework, &instead, &mut policies)?
     } else {
@@ -103,8 +104,14 @@ fn of_rtapp(file: &Path) -> Result<Source, Failure> {
     let json = read_source(file)?;
     let name = file.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
     let text = rtapp::to_scenario(&json.text, &name).map_err(|wrong| {
-        let help = "docs/scenarios.md says what of rt-app can be simulated";
-        Failure::of_file("E0517", file, wrong.to_string(), help)
+        let before = json.text.bytes().take(wrong.at.start).filter(|byte| *byte == b'\n').count();
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let at = At { start: number(wrong.at.start), end: number(wrong.at.end), line: number(before + 1) };
+        let diagnostic = Diagnostic::error("E0517", wrong.to_string(), at, "")
+            .help("docs/scenarios.md says what of rt-app can be simulated");
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(diagnostic);
+        Failure::Diagnostics(Box::new((Source::new(json.name.clone(), json.text.clone()), diagnostics)))
     })?;
     Ok(Source::new(format!("<{} as a scenario>", file.display()), text))
 }

@@ -1,7 +1,9 @@
 //! JSON as rt-app's `workgen` takes it: with comments of C, with commas after the last of a list, and with the same name several
 //! times in an object, in their order: `"run": 5, "sleep": 5, "run": 5`.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
@@ -15,9 +17,94 @@ pub(super) enum Json {
 }
 
 impl Json {
-    pub(super) fn read(text: &str) -> Result<Json, serde_json::Error> {
-        serde_json::from_str(&strict(text))
+    /// Or what is wrong, and where.
+    pub(super) fn read(text: &str) -> Result<Json, (String, Range<usize>)> {
+        serde_json::from_str(&strict(text)).map_err(|error| {
+            let what = error.to_string();
+            let what = what.split_once(" at line ").map_or(what.as_str(), |(what, _)| what);
+            let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let mut start = (before + error.column().saturating_sub(1)).min(text.len());
+            while !text.is_char_boundary(start) {
+                start -= 1;
+            }
+            let length = text[start..].chars().next().map_or(0, char::len_utf8);
+            (what.to_owned(), start..start + length)
+        })
     }
+}
+
+/// Each of an object, with what it is called in a place: `run`, and the second of that name `run[2]`.
+pub(super) fn labelled(object: &[(String, Json)]) -> impl Iterator<Item = (String, &str, &Json)> {
+    let mut counts = HashMap::new();
+    object.iter().map(move |(name, value)| {
+        let count = counts.entry(name.as_str()).or_insert(0_usize);
+        *count += 1;
+        (label(name, *count), name.as_str(), value)
+    })
+}
+
+fn label(name: &str, count: usize) -> String {
+    if count == 1 { name.to_owned() } else { format!("{name}[{count}]") }
+}
+
+/// Where the name stands to which these lead, such as `tasks.a.run[2]`; or the last of them that there is. `text` can be read.
+pub(super) fn position(text: &str, place: &str) -> Option<Range<usize>> {
+    let text = strict(text);
+    let mut place = place;
+    loop {
+        if let Some(found) = name_at(&text, place) {
+            return Some(found);
+        }
+        (place, _) = place.rsplit_once('.')?;
+    }
+}
+
+/// An object on the way, or a list.
+#[derive(Default)]
+struct Level {
+    place: Option<String>,
+    counts: HashMap<String, usize>,
+    /// A string is a name here, not a value.
+    names: bool,
+}
+
+fn name_at(text: &str, place: &str) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut levels: Vec<Level> = Vec::new();
+    // Of the value that comes next.
+    let mut next = Some(String::new());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'{' => levels.push(Level { place: next.take(), names: true, ..Level::default() }),
+            b'[' => levels.push(Level::default()),
+            b'}' | b']' => drop(levels.pop()),
+            b',' => levels.iter_mut().last()?.names = true,
+            b'"' => {
+                while *bytes.get(at)? != b'"' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+                let Some(Level { place: Some(above), counts, names }) = levels.last_mut() else { continue };
+                if !std::mem::take(names) {
+                    continue;
+                }
+                let name: String = serde_json::from_str(text.get(start..at)?).ok()?;
+                let count = counts.entry(name.clone()).or_insert(0);
+                *count += 1;
+                let label = label(&name, *count);
+                let here = if above.is_empty() { label } else { format!("{above}.{label}") };
+                if here == place {
+                    return Some(start..at);
+                }
+                next = Some(here);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The first of this name.
@@ -129,6 +216,19 @@ mod tests {
         for odd in ["/", "/*", "/*/", "\"\\", ",", "//", "/**/,}"] {
             assert_eq!(strict(odd).len(), odd.len());
         }
+    }
+
+    #[test]
+    fn places_are_found() {
+        let text = "{ /* \"tasks\": */ \"x\": [\"tasks\", {\"tasks\": 1}], \"tasks\": {\n \"a\": {\"run\": \"run\", \"run\": 2, \"é\": 3,},},}";
+        let at = |place: &str| position(text, place).map(|range| (text[..range.start].len(), &text[range]));
+        let after = |part: &str| text.find(part).map(|at| at + part.len());
+        assert_eq!(at("tasks"), after("1}], ").map(|at| (at, "\"tasks\"")));
+        assert_eq!(at("tasks.a.run"), after("\"a\": {").map(|at| (at, "\"run\"")));
+        assert_eq!(at("tasks.a.run[2]"), after("\"run\": \"run\", ").map(|at| (at, "\"run\"")));
+        assert_eq!(at("tasks.a.é.x.y").map(|(_, name)| name), Some("\"é\""), "the last that there is");
+        assert_eq!(at("nothing"), None);
+        assert_eq!(Json::read("{\n \"a\": x}").err(), Some(("expected value".to_owned(), 8..9)));
     }
 
     #[test]

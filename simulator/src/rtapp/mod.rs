@@ -1,14 +1,16 @@
 //! Workloads of rt-app (https://github.com/scheduler-tools/rt-app), which describes threads in JSON, as scenarios.
 //!
-//! What a thread does is translated; what it asks of Linux (its class, priority, processors) is not, as that is the policy's affair.
+//! What a thread does is translated, and its priority, budget, period and deadline are, for policies that import such variables. What
+//! else it asks of Linux (its class, processors) is not: that is the policy's affair.
 
 mod json;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
+use std::ops::Range;
 
-use json::{Json, find};
+use json::{Json, find, labelled, position};
 use names::Names;
 
 /// What cannot be a scenario, and where in the file: `tasks.thread0.phases.p1.timer`.
@@ -18,6 +20,8 @@ pub struct Wrong {
     pub place: String,
     /// What is wrong with it.
     pub what: String,
+    /// Where that is in the text.
+    pub at: Range<usize>,
 }
 
 impl fmt::Display for Wrong {
@@ -66,8 +70,15 @@ type Object = [(String, Json)];
 /// # Errors
 /// The first thing that is not understood, or that no scenario can say.
 pub fn to_scenario(json: &str, name: &str) -> Result<String, Wrong> {
-    let parsed = Json::read(json).map_err(|error| wrong("", error.to_string()))?;
-    let root = object(&parsed, "")?;
+    let parsed = Json::read(json).map_err(|(what, at)| Wrong { place: String::new(), what, at })?;
+    translated(&parsed, name).map_err(|wrong| {
+        let at = position(json, &wrong.place).unwrap_or(0..0);
+        Wrong { at, ..wrong }
+    })
+}
+
+fn translated(parsed: &Json, name: &str) -> Result<String, Wrong> {
+    let root = object(parsed, "")?;
     let tasks = find(root, "tasks").ok_or_else(|| wrong("tasks", "there are no tasks"))?;
     let tasks = tasks_of(object(tasks, "tasks")?)?;
     let mut workload =
@@ -107,7 +118,7 @@ fn tasks_of(tasks: &Object) -> Result<Vec<Task<'_>>, Wrong> {
     for (name, what) in tasks {
         let place = format!("tasks.{name}");
         if !seen.insert(name.as_str()) {
-            return Err(wrong(&place, "there are two tasks of this name"));
+            return Err(wrong(&format!("{place}[2]"), "there are two tasks of this name"));
         }
         let what = object(what, &place)?;
         let instances = find(what, "instance")
@@ -115,8 +126,8 @@ fn tasks_of(tasks: &Object) -> Result<Vec<Task<'_>>, Wrong> {
         let phases = match find(what, "phases") {
             Some(phases) => {
                 let place = format!("{place}.phases");
-                let all = object(phases, &place)?.iter().map(|(name, phase)| {
-                    let place = format!("{place}.{name}");
+                let all = labelled(object(phases, &place)?).map(|(label, _, phase)| {
+                    let place = format!("{place}.{label}");
                     object(phase, &place).map(|phase| (place.clone(), phase))
                 });
                 all.collect::<Result<_, _>>()?
@@ -132,8 +143,8 @@ impl<'j> Task<'j> {
     /// What it does in a round: the place of each, its kind, and what with.
     fn events(&self) -> impl Iterator<Item = (String, &'j str, &'j Json)> + '_ {
         self.phases.iter().flat_map(|(place, phase)| {
-            let events = phase.iter().filter(|(event, _)| !OF_LINUX.contains(&event.as_str()));
-            events.map(move |(event, what)| (format!("{place}.{event}"), kind(event), what))
+            let events = labelled(phase).filter(|(_, event, _)| !OF_LINUX.contains(event));
+            events.map(move |(label, event, what)| (format!("{place}.{label}"), kind(event), what))
         })
     }
 
@@ -216,6 +227,11 @@ impl Workload {
         if let Some(period) = period {
             let _ = write!(text, " period {period}us");
         }
+        let given = attributes(what, place)?;
+        if !given.is_empty() {
+            let given: Vec<String> = given.iter().map(|given| format!("{given};")).collect();
+            let _ = write!(text, " with {{ {} }}", given.join(" "));
+        }
         text.push_str(" {\n");
         if task.events().next().is_none() {
             return Err(wrong(place, "it does nothing; say what: `\"run\": 1000`"));
@@ -228,6 +244,11 @@ impl Workload {
             let _ = writeln!(text, "    repeat {times}{{");
         }
         for (phase_place, phase) in &task.phases {
+            // Of a task without phases they are its own.
+            let given = if task.has_phases() { attributes(phase, phase_place)? } else { Vec::new() };
+            for given in given {
+                let _ = writeln!(text, "{}set {given};", "  ".repeat(depth + 2));
+            }
             if phase.iter().all(|(event, _)| OF_LINUX.contains(&event.as_str())) {
                 continue;
             }
@@ -241,12 +262,12 @@ impl Workload {
             } else if rounds != 1 {
                 let _ = writeln!(text, "{indent}repeat {rounds} {{");
             }
-            for (event, argument) in phase.iter().filter(|(event, _)| !OF_LINUX.contains(&event.as_str())) {
+            for (label, event, argument) in labelled(phase).filter(|(_, event, _)| !OF_LINUX.contains(event)) {
                 // It is the thread's period.
                 if period.is_some() && kind(event) == "timer" {
                     continue;
                 }
-                let line = self.happens(task, tasks, kind(event), argument, &format!("{phase_place}.{event}"))?;
+                let line = self.happens(task, tasks, kind(event), argument, &format!("{phase_place}.{label}"))?;
                 if !line.is_empty() {
                     let _ = writeln!(text, "{}{line}", "  ".repeat(deeper + 2));
                 }
@@ -370,6 +391,21 @@ impl<'j> Task<'j> {
     }
 }
 
+/// What is said of how a thread, or a phase of it, is to be run that policies import.
+fn attributes(of: &Object, place: &str) -> Result<Vec<String>, Wrong> {
+    let mut given = Vec::new();
+    if let Some(value) = find(of, "priority") {
+        let priority = whole(value, &format!("{place}.priority"), i64::from(i32::MIN), i64::from(i32::MAX))?;
+        given.push(format!("priority = {priority}"));
+    }
+    for (name, variable) in [("dl-runtime", "budget"), ("dl-period", "period"), ("dl-deadline", "deadline")] {
+        if let Some(value) = find(of, name) {
+            given.push(format!("{variable} = {}us", microseconds(value, &format!("{place}.{name}"))?));
+        }
+    }
+    Ok(given)
+}
+
 /// What a suspended task waits for.
 fn resumed(name: &str) -> String {
     format!("{name} resumed")
@@ -430,7 +466,7 @@ fn rounds(value: &Json, place: &str) -> Result<i64, Wrong> {
 }
 
 fn wrong(place: &str, what: impl Into<String>) -> Wrong {
-    Wrong { place: place.to_owned(), what: what.into() }
+    Wrong { place: place.to_owned(), what: what.into(), at: 0..0 }
 }
 
 #[cfg(test)]
@@ -474,7 +510,7 @@ mod tests {
       }
     }
   }
-  thread tick period 10000us {
+  thread tick period 10000us with { priority = 10; } {
     run 2000us;
   }
   thread once {
@@ -485,6 +521,29 @@ mod tests {
 }
 "
         );
+    }
+
+    #[test]
+    fn how_threads_are_to_be_run_are_values() {
+        let text = lines(
+            r#"{"tasks": {"a": {"priority": -5, "dl-runtime": 2000, "dl-period": 9000, "dl-deadline": 8000, "loop": 1,
+            "phases": {"p": {"priority": 7, "loop": 2, "run": 5}, "q": {"dl-runtime": 3}, "r": {"run": 6}}}}}"#,
+        );
+        assert_eq!(
+            text[1..9],
+            [
+                "thread a with { priority = -5; budget = 2000us; period = 9000us; deadline = 8000us; } {",
+                "set priority = 7;",
+                "repeat 2 {",
+                "run 5us;",
+                "}",
+                "set budget = 3us;",
+                "run 6us;",
+                "}"
+            ]
+        );
+        let wrong = to_scenario(r#"{"tasks": {"a": {"priority": "high", "run": 5}}}"#, "x").unwrap_err();
+        assert_eq!(wrong.place, "tasks.a.priority");
     }
 
     #[test]
@@ -557,11 +616,14 @@ mod tests {
         assert_eq!(said(r#"{"tasks": []}"#), "tasks: this is no object, `{ … }`");
         assert_eq!(
             said(r#"{"tasks": {"a": {"run": 5}, "a": {"run": 6}}}"#),
-            "tasks.a: there are two tasks of this name"
+            "tasks.a[2]: there are two tasks of this name"
         );
         assert!(said(r#"{"tasks": {"a": {"run": 1e400}}}"#).contains("out of range"));
-        assert!(said(r#"{"tasks": "#).contains("line 1"));
-        assert_eq!(said("/* never closed"), "EOF while parsing a value at line 1 column 15");
+        assert_eq!(said("/* never closed"), "EOF while parsing a value");
+        let at = |json: &str| json[to_scenario(json, "x").unwrap_err().at].to_owned();
+        assert_eq!(at(r#"{"tasks": {"a": {"run": 5, "run2": x}}}"#), "x");
+        assert_eq!(at(r#"{"tasks": {"a": {"run": 5}, "a": {"iorun": 6}}}"#), r#""a""#);
+        assert_eq!(at(r#"{"tasks": {"a": {"phases": {"p": {"timer": {"ref": "t", "period": -1}}}}}}"#), r#""period""#);
         for hostile in ["\"\\", "/", "{\"tasks\":{\"\u{e9}\":{\"run\":1}}}", "\u{0}", &"[".repeat(10_000)] {
             let _ = to_scenario(hostile, "\u{1F600}");
         }
