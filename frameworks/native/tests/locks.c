@@ -278,6 +278,41 @@ static void a_deadlock_names_the_owner(void **state) {
                     "mutex of thread 1 (main)\n");
 }
 
+/* Each of many has one and waits for the next. */
+enum { MANY = 30 };
+static catapults_mutex_t ring[MANY];
+
+static void *lock_two(void *which) {
+    int i = (int)(intptr_t)which;
+    catapults_mutex_lock(&ring[i]);
+    catapults_yield();
+    catapults_mutex_lock(&ring[(i + 1) % MANY]);
+    return which;
+}
+
+static void wait_in_a_ring(void) {
+    begin_fifo();
+    catapults_t threads[MANY];
+    for (intptr_t i = 0; i < MANY; i++) {
+        require(catapults_mutex_init(&ring[i], &(struct catapults_mutex_attributes){.type = CATAPULTS_MUTEX_NORMAL}) ==
+                0);
+        threads[i] = spawn(lock_two, (void *)i);
+    }
+    static catapults_sem_t semaphore;
+    catapults_sem_wait(&semaphore);
+    catapults_join(threads[0], NULL);
+}
+
+static void a_long_ring_is_told_in_part(void **state) {
+    (void)state;
+    struct child child = run_child(wait_in_a_ring);
+    assert_exit(&child, EXIT_FAILURE);
+    assert_reported(&child, "catapults: deadlock: thread 31 () waits for a mutex of thread 2 (); thread 2 () waits ");
+    assert_reported(&child, "ring: thread 2 () waits for a mutex of thread 3 (); thread 3 () waits ");
+    assert_reported(&child, "thread 13 () waits for a mutex of thread 14 (); and 18 more threads in turn\n");
+    assert_reported(&child, "thread 1 (main) waits for a condition, a semaphore, ");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(waiters_are_served_in_order),
@@ -291,6 +326,7 @@ int main(void) {
         child_test(a_signal_and_a_timeout_meet),
         child_test(producers_and_consumers),
         cmocka_unit_test(a_deadlock_names_the_owner),
+        cmocka_unit_test(a_long_ring_is_told_in_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,17 +57,26 @@ static const struct catapults_handle *waited_for(const struct catapults_handle *
 }
 
 /* "thread 1 (main) waits for a mutex of thread 2 (worker); thread 2 (worker) waits ...", from `first` until whoever
- * comes before `last`. The text is overwritten by the next. */
+ * comes before `last`; of those for whom there is no room, how many they are. The text is overwritten by the next. */
 static const char *chain_from(const struct catapults_handle *first, const struct catapults_handle *last) {
+    enum { OTHERS = sizeof "; and 4294967295 more threads in turn" };
     static char text[640];
     size_t length = 0;
+    unsigned others = 0;
     const struct catapults_handle *thread = first;
     do {
-        int more = snprintf(text + length, sizeof text - length, "%sthread %" PRIu32 " (%s) waits %s",
-                            length ? "; " : "", thread->dispatched.policy.number, thread->name, wait_of(thread));
-        length += (size_t)more;
+        size_t room = sizeof text - OTHERS - length;
+        int size = snprintf(text + length, room, "%sthread %" PRIu32 " (%s) waits %s", length ? "; " : "",
+                            thread->dispatched.policy.number, thread->name, wait_of(thread));
+        if (others == 0 && size >= 0 && (size_t)size < room)
+            length += (size_t)size;
+        else
+            others++;
         thread = waited_for(thread);
-    } while (thread && thread != last && length < sizeof text);
+    } while (thread && thread != last);
+    snprintf(text + length, sizeof text - length, "; and %u more thread%s in turn", others, others == 1 ? "" : "s");
+    if (others == 0)
+        text[length] = 0;
     return text;
 }
 
@@ -135,6 +144,8 @@ static const char *wait_of(const struct catapults_handle *thread) {
                  t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
     else if (t->reason == BLOCK_LOCK)
         return "for a mutex whose owner has ended";
+    else if (t->reason == BLOCK_CONDITION)
+        return "for a condition, a semaphore, a barrier or catapults_once";
     else
         return waits[t->reason];
     return text;
