@@ -108,7 +108,7 @@ struct sa_processor {
     int number;
     _Atomic bool active;         /* it exists, for the library */
     _Atomic uint32_t wanted;     /* of it: WANTED_… */
-    int timer;                   /* of sa_alarm */
+    int timer, again;            /* of sa_alarm; for interruptions that lack a spare */
     struct lwp *_Atomic carrier; /* who has it, or is about to get it */
     struct lwp *_Atomic reserve; /* the spare that waits on the same CPU */
     _Atomic uint32_t parked;     /* the standby waits until there is something to watch */
@@ -196,7 +196,7 @@ void lwp_let_go(struct lwp *self);
 /* ---- watch.c: who is blocked
  * ----------------------------------------------------------------------------------------- */
 
-enum look { LOOK_RUNS, LOOK_TAKEN, LOOK_NOTHING, LOOK_LATER };
+enum look { LOOK_RUNS, LOOK_TAKEN, LOOK_NOTHING, LOOK_SECTION, LOOK_NO_SPARE };
 /* Calls a spare if the processor's activation seems blocked; `certain`: asks the kernel first. */
 enum look watch_look(struct sa_processor *processor, bool certain);
 /* The called spare makes sure, and takes the processor of `lwp`. */
@@ -224,6 +224,11 @@ void interrupt_notify(struct sa_processor *preferred);
 bool interrupt_regain(struct lwp *self);
 /* Interrupts an activation that runs. */
 void interrupt_send(struct lwp *lwp);
+/* Interrupts whoever runs on the processor, or has it taken over from who has blocked there. If neither can be now it
+ * is tried again. */
+void interrupt_tell(struct sa_processor *processor);
+/* It is tried again, if there still is something to tell. */
+void interrupt_again(struct sa_processor *processor);
 /* Has whoever runs on the processor, now or next, make the upcall USER. */
 void interrupt_processor(struct sa_processor *processor);
 /* The caller, which is about to end its last hold, is stopped for what was put off. False: not now. */
@@ -280,8 +285,11 @@ static inline void interrupt_answer(struct lwp *self, struct sa_processor *proce
 void *alarms_ring(void *unused);
 /* Whether it has begun. */
 bool alarms_begun(void);
-/* Gives the processor a timer. Returns 0 or an error number. */
+/* Gives the processor its timers. Returns 0 or an error number. */
 int alarms_add(struct sa_processor *processor);
+void alarms_remove(struct sa_processor *processor);
+/* There was no spare to interrupt who has the processor, or to take it over: soon that is tried again. */
+void alarms_again(struct sa_processor *processor);
 
 /* ---- keeper.c: makes spares, watches affinity, looks twice
  * -------------------------------------------------------------- */

@@ -1,8 +1,10 @@
 /*
- * Alarms: a timer of the kernel for each processor, which interrupts whoever runs on it when it expires.
+ * Alarms: timers of the kernel for each processor, which interrupt whoever runs on it when they expire: the one of
+ * sa_alarm, and one for what could not be told for want of a spare.
  *
  * Who that is changes, and a timer that interrupted an activation which has blocked meanwhile would break off the call
- * that it is in. So all timers interrupt one kernel thread, which looks who has the processor.
+ * that it is in. So all timers interrupt one kernel thread, which looks who has the processor. Unlike the keeper, which
+ * makes spares by pthread_create, it waits for no lock of libc.
  */
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +12,11 @@
 #include "activations/activation.h"
 #include "activations/system.h"
 
-enum { SECOND = 1000000000 };
+enum {
+    SECOND = 1000000000,
+    SOON = 1000000,            /* nanoseconds until it is tried again */
+    AGAIN = SA_PROCESSORS_MOST /* added to the number of the processor: its other timer */
+};
 
 static _Atomic int tid;
 
@@ -20,19 +26,42 @@ void *alarms_ring(void *unused) {
     for (;;) {
         siginfo_t info;
         long signal = system_call(SYS_rt_sigtimedwait, (long)&set, (long)&info, 0, sizeof set, 0);
-        if (signal > 0 && info.si_code == SI_TIMER)
-            interrupt_processor(&sa_processors[info.si_value.sival_int]);
+        if (signal <= 0 || info.si_code != SI_TIMER)
+            continue;
+        int value = info.si_value.sival_int;
+        if (value < AGAIN)
+            interrupt_processor(&sa_processors[value]);
+        else
+            interrupt_again(&sa_processors[value - AGAIN]);
     }
     return unused;
 }
 
 bool alarms_begun(void) { return atomic_load(&tid) != 0; }
 
-int alarms_add(struct sa_processor *processor) {
+static int make_timer(int value, int *timer) {
     struct sigevent event = {
-        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = activations.signal, .sigev_value.sival_int = processor->number};
+        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = activations.signal, .sigev_value.sival_int = value};
     event._sigev_un._tid = atomic_load(&tid);
-    return (int)-system_call(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)&processor->timer, 0, 0);
+    return (int)-system_call(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)timer, 0, 0);
+}
+
+int alarms_add(struct sa_processor *processor) {
+    int error = make_timer(processor->number, &processor->timer);
+    if (!error && (error = make_timer(processor->number + AGAIN, &processor->again)))
+        system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0);
+    return error;
+}
+
+void alarms_remove(struct sa_processor *processor) {
+    system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0);
+    system_call(SYS_timer_delete, processor->again, 0, 0, 0, 0);
+}
+
+/* Whoever sets it anew, later, has tried in vain just now. */
+void alarms_again(struct sa_processor *processor) {
+    struct itimerspec soon = {.it_value = {0, SOON}};
+    system_call(SYS_timer_settime, processor->again, 0, (long)&soon, 0, 0);
 }
 
 int sa_alarm(int number, int64_t instant) {

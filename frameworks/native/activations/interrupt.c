@@ -11,7 +11,7 @@
 enum {
     AGAIN = 50000,      /* nanoseconds until an interruption is tried again */
     HELD = 300000,      /* the same */
-    NO_SPARE = 1000000, /* the same */
+    NO_SPARE = 1000000, /* until a fault without one is made again */
     TRIES = 20,         /* in a row that found a section, before it is stepped through */
     STEPS = 2000,       /* instructions in a row */
     TRAP_FLAG = 0x100   /* of x86's flags: an exception after the next instruction */
@@ -30,12 +30,38 @@ bool interrupt_in_section(uint64_t pc) {
 void interrupt_send(struct lwp *lwp) { system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0); }
 
 /* Who gets the processor meanwhile looks for it, and so does who is LOST, whichever way that ends. The call of one that
- * has blocked, and has the processor still, is not broken off: that is told first. */
+ * has blocked, and has the processor still, is not broken off: that is told first. But it may block between the look
+ * and the signal. What blocks within a hold or in a section is disturbed: nobody takes the processor from it. */
+void interrupt_tell(struct sa_processor *processor) {
+    struct lwp *lwp = atomic_load(&processor->carrier);
+    if (!lwp || interrupt_wake(lwp))
+        return;
+    /* The caller itself runs, though the kernel would say that it is in the call that asks. */
+    enum look look = lwp == sa_here ? LOOK_RUNS : watch_look(processor, true);
+    switch (look) {
+    case LOOK_TAKEN:
+        break;
+    case LOOK_NO_SPARE:
+        alarms_again(processor);
+        break;
+    case LOOK_RUNS:
+    case LOOK_SECTION:
+    case LOOK_NOTHING:
+        if (lwp_state(lwp) == LWP_RUNNING)
+            interrupt_send(lwp);
+        break;
+    }
+}
+
+void interrupt_again(struct sa_processor *processor) {
+    const struct lwp *lwp = atomic_load(&processor->carrier);
+    if (interrupt_news(processor) || (lwp && atomic_load(&lwp->user)))
+        interrupt_tell(processor);
+}
+
 void interrupt_processor(struct sa_processor *processor) {
     atomic_fetch_or(&processor->wanted, WANTED_USER);
-    struct lwp *lwp = atomic_load(&processor->carrier);
-    if (lwp && !interrupt_wake(lwp) && watch_look(processor, true) != LOOK_TAKEN && lwp_state(lwp) == LWP_RUNNING)
-        interrupt_send(lwp);
+    interrupt_tell(processor);
 }
 
 void interrupt_push(struct lwp *_Atomic *list, struct lwp *lwp) {
@@ -68,9 +94,7 @@ void interrupt_notify(struct sa_processor *preferred) {
             return;
     if (!atomic_load(&preferred->active))
         preferred = &sa_processors[0];
-    struct lwp *lwp = atomic_load(&preferred->carrier);
-    if (lwp && lwp_state(lwp) == LWP_RUNNING)
-        interrupt_send(lwp);
+    interrupt_tell(preferred);
 }
 
 bool interrupt_regain(struct lwp *self) {
@@ -181,13 +205,13 @@ static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, u
 #endif
 }
 
-/* Outside of sections, or at their end. False: it will be tried again. */
+/* Outside of sections, or at their end. False: it will be tried again, by who looks first: it may have blocked then. */
 static bool tell(struct lwp *self, ucontext_t *context) {
     bool user = interrupt_asked(self);
     interrupt_no_more(self);
     if ((!user && !interrupt_news(self->processor)) || stop(self, context, user ? CALL_USER : CALL_NEWS))
         return true;
-    try_again(self, NO_SPARE);
+    alarms_again(self->processor);
     return false;
 }
 

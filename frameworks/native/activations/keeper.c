@@ -121,7 +121,7 @@ static int add_processor(int number) {
         if (error)
             return error;
         if ((error = make_thread(watch_standby, processor))) {
-            system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0);
+            alarms_remove(processor);
             return error;
         }
         processor->watched = true;
@@ -158,11 +158,8 @@ static void adjust(int cpus) {
         lwp_call(called, processor, CALL_NEWPROC, NULL, 0);
         return;
     }
-    if (leaves(last)) {
-        struct lwp *carrier = atomic_load(&last->carrier);
-        if (carrier && !interrupt_wake(carrier) && lwp_state(carrier) == LWP_RUNNING)
-            interrupt_send(carrier);
-    }
+    if (leaves(last))
+        interrupt_tell(last);
 }
 
 static bool settled(int cpus) { return atomic_load(&activations.processors) == wanted_processors(cpus); }

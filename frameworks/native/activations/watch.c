@@ -108,7 +108,7 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
     if (UNLIKELY(!blocked || interrupt_in_section(pc))) {
         atomic_store(&processor->doubt, true);
         if (lwp_change(lwp, word, LWP_RUNNING) && interrupt_news(processor))
-            interrupt_send(lwp);
+            interrupt_tell(processor); /* looks again: it may be about to block */
         return false;
     }
     if (UNLIKELY(!lwp_change(lwp, word, LWP_AWAY)))
@@ -152,11 +152,11 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
     if (certain && !watch_blocked(lwp, &pc, &sp))
         return LOOK_RUNS;
     if (certain && interrupt_in_section(pc))
-        return LOOK_LATER;
+        return LOOK_SECTION;
     struct lwp *spare = lwp_take(processor);
     if (UNLIKELY(!spare)) {
         keeper_wake();
-        return LOOK_LATER;
+        return LOOK_NO_SPARE;
     }
     if (UNLIKELY(!lwp_change(lwp, word, LWP_LOST))) {
         lwp_put_back(processor, spare);
@@ -241,7 +241,8 @@ void *watch_standby(void *argument) {
                 system_call(SYS_nanosleep, (long)&nap, 0, 0, 0, 0);
             }
             break;
-        case LOOK_LATER:
+        case LOOK_SECTION:
+        case LOOK_NO_SPARE:
             system_call(SYS_nanosleep, (long)&nap, 0, 0, 0, 0);
             break;
         }

@@ -139,7 +139,9 @@ void sa_forget(ucontext_t *context);
 int sa_interrupt(int cpu);
 
 /* The same at an instant of CLOCK_MONOTONIC, in nanoseconds, and not at the one that was asked for before; 0: at none.
- * What has blocked is not disturbed: whoever has the processor then makes the upcall. */
+ * What has blocked is not disturbed, but within a hold or a section: whoever has the processor then makes the upcall.
+ * Still, what blocks in the moment in which it is interrupted, or up to 0.3 ms after it was found in a hold or a
+ * section, may find its call broken off (EINTR). */
 int sa_alarm(int cpu, int64_t instant);
 
 /* The activation that the caller runs on; NULL: none. If it came back from the kernel unnoticed it is handed in first,
