@@ -275,7 +275,7 @@ fn long_names_are_shown_short() {
     let outcome =
         sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, Keep::Beginning, &mut sim::Nowhere).unwrap();
     let picture = outcome.timeline.picture(&[(name, false)], None);
-    assert!(picture.contains(&format!("  {}…  █", "n".repeat(39))), "{picture}");
+    assert!(picture.contains(&format!("  {}…{}  █", "n".repeat(20), "n".repeat(19))), "{picture}");
 }
 
 /// `poll` is for what somebody else has to say, and for hosts that are not idle.

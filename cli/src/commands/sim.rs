@@ -16,7 +16,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
 use catapults_simulator::rtapp;
 use catapults_simulator::sim::{
-    self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration, short,
+    self, Ending, Keep, Kind, LONGEST_NAME, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration, short_names,
 };
 use catapults_simulator::trace::Recorder;
 use indicatif::ProgressBar;
@@ -141,10 +141,8 @@ fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Res
 
 fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Result<(), Failure> {
     let title = format!("{} under {}", case.scenario.name, case.policy.name());
-    let drawn = sim::svg(&case.scenario, outcome, &title);
-    let text = drawn
-        .map_err(|why| Failure::of_file("E0502", file, format!("it cannot be drawn: {why}"), "try another scenario"))?;
-    fs::write(file, text).map_err(|error| unwritable_by("--plot", file, &error))?;
+    fs::write(file, sim::svg(&case.scenario, outcome, &title))
+        .map_err(|error| unwritable_by("--plot", file, &error))?;
     console.result(&format!("drawn: {}\n", file.display()))
 }
 
@@ -211,8 +209,9 @@ fn table(case: &Case, outcome: &Outcome) -> String {
         ["thread", "came", "share", "jobs", "missed", "response", "p99", "worst", "ready for", "worst", "dispatched"];
     let mut rows: Vec<Vec<String>> = vec![head.iter().map(|word| (*word).to_owned()).collect()];
     let periods = case.scenario.threads.iter().any(|thread| thread.deadline.is_some());
-    for (thread, tally) in case.scenario.threads.iter().zip(&outcome.tallies) {
-        rows.push(row(thread, tally, outcome.capacity));
+    let names = short_names(case.scenario.threads.iter().map(|thread| thread.name.as_str()), LONGEST_NAME);
+    for ((thread, tally), name) in case.scenario.threads.iter().zip(&outcome.tallies).zip(names) {
+        rows.push(row(name, thread, tally, outcome.capacity));
     }
     if !periods {
         rows.iter_mut().for_each(|row| drop(row.remove(4)));
@@ -231,7 +230,7 @@ fn table(case: &Case, outcome: &Outcome) -> String {
     text
 }
 
-fn row(thread: &Thread, tally: &Tally, capacity: i128) -> Vec<String> {
+fn row(name: String, thread: &Thread, tally: &Tally, capacity: i128) -> Vec<String> {
     let time = |value: Option<i64>| value.map_or("–".to_owned(), duration);
     let share = if capacity > 0 { 100.0 * tally.ran as f64 / capacity as f64 } else { 0.0 };
     let came = if tally.refusals > 0 {
@@ -240,7 +239,7 @@ fn row(thread: &Thread, tally: &Tally, capacity: i128) -> Vec<String> {
         tally.came.to_string()
     };
     vec![
-        short(&thread.name),
+        name,
         came,
         format!("{share:.1}%"),
         tally.jobs.to_string(),

@@ -138,6 +138,11 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.processors.get(processor)?.current
     }
 
+    /// Whose turn it is.
+    pub(super) fn turn(&self, processor: usize) -> Option<ThreadId> {
+        self.processors.get(processor)?.turn
+    }
+
     pub(super) fn processors(&self) -> usize {
         self.processors.len()
     }

@@ -70,8 +70,6 @@ pub(super) struct Measures<'a> {
     pub(super) shares: Shares,
     threads: Vec<Seen>,
     now: i64,
-    /// Since when there were so many processors, in order; their number changes as often as the scenario says.
-    counted: Vec<(i64, usize)>,
     /// Who runs on each processor.
     running: Vec<Option<(usize, ThreadId)>>,
     /// Of each kind: who ended, in all.
@@ -208,10 +206,9 @@ impl<'a> Measures<'a> {
             tallies: scenario.threads.iter().map(|_| Tally::new()).collect(),
             watches: watches.collect(),
             timeline: Timeline::new(),
-            shares: Shares::new(scenario.threads.len(), scenario.duration),
+            shares: Shares::new(scenario.threads.len(), scenario.duration, processors),
             threads: Vec::new(),
             now: 0,
-            counted: vec![(0, processors)],
             running: vec![None; processors],
             living: vec![0; scenario.threads.len()],
             diverged: false,
@@ -262,7 +259,8 @@ impl<'a> Measures<'a> {
         }
     }
 
-    pub(super) fn starts(&mut self, kind: usize, thread: ThreadId, processor: usize, now: i64) {
+    /// `turn`: whose it is.
+    pub(super) fn starts(&mut self, kind: usize, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
         self.now = now;
         let waited = self.threads.get_mut(thread.0 as usize - 1).and_then(|seen| seen.ready_since.take());
         self.each(kind, now, |tally| {
@@ -271,7 +269,7 @@ impl<'a> Measures<'a> {
                 tally.latency.add(now - since);
             }
         });
-        self.timeline.change(thread, State::Running(processor), now);
+        self.timeline.runs(thread, processor, turn, now);
         if self.running.len() <= processor {
             self.running.resize(processor + 1, None);
         }
@@ -311,6 +309,11 @@ impl<'a> Measures<'a> {
         }
     }
 
+    /// Who runs goes on, on another turn.
+    pub(super) fn turns(&mut self, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
+        self.timeline.runs(thread, processor, turn, now);
+    }
+
     pub(super) fn stops(&mut self, kind: usize, thread: ThreadId, processor: usize, now: i64, why: Leaving) {
         self.now = now;
         let ready = why != Leaving::Waits;
@@ -340,9 +343,13 @@ impl<'a> Measures<'a> {
         }
     }
 
-    pub(super) fn job_done(&mut self, kind: usize, _thread: ThreadId, released: i64, now: i64) {
+    pub(super) fn job_done(&mut self, kind: usize, thread: ThreadId, released: i64, now: i64) {
         let response = now - released;
-        let late = self.scenario.threads[kind].deadline.is_some_and(|deadline| response > deadline);
+        let deadline = self.scenario.threads[kind].deadline;
+        let late = deadline.is_some_and(|deadline| response > deadline);
+        if let Some(deadline) = deadline {
+            self.timeline.due(thread, released.saturating_add(deadline), late);
+        }
         self.each(kind, now, |tally| {
             tally.jobs += 1;
             tally.misses += u64::from(late);
@@ -351,7 +358,8 @@ impl<'a> Measures<'a> {
     }
 
     /// In the end a job is not done that was due then.
-    pub(super) fn overdue(&mut self, kind: usize, due: i64) {
+    pub(super) fn overdue(&mut self, kind: usize, thread: ThreadId, due: i64) {
+        self.timeline.due(thread, due, true);
         self.each(kind, due, |tally| tally.misses += 1);
     }
 
@@ -392,7 +400,7 @@ impl<'a> Measures<'a> {
 
     /// So many processors there are from now on.
     pub(super) fn processors(&mut self, now: i64, count: usize) {
-        self.counted.push((now, count));
+        self.shares.processors(now, count);
         self.running.truncate(count);
     }
 
@@ -562,13 +570,7 @@ impl<'a> Measures<'a> {
 
     /// The time of all processors between two instants, as far as they have come.
     pub(super) fn capacity(&self, from: i64, to: i64) -> i128 {
-        let ends = self.counted.iter().skip(1).map(|(since, _)| *since).chain([self.now]);
-        let stretches = self.counted.iter().zip(ends);
-        let within = stretches.map(|((since, count), until)| {
-            let length = until.min(to).min(self.now) - from.max(*since);
-            i128::from(length.max(0)) * *count as i128
-        });
-        within.sum()
+        self.shares.capacity(from, to.min(self.now))
     }
 }
 

@@ -1,57 +1,53 @@
-//! A simulation as a picture: who ran when, how the processors were shared, and how long it took. To be read on paper, too: areas
-//! differ in how dark they are.
+//! A simulation as a picture: who ran when, how the processors were shared, and how long it took. To be read on paper, too: kinds of
+//! threads differ in colour, in how dark they are and in their hatching, lines in their dashes.
+//!
+//! ```text
+//! title
+//! timeline: a row for each processor, a row for each thread
+//! shares over time      | distribution of how long it took
+//! key: all that is used above
+//! ```
 
+mod axis;
+mod key;
 mod latency;
 mod shares;
+mod sheet;
+mod styles;
 mod timeline;
 
 use catapults_compiler::scenario::Scenario;
-use plotters::coord::Shift;
-use plotters::prelude::*;
 
-use super::Outcome;
+use super::{Outcome, duration};
+use sheet::{Anchor, Area, Sheet};
+use styles::Kinds;
 
-const WIDTH: u32 = 960;
-/// Of a row of the timeline, and of the panels beneath.
-const ROW: u32 = 22;
-const PANEL: u32 = 280;
-const TITLE: u32 = 36;
-/// Distinct for who does not see colours as most do (Okabe and Ito), and in grey.
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(213, 94, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
-
-type Drawn = Result<(), String>;
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// Of the picture; how high it is depends on what is in it.
+const WIDTH: f64 = 960.0;
+const MARGIN: f64 = 12.0;
+const TITLE: f64 = 34.0;
+/// Of the panels below the timeline.
+const PANEL: f64 = 260.0;
 
 /// The picture, as SVG.
-///
-/// # Errors
-/// What the library of plots says.
-pub fn svg(scenario: &Scenario, outcome: &Outcome, title: &str) -> Result<String, String> {
-    let rows = timeline::rows(scenario, outcome);
-    let timeline = 60 + ROW * u32::try_from(rows.len()).unwrap_or(0);
-    let mut text = String::new();
-    {
-        let root = SVGBackend::with_string(&mut text, (WIDTH, TITLE + timeline + PANEL)).into_drawing_area();
-        root.fill(&WHITE).map_err(said)?;
-        let body = root.titled(title, ("sans-serif", 18)).map_err(said)?;
-        let (above, below) = body.split_vertically(timeline);
-        let (left, right) = below.split_horizontally(WIDTH / 2);
-        timeline::draw(&above, &rows, outcome)?;
-        shares::draw(&left, scenario, outcome)?;
-        latency::draw(&right, scenario, outcome)?;
-        root.present().map_err(said)?;
-    }
-    Ok(text)
-}
-
-fn said(error: impl std::fmt::Display) -> String {
-    error.to_string()
+pub fn svg(scenario: &Scenario, outcome: &Outcome, title: &str) -> String {
+    let kinds = Kinds::new(scenario, outcome);
+    let mut sheet = Sheet::new();
+    let processors = match scenario.processors {
+        1 => "1 processor".to_owned(),
+        several => format!("{several} processors"),
+    };
+    let title = format!("{title}, {processors}, {}", duration(outcome.end));
+    let size = 16.0;
+    let title = sheet::fitting(&title, size, WIDTH - 2.0 * MARGIN);
+    sheet.text(MARGIN, 23.0, size, Anchor::Start, &title);
+    let mut top = TITLE;
+    top += timeline::draw(&mut sheet, top, scenario, outcome, &kinds) + MARGIN;
+    let half = (WIDTH - 3.0 * MARGIN) / 2.0;
+    let panel = |left: f64| Area { left, top, width: half, height: PANEL };
+    shares::draw(&mut sheet, &panel(MARGIN), outcome, &kinds);
+    latency::draw(&mut sheet, &panel(2.0 * MARGIN + half), outcome, &kinds);
+    top += PANEL + MARGIN;
+    top += key::draw(&mut sheet, top, &kinds) + MARGIN;
+    sheet.finish(WIDTH, top, &kinds)
 }

@@ -1,4 +1,4 @@
-//! How the time of processors was shared, over time: in stretches that double when there are too many of them.
+//! How many processors there were, and how their time was shared, over time: in stretches that double when there are too many of them.
 
 /// Of each kind of threads, how long they ran in each stretch.
 #[derive(Clone, Debug)]
@@ -6,15 +6,28 @@ pub struct Shares {
     /// Of a stretch, in nanoseconds.
     width: i64,
     kinds: Vec<Vec<i64>>,
+    /// Since when there were so many processors, in order; their number changes as often as the scenario says.
+    processors: Vec<(i64, usize)>,
+}
+
+/// From a time to another one.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// See above.
+    pub from: i64,
+    /// See above.
+    pub to: i64,
+    /// How long threads of each kind ran, in hundredths of what all processors that there were could have.
+    pub shares: Vec<f64>,
 }
 
 /// An even number.
 const MOST: usize = 256;
 
 impl Shares {
-    pub(super) fn new(kinds: usize, duration: Option<i64>) -> Self {
+    pub(super) fn new(kinds: usize, duration: Option<i64>, processors: usize) -> Self {
         let width = duration.map_or(1_000, |duration| duration / MOST as i64 + 1);
-        Shares { width, kinds: vec![vec![0; MOST]; kinds] }
+        Shares { width, kinds: vec![vec![0; MOST]; kinds], processors: vec![(0, processors)] }
     }
 
     pub(super) fn ran(&mut self, kind: usize, since: i64, until: i64) {
@@ -41,9 +54,33 @@ impl Shares {
         }
     }
 
-    /// How long a stretch is, and of each kind how long it ran in each until `end`.
-    pub fn until(&self, end: i64) -> (i64, Vec<&[i64]>) {
+    /// So many processors there are from now on.
+    pub(super) fn processors(&mut self, now: i64, count: usize) {
+        self.processors.push((now, count));
+    }
+
+    /// What all processors together could have computed between two times.
+    pub fn capacity(&self, from: i64, to: i64) -> i128 {
+        let ends = self.processors.iter().skip(1).map(|(since, _)| *since).chain([to]);
+        let stretches = self.processors.iter().zip(ends);
+        let within = stretches.map(|((since, count), until)| {
+            let length = until.min(to) - from.max(*since);
+            i128::from(length.max(0)) * *count as i128
+        });
+        within.sum()
+    }
+
+    /// At most so many windows until `end`, and more than half of that if it is long enough.
+    pub fn windows(&self, end: i64, most: usize) -> Vec<Window> {
         let stretches = usize::try_from((end + self.width - 1) / self.width).unwrap_or(MOST).clamp(1, MOST);
-        (self.width, self.kinds.iter().map(|sums| &sums[..stretches]).collect())
+        let together = stretches.div_ceil(most.max(1));
+        let window = |first: usize| {
+            let last = stretches.min(first + together);
+            let (from, to) = (first as i64 * self.width, end.min(last as i64 * self.width));
+            let capacity = self.capacity(from, to).max(1) as f64;
+            let share = |sums: &Vec<i64>| 100.0 * sums[first..last].iter().sum::<i64>() as f64 / capacity;
+            Window { from, to, shares: self.kinds.iter().map(share).collect() }
+        };
+        (0..stretches).step_by(together).map(window).collect()
     }
 }

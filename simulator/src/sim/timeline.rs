@@ -5,12 +5,18 @@ use std::collections::{BTreeMap, VecDeque};
 use catapults_compiler::interp::ThreadId;
 
 use super::measures::duration;
+use super::rows::{LONGEST_NAME, chosen, short_names};
 
 /// What a thread is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// On this processor.
-    Running(usize),
+    /// It computes.
+    Running {
+        /// Where.
+        processor: usize,
+        /// Whose turn it is, if that is another thread, which waits for it: counted as [`Change::thread`].
+        lent_by: Option<u64>,
+    },
     /// It could.
     Ready,
     /// It waits.
@@ -30,10 +36,23 @@ pub struct Change {
     pub state: State,
 }
 
+/// When a job was due.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    /// When.
+    pub time: i64,
+    /// Whose job, counted as [`Change::thread`].
+    pub thread: u64,
+    /// It was not done by then.
+    pub missed: bool,
+}
+
 /// The changes that are kept.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     changes: VecDeque<Change>,
+    /// In the order in which the jobs were done; of those that are not, after these.
+    dues: Vec<Due>,
     /// Of threads that live, by number: which one came how late.
     numbers: Vec<Option<(u64, usize)>>,
     /// Kinds of those in the changes, and their places among their kind.
@@ -61,6 +80,7 @@ impl Timeline {
     pub(super) fn new() -> Self {
         Timeline {
             changes: VecDeque::new(),
+            dues: Vec::new(),
             numbers: Vec::new(),
             kinds: BTreeMap::new(),
             came: 0,
@@ -123,15 +143,35 @@ impl Timeline {
         self.changes.push_back(Change { time: now, thread: number, state });
     }
 
+    /// It runs there, on its own turn or that of another thread.
+    pub(super) fn runs(&mut self, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
+        let donor = self.numbers.get(turn.0 as usize - 1).copied().flatten().filter(|_| turn != thread);
+        self.change(thread, State::Running { processor, lent_by: donor.map(|(number, _)| number) }, now);
+    }
+
+    /// A job of the thread was due at that time.
+    pub(super) fn due(&mut self, thread: ThreadId, time: i64, missed: bool) {
+        let Some(Some((number, _))) = self.numbers.get(thread.0 as usize - 1).copied() else { return };
+        if self.dues.len() < MOST && self.keep == Keep::First {
+            self.dues.push(Due { time, thread: number, missed });
+        }
+    }
+
     pub(super) fn ends(&mut self, now: i64) {
         self.end = now;
     }
 
     /// The changes, and until when they are all.
     pub fn changes(&self) -> (impl Iterator<Item = &Change>, i64) {
-        let until =
-            if self.changes.len() < MOST { self.end } else { self.changes.back().map_or(self.end, |last| last.time) };
+        let last = if self.changes.len() < MOST { None } else { self.changes.back().map(|last| last.time) };
+        let due = if self.dues.len() < MOST { None } else { self.dues.last().map(|last| last.time) };
+        let until = last.into_iter().chain(due).fold(self.end, i64::min);
         (self.changes.iter(), until)
+    }
+
+    /// When jobs were due: the first ones.
+    pub fn dues(&self) -> &[Due] {
+        &self.dues
     }
 
     /// The kind of a thread of the changes, and its number among its kind, from 1.
@@ -158,24 +198,27 @@ impl Timeline {
         // Those of which something is to be seen.
         rows.retain(|_, changes| !matches!(changes.last(), Some((time, State::Ended)) if *time < from));
         let all = rows.len();
+        let shown = chosen(rows.keys().map(|thread| (*thread, self.kind(*thread).map_or(0, |(kind, _)| kind))), ROWS);
+        rows.retain(|thread, _| shown.contains(thread));
+        let short = short_names(names.iter().map(|(name, _)| name.as_str()), LONGEST_NAME);
         let label = |thread: u64| {
             let (kind, ordinal) = self.kind(thread).unwrap_or((0, 0));
-            let (name, group) = names.get(kind).cloned().unwrap_or_default();
-            let name = short(&name);
+            let name = short.get(kind).cloned().unwrap_or_default();
+            let group = names.get(kind).is_some_and(|(_, group)| *group);
             if group { format!("{name}.{ordinal}") } else { name }
         };
-        let wide = rows.keys().take(ROWS).map(|thread| label(*thread).chars().count()).max().unwrap_or(0);
+        let wide = rows.keys().map(|thread| label(*thread).chars().count()).max().unwrap_or(0);
         let mut text = String::new();
         if let Some(around) = around {
             let place = column(around);
             text.push_str(&format!("  {:wide$}  {}▼ {}\n", "", " ".repeat(place), duration(around)));
         }
-        for (thread, changes) in rows.iter().take(ROWS) {
+        for (thread, changes) in &rows {
             let mut cells: Vec<(i64, char)> = vec![(0, ' '); COLUMNS];
             for (place, (time, state)) in changes.iter().enumerate() {
                 let until = changes.get(place + 1).map_or(to, |(next, _)| *next).min(to);
                 let sign = match state {
-                    State::Running(_) => '█',
+                    State::Running { .. } => '█',
                     State::Ready => '░',
                     State::Blocked => '·',
                     State::Ended => ' ',
@@ -223,13 +266,4 @@ impl Timeline {
         let to = self.changes.get(high).map_or(end, |change| change.time);
         (from.min(middle), to.max(middle + 1))
     }
-}
-
-/// A name as it is shown beside pictures and in tables, which it must leave room for.
-pub fn short(name: &str) -> String {
-    const MOST: usize = 40;
-    if name.chars().count() <= MOST {
-        return name.to_owned();
-    }
-    name.chars().take(MOST - 1).chain(['…']).collect()
 }

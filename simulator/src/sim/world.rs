@@ -137,6 +137,8 @@ struct Port {
 #[derive(Clone, Default)]
 struct Cpu {
     running: Option<ThreadId>,
+    /// On whose turn.
+    turn_of: Option<ThreadId>,
     /// Since when it computes.
     since: i64,
     /// Counts turns.
@@ -258,13 +260,14 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
 
     /// It is over. Jobs that should have been done by now are late, too.
     fn ends(&mut self) {
-        for live in self.lives.iter().flatten() {
+        for (index, live) in self.lives.iter().enumerate() {
+            let (Some(live), Ok(number)) = (live, u32::try_from(index + 1)) else { continue };
             let thread = &self.scenario.threads[live.kind];
             self.measures.unfinished(live.kind, live.released, self.now);
             let Some(deadline) = thread.deadline else { continue };
             let mut due = live.released.saturating_add(deadline);
             while due < self.now {
-                self.measures.overdue(live.kind, due);
+                self.measures.overdue(live.kind, ThreadId(number), due);
                 let Some(period) = thread.period else { break };
                 due = due.saturating_add(period);
             }
@@ -505,6 +508,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                         got = got.or(Some(processor));
                     }
                 }
+                self.turns(processor);
                 let ticking = self.processors[processor].ticking || !self.ticks;
                 if !ticking && self.processors[processor].running.is_some() && self.dispatcher.someone_waits(processor)
                 {
@@ -535,6 +539,17 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         self.leaves(processor, if waits { Leaving::Waits } else { Leaving::Preempted });
     }
 
+    /// Who runs may go on with another turn, its own or one that is lent.
+    fn turns(&mut self, processor: usize) {
+        let turn_of = self.dispatcher.turn(processor);
+        if let Some(running) = self.processors[processor].running
+            && let Some(turn) = turn_of.filter(|_| turn_of != self.processors[processor].turn_of)
+        {
+            self.processors[processor].turn_of = turn_of;
+            self.measures.turns(running, processor, turn, self.now);
+        }
+    }
+
     /// The processor's thread begins another turn when it runs again, even if it does so at once.
     fn gives_up(&mut self, processor: usize) {
         self.leaves(processor, Leaving::Yields);
@@ -560,14 +575,15 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     fn starts(&mut self, processor: usize) -> Done {
         let Some(thread) = self.dispatcher.current(processor) else { return Ok(()) };
         let (now, kind) = (self.now, self.kind_of(thread));
+        let turn_of = self.dispatcher.turn(processor).unwrap_or(thread);
         let cpu = &mut self.processors[processor];
-        cpu.running = Some(thread);
+        (cpu.running, cpu.turn_of) = (Some(thread), Some(turn_of));
         cpu.turn += 1;
         let cost = if cpu.last == Some(thread) { 0 } else { self.scenario.switch_cost };
         cpu.last = Some(thread);
         cpu.since = now + cost;
         let ends = (cpu.since, cpu.turn);
-        self.measures.starts(kind, thread, processor, now);
+        self.measures.starts(kind, thread, processor, turn_of, now);
         match self.live(thread).and_then(|live| live.left) {
             Some(0) => self.has_computed(thread),
             Some(left) => {

@@ -1,48 +1,57 @@
-//! How long jobs took, or threads were ready before they ran.
+//! Of each kind, how many of a hundred jobs took no longer; where no job is done, how many waited no longer.
 
-use catapults_compiler::scenario::Scenario;
-use plotters::prelude::*;
+use super::super::{Distribution, Outcome};
+use super::axis::{Hundredths, Times};
+use super::sheet::{Anchor, Area, Sheet, fitting, pixels};
+use super::styles::{Kinds, Style};
 
-use super::super::{Distribution, Outcome, duration};
-use super::{Area, COLOURS, Drawn, said};
+/// If the longest is as many times as long as the shortest, each decade is as wide as the next.
+const WIDE: i64 = 100;
+/// That much of an axis is seen, at most.
+const DECADES: i64 = 1_000_000;
 
-/// Of each kind, how many of a hundred jobs took no longer; where no job is done, how many waited no longer.
-pub(super) fn draw(area: &Area<'_>, scenario: &Scenario, outcome: &Outcome) -> Drawn {
+pub(super) fn draw(sheet: &mut Sheet, area: &Area, outcome: &Outcome, kinds: &Kinds) {
     let jobs = outcome.tallies.iter().any(|tally| tally.response.count() > 0);
     let of = |kind: usize| -> &Distribution {
         let tally = &outcome.tallies[kind];
         if jobs { &tally.response } else { &tally.latency }
     };
-    let curves: Vec<Vec<(i64, f64)>> = (0..scenario.threads.len()).map(|kind| of(kind).curve()).collect();
-    let longest = curves.iter().flatten().map(|(time, _)| *time).max().unwrap_or(1).max(1);
-    let what = if jobs { "response times of jobs" } else { "time from ready to running" };
-    let mut chart = ChartBuilder::on(area)
-        .caption(format!("{what}: hundredths that took no longer"), ("sans-serif", 15))
-        .margin(8)
-        .x_label_area_size(24)
-        .y_label_area_size(36)
-        .build_cartesian_2d(0.0..longest as f64 * 1.03, 0.0..105.0)
-        .map_err(said)?;
-    chart.configure_mesh().max_light_lines(0).x_label_formatter(&|time| duration(*time as i64)).draw().map_err(said)?;
-    for (kind, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.is_empty()) {
-        let colour = COLOURS[kind % COLOURS.len()];
-        let mut steps = vec![(0.0, 0.0)];
-        for (time, share) in curve {
-            let before = steps.last().map_or(0.0, |(_, share)| *share);
-            steps.push((*time as f64, before));
-            steps.push((*time as f64, *share));
-        }
-        steps.push((longest as f64, steps.last().map_or(0.0, |(_, share)| *share)));
-        chart
-            .draw_series(LineSeries::new(steps, colour.stroke_width(2)))
-            .map_err(said)?
-            .label(&scenario.threads[kind].name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 14, y)], colour.stroke_width(2)));
+    let shown = (0..outcome.tallies.len()).filter_map(|kind| Some((kinds.place(kind)?, of(kind).curve())));
+    let curves: Vec<(usize, Vec<(i64, f64)>)> = shown.filter(|(_, curve)| !curve.is_empty()).collect();
+    let all = || curves.iter().flat_map(|(_, curve)| curve).map(|(time, _)| *time);
+    let longest = all().max().unwrap_or(1).max(1);
+    let shortest = all().filter(|time| *time > 0).min().unwrap_or(1).max(longest / DECADES).max(1);
+    let decades = longest / shortest >= WIDE;
+    let what = if jobs { "jobs that took no longer" } else { "ready for no longer before they ran" };
+    sheet.text(area.left, area.top + 12.0, 13.0, Anchor::Start, &fitting(what, 13.0, area.width));
+    let inside =
+        Area { left: area.left + 42.0, top: area.top + 26.0, width: area.width - 68.0, height: area.height - 52.0 };
+    let (shares, bottom) = (Hundredths(&inside), inside.top + inside.height);
+    let (from, to) = if decades { (floor(shortest), longest) } else { (0, longest) };
+    let times = Times { from, to, decades, left: inside.left, right: inside.left + inside.width };
+    shares.draw(sheet);
+    times.draw(sheet, inside.top, bottom);
+    for (place, curve) in &curves {
+        sheet.path(Style::Line(*place), &steps(curve, &times, &shares));
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.8))
-        .draw()
-        .map_err(said)
+}
+
+/// Steps; no smaller ones than are seen.
+fn steps(curve: &[(i64, f64)], times: &Times, shares: &Hundredths<'_>) -> String {
+    let first = curve.first().map_or(times.left, |(time, _)| times.x(*time));
+    let mut path = format!("M{} {}", pixels(first), pixels(shares.y(0.0)));
+    let mut drawn = (first, shares.y(0.0));
+    for (place, (time, share)) in curve.iter().enumerate() {
+        let (x, y) = (times.x(*time), shares.y(*share));
+        if x - drawn.0 >= 0.3 || drawn.1 - y >= 0.5 || place + 1 == curve.len() {
+            path.push_str(&format!("H{}V{}", pixels(x), pixels(y)));
+            drawn = (x, y);
+        }
+    }
+    path
+}
+
+/// The decade in which it is begins there.
+fn floor(time: i64) -> i64 {
+    (0..19).map(|power| 10_i64.pow(power)).take_while(|decade| *decade <= time).last().unwrap_or(1)
 }

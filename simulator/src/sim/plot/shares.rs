@@ -1,47 +1,62 @@
-//! How the processors were shared, over time.
-
-use catapults_compiler::scenario::Scenario;
-use plotters::prelude::*;
+//! How the processors were shared, over time: areas, one above the other.
 
 use super::super::{Outcome, duration};
-use super::{Area, COLOURS, Drawn, said};
+use super::axis::{Hundredths, Times};
+use super::sheet::{Anchor, Area, Sheet, fitting, pixels};
+use super::styles::{Kinds, Style};
 
-/// Areas, one above the other: of a hundred, what each kind had.
-pub(super) fn draw(area: &Area<'_>, scenario: &Scenario, outcome: &Outcome) -> Drawn {
-    let (width, kinds) = outcome.shares.until(outcome.end);
-    let stretches = kinds.first().map_or(0, |sums| sums.len());
-    let mut chart = ChartBuilder::on(area)
-        .caption("share of the processors, in hundredths", ("sans-serif", 15))
-        .margin(8)
-        .x_label_area_size(24)
-        .y_label_area_size(36)
-        .build_cartesian_2d(0.0..(outcome.end.max(1) as f64) * 1.25, 0.0..100.0)
-        .map_err(said)?;
-    chart.configure_mesh().max_light_lines(0).x_label_formatter(&|time| duration(*time as i64)).draw().map_err(said)?;
-    let capacity = |stretch: usize| {
-        let from = stretch as i64 * width;
-        ((outcome.end.min(from + width) - from).max(1) as f64) * f64::from(scenario.processors)
-    };
-    let mut below = vec![0.0; stretches];
-    for (kind, sums) in kinds.iter().enumerate() {
-        let colour = COLOURS[kind % COLOURS.len()];
-        let above: Vec<f64> = (0..stretches).map(|at| below[at] + 100.0 * sums[at] as f64 / capacity(at)).collect();
-        let edge = |heights: &[f64]| -> Vec<(f64, f64)> {
-            let steps = heights.iter().enumerate();
-            steps
-                .flat_map(|(at, height)| {
-                    let (from, to) = (at as i64 * width, outcome.end.min((at as i64 + 1) * width));
-                    [(from as f64, *height), (to as f64, *height)]
-                })
-                .collect()
+/// So many windows there are, or somewhat fewer,
+const WINDOWS: u64 = 60;
+/// and at least so many,
+const FEWEST: u64 = 12;
+/// and no more than leave so many turns to each: of shorter ones one thread would have all or nothing, as the timeline shows anyway.
+const TURNS: u64 = 8;
+
+pub(super) fn draw(sheet: &mut Sheet, area: &Area, outcome: &Outcome, kinds: &Kinds) {
+    let turns: u64 = outcome.tallies.iter().map(|tally| tally.dispatches).sum();
+    let most = (turns / TURNS).clamp(FEWEST, WINDOWS);
+    let windows = outcome.shares.windows(outcome.end, most as usize);
+    let length = windows.first().map_or(0, |window| window.to - window.from);
+    let caption = format!("share of the processors, in windows of {}", duration(length));
+    sheet.text(area.left, area.top + 12.0, 13.0, Anchor::Start, &fitting(&caption, 13.0, area.width));
+    let inside =
+        Area { left: area.left + 42.0, top: area.top + 26.0, width: area.width - 68.0, height: area.height - 52.0 };
+    let (shares, bottom) = (Hundredths(&inside), inside.top + inside.height);
+    let times =
+        Times { from: 0, to: outcome.end.max(1), decades: false, left: inside.left, right: inside.left + inside.width };
+    shares.draw(sheet);
+    times.draw(sheet, inside.top, bottom);
+    let mut below = vec![0.0; windows.len()];
+    for style in styles(kinds, outcome) {
+        let of_style = |window: &super::super::Window| -> f64 {
+            let all = window.shares.iter().enumerate();
+            all.filter(|(kind, _)| kinds.style(*kind) == style).map(|(_, share)| share).sum()
         };
-        let around: Vec<(f64, f64)> = edge(&above).into_iter().chain(edge(&below).into_iter().rev()).collect();
-        chart
-            .draw_series([Polygon::new(around, colour.mix(0.6).filled())])
-            .map_err(said)?
-            .label(&scenario.threads[kind].name)
-            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.mix(0.6).filled()));
+        let above: Vec<f64> =
+            below.iter().zip(&windows).map(|(low, window)| (low + of_style(window)).min(100.0)).collect();
+        let mut around = String::new();
+        for (place, window) in windows.iter().enumerate() {
+            let (from, to) = (pixels(times.x(window.from)), pixels(times.x(window.to)));
+            let sign = if place == 0 { 'M' } else { 'L' };
+            around.push_str(&format!("{sign}{from} {}H{to}", pixels(shares.y(above[place]))));
+        }
+        let edge = around.clone();
+        for (place, window) in windows.iter().enumerate().rev() {
+            let (from, to) = (pixels(times.x(window.from)), pixels(times.x(window.to)));
+            around.push_str(&format!("L{to} {}H{from}", pixels(shares.y(below[place]))));
+        }
+        if above.iter().zip(&below).any(|(high, low)| high > low) {
+            sheet.path(style, &format!("{around}z"));
+            sheet.rule(&edge, "#000");
+        }
         below = above;
     }
-    chart.configure_series_labels().background_style(WHITE.mix(0.8)).draw().map_err(said)
+}
+
+/// From below.
+fn styles(kinds: &Kinds, outcome: &Outcome) -> Vec<Style> {
+    let mut styles: Vec<Style> = (0..outcome.tallies.len()).map(|kind| kinds.style(kind)).collect();
+    styles.sort_unstable();
+    styles.dedup();
+    styles
 }

@@ -1,0 +1,159 @@
+//! What panels draw on: shapes of a style, and texts, in pixels.
+
+use std::collections::BTreeSet;
+
+use svg::node::element::{Element, Group, Rectangle, Text};
+use svg::{Document, Node};
+
+use super::styles::{Kinds, Style};
+
+/// A part of the picture.
+pub(super) struct Area {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+/// Which part of a text is where it is said to be.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// From the left, from the top, width, height.
+pub(super) type Bar = (f64, f64, f64, f64);
+
+/// Bars are no narrower: what is short is to be seen.
+const LEAST: f64 = 0.75;
+/// How wide a character is, of its height. That of `FONT`, in which all are.
+const CHARACTER: f64 = 0.61;
+const FONT: &str = "DejaVu Sans Mono, Menlo, Consolas, monospace";
+
+pub(super) struct Sheet {
+    body: Group,
+    used: BTreeSet<Style>,
+}
+
+impl Sheet {
+    pub(super) fn new() -> Self {
+        Sheet { body: Group::new(), used: BTreeSet::new() }
+    }
+
+    /// Bars of one style.
+    pub(super) fn bars(&mut self, style: Style, bars: impl IntoIterator<Item = Bar>) {
+        let mut group = style.group();
+        let mut any = false;
+        for (x, y, width, height) in bars {
+            let bar = Rectangle::new().set("x", pixels(x)).set("y", pixels(y));
+            group.append(bar.set("width", pixels(width.max(LEAST))).set("height", pixels(height.max(LEAST))));
+            any = true;
+        }
+        if any {
+            self.used.insert(style);
+            self.body.append(group);
+        }
+    }
+
+    /// A line, or what one encloses: as in the `d` of a path of SVG.
+    pub(super) fn path(&mut self, style: Style, path: &str) {
+        if !path.is_empty() {
+            self.used.insert(style);
+            self.body.append(style.group().add(line(path)));
+        }
+    }
+
+    /// An axis, or a line of a grid, that has no style of its own.
+    pub(super) fn rule(&mut self, path: &str, colour: &str) {
+        self.body.append(line(path).set_all([("fill", "none"), ("stroke", colour), ("stroke-width", "1")]));
+    }
+
+    pub(super) fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
+        self.body.append(written(x, y, size, anchor, text));
+    }
+
+    /// A text on bars, with white around its letters.
+    pub(super) fn text_upon(&mut self, x: f64, y: f64, size: f64, text: &str) {
+        let written = written(x, y, size, Anchor::Start, text);
+        let around =
+            [("paint-order", "stroke"), ("stroke", "#fff"), ("stroke-width", "3"), ("stroke-linejoin", "round")];
+        self.body.append(around.into_iter().fold(written, |text, (name, value)| text.set(name, value)));
+    }
+
+    /// What stands together.
+    pub(super) fn group(&mut self, name: &str, draw: impl FnOnce(&mut Sheet)) {
+        let mut inner = Sheet::new();
+        draw(&mut inner);
+        self.used.append(&mut inner.used);
+        self.body.append(inner.body.set("id", name));
+    }
+
+    /// The styles that are used so far.
+    pub(super) fn used(&self) -> BTreeSet<Style> {
+        self.used.clone()
+    }
+
+    /// The whole picture.
+    pub(super) fn finish(self, width: f64, height: f64, kinds: &Kinds) -> String {
+        let ground = Rectangle::new().set("width", pixels(width)).set("height", pixels(height)).set("fill", "#fff");
+        let document = Document::new()
+            .set("viewBox", format!("0 0 {} {}", pixels(width), pixels(height)))
+            .set("width", pixels(width))
+            .set("height", pixels(height))
+            .set("font-family", FONT)
+            .add(kinds.patterns())
+            .add(ground)
+            .add(self.body);
+        format!("{document}\n")
+    }
+}
+
+/// How wide a text is.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    text.chars().count() as f64 * size * CHARACTER
+}
+
+/// A text, or its beginning and end if it is wider.
+pub(super) fn fitting(text: &str, size: f64, most: f64) -> String {
+    let characters = (most / (size * CHARACTER)) as usize;
+    super::super::short_names([text], characters).concat()
+}
+
+/// A length or place, to a hundredth of a pixel.
+pub(super) fn pixels(length: f64) -> String {
+    let text = format!("{length:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+fn line(path: &str) -> Element {
+    let mut line = Element::new("path");
+    line.assign("d", path);
+    line
+}
+
+fn written(x: f64, y: f64, size: f64, anchor: Anchor, text: &str) -> Text {
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let place = Text::new(text).set("x", pixels(x)).set("y", pixels(y));
+    place.set("font-size", pixels(size)).set("text-anchor", anchor)
+}
+
+/// Several attributes at once.
+trait SetAll {
+    fn set_all<const N: usize>(self, attributes: [(&str, &str); N]) -> Self;
+}
+
+impl SetAll for Element {
+    fn set_all<const N: usize>(mut self, attributes: [(&str, &str); N]) -> Self {
+        for (name, value) in attributes {
+            self.assign(name, value);
+        }
+        self
+    }
+}

@@ -1,0 +1,181 @@
+//! How what is drawn looks: of each kind of threads, and of what becomes of threads.
+
+use catapults_compiler::scenario::Scenario;
+use svg::Node;
+use svg::node::element::{Definitions, Group, Path, Pattern, Rectangle};
+
+use super::super::{Outcome, short_names};
+
+/// Distinct for who does not see colours as most do (Okabe and Ito), and the ink that is seen on each.
+const COLOURS: [(&str, &str); 7] = [
+    ("#0072b2", "#fff"),
+    ("#e69f00", "#000"),
+    ("#009e73", "#fff"),
+    ("#cc79a7", "#000"),
+    ("#d55e00", "#fff"),
+    ("#56b4e9", "#000"),
+    ("#444", "#fff"),
+];
+/// As many kinds are told from each other, in black and white, too; the rest is one.
+const SEVERAL: usize = 12;
+/// On the colour of each, in a square of 6 by 6.
+const HATCHES: [&str; SEVERAL] = [
+    "",
+    "M-1 1L1 -1M0 6L6 0M5 7L7 5",
+    "M2 2h2v2h-2z",
+    "M-1 5L1 7M0 0L6 6M5 -1L7 1",
+    "M0 1.5H6M0 4.5H6",
+    "M0 0L6 6M0 6L6 0",
+    "M1.5 0V6M4.5 0V6",
+    "M0 3H6M3 0V6",
+    "M0 4.5L3 1.5L6 4.5z",
+    "M0 0h3v3h-3zM3 3h3v3h-3z",
+    "M1 1h.5v.5h-.5zM4 4h.5v.5h-.5z",
+    "M0 2h6v2h-6z",
+];
+const DASHES: [&str; SEVERAL] = [
+    "none",
+    "7 3",
+    "2 2",
+    "9 3 2 3",
+    "14 4",
+    "5 2 1 2 1 2",
+    "1 4",
+    "11 3 5 3",
+    "4 6",
+    "9 2 2 2 2 2 2 2",
+    "20 3 1 3",
+    "4 1",
+];
+/// As long as names are.
+const NAME: usize = 30;
+
+/// How something looks, and so what it means. In the order of the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Style {
+    /// Time of threads of a kind, by its place among those that are told from each other.
+    Kind(usize),
+    /// Of all others.
+    Others,
+    /// The distribution of such a kind.
+    Line(usize),
+    Ready,
+    Waits,
+    /// It waits, and another one runs on its turn.
+    Lends,
+    /// It runs on the turn of another one.
+    Lent,
+    Deadline,
+    Missed,
+}
+
+/// Which kinds are told from each other.
+pub(super) struct Kinds {
+    names: Vec<String>,
+    /// Of each kind.
+    places: Vec<Option<usize>>,
+}
+
+impl Kinds {
+    /// Those that ran most.
+    pub(super) fn new(scenario: &Scenario, outcome: &Outcome) -> Self {
+        let mut most: Vec<usize> = (0..scenario.threads.len()).collect();
+        most.sort_by_key(|kind| (-outcome.tallies[*kind].ran, *kind));
+        most.truncate(SEVERAL);
+        most.sort_unstable();
+        let places = (0..scenario.threads.len()).map(|kind| most.iter().position(|one| *one == kind)).collect();
+        Kinds { names: short_names(scenario.threads.iter().map(|thread| thread.name.as_str()), NAME), places }
+    }
+
+    pub(super) fn style(&self, kind: usize) -> Style {
+        self.place(kind).map_or(Style::Others, Style::Kind)
+    }
+
+    pub(super) fn place(&self, kind: usize) -> Option<usize> {
+        self.places.get(kind).copied().flatten()
+    }
+
+    /// As it is shown.
+    pub(super) fn name(&self, kind: usize) -> &str {
+        self.names.get(kind).map_or("", String::as_str)
+    }
+
+    /// What a style means.
+    pub(super) fn meaning(&self, style: Style) -> String {
+        let others = self.places.iter().filter(|place| place.is_none()).count();
+        match style {
+            Style::Kind(place) | Style::Line(place) => {
+                let kind = self.places.iter().position(|one| *one == Some(place));
+                kind.map_or(String::new(), |kind| self.name(kind).to_owned())
+            }
+            Style::Others => format!("{others} other kinds"),
+            Style::Ready => "ready".to_owned(),
+            Style::Waits => "waits".to_owned(),
+            Style::Lends => "waits and lends its turn".to_owned(),
+            Style::Lent => "runs on a lent turn".to_owned(),
+            Style::Deadline => "deadline".to_owned(),
+            Style::Missed => "deadline missed".to_owned(),
+        }
+    }
+
+    /// What bars of kinds are filled with.
+    pub(super) fn patterns(&self) -> Definitions {
+        let mut definitions = Definitions::new();
+        for place in 0..self.places.iter().flatten().count() {
+            let (colour, ink) = COLOURS[place % COLOURS.len()];
+            let ground = Rectangle::new().set("width", 6).set("height", 6).set("fill", colour);
+            let mut pattern = Pattern::new()
+                .set("id", Style::Kind(place).class())
+                .set("width", 6)
+                .set("height", 6)
+                .set("patternUnits", "userSpaceOnUse")
+                .add(ground);
+            let hatch = HATCHES[place % SEVERAL];
+            if !hatch.is_empty() {
+                pattern
+                    .append(Path::new().set("d", hatch).set("fill", ink).set("stroke", ink).set("stroke-width", 1.1));
+            }
+            definitions.append(pattern);
+        }
+        definitions
+    }
+}
+
+impl Style {
+    pub(super) fn class(self) -> String {
+        match self {
+            Style::Kind(place) => format!("kind-{place}"),
+            Style::Others => "others".to_owned(),
+            Style::Line(place) => format!("line-{place}"),
+            Style::Ready => "ready".to_owned(),
+            Style::Waits => "waits".to_owned(),
+            Style::Lends => "lends".to_owned(),
+            Style::Lent => "lent".to_owned(),
+            Style::Deadline => "deadline".to_owned(),
+            Style::Missed => "missed".to_owned(),
+        }
+    }
+
+    /// For shapes of this style.
+    pub(super) fn group(self) -> Group {
+        let group = Group::new().set("class", self.class());
+        let line =
+            |colour: &str, wide: f64| group.clone().set("fill", "none").set("stroke", colour).set("stroke-width", wide);
+        match self {
+            Style::Kind(place) => {
+                let edge = COLOURS[place % COLOURS.len()].0;
+                group.set("fill", format!("url(#{})", self.class())).set("stroke", edge).set("stroke-width", 0.5)
+            }
+            Style::Others => group.set("fill", "#e4e4e4"),
+            Style::Line(place) => {
+                line(COLOURS[place % COLOURS.len()].0, 2.0).set("stroke-dasharray", DASHES[place % SEVERAL])
+            }
+            Style::Ready => group.set("fill", "#aaa"),
+            Style::Waits => group.set("fill", "#777"),
+            Style::Lends => line("#000", 1.0).set("stroke-dasharray", "2 1.5"),
+            Style::Lent => group.set("fill", "#000"),
+            Style::Deadline => line("#000", 1.0),
+            Style::Missed => line("#000", 2.2),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a picture has no room for: which threads get a row, and how long names are shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// As long as a name is beside pictures and in tables.
+pub const LONGEST_NAME: usize = 40;
+
+/// A name as it is shown where there is room for [`LONGEST_NAME`]: its beginning and its end.
+pub fn short(name: &str) -> String {
+    cut(name, LONGEST_NAME, LONGEST_NAME / 2)
+}
+
+/// Names of at most `most` characters, that differ if these do: left out is the middle, or what is alike.
+pub fn short_names<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<String> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let different: BTreeSet<&str> = names.iter().copied().collect();
+    let half = most / 2;
+    let heads = [half].into_iter().chain((0..half).rev()).chain(half + 1..most);
+    for head in heads {
+        let shown: BTreeSet<String> = different.iter().map(|name| cut(name, most, head)).collect();
+        if shown.len() == different.len() {
+            return names.iter().map(|name| cut(name, most, head)).collect();
+        }
+    }
+    let numbers: BTreeMap<&str, usize> = different.iter().enumerate().map(|(place, name)| (*name, place + 1)).collect();
+    let numbered = |name: &&str| {
+        let number = format!("~{}", numbers.get(name).copied().unwrap_or(0));
+        if name.chars().count() <= most {
+            return (*name).to_owned();
+        }
+        let room = most.saturating_sub(number.chars().count());
+        format!("{}{number}", cut(name, room, room / 2))
+    };
+    names.iter().map(numbered).collect()
+}
+
+fn cut(name: &str, most: usize, head: usize) -> String {
+    let length = name.chars().count();
+    if length <= most {
+        return name.to_owned();
+    }
+    let tail = most.saturating_sub(head + 1);
+    name.chars().take(head).chain(['…']).chain(name.chars().skip(length - tail)).collect()
+}
+
+/// Of threads with their kinds those that get a row, if there are so many: of each kind one, then of each a second one, and so on.
+pub fn chosen(threads: impl IntoIterator<Item = (u64, usize)>, most: usize) -> BTreeSet<u64> {
+    let mut kinds: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for (thread, kind) in threads {
+        kinds.entry(kind).or_default().push(thread);
+    }
+    let longest = kinds.values().map(Vec::len).max().unwrap_or(0);
+    let rounds = (0..longest).flat_map(|round| kinds.values().filter_map(move |threads| threads.get(round).copied()));
+    rounds.take(most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_short_and_differ() {
+        let long = "a".repeat(60);
+        for (left, right) in [
+            (format!("{long}_reader"), format!("{long}_writer")),
+            (format!("reader_{long}"), format!("writer_{long}")),
+            (format!("{long}_reader_{long}"), format!("{long}_writer_{long}")),
+        ] {
+            let shown = short_names([left.as_str(), "main", right.as_str(), left.as_str()], 24);
+            assert!(shown.iter().all(|name| name.chars().count() <= 24), "{shown:?}");
+            assert_eq!(shown[0], shown[3]);
+            assert_eq!(shown.iter().collect::<BTreeSet<_>>().len(), 3, "{shown:?}");
+            assert_eq!(shown[1], "main");
+        }
+    }
+
+    #[test]
+    fn each_kind_has_a_row_before_one_has_two() {
+        let threads = (0..40).map(|thread| (thread, if thread < 38 { 0 } else { thread as usize }));
+        assert_eq!(chosen(threads, 4), BTreeSet::from([0, 1, 38, 39]));
+        assert_eq!(chosen([(5, 1), (6, 1)], 4), BTreeSet::from([5, 6]));
+    }
+}
