@@ -166,7 +166,7 @@ impl Style {
                 let edge = COLOURS[place % COLOURS.len()].0;
                 group.set("fill", format!("url(#{})", self.class())).set("stroke", edge).set("stroke-width", 0.5)
             }
-            Style::Others => group.set("fill", "#e4e4e4"),
+            Style::Others => group.set("fill", "#e4e4e4").set("stroke", "#333").set("stroke-width", 0.8),
             Style::Line(place) => {
                 line(COLOURS[place % COLOURS.len()].0, 2.0).set("stroke-dasharray", DASHES[place % SEVERAL])
             }
