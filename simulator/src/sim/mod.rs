@@ -10,6 +10,7 @@ mod amounts;
 mod compiled;
 mod dispatcher;
 mod measures;
+mod plans;
 mod plot;
 mod policy;
 mod record;

@@ -3,8 +3,7 @@
 //! Nothing happens between two instants. At one, what was planned for it happens in the order in which it was planned, and
 //! then every thread that runs does what takes no time, until it computes or waits.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::ThreadId;
@@ -15,6 +14,7 @@ use fastrand::Rng;
 use super::amounts::{draw, nanoseconds};
 use super::dispatcher::{Admitted, Dispatcher, Out};
 use super::measures::{Leaving, Measures};
+use super::plans::Plans;
 use super::policy::{EventId, Runner};
 
 /// Why it ended.
@@ -55,14 +55,29 @@ enum Happening {
     Poll,
 }
 
+impl Happening {
+    /// Whether the turn goes on that it is of.
+    fn can_happen(&self, processors: &[Cpu]) -> bool {
+        match *self {
+            Happening::Computed(processor, turn) | Happening::Tick(processor, turn) => {
+                processors.get(processor).is_some_and(|cpu| cpu.turn == turn)
+            }
+            Happening::Arrival(_) | Happening::Wake(..) | Happening::Moment(_) | Happening::Poll => true,
+        }
+    }
+}
+
 pub(super) struct World<'a, 's, R> {
     scenario: &'a Scenario,
     pub(super) dispatcher: Dispatcher<'s, R>,
     pub(super) measures: Measures<'a>,
     rng: Rng,
     pub(super) now: i64,
-    planned: BinaryHeap<Reverse<(i64, u64, Happening)>>,
-    plans: u64,
+    planned: Plans<Happening>,
+    /// How many threads have come.
+    births: u64,
+    /// How often one got or left a processor.
+    turns: u64,
     /// By number.
     lives: Vec<Option<Live>>,
     /// How many of them live.
@@ -141,7 +156,7 @@ struct Cpu {
     turn_of: Option<ThreadId>,
     /// Since when it computes.
     since: i64,
-    /// Counts turns.
+    /// Of what it is doing now; no other time of any processor has this number.
     turn: u64,
     last: Option<ThreadId>,
     ticking: bool,
@@ -162,8 +177,9 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             measures: Measures::new(scenario),
             rng: Rng::with_seed(scenario.seed),
             now: 0,
-            planned: BinaryHeap::new(),
-            plans: 0,
+            planned: Plans::new(),
+            births: 0,
+            turns: 0,
             lives: Vec::new(),
             living: 0,
             again_at_once: 0,
@@ -212,7 +228,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         let end = self.scenario.duration.unwrap_or(LONGEST);
         let mut passes = 0;
         loop {
-            let planned = self.planned.peek().map(|Reverse((instant, ..))| *instant);
+            let planned = self.planned.first(|planned| planned.can_happen(&self.processors));
             // As a host does that looks for them at its ticks.
             let earliest = if self.armed_anew { self.now + self.scenario.tick } else { self.now };
             let expires = self.dispatcher.next_timeout().map(|instant| instant.max(earliest));
@@ -248,11 +264,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 passes += 1;
                 self.armed_anew = left || passes >= MOST_PASSES;
             }
-            while let Some(Reverse((instant, _, happening))) = self.planned.peek().copied() {
-                if instant > self.now {
-                    break;
-                }
-                self.planned.pop();
+            while let Some(happening) = self.planned.take(self.now, |planned| planned.can_happen(&self.processors)) {
                 self.happens(happening)?;
             }
         }
@@ -294,10 +306,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     if self.is_polled(thread) { self.is_over(number, life) } else { self.wakes(thread)? }
                 }
             }
-            Happening::Computed(processor, turn) => {
-                if self.processors.get(processor).is_none_or(|cpu| cpu.turn != turn) {
-                    return Ok(());
-                }
+            Happening::Computed(processor, _) => {
                 let now = self.now;
                 let Some(thread) = self.processors[processor].running else { return Ok(()) };
                 if !std::mem::take(&mut self.processors[processor].switching) {
@@ -307,10 +316,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 }
                 self.goes_on(processor)?;
             }
-            Happening::Tick(processor, turn) => {
-                if self.processors.get(processor).is_none_or(|cpu| cpu.turn != turn) {
-                    return Ok(());
-                }
+            Happening::Tick(processor, _) => {
                 self.processors[processor].ticking = false;
                 if self.dispatcher.someone_waits(processor) {
                     self.dispatcher.ticks(processor)?;
@@ -418,11 +424,11 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 if self.lives.len() <= index {
                     self.lives.resize_with(index + 1, || None);
                 }
-                self.plans += 1;
+                self.births += 1;
                 self.lives[index] = Some(Live {
                     kind,
                     place: self.kinds[kind].living.len(),
-                    life: self.plans,
+                    life: self.births,
                     phase: 0,
                     left: None,
                     rounds: Vec::new(),
@@ -558,7 +564,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     fn leaves(&mut self, processor: usize, why: Leaving) {
         let cpu = &mut self.processors[processor];
         let Some(thread) = cpu.running.take() else { return };
-        cpu.turn += 1;
+        self.turns += 1;
+        cpu.turn = self.turns;
         (cpu.ticking, cpu.switching) = (false, false);
         let (since, now) = (cpu.since, self.now);
         let kind = self.kind_of(thread);
@@ -578,7 +585,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         let turn_of = self.dispatcher.turn(processor).unwrap_or(thread);
         let cpu = &mut self.processors[processor];
         (cpu.running, cpu.turn_of) = (Some(thread), Some(turn_of));
-        cpu.turn += 1;
+        self.turns += 1;
+        cpu.turn = self.turns;
         let cost = if cpu.last == Some(thread) { 0 } else { self.scenario.switch_cost };
         cpu.last = Some(thread);
         cpu.since = now + cost;
@@ -897,8 +905,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     // ---- Books
 
     fn plan(&mut self, instant: i64, happening: Happening) {
-        self.plans += 1;
-        self.planned.push(Reverse((instant, self.plans, happening)));
+        let processors = &self.processors;
+        self.planned.add(instant, happening, |planned| planned.can_happen(processors));
     }
 
     fn drawn(&mut self, kind: usize, amount: &Amount) -> i64 {

@@ -1,0 +1,85 @@
+//! What is to happen, by when.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A queue in the order of instants; at one, in the order in which it was planned.
+///
+/// What was planned for a turn that has ended meanwhile can happen no longer. A long turn that is often interrupted plans its end each
+/// time, so such plans are removed once there are more than twice those that were left the last time: memory is bounded by what can
+/// still happen. Whoever asks says what that is; what no longer can never can again.
+pub(super) struct Plans<H> {
+    heap: BinaryHeap<Reverse<(i64, u64, H)>>,
+    made: u64,
+    most: usize,
+}
+
+/// So few plans are not worth the removal.
+const FEW: usize = 64;
+
+impl<H: Copy + Ord> Plans<H> {
+    pub(super) fn new() -> Self {
+        Plans { heap: BinaryHeap::new(), made: 0, most: FEW }
+    }
+
+    pub(super) fn add(&mut self, instant: i64, happening: H, can_happen: impl Fn(&H) -> bool) {
+        if self.heap.len() >= self.most {
+            self.heap.retain(|Reverse((.., planned))| can_happen(planned));
+            self.most = FEW + 2 * self.heap.len();
+        }
+        self.made += 1;
+        self.heap.push(Reverse((instant, self.made, happening)));
+    }
+
+    /// The instant of the next one.
+    pub(super) fn first(&mut self, can_happen: impl Fn(&H) -> bool) -> Option<i64> {
+        loop {
+            let Reverse((instant, _, planned)) = self.heap.peek()?;
+            if can_happen(planned) {
+                return Some(*instant);
+            }
+            self.heap.pop();
+        }
+    }
+
+    /// The next one, if it is planned for now.
+    pub(super) fn take(&mut self, now: i64, can_happen: impl Fn(&H) -> bool) -> Option<H> {
+        self.first(can_happen).filter(|instant| *instant <= now)?;
+        self.heap.pop().map(|Reverse((.., happening))| happening)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_planned_for_one_instant_happens_in_the_order_of_planning() {
+        let mut plans = Plans::new();
+        for (instant, happening) in [(5, 'a'), (3, 'z'), (5, 'c'), (3, 'b')] {
+            plans.add(instant, happening, |_| true);
+        }
+        assert_eq!(plans.first(|_| true), Some(3));
+        assert_eq!(plans.take(2, |_| true), None);
+        let order: String = std::iter::from_fn(|| plans.take(5, |_| true)).collect();
+        assert_eq!(order, "zbac");
+    }
+
+    #[test]
+    fn turns_that_were_interrupted_leave_nothing() {
+        let mut plans = Plans::new();
+        let living = 100;
+        for thread in 0..living {
+            plans.add(i64::MAX, thread, |_| true);
+        }
+        let mut most = 0;
+        for turn in living..1_000_000 {
+            plans.add(1_000_000_000, turn, |one| *one < living || *one >= turn - 1);
+            most = most.max(plans.heap.len());
+        }
+        assert!(most <= FEW + 2 * (living + 2) as usize, "{most}");
+        assert_eq!(plans.take(1_000_000_000, |one| *one < living || *one == 999_999), Some(999_999));
+        assert_eq!(plans.take(1_000_000_000, |one| *one < living), None);
+        assert_eq!(plans.take(i64::MAX, |one| *one < living), Some(0));
+    }
+}
