@@ -413,8 +413,8 @@ pub struct ToScenario {
     /// Where the scenario goes; otherwise it is printed
     #[arg(short, long, value_name = "FILE.scenario")]
     pub output: Option<PathBuf>,
-    /// Leave the recording when its threads have done so much
-    #[arg(long, value_name = "PHASES", default_value_t = 1_000_000)]
+    /// Leave the recording when it has so many phases, threads and values
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000)]
     pub most: usize,
 }
 

@@ -171,3 +171,63 @@ fn whys(path: &Path) -> Vec<(String, u32)> {
     }
     whys
 }
+
+/// Threads with variables that policies read: known from the beginning, assigned by threads while they compute and before they give
+/// the processor up, and from outside.
+const VARIABLES: [(&str, &str); 3] = [
+    (
+        "cow",
+        "thread first with { bytesleft = 9; } { repeat 3 { run 1ms; set bytesleft = 90; yield; run 2ms; set bytesleft = 3; run 1ms; yield; } }
+         thread second * 2 at 500us with { bytesleft = 20; } { repeat 4 { run 500us; set bytesleft = 4; yield; yield; block io.read 1ms; } }
+         thread third { repeat 4 { run 700us; yield; set bytesleft = 30; run 1ms; } }
+         thread brief every 1300us * 9 with { bytesleft = 15; } { run 100us; yield; run 100us; }
+         at 3ms { set second.bytesleft = 100; } at 7ms { set third.bytesleft = 1; }",
+    ),
+    (
+        "edf",
+        "thread A period 10ms with { period = 10ms; budget = 3ms; } { run 1ms; set budget = 2ms; run 1ms; }
+         thread B * 2 at 2ms period 14ms with { period = 14ms; budget = 2ms; } { run 2ms; }
+         thread plain { repeat { run 3ms; sleep 1ms; } }",
+    ),
+    (
+        "stride",
+        "thread A with { tickets = 1; } { repeat { run 1ms; yield; } }
+         thread B * 2 with { tickets = 2; } { repeat { run 1ms; set tickets = 5; yield; run 1ms; set tickets = 2; yield; } }
+         at 5ms { set A.tickets = 9; } at 30ms { set A.tickets = 2; }",
+    ),
+];
+
+/// Who was dispatched when and where, by numbers, until an instant.
+fn dispatched(path: &Path, until: u64) -> Vec<(u64, u32, u16)> {
+    let (mut trace, mut all) = (read(path), Vec::new());
+    while let Some(record) = trace.next_record().unwrap() {
+        if record.what == What::Dispatched && record.time_ns < until {
+            all.push((record.time_ns, record.thread, record.processor));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_scenario_made_of_a_trace_leads_to_the_same_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (policy, text) in VARIABLES {
+        let source = root().join(format!("policies/{policy}.sched"));
+        let (made, again) = (folder.join("made.scenario"), folder.join("again.scenario"));
+        let traces = ["made.trace", "again.trace"].map(|name| folder.join(name));
+        std::fs::write(&made, format!("scenario made {{ duration 60ms; {text} }}")).unwrap();
+        for (scenario, trace) in [(&made, &traces[0]), (&again, &traces[1])] {
+            let mut sim = Command::new(catapults());
+            run(sim.arg("sim").arg(scenario).arg("--policy").arg(&source).arg("--trace").arg(trace));
+            if scenario == &made {
+                run(Command::new(catapults()).args(["trace", "to-scenario", "-o"]).arg(&again).arg(trace));
+            }
+        }
+        let text = std::fs::read_to_string(&again).unwrap();
+        let last = dispatched(&traces[0], u64::MAX).last().unwrap().0;
+        let [recorded, simulated] = traces.map(|trace| dispatched(&trace, last));
+        assert!(recorded.len() >= 15, "{policy}: {recorded:?}");
+        assert_eq!(recorded, simulated, "{policy}\n{text}");
+    }
+}

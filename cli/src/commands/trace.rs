@@ -6,7 +6,7 @@ mod show;
 pub use import::import;
 pub use show::show;
 
-use super::unreadable;
+use super::{counted, unreadable};
 use crate::arguments::{self, Compare, Export, Recording, ToScenario};
 use crate::artefact::{beside, unwritable};
 use crate::console::Console;
@@ -244,14 +244,15 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     let replayed = replayed.map_err(|wrong| senseless(path, &wrong))?;
     if let Some(left) = replayed.left_at {
         console.note(&format!(
-            "note: what is after the first {} of the recording is left out: its threads do more than {} things until then; --most takes more",
+            "note: what is after the first {} of the recording is left out: until then there are more than {} phases, threads and values; --most takes more",
             time(left),
             arguments.most
         ));
     }
     let Some(output) = &arguments.output else { return console.result(&replayed.scenario) };
     fs::write(output, &replayed.scenario).map_err(|error| unwritable(output, &error))?;
-    console.result(&format!("{} ({} threads, {} phases)\n", output.display(), replayed.threads, replayed.phases))
+    let (threads, phases) = (counted(replayed.threads, "thread"), counted(replayed.phases, "phase"));
+    console.result(&format!("{} ({threads}, {phases})\n", output.display()))
 }
 
 /// A file that appears whole or not at all: what was there stays until then. What is no plain file, such as a pipe, is written to.

@@ -149,7 +149,7 @@ impl<W: Write> Timeline for Events<W> {
         self.event(&Event { ts, id, cat, bp, ..bare("lends its turn", "f", to) })
     }
 
-    fn count(&mut self, counter: &str, at: u64, value: Said) -> io::Result<()> {
+    fn count(&mut self, _thread: u32, counter: &str, at: u64, value: Said) -> io::Result<()> {
         let ts = Some(self.microseconds(at));
         let value = match value {
             Said::Int(number) | Said::Time(number) => Value::from(number),
@@ -159,4 +159,6 @@ impl<W: Write> Timeline for Events<W> {
         let args = Map::from_iter([("value".to_owned(), value)]);
         self.event(&Event { ts, args, ..bare(counter, "C", Track::Processors) })
     }
+
+    fn forget(&mut self, _thread: u32) {}
 }

@@ -19,7 +19,10 @@ pub(super) trait Timeline {
     fn slice(&mut self, track: Track, name: &str, since: u64, until: u64, args: &[Arg]) -> io::Result<()>;
     fn instant(&mut self, track: Track, name: &str, at: u64, args: &[Arg]) -> io::Result<()>;
     fn arrow(&mut self, number: u64, at: u64, from: Track, to: Track) -> io::Result<()>;
-    fn count(&mut self, counter: &str, at: u64, value: Value) -> io::Result<()>;
+    /// A number of this thread; of the application, if that is 0.
+    fn count(&mut self, thread: u32, counter: &str, at: u64, value: Value) -> io::Result<()>;
+    /// Nothing more is told of this thread. Its number may be another one's next.
+    fn forget(&mut self, thread: u32);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +94,7 @@ pub(super) fn export<R: Read + Seek>(
         }
         if let Some(count) = record.ready.filter(|count| ready != Some(*count)) {
             ready = Some(count);
-            timeline.count("ready threads", record.time_ns, Value::Int(i64::from(count)))?;
+            timeline.count(0, "ready threads", record.time_ns, Value::Int(i64::from(count)))?;
         }
         export.at_once(trace, &record, timeline)?;
     }
@@ -150,7 +153,7 @@ impl Export {
                     0 => name.text.clone(),
                     thread => format!("{} of {}", name.text, trace.called(thread)),
                 };
-                out.count(&counter, at, value)
+                out.count(record.thread, &counter, at, value)
             }
             What::Lost { events } => {
                 let args = if events > 0 { vec![("events", Told::Text(events.to_string()))] } else { Vec::new() };
@@ -160,12 +163,11 @@ impl Export {
                 let track = Track::Thread(record.thread);
                 self.name(trace, track, out)?;
                 out.instant(track, "refused", at, &args(trace, record, Whose::Thread(record.thread, State::Ready)))?;
-                self.named.remove(&track);
+                self.forget(record.thread, out);
                 Ok(())
             }
             What::Exited => {
-                // The number may be another thread's next.
-                self.named.remove(&Track::Thread(record.thread));
+                self.forget(record.thread, out);
                 Ok(())
             }
             What::New
@@ -179,6 +181,11 @@ impl Export {
             | What::Resumed
             | What::Idle => Ok(()),
         }
+    }
+
+    fn forget(&mut self, thread: u32, out: &mut dyn Timeline) {
+        self.named.remove(&Track::Thread(thread));
+        out.forget(thread);
     }
 
     fn name<R: Read + Seek>(&mut self, trace: &Reader<R>, track: Track, out: &mut dyn Timeline) -> io::Result<()> {

@@ -5,7 +5,7 @@
 //! here, sorted, until everything that is read is so much later that no earlier one is to be expected.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::io::{self, BufRead, Read, Seek, Write};
 
 use prost::Message;
@@ -205,18 +205,43 @@ struct Compact {
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, u32>,
+    /// By number; none that is free.
     names: Vec<String>,
+    free: Vec<u32>,
+    /// After so many the ones that nobody needs are forgotten.
+    most: usize,
 }
+
+/// So few names are kept, whoever needs them.
+const FEW_NAMES: usize = 4096;
 
 impl Names {
     fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
-        let number = self.names.len() as u32;
+        let number = self.free.pop().unwrap_or(self.names.len() as u32);
+        if self.names.len() <= number as usize {
+            self.names.resize_with(number as usize + 1, String::new);
+        }
         self.numbers.insert(name.to_owned(), number);
-        self.names.push(name.to_owned());
+        name.clone_into(&mut self.names[number as usize]);
         number
+    }
+
+    /// Keeps those with these numbers, and no other.
+    fn keep(&mut self, needed: &HashSet<u32>) {
+        let names = &mut self.names;
+        let free = &mut self.free;
+        self.numbers.retain(|_, number| {
+            let kept = needed.contains(number);
+            if !kept {
+                names[*number as usize] = String::new();
+                free.push(*number);
+            }
+            kept
+        });
+        self.most = FEW_NAMES + 2 * self.numbers.len();
     }
 }
 
@@ -280,7 +305,11 @@ impl<W: Write + Seek> Events<W> {
         for event in &bundle.events {
             self.event(processor, event)?;
         }
-        self.write_until(self.newest.saturating_sub(WINDOW))
+        self.write_until(self.newest.saturating_sub(WINDOW))?;
+        if self.names.numbers.len() > self.names.most.max(FEW_NAMES) {
+            self.forget_names();
+        }
+        Ok(())
     }
 
     /// Before the first event of the bundle; whom its first compact switch ends is not known either.
@@ -331,6 +360,17 @@ impl<W: Write + Seek> Events<W> {
     /// What is below 0 is no thread.
     fn named(&mut self, pid: i32, name: &str) -> Named {
         Named { number: u32::try_from(pid).unwrap_or(0), name: self.names.number(name) }
+    }
+
+    /// Threads come and go, and so do their names.
+    fn forget_names(&mut self) {
+        let waiting = self.waiting.iter().filter_map(|Reverse(waiting)| match waiting.what {
+            Waited::Lost => None,
+            Waited::Switch { from, to, .. } => Some([from.name, to.name]),
+            Waited::Wakeup(woken) => Some([woken.name; 2]),
+        });
+        let needed = waiting.flatten().chain(self.running.values().map(|running| running.name)).collect();
+        self.names.keep(&needed);
     }
 
     fn wait(&mut self, time: u64, processor: u16, what: Waited) -> io::Result<()> {

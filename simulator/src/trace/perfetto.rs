@@ -30,7 +30,8 @@ struct Packets<W> {
     out: W,
     /// Their numbers in the file. That of a thread is not used again when the thread's is.
     tracks: HashMap<Track, u64>,
-    counters: HashMap<String, u64>,
+    /// The same, by thread.
+    counters: HashMap<u32, HashMap<String, u64>>,
     last: u64,
     first: bool,
 }
@@ -186,12 +187,13 @@ impl<W: Write> Timeline for Packets<W> {
         self.event(at, &head.fixed(event::FLOW_END, number))
     }
 
-    fn count(&mut self, counter: &str, at: u64, value: Value) -> io::Result<()> {
-        let number = if let Some(number) = self.counters.get(counter) {
+    fn count(&mut self, thread: u32, counter: &str, at: u64, value: Value) -> io::Result<()> {
+        let counters = self.counters.entry(thread).or_default();
+        let number = if let Some(number) = counters.get(counter) {
             *number
         } else {
             self.last += 1;
-            self.counters.insert(counter.to_owned(), self.last);
+            counters.insert(counter.to_owned(), self.last);
             let descriptor =
                 Message::default().number(descriptor::UUID, self.last).bytes(descriptor::NAME, counter.as_bytes());
             self.describe(&descriptor.message(descriptor::COUNTER, &Message::default()))?;
@@ -204,5 +206,10 @@ impl<W: Write> Timeline for Packets<W> {
             Value::Float(value) => event.fixed(event::COUNTER_DOUBLE, value.get().to_bits()),
         };
         self.event(at, &event)
+    }
+
+    fn forget(&mut self, thread: u32) {
+        self.tracks.remove(&Track::Thread(thread));
+        self.counters.remove(&thread);
     }
 }

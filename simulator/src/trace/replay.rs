@@ -3,11 +3,18 @@
 //! How long a thread ran until it waited, and how long it waited, is taken as it was. That a thread was ready, or preempted, is what
 //! the policy made of it and is left out. Waits for another thread (a lock, a message) are waits of that length, too: who would have to
 //! wait for whom under another policy is not in a trace.
+//!
+//! Variables that the policy imports: what is known before a thread is first dispatched it comes with. The simulator says at once when
+//! one has another value; hosts look when a thread is dispatched, so it was the thread itself, in the turn before, and it is done there
+//! again before the policy hears that the turn ends.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt::Write;
+mod text;
+
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek};
 
+use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::Value;
 
 use super::{Reader, Record, State, States, Stay, TraceError, What, Whose};
@@ -30,9 +37,17 @@ enum Phase {
     Run(u64),
     Wait(Wait, u64),
     Yield,
+    Set(Given),
 }
 
-/// The event, without `block.`, into [`Writer::waits`].
+/// A value for a variable, into [`Collector::variables`].
+#[derive(Clone, Copy)]
+struct Given {
+    variable: usize,
+    value: Value,
+}
+
+/// The event, without `block.`, into [`Collector::waits`].
 type Wait = usize;
 
 #[derive(Default)]
@@ -40,18 +55,43 @@ struct Life {
     name: String,
     start: u64,
     ran: u64,
+    /// Until when that is counted.
+    counted: u64,
+    /// What it comes with.
+    with: Vec<Given>,
     phases: Vec<Phase>,
+    /// By what its last turn ended, into its phases; none, while that goes on.
+    ended_by: Option<usize>,
+    dispatched: bool,
     waits: Option<Wait>,
 }
 
+#[derive(Default)]
 struct Collector {
     lives: Vec<Life>,
     living: HashMap<u32, usize>,
     waits: Vec<String>,
+    /// Names of variables.
+    variables: Vec<String>,
+    /// By their numbers in the trace; none of those that a scenario cannot name.
+    numbers: HashMap<u16, Option<usize>>,
+    /// What those of the application, and of threads that live, are now.
+    known: BTreeMap<(u32, usize), Value>,
+    /// Of the application, before any thread runs.
+    values: Vec<Given>,
+    /// What others did to variables, and when: of one in [`Collector::lives`], or of the application.
+    moments: Vec<(u64, Option<usize>, Given)>,
+    /// Somebody was dispatched.
+    begun: bool,
+    /// Whether values are recorded when threads are dispatched, not when they are assigned.
+    looked: bool,
     phases: usize,
+    /// Threads and values.
+    others: usize,
 }
 
-/// Reads what is left of `trace`, until there are `most` phases. `read` is called after each record.
+/// Reads what is left of `trace`, until there are `most` phases, threads and values of variables together: that is what bounds
+/// memory. `read` is called after each record.
 ///
 /// # Errors
 /// Those of the trace.
@@ -61,8 +101,8 @@ pub fn replay<R: Read + Seek>(
     read: &mut dyn FnMut(),
 ) -> Result<Replay, TraceError> {
     let mut states = States::new(trace.lost() > 0);
-    let mut collector =
-        Collector { lives: Vec::new(), living: HashMap::new(), waits: vec!["sleep".to_owned()], phases: 0 };
+    let looked = trace.header().host != "simulator";
+    let mut collector = Collector { waits: vec!["sleep".to_owned()], looked, ..Collector::default() };
     let mut stays = Vec::new();
     let mut last = 0;
     let mut processors = 1;
@@ -75,8 +115,8 @@ pub fn replay<R: Read + Seek>(
         for stay in stays.drain(..) {
             collector.stay(trace, &stay, states.begin());
         }
-        collector.happens(trace, &record, states.begin());
-        if collector.phases >= most {
+        collector.happens(trace, &record, &states);
+        if collector.phases + collector.others >= most {
             left_at = Some(last - states.begin());
             break;
         }
@@ -99,6 +139,7 @@ impl Collector {
         if let Some(life) = self.living.get(&thread) {
             return *life;
         }
+        self.others += 1;
         self.lives.push(Life { start, ..Life::default() });
         self.living.insert(thread, self.lives.len() - 1);
         self.lives.len() - 1
@@ -112,7 +153,7 @@ impl Collector {
         }
         let length = stay.until - stay.since;
         match state {
-            State::Running => self.lives[life].ran += length,
+            State::Running => self.lives[life].runs(stay.since, stay.until),
             State::Ready => {}
             State::Blocked(_) | State::Suspended => {
                 self.has_run(life);
@@ -122,18 +163,23 @@ impl Collector {
         }
     }
 
-    fn happens<R: Read + Seek>(&mut self, trace: &Reader<R>, record: &Record, begin: u64) {
+    fn happens<R: Read + Seek>(&mut self, trace: &Reader<R>, record: &Record, states: &States) {
+        let begin = states.begin();
         match record.what {
             What::New => {
-                self.living.remove(&record.thread);
+                self.forget(record.thread);
                 self.life(record.thread, record.time_ns - begin);
+            }
+            What::Dispatched | What::Lent { .. } => {
+                let life = self.life(record.thread, record.time_ns - begin);
+                let life = &mut self.lives[life];
+                (life.dispatched, life.ended_by) = (true, None);
+                self.begun = true;
             }
             What::SwitchedOut => {
                 let life = self.life(record.thread, record.time_ns - begin);
                 self.has_run(life);
-                if let Some(Phase::Run(_) | Phase::Wait(..)) = self.lives[life].phases.last() {
-                    self.phase(life, Phase::Yield);
-                }
+                self.phase(life, Phase::Yield);
             }
             What::Blocked(reason) => {
                 let event = trace.header().name(record.event).map_or("", |name| name.text.as_str());
@@ -148,22 +194,85 @@ impl Collector {
                 self.lives[life].waits = Some(wait);
             }
             What::Exited | What::Refused => {
-                if let Some(life) = self.living.remove(&record.thread) {
+                if let Some(life) = self.forget(record.thread) {
                     self.has_run(life);
                 }
             }
+            What::Value { variable, value } => {
+                let Some(variable) = self.variable(trace, variable) else { return };
+                // The lowest number is none that can be written.
+                let given = Given { variable, value };
+                if matches!(value, Value::Int(i64::MIN) | Value::Time(i64::MIN)) {
+                    return;
+                }
+                if self.known.insert((record.thread, variable), value) != Some(value) {
+                    self.is_given(record, given, states);
+                }
+            }
             What::Named { .. }
-            | What::Dispatched
-            | What::Lent { .. }
             | What::Preempted
             | What::Raised
             | What::PolicyOut
             | What::Suspended
             | What::Resumed
             | What::Idle
-            | What::Value { .. }
             | What::Lost { .. } => {}
         }
+    }
+
+    /// Of the application, or of a thread.
+    fn is_given(&mut self, record: &Record, given: Given, states: &States) {
+        let instant = record.time_ns - states.begin();
+        self.others += 1;
+        if record.thread == 0 {
+            match self.begun {
+                true => self.moments.push((instant, None, given)),
+                false => put(&mut self.values, given),
+            }
+            return;
+        }
+        let index = self.life(record.thread, instant);
+        let life = &mut self.lives[index];
+        let runs = states.running_since(record.thread);
+        if !life.dispatched && (self.looked || instant == life.start) {
+            put(&mut life.with, given);
+        } else if let (true, Some(end)) = (self.looked, life.ended_by) {
+            life.phases.insert(end, Phase::Set(given));
+            life.ended_by = Some(end + 1);
+        } else if self.looked || runs.is_some() {
+            if let Some(since) = runs {
+                life.runs(since, record.time_ns);
+            }
+            self.has_run(index);
+            self.lives[index].phases.push(Phase::Set(given));
+        } else {
+            self.moments.push((instant, Some(index), given));
+        }
+    }
+
+    /// None: no scenario can name it.
+    fn variable<R: Read + Seek>(&mut self, trace: &Reader<R>, number: u16) -> Option<usize> {
+        if let Some(known) = self.numbers.get(&number) {
+            return *known;
+        }
+        let name = trace.header().name(number).map_or("", |name| name.text.as_str());
+        let place = self.variables.iter().position(|known| known == name).or_else(|| {
+            can_be_named(name).then(|| {
+                self.variables.push(name.to_owned());
+                self.variables.len() - 1
+            })
+        });
+        self.numbers.insert(number, place);
+        place
+    }
+
+    /// Its number may be another one's next.
+    fn forget(&mut self, thread: u32) -> Option<usize> {
+        let known: Vec<_> = self.known.range((thread, 0)..=(thread, usize::MAX)).map(|(key, _)| *key).collect();
+        known.iter().for_each(|key| {
+            self.known.remove(key);
+        });
+        self.living.remove(&thread)
     }
 
     fn has_run(&mut self, life: usize) {
@@ -175,64 +284,39 @@ impl Collector {
 
     fn phase(&mut self, life: usize, phase: Phase) {
         self.phases += 1;
-        self.lives[life].phases.push(phase);
-    }
-
-    fn written<R: Read + Seek>(&self, trace: &Reader<R>, length: u64, processors: u64) -> String {
-        let header = trace.header();
-        let mut text = String::new();
-        let (host, policy) = (one_line(&header.host), one_line(&header.policy));
-        let _ = writeln!(text, "// What {host} recorded of threads under {policy}, to be done again under any policy.");
-        let _ = writeln!(text, "scenario recorded {{\n  duration {};", time(length));
-        if processors > 1 {
-            let _ = writeln!(text, "  processors {processors};");
+        let life = &mut self.lives[life];
+        if let Phase::Wait(..) | Phase::Yield = phase {
+            life.ended_by.get_or_insert(life.phases.len());
         }
-        let mut names = HashSet::new();
-        let mut groups: BTreeMap<(u64, usize), &Life> = BTreeMap::new();
-        for (index, life) in self.lives.iter().enumerate() {
-            groups.insert((life.start, index), life);
-        }
-        for ((start, index), life) in groups {
-            let _ = write!(text, "  thread {}", identifier(&life.name, index + 1, &mut names));
-            if start > 0 {
-                let _ = write!(text, " at {}", time(start));
-            }
-            text.push_str(" {");
-            for (number, phase) in life.phases.iter().enumerate() {
-                text.push_str(if number % 8 == 0 && life.phases.len() > 8 { "\n    " } else { " " });
-                let _ = match phase {
-                    Phase::Run(length) => write!(text, "run {};", time(*length)),
-                    Phase::Wait(0, length) => write!(text, "sleep {};", time(*length)),
-                    Phase::Wait(wait, length) => write!(text, "block {} {};", self.waits[*wait], time(*length)),
-                    Phase::Yield => write!(text, "yield;"),
-                };
-            }
-            text.push_str(if life.phases.len() > 8 { "\n  }\n" } else { " }\n" });
-        }
-        text.push_str("}\n");
-        text
+        life.phases.push(phase);
     }
 }
 
-/// As a scenario writes it.
-fn time(nanoseconds: u64) -> String {
-    Value::Time(i64::try_from(nanoseconds).unwrap_or(i64::MAX)).to_string()
+impl Life {
+    /// It was on a processor.
+    fn runs(&mut self, since: u64, until: u64) {
+        self.ran += until - since.max(self.counted).min(until);
+        self.counted = until;
+    }
 }
 
-fn one_line(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+/// In place of what was given before.
+fn put(values: &mut Vec<Given>, given: Given) {
+    match values.iter_mut().find(|known| known.variable == given.variable) {
+        Some(known) => *known = given,
+        None => values.push(given),
+    }
 }
 
-/// A name of its own, like the one in the trace.
-fn identifier(name: &str, number: usize, names: &mut HashSet<String>) -> String {
-    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
-    let mut like: String = name.chars().take(40).map(letter).collect();
-    if like.is_empty() || like.starts_with(|first: char| !first.is_ascii_alphabetic()) {
-        like.insert_str(0, "thread_");
-    }
-    let mut unique = format!("{like}_{number}");
-    while !names.insert(unique.clone()) {
-        unique.push('_');
-    }
-    unique
+/// A trace can have any text for a name.
+fn can_be_named(name: &str) -> bool {
+    let is_word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    is_word && can_be_read(&format!("set {name} = 1; thread one {{ }}"))
+}
+
+/// In a scenario.
+fn can_be_read(text: &str) -> bool {
+    let source = Source::new("", format!("scenario named {{ {text} }}"));
+    let mut said = Diagnostics::new();
+    !catapults_compiler::scenario::read(&source, &mut said).is_empty() && !said.has_errors()
 }

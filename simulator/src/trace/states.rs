@@ -107,6 +107,12 @@ impl States {
         self.threads.get(&thread).map(|(state, ..)| *state)
     }
 
+    /// Since when a thread runs; `None`: it does not.
+    pub fn running_since(&self, thread: u32) -> Option<u64> {
+        let (state, since, _) = self.threads.get(&thread)?;
+        (*state == State::Running).then_some(*since)
+    }
+
     /// Tells what `record` ends.
     pub fn record(&mut self, record: &Record, stays: &mut Vec<Stay>) {
         let Record { time_ns: now, thread, processor, what, .. } = *record;

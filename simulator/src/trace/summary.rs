@@ -88,7 +88,7 @@ pub fn summarise<R: Read + Seek>(trace: &mut Reader<R>, read: &mut dyn FnMut()) 
 }
 
 /// Names that are counted apart; threads of others are one group.
-const MOST_NAMES: usize = 100_000;
+const MOST_NAMES: usize = 10_000;
 
 impl Summary {
     fn decided<R: Read + Seek>(
