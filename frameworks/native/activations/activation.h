@@ -239,6 +239,8 @@ void interrupt_no_more(struct lwp *self);
 void interrupt_given(struct lwp *self);
 /* The activation has come back from the kernel. Returns when it has a processor. */
 void interrupt_hand_in(struct lwp *self, ucontext_t *context);
+/* The activation, which is about to wait, stands in the context, for whoever is told of it. By who waits. */
+void interrupt_set_context(struct lwp *self, ucontext_t *context);
 /* Sets the list of `lwp`s aside, the newest first. */
 void interrupt_push(struct lwp *_Atomic *list, struct lwp *lwp);
 
@@ -295,6 +297,9 @@ void alarms_again(struct sa_processor *processor);
  * -------------------------------------------------------------- */
 
 int keeper_start(void);
+/* It looks at once, or once more if it is looking. */
 void keeper_wake(void);
+/* It looks, if it would not by itself: by whoever it may call itself. */
+void keeper_rouse(void);
 
 #endif

@@ -133,7 +133,7 @@ static void park(struct lwp *self, struct lwp *called) {
     interrupt_given(self);
 }
 
-static void set_context(struct lwp *self, ucontext_t *context) {
+void interrupt_set_context(struct lwp *self, ucontext_t *context) {
     enum { ROOM = 2048 }; /* for the caller's frame, and for what waits in lwp_park */
     self->below = (char *)__builtin_frame_address(0) - ROOM;
     self->sa.sa_context = context;
@@ -141,7 +141,7 @@ static void set_context(struct lwp *self, ucontext_t *context) {
 }
 
 void interrupt_hand_in(struct lwp *self, ucontext_t *context) {
-    set_context(self, context);
+    interrupt_set_context(self, context);
     struct sa_processor *processor = &sa_processors[self->sa.sa_cpu];
     uint32_t word = atomic_load(&self->word);
     lwp_change(self, word, LWP_PARKED);
@@ -158,7 +158,7 @@ static bool stop(struct lwp *self, ucontext_t *context, enum call call) {
         keeper_wake();
         return false;
     }
-    set_context(self, context);
+    interrupt_set_context(self, context);
     for (;;) {
         uint32_t word = atomic_load(&self->word);
         if ((word & LWP_STATE) == LWP_RUNNING && lwp_change(self, word, LWP_PARKED))

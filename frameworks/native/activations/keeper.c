@@ -248,6 +248,11 @@ static void *keeper(void *unused) {
     return NULL;
 }
 
+void keeper_rouse(void) {
+    if (UNLIKELY(atomic_load(&activations.keeper_sleeps)))
+        keeper_wake();
+}
+
 void keeper_wake(void) {
     atomic_store(&activations.keeper_sleeps, false);
     atomic_fetch_add(&activations.keeper, 1);

@@ -119,8 +119,7 @@ int sa_enable(void) {
     /* The caller is the first thread of the library: its upcall is made by a spare, and whoever resumes it is heard
      * here. */
     struct lwp *spare = lwp_take(first);
-    self->sa.sa_context = &self->place;
-    self->place.uc_link = (ucontext_t *)self;
+    interrupt_set_context(self, &self->place);
     atomic_store(&self->word, LWP_PARKED);
     lwp_call(spare, first, CALL_NEWPROC, self, 0);
     lwp_park(self, spare);

@@ -155,7 +155,7 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
         return LOOK_SECTION;
     struct lwp *spare = lwp_take(processor);
     if (UNLIKELY(!spare)) {
-        keeper_wake();
+        keeper_rouse();
         return LOOK_NO_SPARE;
     }
     if (UNLIKELY(!lwp_change(lwp, word, LWP_LOST))) {
@@ -171,8 +171,7 @@ void watch_unpark(struct sa_processor *processor) {
         atomic_store(&processor->parked, 0);
         futex_wake(&processor->parked, 1);
     }
-    if (UNLIKELY(atomic_load(&activations.keeper_sleeps)))
-        keeper_wake();
+    keeper_rouse();
 }
 
 static void park(struct sa_processor *processor) {
@@ -213,7 +212,7 @@ void watch_call_again(struct sa_processor *processor) {
     if (spare)
         lwp_call(spare, processor, CALL_BLOCKED, lwp, word);
     else
-        keeper_wake();
+        keeper_rouse();
 }
 
 void *watch_standby(void *argument) {

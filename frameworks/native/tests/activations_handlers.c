@@ -35,10 +35,19 @@ static void begin_handler(void *context) {
     sa_resume(context);
 }
 
+/* The upcall is answered here; its stack is given back with the next one there. */
+static void book(int type, int cpu) {
+    char here;
+    small.upcalls[type]++;
+    small.given--;
+    small.idle[cpu] = 0;
+    if (small.left[cpu])
+        small_give_stack(small.left[cpu]);
+    small.left[cpu] = (void *)((uintptr_t)&here / SMALL_STACK * SMALL_STACK);
+}
+
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
     int cpu = sas[0]->sa_cpu;
-    char here;
-    void *stack = (void *)((uintptr_t)&here / SMALL_STACK * SMALL_STACK);
     if (type != calls_it || events != 1 || !sas[1]->sa_context)
         small_upcall(type, sas, events, interrupted, argument);
     small_lock_held();
@@ -48,18 +57,13 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
         atomic_flag_clear_explicit(&small.lock, memory_order_release);
         small_upcall(type, sas, events, interrupted, argument);
     }
-    small.upcalls[type]++;
-    small.given--;
-    small.idle[cpu] = 0;
     if (type == SA_UPCALL_UNBLOCKED) {
         if (interrupted)
             small_stopped(sas[2], true);
         small.current[cpu] = *thread;
         *thread = NULL;
     }
-    if (small.left[cpu])
-        small_give_stack(small.left[cpu]);
-    small.left[cpu] = stack; /* given back with the next upcall here */
+    book(type, cpu);
     atomic_flag_clear_explicit(&small.lock, memory_order_release);
     sa_call(sas[1]->sa_context, begin_handler, sas[1]->sa_context);
 }
@@ -478,8 +482,41 @@ static void a_child_goes_on(void) {
     }
 }
 
+/* ---- The first activation, which waits in sa_enable -------------------------------------------------------------- */
+
+static char *above; /* a frame of the caller of sa_enable */
+
+static void note_where(ucontext_t *context) {
+    char here;
+    (void)context;
+    require(&here < above && (size_t)(above - &here) < SMALL_STACK);
+}
+
+static void first_upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
+    if (type != SA_UPCALL_NEWPROC || events != 1)
+        small_upcall(type, sas, events, interrupted, argument);
+    small_lock_held();
+    small.current[sas[1]->sa_cpu] = &small.main;
+    book(type, sas[0]->sa_cpu);
+    atomic_flag_clear_explicit(&small.lock, memory_order_release);
+    sa_call(sas[1]->sa_context, begin_handler, sas[1]->sa_context);
+}
+
+static void on_the_stack_of_who_enables(void) {
+    char here;
+    alarm(60);
+    above = &here;
+    handler = note_where;
+    require(small_start_with(first_upcall, 1) == 0);
+    require(handled == 1);
+    small_create(&threads[0], exit_if_child, NULL);
+    done = true;
+    small_join(&threads[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        child_test(on_the_stack_of_who_enables),
         child_test(on_the_stack_of_what_was_interrupted),
         child_test(one_within_the_other),
         child_test(a_handler_blocks),

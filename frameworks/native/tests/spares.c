@@ -66,6 +66,12 @@ static void await_sleep(struct lwp *lwp) {
     }
 }
 
+static int64_t computed(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
 static int ends[2];
 static _Atomic bool waits;
 
@@ -73,6 +79,9 @@ static void *interrupt_often(void *unused) {
     while (!waits)
         rest(MILLISECOND);
     await_sleep(&sa_lwps[0]);
+    int64_t before = computed();
+    rest(200 * MILLISECOND);
+    require(computed() - before < 120 * MILLISECOND); /* nobody looks for a spare without pause */
     for (int i = 0; i < 20; i++) {
         require(sa_interrupt(0) == 0);
         rest(MILLISECOND);

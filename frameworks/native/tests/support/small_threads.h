@@ -283,17 +283,19 @@ static void small_upcall(int type, struct sa_t *sas[], int events, int interrupt
 }
 
 /* The caller becomes the first thread. */
-static inline int small_start(int processors) {
+static inline int small_start_with(sa_upcall_t upcall, int processors) {
     char *all = small_map(SMALL_STACKS);
     stack_t stacks[SMALL_STACKS];
     for (int i = 0; i < SMALL_STACKS; i++)
         stacks[i] = (stack_t){.ss_sp = all + (size_t)i * SMALL_STACK, .ss_size = SMALL_STACK};
     small.given = SMALL_STACKS;
-    if (sa_register(small_upcall, NULL, 0, -1) != 0 || sa_stacks(SMALL_STACKS, stacks) != SMALL_STACKS)
+    if (sa_register(upcall, NULL, 0, -1) != 0 || sa_stacks(SMALL_STACKS, stacks) != SMALL_STACKS)
         return -1;
     if (sa_enable() != 0)
         return -1;
     return processors > 1 ? (sa_setconcurrency(processors) > 0 ? 0 : -1) : 0;
 }
+
+static inline int small_start(int processors) { return small_start_with(small_upcall, processors); }
 
 #endif
