@@ -189,6 +189,12 @@ pub struct Sim {
     /// Draw who ran when, how the processors were shared, and how long it took
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+    /// Show who ran when from this time on, such as 1.5ms; how it was shared, and how long it took, is of all
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub from: Option<u64>,
+    /// Show that before this time only
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub to: Option<u64>,
     /// Print a line for each thing that happens, with the line of the policy that decided it
     #[arg(long)]
     pub log: bool,

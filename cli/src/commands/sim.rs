@@ -35,6 +35,7 @@ const USUAL: &str = "scenario usual {
 ";
 
 pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
+    let keep = part(arguments)?;
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let mut policies = Policies::default();
     let alone = arguments.file.extension().is_some_and(|ending| ending == "sched" || ending == "hierarchy");
@@ -82,8 +83,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
         // A log is written meanwhile.
         let bar = (!arguments.log).then(|| console.spinner(format!("simulating {}", case.scenario.name)));
-        let outcome =
-            sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, Keep::Beginning, sink);
+        let outcome = sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, keep, sink);
         bar.iter().for_each(ProgressBar::finish_and_clear);
         let outcome = outcome.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
         if let (Some(recorder), Some(file)) = (recorder, &arguments.trace) {
@@ -91,12 +91,39 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         }
         log.finish().map_err(|error| Failure::of_output(&error))?;
         console.result(&shown(case, &outcome))?;
+        if let Keep::Between(from, _) = keep
+            && from >= outcome.end
+        {
+            return Err(over(&case.scenario.name, from, outcome.end));
+        }
         if let Some(file) = &arguments.plot {
             plot(console, case, &outcome, file)?;
         }
         failed += usize::from(!outcome.is_as_expected());
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// What is shown of who ran when.
+fn part(arguments: &Sim) -> Result<Keep, Failure> {
+    let instant = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+    let (from, to) = match (arguments.from.map(instant), arguments.to.map(instant)) {
+        (None, None) => return Ok(Keep::Beginning),
+        (from, to) => (from.unwrap_or(0), to.unwrap_or(i64::MAX)),
+    };
+    if from < to {
+        return Ok(Keep::Between(from, to));
+    }
+    let title = format!("nothing is from {} on and before {}", duration(from), duration(to));
+    let help = "--to is when the part ends, since the beginning of the simulation";
+    Err(Failure::of("--to", Diagnostic::error("E0518", title, At::default(), "").help(help)))
+}
+
+/// Nothing is left to be shown.
+fn over(name: &str, from: i64, end: i64) -> Failure {
+    let title = format!("nothing of `{name}` is from {} on", duration(from));
+    let help = format!("it ends at {}", duration(end));
+    Failure::of("--from", Diagnostic::error("E0518", title, At::default(), "").help(help))
 }
 
 /// The scenario in a file of rt-app's.

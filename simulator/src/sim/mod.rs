@@ -76,6 +76,8 @@ pub enum Keep {
     Beginning,
     /// What is around the first thing that is not as expected; its end, if all is.
     AroundDivergence,
+    /// What is between two instants, in nanoseconds: from the first on, before the second; the beginning of that.
+    Between(i64, i64),
 }
 
 /// What decides.
@@ -136,8 +138,10 @@ fn run<R: policy::Runner>(
     let has_nodes = deciding.policies().iter().any(|policy| policy.has_nodes());
     let dispatcher = Dispatcher::new(plan, events, has_nodes, scenario.processors as usize, sink);
     let mut world = World::new(scenario, dispatcher, framework);
-    if keep == Keep::AroundDivergence {
-        world.measures.timeline.keep_last();
+    match keep {
+        Keep::Beginning => {}
+        Keep::AroundDivergence => world.measures.timeline.keep_last(),
+        Keep::Between(from, to) => world.measures.timeline.keep_part(from, to),
     }
     let ending = world.run();
     Outcome {

@@ -61,6 +61,10 @@ pub struct Timeline {
     came_of: BTreeMap<usize, u64>,
     end: i64,
     keep: Keep,
+    /// From when on, and until when changes are kept.
+    part: (i64, i64),
+    /// In what threads are at the beginning of that, until the first change in it.
+    before: BTreeMap<u64, State>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +91,14 @@ impl Timeline {
             came_of: BTreeMap::new(),
             end: 0,
             keep: Keep::First,
+            part: (0, i64::MAX),
+            before: BTreeMap::new(),
         }
+    }
+
+    /// Keeps what happens in a part, and in what threads are when it begins.
+    pub(super) fn keep_part(&mut self, from: i64, to: i64) {
+        self.part = (from, to);
     }
 
     /// Keeps what happened last, until something is found.
@@ -128,6 +139,19 @@ impl Timeline {
         if state == State::Ended {
             self.numbers[index] = None;
         }
+        if now < self.part.0 {
+            if state == State::Ended {
+                self.before.remove(&number);
+                self.kinds.remove(&number);
+            } else {
+                self.before.insert(number, state);
+            }
+            return;
+        }
+        self.begins();
+        if now >= self.part.1 {
+            return;
+        }
         match &mut self.keep {
             Keep::First if self.changes.len() >= MOST => return,
             Keep::Until(0) => return,
@@ -143,6 +167,13 @@ impl Timeline {
         self.changes.push_back(Change { time: now, thread: number, state });
     }
 
+    /// The part that is kept.
+    fn begins(&mut self) {
+        let (time, _) = self.part;
+        let changes = std::mem::take(&mut self.before).into_iter();
+        self.changes.extend(changes.map(|(thread, state)| Change { time, thread, state }));
+    }
+
     /// It runs there, on its own turn or that of another thread.
     pub(super) fn runs(&mut self, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
         let donor = self.numbers.get(turn.0 as usize - 1).copied().flatten().filter(|_| turn != thread);
@@ -152,20 +183,24 @@ impl Timeline {
     /// A job of the thread was due at that time.
     pub(super) fn due(&mut self, thread: ThreadId, time: i64, missed: bool) {
         let Some(Some((number, _))) = self.numbers.get(thread.0 as usize - 1).copied() else { return };
-        if self.dues.len() < MOST && self.keep == Keep::First {
+        let (from, to) = self.part;
+        if self.dues.len() < MOST && self.keep == Keep::First && (from..to).contains(&time) {
             self.dues.push(Due { time, thread: number, missed });
         }
     }
 
     pub(super) fn ends(&mut self, now: i64) {
         self.end = now;
+        if now >= self.part.0 {
+            self.begins();
+        }
     }
 
     /// The changes, and until when they are all.
     pub fn changes(&self) -> (impl Iterator<Item = &Change>, i64) {
         let last = if self.changes.len() < MOST { None } else { self.changes.back().map(|last| last.time) };
         let due = if self.dues.len() < MOST { None } else { self.dues.last().map(|last| last.time) };
-        let until = last.into_iter().chain(due).fold(self.end, i64::min);
+        let until = last.into_iter().chain(due).fold(self.end.min(self.part.1), i64::min);
         (self.changes.iter(), until)
     }
 
@@ -179,11 +214,12 @@ impl Timeline {
         self.kinds.get(&thread).copied()
     }
 
-    /// A picture in characters: `█` runs, `░` is ready, `·` waits. `around` stands in the middle, or it begins at the beginning.
+    /// A picture in characters: `█` runs, `░` is ready, `·` waits. `around` stands in the middle, or it begins where what is kept does.
     pub fn picture(&self, names: &[(String, bool)], around: Option<i64>) -> String {
         let (Some(first), Some(last)) = (self.changes.front(), self.changes.back()) else { return String::new() };
         let full = self.changes.len() >= MOST;
-        let (begin, end) = (if full { first.time } else { 0 }, if full { last.time } else { self.end.max(last.time) });
+        let begin = if full { first.time } else { self.part.0 };
+        let end = if full { last.time } else { self.end.max(last.time).min(self.part.1) };
         let (from, to) = self.window(begin, end, around);
         let width = (to - from).max(1);
         let column = |time: i64| {
@@ -259,6 +295,7 @@ impl Timeline {
         const SEEN: usize = 90;
         let place = self.changes.iter().position(|change| change.time >= middle).unwrap_or(self.changes.len());
         let (low, high) = match around {
+            None if self.part.1 < i64::MAX => (0, usize::MAX),
             None => (0, SEEN * 2),
             Some(_) => (place.saturating_sub(SEEN), place + SEEN / 2),
         };

@@ -489,8 +489,8 @@ fn what_threads_did_is_a_scenario_that_can_be_read() {
     let expected = "scenario recorded {
   duration 76ns;
   processors 301;
-  thread thread_9_lives___a__1 { run 15ns; block lock 20ns; run 1ns; yield; }
-  thread thread__2 at 55ns { run 10ns; sleep 4ns; }
+  thread thread_9_lives___a_ { run 15ns; block lock 20ns; run 1ns; yield; }
+  thread thread_2 at 55ns { run 10ns; sleep 4ns; }
 }
 ";
     assert_eq!(found.scenario.split_once('\n').unwrap().1, expected);

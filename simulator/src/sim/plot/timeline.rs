@@ -48,10 +48,12 @@ pub(super) fn draw(sheet: &mut Sheet, top: f64, scenario: &Scenario, outcome: &O
     let widest = labels.iter().map(|(label, _)| width(label, SIZE)).fold(0.0, f64::max);
     let left = MARGIN + widest.ceil() + 8.0;
     let times = Times { from: rows.from, to: rows.until, decades: false, left, right: WIDTH - 40.0 };
-    let caption = if rows.until < outcome.end {
-        format!("who ran when: until {} of {}", duration(rows.until), duration(outcome.end))
-    } else {
-        "who ran when".to_owned()
+    let caption = match (rows.from, rows.until) {
+        (0, until) if until >= outcome.end => "who ran when".to_owned(),
+        (0, until) => format!("who ran when: until {} of {}", duration(until), duration(outcome.end)),
+        (from, until) => {
+            format!("who ran when: from {} to {} of {}", duration(from), duration(until), duration(outcome.end))
+        }
     };
     sheet.text(MARGIN, top + 12.0, 13.0, Anchor::Start, &fitting(&caption, 13.0, WIDTH - 2.0 * MARGIN));
     let first = top + 22.0;

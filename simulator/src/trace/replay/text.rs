@@ -75,7 +75,9 @@ fn one_line(text: &str) -> String {
 fn identifier(name: &str, number: usize, names: &mut HashSet<String>) -> String {
     let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let mut like: String = name.chars().take(40).map(letter).collect();
-    if like.is_empty() || like.starts_with(|first: char| !first.is_ascii_alphabetic()) {
+    if like.is_empty() {
+        like = format!("thread_{number}");
+    } else if like.starts_with(|first: char| !first.is_ascii_alphabetic()) {
         like.insert_str(0, "thread_");
     }
     if can_be_read(&format!("thread {like} {{ }}")) && names.insert(like.clone()) {
