@@ -7,6 +7,7 @@ mod large;
 mod missed;
 mod peers;
 mod processors;
+mod recordings;
 mod simulator;
 mod switch;
 mod web;
@@ -56,6 +57,8 @@ enum Question {
     Check,
     /// How fast a policy is simulated
     Simulator,
+    /// How much memory it takes to read a long recording
+    Recordings,
     /// What a policy costs on FreeRTOS
     Freertos,
 }
@@ -108,6 +111,10 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             Question::Simulator => {
                 let (repeats, goals) = simulator::measure(place)?;
                 ("simulator", "simulating fifo.sched, as a whole process, in seconds", repeats, goals)
+            }
+            Question::Recordings => {
+                let (repeats, goals) = recordings::measure(place)?;
+                ("recordings", "reading a recording of 1 GB, as a whole process", repeats, goals)
             }
         };
         if !options.dry {
