@@ -46,7 +46,7 @@ int preemption_start(preemption_interrupted *function, const void *runtime) {
     interrupted = function;
     if (sigaction(PREEMPTION_SIGNAL, NULL, &before) != 0)
         return errno;
-    return preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART | SA_NODEFER, 0);
+    return preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART, 0);
 }
 
 int preemption_attach(void) {
@@ -127,8 +127,12 @@ static void handle(int signal, siginfo_t *info, void *context) {
     int error = error_number();
     open_signals(context);
     enum preemption_where where = preemption_where(context);
-    if (where != PREEMPTION_ELSEWHERE)
+    if (where != PREEMPTION_ELSEWHERE) {
+        /* Another thread may run here before this returns. Elsewhere it stays blocked: many would nest, perhaps on a
+         * small stack. */
+        preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1));
         keep_rounding(context);
+    }
     bool again = interrupted(where);
     if (where != PREEMPTION_ELSEWHERE)
         preemption_settle(context);
