@@ -226,17 +226,26 @@ void sa_call(ucontext_t *context, void (*function)(void *), void *argument) {
     sa_on_stack(lwp->below, function, argument);
 }
 
-void sa_forget(ucontext_t *context) {
+/* Where one blocked, as its upcall tells: it stands in the kernel, and is not PARKED. */
+static bool is_blocked_place(const ucontext_t *context) {
+    size_t at = (size_t)((const char *)context - (const char *)sa_lwps);
+    return at < sizeof sa_lwps && at % sizeof *sa_lwps == offsetof(struct lwp, blocked);
+}
+
+int sa_forget(ucontext_t *context) {
     const struct timespec look = {0, 20000}; /* who waits for its word is the activation alone: one is waked there */
-    struct lwp *lwp = (struct lwp *)context->uc_link;
     if (!sa_here)
-        return; /* in a child of fork */
+        return 0; /* in a child of fork */
+    if (is_blocked_place(context))
+        return fail(EBUSY);
+    struct lwp *lwp = (struct lwp *)context->uc_link;
     sa_hold();
     lwp_change(lwp, atomic_load(&lwp->word), LWP_FORGOTTEN); /* PARKED: nobody else changes it */
     futex_wake(&lwp->word, 1);
     while (lwp_state(lwp) == LWP_FORGOTTEN)
         system_call(SYS_nanosleep, (long)&look, 0, 0, 0, 0);
     sa_release();
+    return 0;
 }
 
 static void idle(void *unused) {

@@ -131,8 +131,9 @@ __attribute__((noreturn)) void sa_resume(ucontext_t *context);
  * not used any more; its hold goes on, until the function calls sa_release. */
 __attribute__((noreturn)) void sa_call(ucontext_t *context, void (*function)(void *), void *argument);
 
-/* The context will not go on. When this returns, nothing uses its stack any more. */
-void sa_forget(ucontext_t *context);
+/* The context will not go on. When this returns 0, nothing uses its stack any more. EBUSY: it is that of a BLOCKED
+ * activation, whose stack the kernel may use: nothing has changed, and what UNBLOCKED tells of can be forgotten. */
+int sa_forget(ucontext_t *context);
 
 /* As sa_preempt, for whatever a processor runs, or goes on with when it is in the library: how a library has another of
  * its processors look at what it is to run. ESRCH: there is no such processor. */

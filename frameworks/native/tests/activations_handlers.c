@@ -414,6 +414,34 @@ static void what_came_back_is_forgotten(void) {
     require(read(ends[0], &c, 1) == -1); /* it has been read by them all */
 }
 
+/* What is in the kernel cannot be: it is refused, and the thread comes back as ever. */
+static _Atomic int refused;
+
+static void forget_what_blocked(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
+    if (type == SA_UPCALL_BLOCKED) {
+        errno = 0;
+        require(sa_forget(sas[1]->sa_context) == -1 && errno == EBUSY);
+        refused++;
+    }
+    small_upcall(type, sas, events, interrupted, argument);
+}
+
+static void what_is_blocked_is_not_forgotten(int processors) {
+    begin(processors, NULL);
+    require(sa_register(forget_what_blocked, NULL, SA_FLAG_FIXED, -1) == 0);
+    for (int i = 0; i < 50; i++) {
+        returned = false;
+        small_create(&threads[0], read_one, NULL);
+        for (int before = refused; refused == before;)
+            small_yield();
+        require(!returned && write(ends[1], "x", 1) == 1);
+        small_join(&threads[0]);
+        require(returned);
+    }
+}
+static void what_is_blocked_is_refused(void) { what_is_blocked_is_not_forgotten(1); }
+static void on_two_as_well(void) { what_is_blocked_is_not_forgotten(2); }
+
 /* By another thread than its own, on another processor. */
 static ucontext_t *_Atomic left_behind;
 
@@ -528,6 +556,8 @@ int main(void) {
         child_test(its_stack_is_not_used_any_more),
         child_test(nor_on_two),
         child_test(what_came_back_is_forgotten),
+        child_test(what_is_blocked_is_refused),
+        child_test(on_two_as_well),
         child_test(another_thread_forgets_it),
         child_test(a_child_goes_on),
     };
