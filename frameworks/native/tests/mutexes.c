@@ -478,6 +478,48 @@ static void ceilings_of_a_policy_that_is_replaced(void) {
     unlock_and_find(&other, "ab", "ab");
 }
 
+/* As of INHERIT: whoever waits for it lends, and its owner does not come after all others. */
+static catapults_mutex_t lent;
+
+static void *lock_and_come_later(void *argument) {
+    require(catapults_mutex_lock(&lent) == 0);
+    catapults_yield();
+    strcat(order, "o");
+    require(catapults_mutex_unlock(&lent) == 0);
+    return argument;
+}
+
+static void *lock_at_once(void *argument) {
+    require(catapults_mutex_trylock(&lent) == EBUSY && catapults_mutex_lock(&lent) == 0);
+    require(catapults_mutex_unlock(&lent) == 0);
+    return argument;
+}
+
+static void *end_with_lent(void *argument) {
+    require(catapults_mutex_lock(&lent) == 0);
+    return argument;
+}
+
+static void *come_between(void *argument) {
+    strcat(order, "x");
+    return argument;
+}
+
+static void without_a_ceiling_who_waits_lends(void) {
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
+    struct catapults_mutex_attributes attributes = {.protocol = CATAPULTS_PROTOCOL_PROTECT, .ceiling = 5};
+    require(catapults_mutex_init(&lent, &attributes) == 0);
+    replace(NULL);
+    catapults_t threads[] = {spawn(lock_and_come_later, NULL), spawn(lock_at_once, NULL), spawn(come_between, NULL)};
+    for (int i = 0; i < 3; i++)
+        require(join(threads[i]) == 0);
+    require(strcmp(order, "ox") == 0);
+
+    catapults_t owner = spawn(end_with_lent, NULL); /* who has ended is lent nothing */
+    catapults_yield();
+    require(catapults_mutex_lock_until(&lent, after(1)) == ETIMEDOUT && join(owner) == 0);
+}
+
 /* As of a scheduler that imports it not, which a thread goes to with a mutex and comes back from with two. */
 static void ceilings_of_another_scheduler(void) {
     require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
@@ -517,6 +559,7 @@ int main(void) {
         child_test(the_greatest_ceiling_counts),
         child_test(who_sets_a_ceiling_is_told_that_an_owner_died),
         child_test(ceilings_of_a_policy_that_is_replaced),
+        child_test(without_a_ceiling_who_waits_lends),
         child_test(ceilings_of_another_scheduler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

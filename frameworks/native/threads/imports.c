@@ -221,8 +221,8 @@ static void link_one(struct catapults_handle *thread, const struct linked *one) 
     *(void **)(t + one->import->pointer) = variable;
 }
 
-bool imports_has_ceiling(void) {
-    const struct catapults_scheduler *scheduler = catapults_scheduler_self();
+bool imports_has_ceiling(const struct catapults_handle *thread) {
+    const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     return in_force(scheduler) && scheduler->ceiling;
 }
 

@@ -29,6 +29,7 @@ static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t
 static __attribute__((noinline)) int wait_on(struct catapults_handle *self);
 static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses,
                       bool for_itself, bool expired);
+static bool is_lent_to(const catapults_mutex_t *mutex);
 static bool is_mine(const catapults_mutex_t *mutex, const struct catapults_handle *self, bool for_itself);
 static int take(catapults_mutex_t *mutex, struct catapults_handle *self);
 static __attribute__((noinline)) int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
@@ -50,8 +51,13 @@ int catapults_mutex_init(catapults_mutex_t *mutex, const struct catapults_mutex_
     if ((unsigned)attributes->type > CATAPULTS_MUTEX_RECURSIVE ||
         (unsigned)attributes->protocol > CATAPULTS_PROTOCOL_PROTECT)
         return EINVAL;
-    if (attributes->protocol == CATAPULTS_PROTOCOL_PROTECT && !imports_has_ceiling())
-        return ENOTSUP;
+    if (attributes->protocol == CATAPULTS_PROTOCOL_PROTECT) {
+        dispatcher_enter(); /* another processor may give the caller another instance */
+        bool known = imports_has_ceiling(handle_self());
+        dispatcher_leave();
+        if (!known)
+            return ENOTSUP;
+    }
     *mutex = (catapults_mutex_t){.type = (uint8_t)attributes->type,
                                  .protocol = (uint8_t)attributes->protocol,
                                  .robust = attributes->robust,
@@ -239,8 +245,7 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
             report_cycle(mutex_owner(mutex));
             reported = true;
         }
-        bool lends =
-            mutex->protocol == CATAPULTS_PROTOCOL_INHERIT && cycle == CYCLE_NONE && mutex_owner(mutex) != &mutex_nobody;
+        bool lends = cycle == CYCLE_NONE && is_lent_to(mutex);
         expired = waiters_sleep_for(self, &mutex->state, lends, BLOCK_LOCK, instant) != 0;
         self->passed_over = true;
     }
@@ -252,6 +257,22 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
         return take(mutex, self);
     set_owner(mutex, mutex_owner(mutex));
     return mutex->health == LOST ? ENOTRECOVERABLE : expired ? ETIMEDOUT : EDEADLK;
+}
+
+/* Its owner, by who waits for it. A ceiling does that for everybody, but where the owner's policy knows of none. */
+static bool is_lent_to(const catapults_mutex_t *mutex) {
+    const struct catapults_handle *owner = mutex_owner(mutex);
+    if (owner == &mutex_nobody)
+        return false;
+    switch ((enum catapults_mutex_protocol)mutex->protocol) {
+    case CATAPULTS_PROTOCOL_INHERIT:
+        return true;
+    case CATAPULTS_PROTOCOL_NONE:
+        return false;
+    case CATAPULTS_PROTOCOL_PROTECT:
+        return owner->dispatched.state != THREAD_ENDED && !imports_has_ceiling(owner);
+    }
+    __builtin_unreachable();
 }
 
 /* Or it may be taken. */

@@ -53,9 +53,9 @@ void *policy_instance(const struct catapults_policy *policy);
 /* Links all per-thread imports that were registered with the thread's object. */
 void imports_link(struct catapults_handle *thread);
 
-/* The per-thread import `ceiling`, which the runtime itself keeps: whether the policy of the caller has it; linking it
+/* The per-thread import `ceiling`, which the runtime itself keeps: whether the thread's policy has it; linking it
  * with that of the mutexes that the thread has, or with its default. */
-bool imports_has_ceiling(void);
+bool imports_has_ceiling(const struct catapults_handle *thread);
 void imports_link_ceiling(struct catapults_handle *thread);
 
 /* Records who runs when, in a file. Returns 0 or an error number, having reported. */

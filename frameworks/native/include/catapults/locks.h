@@ -45,8 +45,8 @@ struct catapults_mutex_attributes {
     /* PROTECT: what a policy with `threadimports { int ceiling default …; }` finds there while a thread has the mutex
      * (of several: the greatest), and its default otherwise. It then decides as if the thread were that urgent. When
      * the ceiling falls by an unlock, the thread yields. To a thread whose policy has no such import, because it was
-     * replaced or had to go, or the thread is under another scheduler, the mutex is as one of NONE. Once there is a
-     * policy that has it, what the thread holds by then counts. */
+     * replaced or had to go, or the thread is under another scheduler, the mutex is as one of INHERIT: who comes to
+     * wait then lends it turns. Once there is a policy that has it, what the thread holds by then counts. */
     int64_t ceiling;
 };
 
