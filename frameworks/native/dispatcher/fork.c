@@ -37,7 +37,7 @@ const struct catapults_stop *dispatcher_restart(void) {
     while (next && !stop) {
         struct scheduler *scheduler = next;
         next = scheduler->next;
-        if (scheduler->leaving || !scheduler->parent) /* or an instance of the root's policy */
+        if (scheduler->removed || !scheduler->parent) /* or an instance of the root's policy */
             continue;
         dispatcher_clear(scheduler->instance, scheduler->policy->instance_size);
         void *instance = scheduler->instance == scheduler->builtin ? NULL : scheduler->instance;

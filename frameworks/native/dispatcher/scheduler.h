@@ -40,7 +40,8 @@ struct scheduler {
     struct scheduler *parent; /* NULL: the root */
     bool idle;                /* it dispatched nothing although something under it is RUNNABLE, and waits */
     bool served;              /* it was dispatched since starvation.c has looked */
-    bool leaving;             /* it ends when its parent dispatches it next */
+    bool removed;             /* nothing comes under it any more */
+    bool leaving;             /* nothing is under it, either: it ends when its parent dispatches it next */
     bool lent_only;           /* it never dispatches: threads under it run on turns of others only */
     uint32_t coming;          /* threads that go over to it as soon as they have turns of their own */
 

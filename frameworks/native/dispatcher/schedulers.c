@@ -8,6 +8,7 @@
 #include "dispatcher/trace.h"
 
 static void unlink_scheduler(const struct scheduler *scheduler);
+static void begin_to_leave(struct scheduler *scheduler, const struct dispatcher_thread *runs);
 
 unsigned long dispatcher_scheduler_size(const struct scheduler *parent) {
     return offsetof(struct scheduler, record) + dispatcher_thread_size(parent->policy);
@@ -80,29 +81,47 @@ static void unlink_scheduler(const struct scheduler *scheduler) {
         dispatcher.last = previous;
 }
 
-static bool has_members(const struct scheduler *scheduler) {
-    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
-        if (thread->scheduler == scheduler)
-            return true;
+static bool has_children(const struct scheduler *scheduler) {
     for (const struct scheduler *child = scheduler->next; child; child = child->next)
         if (child->parent == scheduler)
             return true;
     return false;
 }
 
+/* But for schedulers that were removed before it. */
+static bool has_members(const struct scheduler *scheduler) {
+    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        if (thread->scheduler == scheduler)
+            return true;
+    for (const struct scheduler *child = scheduler->next; child; child = child->next)
+        if (child->parent == scheduler && !child->removed)
+            return true;
+    return false;
+}
+
 int dispatcher_remove(struct scheduler *scheduler) {
-    if (!scheduler->parent || scheduler->leaving)
+    if (!scheduler->parent || scheduler->removed)
         return EINVAL;
     if (has_members(scheduler) || scheduler->coming > 0)
         return EBUSY;
-    const struct dispatcher_thread *runs = dispatcher_running();
+    scheduler->removed = true;
+    if (!has_children(scheduler))
+        begin_to_leave(scheduler, dispatcher_running());
+    return 0;
+}
+
+void dispatcher_left(struct scheduler *parent) {
+    if (UNLIKELY(parent->removed) && !parent->leaving && !has_children(parent))
+        begin_to_leave(parent, NULL);
+}
+
+static void begin_to_leave(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
     scheduler->leaving = true;
     scheduler->idle = false;
     for (struct dispatcher_thread *record = &scheduler->record; record; record = record->newer)
         if (record->state != SCHEDULER_RUNNABLE)
             dispatcher_raise_at_parent(record, SCHEDULER_RUNNABLE, runs);
     dispatcher_gained(scheduler->parent, runs);
-    return 0;
 }
 
 /* Every one of its records has to be dispatched. */

@@ -146,6 +146,8 @@ void dispatcher_await(void);
 
 /* A record of a scheduler that is leaving was dispatched: that was the last of it. */
 void dispatcher_end(struct dispatcher_thread *record);
+/* After that: its parent leaves, too, if it was removed and that was the last that was under it. */
+void dispatcher_left(struct scheduler *parent);
 
 /* The parent of the scheduler is told of one more of its records, which is READY then. Returns what it is refused with,
  * and then there is no such record; or NULL. */

@@ -100,14 +100,17 @@ struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct
 static struct scheduler *give_back(struct dispatcher_thread *record) {
     for (;;) {
         struct scheduler *parent = record->scheduler;
-        if (scheduler_of(record)->leaving)
+        bool leaves = scheduler_of(record)->leaving;
+        if (leaves)
             dispatcher_end(record);
         else
             dispatcher_raise_at_parent(record, THREAD_BLOCKED, NULL);
-        if (UNLIKELY(dispatcher.several)) {
+        if (UNLIKELY(dispatcher.several))
             give_up_in_frame(record);
+        if (leaves)
+            dispatcher_left(parent);
+        if (UNLIKELY(dispatcher.several))
             return &dispatcher.root;
-        }
         if (!parent->parent || parent->runnable > 0)
             return parent;
         record = &parent->record;

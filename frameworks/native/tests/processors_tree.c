@@ -2,9 +2,11 @@
  * Trees of schedulers on several processors: what is under one scheduler runs on all of them, whoever is above decides,
  * and what goes wrong stays where it is.
  */
+#include <errno.h>
 #include <stdatomic.h>
 
 #include "catapults.h"
+#include "dispatcher/dispatcher.h"
 #include "support/child.h"
 
 enum { MS = 1000000 };
@@ -214,6 +216,43 @@ static void *come_and_go(void *name) {
         require(catapults_scheduler_find(name) == NULL);
     }
     return NULL;
+}
+
+/* One in the other, at once: removed in order they are gone in order. */
+static void *come_and_go_together(void *name) {
+    char inner[] = {*(char *)name, '2', 0}, innermost[] = {*(char *)name, '3', 0};
+    for (int i = 0; i < 60; i++) {
+        catapults_scheduler_t outer = add(name, NULL, i % 2 ? POLICIES "/eager.so" : NULL);
+        catapults_scheduler_t middle = add(inner, outer, i % 3 ? POLICIES "/eager.so" : NULL);
+        catapults_scheduler_t mine = add(innermost, middle, NULL);
+        catapults_t threads[] = {spawn(mine, turn, NULL), spawn(middle, turn, NULL), spawn(mine, turn, NULL)};
+        require(catapults_scheduler_remove(outer) == EBUSY);
+        join_all(threads, 3);
+        require(catapults_scheduler_remove(outer) == EBUSY);
+        require(catapults_scheduler_remove(mine) == 0 && catapults_scheduler_remove(middle) == 0);
+        require(catapults_scheduler_remove(outer) == 0);
+        require(catapults_scheduler_find(name) == NULL && catapults_scheduler_find(inner) == NULL);
+    }
+    return NULL;
+}
+
+static uint32_t schedulers(void) {
+    uint32_t count = 0;
+    dispatcher_enter();
+    for (const struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one))
+        count++;
+    dispatcher_leave();
+    return count;
+}
+
+static void whole_branches_come_and_go(void) {
+    begin(3, NULL);
+    catapults_t threads[] = {spawn(NULL, come_and_go_together, "x"), spawn(NULL, come_and_go_together, "y"),
+                             spawn(NULL, come_and_go_together, "z")};
+    join_all(threads, 3);
+    for (int i = 0; i < 100 && schedulers() > 1; i++)
+        catapults_sleep(MS);
+    require(schedulers() == 1); /* all have ended */
 }
 
 static void schedulers_come_and_go(void) {
@@ -441,6 +480,7 @@ int main(void) {
         child_test(turns_end_on_all),
         child_test(who_runs_elsewhere_can_be_suspended),
         child_test(schedulers_come_and_go),
+        child_test(whole_branches_come_and_go),
         child_test(threads_change_their_scheduler),
         child_test(policies_are_replaced),
         child_test(only_the_policy_that_fails_is_out),

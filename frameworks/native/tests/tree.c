@@ -411,6 +411,27 @@ static void a_scheduler_ends(void) {
     require(turns[2] == 1);
 }
 
+/* Who is removed after what was under it ends after that, by the same turn. */
+static void a_parent_ends_after_its_child(void) {
+    static const int parents[] = {0, 0, 1, 1};
+    grow(4, parents, 0);
+    require(dispatcher_remove(schedulers[2]) == 0);
+    require(dispatcher_remove(schedulers[1]) == EBUSY); /* the other child */
+    require(dispatcher_remove(schedulers[3]) == 0);
+    require(dispatcher_remove(schedulers[1]) == 0);
+    require(dispatcher_remove(schedulers[1]) == EINVAL);
+    require(dispatcher_take_removed() == NULL);
+    for (int i = 0; i < 3; i++)
+        dispatcher_yield();
+    require(dispatcher_take_removed() == schedulers[1]); /* the last to go */
+    require(dispatcher_take_removed() == schedulers[3] && dispatcher_take_removed() == schedulers[2]);
+    require(dispatcher_take_removed() == NULL && dispatcher_next_scheduler(dispatcher_root()) == NULL);
+    require(add(1, 0) == NULL);
+    spawn(1, count_turns, (void *)2);
+    dispatcher_yield();
+    require(turns[2] == 1);
+}
+
 /* ---- Any depth --------------------------------------------------------------------------------------------------- */
 
 static void eight_levels(void) {
@@ -531,6 +552,7 @@ int main(void) {
         child_test(asking_for_a_thread_asks_those_above),
         child_test(a_scheduler_is_refused),
         child_test(a_scheduler_ends),
+        child_test(a_parent_ends_after_its_child),
         child_test(eight_levels),
         child_test(only_the_policy_that_fails_is_out),
         child_test(the_root_fails),

@@ -37,7 +37,7 @@ catapults_scheduler_t catapults_scheduler_find(const char *name) {
 
 static struct catapults_scheduler *find(const char *name) {
     struct scheduler *scheduler = dispatcher_root();
-    while (scheduler && (scheduler->leaving || strcmp(scheduler_handle(scheduler)->name, name) != 0))
+    while (scheduler && (scheduler->removed || strcmp(scheduler_handle(scheduler)->name, name) != 0))
         scheduler = dispatcher_next_scheduler(scheduler);
     return scheduler_handle(scheduler);
 }
@@ -160,7 +160,7 @@ static void widen(struct catapults_scheduler *scheduler, int processors) {
 
 void schedulers_widen(void) {
     for (struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one))
-        if (one->parent && !one->leaving)
+        if (one->parent && !one->removed)
             widen(scheduler_handle(one), 1);
 }
 

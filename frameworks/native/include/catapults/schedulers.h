@@ -61,10 +61,10 @@ struct catapults_value;
 int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct catapults_value *values, size_t count);
 
 /*
- * Removes a scheduler that nothing is under; EBUSY: something is, or is about to be (catapults_scheduler_attach).
- * EINVAL: it is the root. It ends when its parent dispatches it next (all that it is there), which `exit` tells the
- * parent's policy; its name is free at once, but it is under its parent until then: who removes both asks again. May
- * run other threads.
+ * Removes a scheduler that nothing is under, but for schedulers that were removed before it; EBUSY: something is, or is
+ * about to be (catapults_scheduler_attach). EINVAL: it is the root. Its name is free at once. It ends when its parent
+ * dispatches it next (all that it is there), after those that were under it, which `exit` tells the parent's policy.
+ * May run other threads.
  */
 int catapults_scheduler_remove(catapults_scheduler_t scheduler);
 
