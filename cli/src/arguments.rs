@@ -294,6 +294,7 @@ pub struct CheckFrameworks {
 pub enum TraceCommand {
     Show(ShowTrace),
     Summary(Summary),
+    Plot(PlotTrace),
     Compare(Compare),
     Export(Export),
     ToScenario(ToScenario),
@@ -378,6 +379,25 @@ pub struct Summary {
     /// Print the histograms of how long threads were ready before they ran
     #[arg(long)]
     pub histograms: bool,
+}
+
+/// Draw who ran when, how the processors were shared, and how long threads were ready before they ran
+///
+/// As `catapults sim --plot` does. Of a long recording it shows who ran when at its beginning, unless --from and --to say which part;
+/// the rest is of all of it. Where events are missing, it says so.
+#[derive(Args)]
+pub struct PlotTrace {
+    #[command(flatten)]
+    pub recording: Recording,
+    /// Where the picture goes; otherwise beside the recording, with the ending .svg
+    #[arg(short, long, value_name = "FILE.svg")]
+    pub output: Option<PathBuf>,
+    /// Show who ran when from this time since the beginning of recording on, such as 1.5ms
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub from: Option<u64>,
+    /// Show that before this time only
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub to: Option<u64>,
 }
 
 /// Find the first decision that differs between two recordings, and its cause

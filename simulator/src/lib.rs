@@ -3,6 +3,7 @@
 
 pub mod event_types;
 pub mod explorer;
+pub mod picture;
 pub mod places;
 pub mod rtapp;
 pub mod script;

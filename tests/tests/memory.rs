@@ -93,6 +93,7 @@ fn a_trace_is_read_in_memory_that_its_length_does_not_change() {
         let out = |ending: &str| folder.join(format!("out.{ending}")).to_str().unwrap().to_owned();
         vec![
             command(&["trace", "summary", trace]),
+            command(&["trace", "plot", trace, "-o", &out("svg")]),
             command(&["trace", "show", trace, "--thread", "7"]),
             command(&["trace", "compare", trace, trace]),
             command(&["trace", "export", trace, "-o", &out("json")]),

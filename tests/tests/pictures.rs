@@ -11,6 +11,7 @@ use catapults_compiler::policy::Policy;
 use catapults_compiler::scenario::{self, Scenario};
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
+use catapults_simulator::picture::State;
 use catapults_simulator::sim::{self, Deciding, Keep, Nowhere, Outcome, RunBy};
 use catapults_tests::{native, root};
 use roxmltree::{Document, Node};
@@ -87,8 +88,12 @@ fn short_and_long_simulations() {
         thread b { repeat { run 1us; block io.read exponential(10ms); } }
         thread c * 3 { repeat { run 4ms; block io.read pareto(10ms, 1.2); } }";
     let drawn = Drawn::new("round_robin", &format!("duration 100s; {seconds}"));
-    let cut = drawn.texts().iter().any(|text| text.starts_with("who ran when: until ") && text.ends_with(" of 100s"));
-    assert!(cut, "{:?}", drawn.texts());
+    let cut = |text: &String| {
+        text.starts_with("who ran when: until ") && text.ends_with(" of 100s; --from and --to show another part")
+    };
+    assert!(drawn.texts().iter().any(cut), "{:?}", drawn.texts());
+    // How much of the whole that is, is marked where the whole is.
+    assert!(drawn.styles().contains("part"));
 }
 
 #[test]
@@ -163,7 +168,7 @@ impl Drawn {
             let outcome =
                 sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, Keep::Beginning, &mut Nowhere);
             let outcome = outcome.unwrap();
-            (sim::svg(&scenario, &outcome, &format!("drawn under {policy}")), outcome)
+            (sim::picture(&scenario, &outcome, &format!("drawn under {policy}")).draw().svg, outcome)
         };
         let (svg, outcome) = draw();
         assert_eq!(svg, draw().0, "the same seed draws another picture");
@@ -223,8 +228,8 @@ impl Drawn {
             if words[0] == "and" { words[1].parse::<u64>().ok() } else { None }
         });
         let processors = self.outcome.timeline.changes().0.filter_map(|change| match change.state {
-            sim::State::Running { processor, .. } => Some(processor as u64 + 1),
-            sim::State::Ready | sim::State::Blocked | sim::State::Ended => None,
+            State::Running { processor, .. } => Some(processor as u64 + 1),
+            State::Ready | State::Blocked | State::Ended => None,
         });
         let processors = processors.max().unwrap_or(1).max(u64::from(self.scenario.processors));
         let more = more.sum::<u64>() - processors.saturating_sub(8);

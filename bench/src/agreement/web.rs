@@ -247,7 +247,7 @@ fn read(file: File, seconds: u32) -> Result<Recording> {
     let mut trace = Reader::new(file)?;
     let mut threads = HashMap::<u32, Following>::new();
     let mut choosing = Vec::new();
-    let mut states = States::new(trace.lost() > 0);
+    let mut states = States::of(&trace);
     let mut stays = Vec::new();
     let mut dispatches = Vec::new();
     let mut batches = Batches::default();

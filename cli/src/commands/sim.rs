@@ -14,9 +14,10 @@ use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
+use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names};
 use catapults_simulator::rtapp;
 use catapults_simulator::sim::{
-    self, Ending, Keep, Kind, LONGEST_NAME, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration, short_names,
+    self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
 };
 use catapults_simulator::trace::Recorder;
 use indicatif::ProgressBar;
@@ -36,6 +37,7 @@ const USUAL: &str = "scenario usual {
 
 pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let keep = part(arguments)?;
+    arguments.plot.as_ref().map_or(Ok(()), |file| is_svg("--plot", file))?;
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let mut policies = Policies::default();
     let alone = arguments.file.extension().is_some_and(|ending| ending == "sched" || ending == "hierarchy");
@@ -87,7 +89,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         bar.iter().for_each(ProgressBar::finish_and_clear);
         let outcome = outcome.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
         if let (Some(recorder), Some(file)) = (recorder, &arguments.trace) {
-            recorder.finish().map_err(|error| unwritable_by("--trace", file, &error))?;
+            recorder.finish(outcome.end).map_err(|error| unwritable_by("--trace", file, &error))?;
         }
         log.finish().map_err(|error| Failure::of_output(&error))?;
         console.result(&shown(case, &outcome))?;
@@ -168,9 +170,26 @@ fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Res
 
 fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Result<(), Failure> {
     let title = format!("{} under {}", case.scenario.name, case.policy.name());
-    fs::write(file, sim::svg(&case.scenario, outcome, &title))
-        .map_err(|error| unwritable_by("--plot", file, &error))?;
-    console.result(&format!("drawn: {}\n", file.display()))
+    let drawn = sim::picture(&case.scenario, outcome, &title).draw();
+    fs::write(file, &drawn.svg).map_err(|error| unwritable_by("--plot", file, &error))?;
+    console.result(&format!("drawn: {}{}\n", file.display(), left_out(&drawn)))
+}
+
+/// Whether a picture is what the name says.
+pub fn is_svg(option: &str, file: &Path) -> Result<(), Failure> {
+    let plain = fs::metadata(file).map_or(true, |about| about.is_file());
+    if !plain || file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
+        return Ok(());
+    }
+    let title = format!("`{}` is to be a picture, and pictures are SVG", file.display());
+    let help = "end it with .svg; `rsvg-convert` and others make a .png or .pdf of one".to_owned();
+    Err(Failure::of(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
+}
+
+/// What of a picture is not in it, and how to have it.
+pub fn left_out(drawn: &Drawn) -> String {
+    let of = |part: &String| format!(" (who ran when: {part}; --from and --to show another part)");
+    drawn.less.as_ref().map_or(String::new(), of)
 }
 
 /// A framework whose description has not what a simulation needs.

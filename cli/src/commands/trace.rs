@@ -1,9 +1,11 @@
 //! `catapults trace`.
 
 mod import;
+mod plot;
 mod show;
 
 pub use import::import;
+pub use plot::plot;
 pub use show::show;
 
 use super::{counted, unreadable};
@@ -13,7 +15,8 @@ use crate::console::Console;
 use crate::failure::Failure;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
-use catapults_simulator::sim::{duration, short};
+use catapults_simulator::picture::short;
+use catapults_simulator::sim::duration;
 use catapults_simulator::trace::{self, Comparison, Decision, Reader, Summary, ThreadSummary, TraceError, Unexported};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsStr;
@@ -61,6 +64,29 @@ fn part<'a>(console: &Console, recording: &'a Recording) -> Result<Opened<'a>, F
 fn senseless(path: &Path, wrong: &TraceError) -> Failure {
     let help = "a recording is made by running a program with CATAPULTS_TRACE=FILE.trace, or by `catapults sim --trace FILE.trace`";
     Failure::of_file("E0509", path, wrong.to_string(), help)
+}
+
+/// Whether there is anything between these.
+fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
+    match (from, to) {
+        (from, Some(to)) if from.unwrap_or(0) >= to => {
+            let title = format!("nothing is from {} on and before {}", time(from.unwrap_or(0)), time(to));
+            let help = "--to is when the part ends, since the beginning of recording".to_owned();
+            Err(of_option("E0518", "--to", title, help))
+        }
+        (_, _) => Ok(()),
+    }
+}
+
+/// The recording ends before what was asked for.
+fn over(from: u64, help: &str) -> Failure {
+    let title = format!("nothing is from {} on", time(from));
+    of_option("E0518", "--from", title, help.to_owned())
+}
+
+fn unrecorded(file: &Path) -> Failure {
+    let help = "was anything recorded? `catapults trace summary` says how many records there are";
+    Failure::of_file("E0509", file, "no record is in it", help)
 }
 
 /// Moves a bar once in a while: it costs more than a record.

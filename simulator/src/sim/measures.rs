@@ -6,7 +6,8 @@ use catapults_compiler::vocabulary::in_unit;
 use hdrhistogram::Histogram;
 
 use super::shares::Shares;
-use super::timeline::{State, Timeline};
+use super::timeline::Timeline;
+use crate::picture::State;
 
 /// What was measured of a kind of threads.
 #[derive(Clone, Debug)]
@@ -106,26 +107,48 @@ struct Watch<'a> {
 }
 
 impl Distribution {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Distribution { all: Vec::new(), histogram: None, worst: 0, sum: 0 }
     }
 
-    fn add(&mut self, nanoseconds: i64) {
+    pub(crate) fn add(&mut self, nanoseconds: i64) {
         if self.histogram.is_none() && self.all.len() < FEW {
             self.all.push(nanoseconds);
         } else {
-            if self.histogram.is_none() {
-                // Three digits, growing as it must.
-                self.histogram = Histogram::new(3).ok().map(Box::new);
-            }
-            if let Some(histogram) = &mut self.histogram {
-                for one in self.all.drain(..).chain([nanoseconds]) {
-                    let _ = histogram.record(one.unsigned_abs());
-                }
-            }
+            let _ = self.many().map(|histogram| histogram.record(nanoseconds.unsigned_abs()));
         }
         self.worst = self.worst.max(nanoseconds);
         self.sum += i128::from(nanoseconds);
+    }
+
+    /// All of them.
+    fn many(&mut self) -> Option<&mut Histogram<u64>> {
+        if self.histogram.is_none() {
+            // Three digits, growing as it must.
+            let mut histogram = Histogram::new(3).ok().map(Box::new)?;
+            for one in self.all.drain(..) {
+                let _ = histogram.record(one.unsigned_abs());
+            }
+            self.histogram = Some(histogram);
+        }
+        self.histogram.as_deref_mut()
+    }
+
+    /// Adds all of another one.
+    pub(crate) fn append(&mut self, mut other: Distribution) {
+        other.all.drain(..).for_each(|one| self.add(one));
+        if let Some(histogram) = other.histogram {
+            let sum = other.sum;
+            for step in histogram.iter_recorded() {
+                let _ = self.many().map(|all| all.record_n(step.value_iterated_to(), step.count_at_value()));
+            }
+            (self.worst, self.sum) = (self.worst.max(other.worst), self.sum + sum);
+        }
+    }
+
+    /// The longest.
+    pub(crate) fn worst(&self) -> i64 {
+        self.worst
     }
 
     /// How many there are.
@@ -206,7 +229,7 @@ impl<'a> Measures<'a> {
             tallies: scenario.threads.iter().map(|_| Tally::new()).collect(),
             watches: watches.collect(),
             timeline: Timeline::new(),
-            shares: Shares::new(scenario.threads.len(), scenario.duration, processors),
+            shares: Shares::new(scenario.threads.len(), processors),
             threads: Vec::new(),
             now: 0,
             running: vec![None; processors],

@@ -1,5 +1,7 @@
 //! How many processors there were, and how their time was shared, over time: in stretches that double when there are too many of them.
 
+use crate::picture::Window;
+
 /// Of each kind of threads, how long they ran in each stretch.
 #[derive(Clone, Debug)]
 pub struct Shares {
@@ -10,27 +12,25 @@ pub struct Shares {
     processors: Vec<(i64, usize)>,
 }
 
-/// From a time to another one.
-#[derive(Clone, Debug)]
-pub struct Window {
-    /// See above.
-    pub from: i64,
-    /// See above.
-    pub to: i64,
-    /// How long threads of each kind ran, in hundredths of what all processors that there were could have.
-    pub shares: Vec<f64>,
-}
-
 /// An even number.
 const MOST: usize = 256;
 
 impl Shares {
-    pub(super) fn new(kinds: usize, duration: Option<i64>, processors: usize) -> Self {
-        let width = duration.map_or(1_000, |duration| duration / MOST as i64 + 1);
-        Shares { width, kinds: vec![vec![0; MOST]; kinds], processors: vec![(0, processors)] }
+    pub(crate) fn new(kinds: usize, processors: usize) -> Self {
+        Shares { width: 1_000, kinds: vec![vec![0; MOST]; kinds], processors: vec![(0, processors)] }
     }
 
-    pub(super) fn ran(&mut self, kind: usize, since: i64, until: i64) {
+    /// Another kind is among them from now on.
+    pub(crate) fn add_kind(&mut self) {
+        self.kinds.push(vec![0; MOST]);
+    }
+
+    /// So many processors there were all the time.
+    pub(crate) fn had(&mut self, processors: usize) {
+        self.processors = vec![(0, processors)];
+    }
+
+    pub(crate) fn ran(&mut self, kind: usize, since: i64, until: i64) {
         while until > self.width.saturating_mul(MOST as i64) {
             self.double();
         }
@@ -79,7 +79,7 @@ impl Shares {
             let (from, to) = (first as i64 * self.width, end.min(last as i64 * self.width));
             let capacity = self.capacity(from, to).max(1) as f64;
             let share = |sums: &Vec<i64>| 100.0 * sums[first..last].iter().sum::<i64>() as f64 / capacity;
-            Window { from, to, shares: self.kinds.iter().map(share).collect() }
+            Window { from, to, shares: self.kinds.iter().map(share).collect(), unknown: 0.0 }
         };
         (0..stretches).step_by(together).map(window).collect()
     }

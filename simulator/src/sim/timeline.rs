@@ -4,26 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use catapults_compiler::interp::ThreadId;
 
-use super::measures::duration;
-use super::rows::{LONGEST_NAME, chosen, short_names};
-
-/// What a thread is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It computes.
-    Running {
-        /// Where.
-        processor: usize,
-        /// Whose turn it is, if that is another thread, which waits for it: counted as [`Change::thread`].
-        lent_by: Option<u64>,
-    },
-    /// It could.
-    Ready,
-    /// It waits.
-    Blocked,
-    /// It is no more.
-    Ended,
-}
+use crate::picture::{self, Due, LONGEST_NAME, Row, State, short_names};
 
 /// A change of a thread's state.
 #[derive(Clone, Copy, Debug)]
@@ -34,17 +15,6 @@ pub struct Change {
     pub thread: u64,
     /// To what.
     pub state: State,
-}
-
-/// When a job was due.
-#[derive(Clone, Copy, Debug)]
-pub struct Due {
-    /// When.
-    pub time: i64,
-    /// Whose job, counted as [`Change::thread`].
-    pub thread: u64,
-    /// It was not done by then.
-    pub missed: bool,
 }
 
 /// The changes that are kept.
@@ -76,9 +46,6 @@ enum Keep {
 }
 
 const MOST: usize = 4096;
-/// Rows and columns of the picture.
-const ROWS: usize = 16;
-const COLUMNS: usize = 72;
 
 impl Timeline {
     pub(super) fn new() -> Self {
@@ -204,6 +171,11 @@ impl Timeline {
         (self.changes.iter(), until)
     }
 
+    /// Whether a later beginning was asked for, and until when it was.
+    pub fn asked(&self) -> (bool, i64) {
+        (self.part.0 > 0, self.end.min(self.part.1))
+    }
+
     /// When jobs were due: the first ones.
     pub fn dues(&self) -> &[Due] {
         &self.dues
@@ -214,85 +186,32 @@ impl Timeline {
         self.kinds.get(&thread).copied()
     }
 
-    /// A picture in characters: `█` runs, `░` is ready, `·` waits. `around` stands in the middle, or it begins where what is kept does.
+    /// A picture in characters. `around` stands in the middle, or it begins where what is kept does.
     pub fn picture(&self, names: &[(String, bool)], around: Option<i64>) -> String {
         let (Some(first), Some(last)) = (self.changes.front(), self.changes.back()) else { return String::new() };
         let full = self.changes.len() >= MOST;
         let begin = if full { first.time } else { self.part.0 };
         let end = if full { last.time } else { self.end.max(last.time).min(self.part.1) };
-        let (from, to) = self.window(begin, end, around);
-        let width = (to - from).max(1);
-        let column = |time: i64| {
-            usize::try_from((i128::from(time - from) * COLUMNS as i128 / i128::from(width)).max(0))
-                .unwrap_or(0)
-                .min(COLUMNS)
-        };
-        let mut rows: BTreeMap<u64, Vec<(i64, State)>> = BTreeMap::new();
-        for change in self.changes.iter().filter(|change| change.time < to) {
-            rows.entry(change.thread).or_default().push((change.time, change.state));
-        }
-        // Those of which something is to be seen.
-        rows.retain(|_, changes| !matches!(changes.last(), Some((time, State::Ended)) if *time < from));
-        let all = rows.len();
-        let shown = chosen(rows.keys().map(|thread| (*thread, self.kind(*thread).map_or(0, |(kind, _)| kind))), ROWS);
-        rows.retain(|thread, _| shown.contains(thread));
         let short = short_names(names.iter().map(|(name, _)| name.as_str()), LONGEST_NAME);
-        let label = |thread: u64| {
-            let (kind, ordinal) = self.kind(thread).unwrap_or((0, 0));
-            let name = short.get(kind).cloned().unwrap_or_default();
-            let group = names.get(kind).is_some_and(|(_, group)| *group);
-            if group { format!("{name}.{ordinal}") } else { name }
-        };
-        let wide = rows.keys().map(|thread| label(*thread).chars().count()).max().unwrap_or(0);
-        let mut text = String::new();
-        if let Some(around) = around {
-            let place = column(around);
-            text.push_str(&format!("  {:wide$}  {}▼ {}\n", "", " ".repeat(place), duration(around)));
+        let mut rows: BTreeMap<u64, Row> = BTreeMap::new();
+        for Change { time, thread, state } in self.changes.iter().copied() {
+            let row = rows.entry(thread).or_insert_with(|| {
+                let (kind, ordinal) = self.kind(thread).unwrap_or((0, 0));
+                let name = short.get(kind).cloned().unwrap_or_default();
+                let group = names.get(kind).is_some_and(|(_, group)| *group);
+                let label = if group { format!("{name}.{ordinal}") } else { name };
+                Row { thread, kind, label, changes: Vec::new() }
+            });
+            row.changes.push((time, state));
         }
-        for (thread, changes) in &rows {
-            let mut cells: Vec<(i64, char)> = vec![(0, ' '); COLUMNS];
-            for (place, (time, state)) in changes.iter().enumerate() {
-                let until = changes.get(place + 1).map_or(to, |(next, _)| *next).min(to);
-                let sign = match state {
-                    State::Running { .. } => '█',
-                    State::Ready => '░',
-                    State::Blocked => '·',
-                    State::Ended => ' ',
-                };
-                let (start, stop) = (column((*time).max(from)), column(until.max(from)));
-                if until <= from {
-                    continue;
-                }
-                // In each cell what lasts longest there.
-                let edge =
-                    |cell: usize| from + i64::try_from(cell as i128 * i128::from(width) / COLUMNS as i128).unwrap_or(0);
-                for (cell, (longest, shown)) in cells.iter_mut().enumerate().take(stop + 1).skip(start) {
-                    let share = until.min(edge(cell + 1)) - (*time).max(edge(cell)).max(from);
-                    if share > *longest {
-                        (*longest, *shown) = (share, sign);
-                    }
-                }
-            }
-            let line: String = cells.iter().map(|(_, sign)| *sign).collect();
-            text.push_str(&format!("  {:<wide$}  {}\n", label(*thread), line.trim_end()));
-        }
-        if all > ROWS {
-            text.push_str(&format!("  and {} more\n", all - ROWS));
-        }
-        let (left, mut right) = (duration(from), duration(to));
-        if around.is_none() && to < self.end {
-            right = format!("{right} of {}", duration(self.end));
-        }
-        let gap = COLUMNS.saturating_sub(left.chars().count() + right.chars().count());
-        text.push_str(&format!("  {:wide$}  {left}{}{right}\n", "", " ".repeat(gap)));
-        text
+        picture::picture(rows.into_values().collect(), self.window(begin, end, around), self.end, around)
     }
 
     /// From when to when the picture is: not so much that nothing is to be seen.
     fn window(&self, begin: i64, end: i64, around: Option<i64>) -> (i64, i64) {
         let middle = around.unwrap_or(begin).clamp(begin, end.max(begin));
         // As long as some changes take.
-        const SEEN: usize = 90;
+        const SEEN: usize = picture::SEEN / 2;
         let place = self.changes.iter().position(|change| change.time >= middle).unwrap_or(self.changes.len());
         let (low, high) = match around {
             None if self.part.1 < i64::MAX => (0, usize::MAX),

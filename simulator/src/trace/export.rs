@@ -80,7 +80,7 @@ pub(super) fn export<R: Read + Seek>(
     timeline: &mut dyn Timeline,
     read: &mut dyn FnMut(),
 ) -> Result<u64, Unexported> {
-    let mut export = Export { states: States::new(trace.lost() > 0), named: HashSet::new(), arrows: 0 };
+    let mut export = Export { states: States::of(trace), named: HashSet::new(), arrows: 0 };
     timeline.name(Track::Processors, &format!("processors, under {}", trace.header().policy))?;
     timeline.name(Track::Threads, "threads")?;
     let (mut stays, mut records) = (Vec::new(), 0);
@@ -98,7 +98,7 @@ pub(super) fn export<R: Read + Seek>(
         }
         export.at_once(trace, &record, timeline)?;
     }
-    export.states.end(&mut stays);
+    export.states.end(export.states.until(), &mut stays);
     for stay in stays {
         export.stay(trace, &stay, timeline)?;
     }

@@ -7,7 +7,7 @@
 //! ```text
 //!  0  "CATTRACE"   8  u32 version = 2   12  u32 record_bytes = 32   16  u64 capacity, in records
 //! 24  u64 written, ever                 32  u64 start_ns
-//! 40  u32 records_at   44  u32 names_bytes   48  u32 names_count   52  zeros
+//! 40  u32 records_at   44  u32 names_bytes   48  u32 names_count   52  zeros   56  u64 end_ns, or 0
 //! 64  name × names_count: u32 line, UTF-8 text, a zero, the source in which the line is (none: that of the policy), a zero. The
 //!     first four: policy, its source, the host, its clock; then events, with the line where the policy's handler begins, and
 //!     imported variables
@@ -19,13 +19,14 @@
 //! Version 1, which earlier hosts wrote, is read too: its records have no why, and are otherwise the same.
 //!
 //! ```text
-//! Reader ── records ──► States ── stays in a state ──► Chrome, Perfetto, summary, scenario
+//! Reader ── records ──► States ── stays in a state ──► Chrome, Perfetto, summary, scenario, picture
 //!                └────► compare, show
 //! text of Linux, packets of Perfetto ──► Writer
 //! ```
 
 mod chrome;
 mod compare;
+mod drawn;
 mod export;
 mod import;
 mod linux;
@@ -43,6 +44,7 @@ use std::fmt;
 
 pub use chrome::export_chrome;
 pub use compare::{Comparison, Decision, compare};
+pub use drawn::picture;
 pub use export::Unexported;
 pub use import::{Imported, Line, Lost, OtherFormat};
 pub use linux::import_linux;
@@ -72,6 +74,8 @@ pub struct Header {
     pub clock: String,
     /// When recording began, by that clock.
     pub start_ns: u64,
+    /// When it ended; `None`: with the last record, as far as is known.
+    pub end_ns: Option<u64>,
     /// Records that the ring holds.
     pub capacity: u64,
     /// Records that were written, ever.

@@ -100,7 +100,7 @@ pub fn replay<R: Read + Seek>(
     most: usize,
     read: &mut dyn FnMut(),
 ) -> Result<Replay, TraceError> {
-    let mut states = States::new(trace.lost() > 0);
+    let mut states = States::of(trace);
     let looked = trace.header().host != "simulator";
     let mut collector = Collector { waits: vec!["sleep".to_owned()], looked, ..Collector::default() };
     let mut stays = Vec::new();
@@ -121,7 +121,8 @@ pub fn replay<R: Read + Seek>(
             break;
         }
     }
-    states.end(&mut stays);
+    let until = if left_at.is_some() { last } else { states.until() };
+    states.end(until, &mut stays);
     for stay in stays.drain(..) {
         collector.stay(trace, &stay, states.begin());
     }
@@ -130,7 +131,7 @@ pub fn replay<R: Read + Seek>(
     }
     let threads = collector.lives.len();
     let phases = collector.phases;
-    let scenario = collector.written(trace, (last - states.begin()).max(1), processors.min(1024));
+    let scenario = collector.written(trace, (until - states.begin()).max(1), processors.min(1024));
     Ok(Replay { scenario, threads, phases, left_at })
 }
 
@@ -154,7 +155,7 @@ impl Collector {
         let length = stay.until - stay.since;
         match state {
             State::Running => self.lives[life].runs(stay.since, stay.until),
-            State::Ready => {}
+            State::Ready | State::Lending => {}
             State::Blocked(_) | State::Suspended => {
                 self.has_run(life);
                 let wait = self.lives[life].waits.take().unwrap_or(0);

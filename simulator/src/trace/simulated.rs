@@ -67,11 +67,12 @@ impl<W: Write + Seek> Recorder<W> {
         Ok(Recorder { writer: Writer::new(out, &header)?, reasons, variables, failed: None })
     }
 
-    /// How many records were written.
+    /// How many records were written. `end`: of the simulation.
     ///
     /// # Errors
     /// The first that happened.
-    pub fn finish(self) -> io::Result<u64> {
+    pub fn finish(mut self, end: i64) -> io::Result<u64> {
+        self.writer.ends_at(instant(end));
         match self.failed {
             Some(failed) => Err(failed),
             None => self.writer.finish(),

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Reason, Record, What};
+use std::io::{Read, Seek};
+
+use super::{LONGEST_TIME, Reader, Reason, Record, What};
 
 /// What a thread is in, between two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub enum State {
     Running,
     /// It could run.
     Ready,
+    /// It waits for another thread, which runs on its turns; to its policy it is ready.
+    Lending,
     /// It waits; for what, if that is known.
     Blocked(Option<Reason>),
     /// It may not run.
@@ -67,14 +71,21 @@ pub struct States {
     ended: HashSet<u32>,
     several: bool,
     last: u64,
+    /// When recording ended, if that is known.
+    ends: Option<u64>,
 }
 
 /// After so many threads have ended, those of which nothing was told begin when it is.
 const MOST_ENDED: usize = 1 << 20;
 
 impl States {
+    /// Before anything is read of `trace`.
+    pub fn of<R: Read + Seek>(trace: &Reader<R>) -> Self {
+        States { ends: trace.header().end_ns, ..States::new(trace.lost() > 0) }
+    }
+
     /// `begun_before`: records before the first one are lost.
-    pub fn new(begun_before: bool) -> Self {
+    fn new(begun_before: bool) -> Self {
         States {
             processors: BTreeMap::new(),
             threads: HashMap::new(),
@@ -84,12 +95,19 @@ impl States {
             ended: HashSet::new(),
             several: false,
             last: 0,
+            ends: None,
         }
     }
 
     /// The instant of the first record.
     pub fn begin(&self) -> u64 {
         self.begin.unwrap_or(0)
+    }
+
+    /// When recording ended; where that is not known, the instant of the last record.
+    pub fn until(&self) -> u64 {
+        let possible = |end: &u64| (self.last..=self.begin().saturating_add(LONGEST_TIME)).contains(end);
+        self.ends.filter(possible).unwrap_or(self.last)
     }
 
     /// Those that were mentioned, in the order of their numbers.
@@ -183,9 +201,8 @@ impl States {
         }
     }
 
-    /// Tells what the end of the trace ends.
-    pub fn end(&mut self, stays: &mut Vec<Stay>) {
-        let until = self.last;
+    /// Tells what ends then: at the end of the trace, or where it is left.
+    pub fn end(&mut self, until: u64, stays: &mut Vec<Stay>) {
         for (number, (doing, since, cause)) in std::mem::take(&mut self.processors) {
             stays.push(Stay { whose: Whose::Processor(number, doing), since, until, cause });
         }
@@ -206,7 +223,8 @@ impl States {
                 self.threads.entry(record.thread).or_insert((State::Running, *since, None));
             }
         }
-        if let Some(there) = self.runs_on(record.thread).or((!self.several).then_some(record.processor)) {
+        let there = self.runs_on(record.thread).or_else(|| self.turn_on(record.thread));
+        if let Some(there) = there.or((!self.several).then_some(record.processor)) {
             if let Some((Doing::Running(other), ..)) = self.processors.get(&there).copied()
                 && other != record.thread
             {
@@ -214,20 +232,30 @@ impl States {
             }
             self.turn(record, there, Doing::Choosing, stays);
         }
-        self.enter(record, state, Some(State::Running), stays);
+        let lends = state == Some(State::Ready) && self.state(record.thread) == Some(State::Lending);
+        self.enter(record, if lends { Some(State::Lending) } else { state }, Some(State::Running), stays);
     }
 
-    /// Another one than that of the record was running, if anything, and is ready.
+    /// Another one than that of the record was running, if anything, and is ready, or lends its turn.
     fn yields(&mut self, record: &Record, thread: u32, stays: &mut Vec<Stay>) {
         if self.state(thread) == Some(State::Running) {
+            let lends = record.what == What::Lent { donor: thread };
             let record = Record { thread, ..*record };
-            self.enter(&record, Some(State::Ready), None, stays);
+            self.enter(&record, Some(if lends { State::Lending } else { State::Ready }), None, stays);
         }
     }
 
     fn runs_on(&self, thread: u32) -> Option<u16> {
         let runs = |(_, (doing, ..)): &(&u16, &(Doing, u64, Option<Record>))| *doing == Doing::Running(thread);
         self.processors.iter().find(runs).map(|(&number, _)| number)
+    }
+
+    /// Where another thread runs on the turn of this one.
+    fn turn_on(&self, thread: u32) -> Option<u16> {
+        let lent = |(_, (doing, _, cause)): &(&u16, &(Doing, u64, Option<Record>))| {
+            matches!(doing, Doing::Running(_)) && cause.is_some_and(|cause| cause.what == What::Lent { donor: thread })
+        };
+        self.processors.iter().find(lent).map(|(&number, _)| number)
     }
 
     /// The processor does something else from now on.
@@ -264,7 +292,7 @@ impl State {
     pub fn name(self) -> &'static str {
         match self {
             State::Running => "running",
-            State::Ready => "ready",
+            State::Ready | State::Lending => "ready",
             State::Suspended => "suspended",
             State::Blocked(None | Some(Reason::Other)) => "blocked",
             State::Blocked(Some(reason)) => match reason {

@@ -8,7 +8,7 @@ use super::{Doing, Reader, Record, State, States, Stay, TraceError, What, Whose}
 /// Of a whole trace.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// From the first record to the last.
+    /// From the first record to the end.
     pub length: u64,
     /// How many there were.
     pub records: u64,
@@ -62,13 +62,11 @@ pub struct ProcessorSummary {
 pub fn summarise<R: Read + Seek>(trace: &mut Reader<R>, read: &mut dyn FnMut()) -> Result<Summary, TraceError> {
     let mut summary = Summary::default();
     let mut living: HashMap<u32, ThreadSummary> = HashMap::new();
-    let mut states = States::new(trace.lost() > 0);
+    let mut states = States::of(trace);
     let mut stays = Vec::new();
-    let mut last = 0;
     while let Some(record) = trace.next_record()? {
         read();
         summary.records += 1;
-        last = record.time_ns;
         states.record(&record, &mut stays);
         summary.decided(trace, &record, &mut living);
         stays.drain(..).for_each(|stay| summary.stay(&stay, &mut living));
@@ -76,8 +74,8 @@ pub fn summarise<R: Read + Seek>(trace: &mut Reader<R>, read: &mut dyn FnMut()) 
             summary.ended(trace, record.thread, &mut living);
         }
     }
-    summary.length = last - states.begin();
-    states.end(&mut stays);
+    summary.length = states.until() - states.begin();
+    states.end(states.until(), &mut stays);
     stays.iter().for_each(|stay| summary.stay(stay, &mut living));
     let mut left: Vec<u32> = living.keys().copied().collect();
     left.sort_unstable();
@@ -144,7 +142,7 @@ impl Summary {
                 let thread = living.entry(number).or_default();
                 match state {
                     State::Running => thread.running = thread.running.saturating_add(length),
-                    State::Ready => {
+                    State::Ready | State::Lending => {
                         thread.ready = thread.ready.saturating_add(length);
                         thread.latency[63 - (length | 1).leading_zeros() as usize] += 1;
                         thread.worst = thread.worst.max(length);

@@ -11,6 +11,7 @@ pub struct Writer<W> {
     out: W,
     written: u64,
     start_ns: u64,
+    end_ns: u64,
 }
 
 impl<W: Write + Seek> Writer<W> {
@@ -44,12 +45,17 @@ impl<W: Write + Seek> Writer<W> {
         start.extend(names);
         start.resize(records_at as usize, 0);
         out.write_all(&start)?;
-        Ok(Writer { out, written: 0, start_ns: header.start_ns })
+        Ok(Writer { out, written: 0, start_ns: header.start_ns, end_ns: header.end_ns.unwrap_or(0) })
     }
 
     /// When it begins, if that was not known at first.
     pub fn starts_at(&mut self, time_ns: u64) {
         self.start_ns = time_ns;
+    }
+
+    /// When recording ended, if that is after the last record.
+    pub fn ends_at(&mut self, time_ns: u64) {
+        self.end_ns = time_ns;
     }
 
     /// Appends a record. Its time is not before that of the last one.
@@ -75,7 +81,7 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// Writes how many records there are, and when it begins. Without this the file says that there is none.
+    /// Writes how many records there are, when it begins, and when it ends. Without this the file says that there is none.
     ///
     /// # Errors
     /// Those of `out`.
@@ -84,6 +90,8 @@ impl<W: Write + Seek> Writer<W> {
         for number in [self.written, self.written, self.start_ns] {
             self.out.write_all(&number.to_le_bytes())?;
         }
+        self.out.seek(SeekFrom::Start(56))?;
+        self.out.write_all(&self.end_ns.to_le_bytes())?;
         self.out.flush()?;
         Ok(self.written)
     }

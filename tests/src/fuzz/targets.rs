@@ -195,6 +195,13 @@ pub fn trace(bytes: &[u8]) {
     if let Some(mut one) = again(u64::MAX) {
         assert_eq!(traces::summarise(&mut one, &mut || {}).is_ok(), sound);
     }
+    for part in [(0, i64::MAX), (5, 1 << 40)] {
+        let Some(mut one) = again(u64::MAX) else { continue };
+        let picture = traces::picture(&mut one, "fuzzed", part, &mut || {});
+        assert_eq!(picture.is_ok(), sound);
+        let drawn = picture.map(|picture| (picture.text(), picture.draw().svg));
+        assert!(drawn.is_err() || drawn.is_ok_and(|(_, svg)| svg.ends_with("</svg>\n")), "no picture");
+    }
 }
 
 /// No accepted policy loses or duplicates a thread, whatever happens. The first two bytes say how many describe the policy;

@@ -1,27 +1,17 @@
 //! `catapults trace show`.
 
-use super::{Opened, advancing, of_option, part, senseless, time};
+use super::{Opened, advancing, of_option, over, part, senseless, time, unrecorded, within};
 use crate::arguments::ShowTrace;
 use crate::console::Console;
 use crate::failure::Failure;
-use catapults_simulator::sim::short;
+use catapults_simulator::picture::short;
 use catapults_simulator::trace::{Reader, Record, What};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 pub fn show(console: &Console, arguments: &ShowTrace) -> Result<(), Failure> {
-    if let (Some(from), Some(to)) = (arguments.from, arguments.to)
-        && from >= to
-    {
-        let title = format!("nothing is from {} on and before {}", time(from), time(to));
-        return Err(of_option(
-            "E0518",
-            "--to",
-            title,
-            "--to is when the part ends, since the beginning of recording".to_owned(),
-        ));
-    }
+    within(arguments.from, arguments.to)?;
     let Opened { path, mut trace, bar } = part(console, &arguments.recording)?;
     let mut advance = advancing(&bar);
     let mut there = There::default();
@@ -82,12 +72,7 @@ impl There {
     /// What was asked for, and is not there at all.
     fn missing(&self, arguments: &ShowTrace) -> Option<Failure> {
         let Some(last) = self.last else {
-            return Some(Failure::of_file(
-                "E0509",
-                &arguments.recording.file,
-                "no record is in it",
-                "was anything recorded? `catapults trace summary` says how many records there are",
-            ));
+            return Some(unrecorded(&arguments.recording.file));
         };
         if let Some(name) = arguments.thread.iter().find(|name| !self.asked.contains(*name)) {
             let more = if self.more_threads { " and others" } else { "" };
@@ -101,8 +86,7 @@ impl There {
             return Some(of_option("E0518", "--processor", format!("nothing happens on processor {number}"), help));
         }
         let from = arguments.from.filter(|from| *from > last)?;
-        let title = format!("nothing is from {} on", time(from));
-        Some(of_option("E0518", "--from", title, format!("the last record is of {}", time(last))))
+        Some(over(from, &format!("the last record is of {}", time(last))))
     }
 }
 

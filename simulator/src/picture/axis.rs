@@ -1,6 +1,7 @@
 //! Axes: from values to pixels, and where there are labels.
 
-use super::super::duration;
+use crate::sim::duration;
+
 use super::sheet::{Anchor, Area, Sheet, pixels};
 
 pub(super) const LABELS: f64 = 11.0;

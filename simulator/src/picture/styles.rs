@@ -1,10 +1,9 @@
 //! How what is drawn looks: of each kind of threads, and of what becomes of threads.
 
-use catapults_compiler::scenario::Scenario;
 use svg::Node;
 use svg::node::element::{Definitions, Group, Path, Pattern, Rectangle};
 
-use super::super::{Outcome, short_names};
+use super::short_names;
 
 /// Distinct for who does not see colours as most do (Okabe and Ito), and the ink that is seen on each.
 const COLOURS: [(&str, &str); 7] = [
@@ -67,6 +66,10 @@ pub(super) enum Style {
     Lent,
     Deadline,
     Missed,
+    /// Events are missing.
+    Unknown,
+    /// Of all the time, what the timeline shows.
+    Part,
 }
 
 /// Which kinds are told from each other.
@@ -77,14 +80,16 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// Those that ran most.
-    pub(super) fn new(scenario: &Scenario, outcome: &Outcome) -> Self {
-        let mut most: Vec<usize> = (0..scenario.threads.len()).collect();
-        most.sort_by_key(|kind| (-outcome.tallies[*kind].ran, *kind));
+    /// Those that ran most, of kinds with their names and how long they ran.
+    pub(super) fn new<'a>(kinds: impl IntoIterator<Item = (&'a str, i128)>) -> Self {
+        let (names, ran): (Vec<&str>, Vec<i128>) = kinds.into_iter().unzip();
+        let mut most: Vec<usize> = (0..names.len()).collect();
+        most.sort_by_key(|kind| (-ran[*kind], *kind));
         most.truncate(SEVERAL);
         most.sort_unstable();
-        let places = (0..scenario.threads.len()).map(|kind| most.iter().position(|one| *one == kind)).collect();
-        Kinds { names: short_names(scenario.threads.iter().map(|thread| thread.name.as_str()), NAME), places }
+        let mut places = vec![None; names.len()];
+        most.iter().enumerate().for_each(|(place, kind)| places[*kind] = Some(place));
+        Kinds { names: short_names(names, NAME), places }
     }
 
     pub(super) fn style(&self, kind: usize) -> Style {
@@ -115,21 +120,23 @@ impl Kinds {
             Style::Lent => "runs on a lent turn".to_owned(),
             Style::Deadline => "deadline".to_owned(),
             Style::Missed => "deadline missed".to_owned(),
+            Style::Unknown => "events are missing".to_owned(),
+            Style::Part => "the part that is shown above".to_owned(),
         }
     }
 
     /// What bars of kinds are filled with.
-    pub(super) fn patterns(&self) -> Definitions {
+    pub(super) fn patterns(&self, unknown: bool) -> Definitions {
         let mut definitions = Definitions::new();
+        if unknown {
+            let dots = Path::new().set("d", "M1 3h1M4 0h1M4 6h1").set("stroke", "#777").set("stroke-width", 1);
+            let ground = Rectangle::new().set("width", 6).set("height", 6).set("fill", "#fff");
+            definitions.append(square(Style::Unknown).add(ground).add(dots));
+        }
         for place in 0..self.places.iter().flatten().count() {
             let (colour, ink) = COLOURS[place % COLOURS.len()];
             let ground = Rectangle::new().set("width", 6).set("height", 6).set("fill", colour);
-            let mut pattern = Pattern::new()
-                .set("id", Style::Kind(place).class())
-                .set("width", 6)
-                .set("height", 6)
-                .set("patternUnits", "userSpaceOnUse")
-                .add(ground);
+            let mut pattern = square(Style::Kind(place)).add(ground);
             let hatch = HATCHES[place % SEVERAL];
             if !hatch.is_empty() {
                 pattern
@@ -139,6 +146,10 @@ impl Kinds {
         }
         definitions
     }
+}
+
+fn square(style: Style) -> Pattern {
+    Pattern::new().set("id", style.class()).set("width", 6).set("height", 6).set("patternUnits", "userSpaceOnUse")
 }
 
 impl Style {
@@ -153,6 +164,8 @@ impl Style {
             Style::Lent => "lent".to_owned(),
             Style::Deadline => "deadline".to_owned(),
             Style::Missed => "missed".to_owned(),
+            Style::Unknown => "unknown".to_owned(),
+            Style::Part => "part".to_owned(),
         }
     }
 
@@ -173,7 +186,11 @@ impl Style {
             Style::Ready => group.set("fill", "#aaa"),
             Style::Waits => group.set("fill", "#777"),
             Style::Lends => line("#000", 1.0).set("stroke-dasharray", "2 1.5"),
-            Style::Lent => group.set("fill", "#000"),
+            Style::Unknown => {
+                let edge = group.set("fill", format!("url(#{})", self.class())).set("stroke", "#777");
+                edge.set("stroke-width", 0.5).set("stroke-dasharray", "2 2")
+            }
+            Style::Lent | Style::Part => group.set("fill", "#000"),
             Style::Deadline => line("#000", 1.0),
             Style::Missed => line("#000", 2.2),
         }

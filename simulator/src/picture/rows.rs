@@ -43,15 +43,21 @@ fn cut(name: &str, most: usize, head: usize) -> String {
     name.chars().take(head).chain(['…']).chain(name.chars().skip(length - tail)).collect()
 }
 
-/// Of threads with their kinds those that get a row, if there are so many: of each kind one, then of each a second one, and so on.
-pub fn chosen(threads: impl IntoIterator<Item = (u64, usize)>, most: usize) -> BTreeSet<u64> {
-    let mut kinds: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    for (thread, kind) in threads {
-        kinds.entry(kind).or_default().push(thread);
+/// Of threads with their kinds, and how long they run, those that get a row, if there are so many: of each kind one, then of each a
+/// second one, and so on. Where that is too many, of the kinds that run most; of each those that run at all.
+pub fn chosen(threads: impl IntoIterator<Item = (u64, usize, i64)>, most: usize) -> BTreeSet<u64> {
+    let mut kinds: BTreeMap<usize, (i128, Vec<(bool, u64)>)> = BTreeMap::new();
+    for (thread, kind, ran) in threads {
+        let (all, threads) = kinds.entry(kind).or_default();
+        *all += i128::from(ran);
+        threads.push((ran == 0, thread));
     }
-    let longest = kinds.values().map(Vec::len).max().unwrap_or(0);
-    let rounds = (0..longest).flat_map(|round| kinds.values().filter_map(move |threads| threads.get(round).copied()));
-    rounds.take(most).collect()
+    let mut kinds: Vec<(i128, Vec<(bool, u64)>)> = kinds.into_values().collect();
+    kinds.sort_by_key(|(ran, _)| -ran);
+    kinds.iter_mut().for_each(|(_, threads)| threads.sort_unstable());
+    let longest = kinds.iter().map(|(_, threads)| threads.len()).max().unwrap_or(0);
+    let rounds = (0..longest).flat_map(|round| kinds.iter().filter_map(move |(_, threads)| threads.get(round)));
+    rounds.map(|(_, thread)| *thread).take(most).collect()
 }
 
 #[cfg(test)]
@@ -76,8 +82,14 @@ mod tests {
 
     #[test]
     fn each_kind_has_a_row_before_one_has_two() {
-        let threads = (0..40).map(|thread| (thread, if thread < 38 { 0 } else { thread as usize }));
+        let threads = (0..40).map(|thread| (thread, if thread < 38 { 0 } else { thread as usize }, 1));
         assert_eq!(chosen(threads, 4), BTreeSet::from([0, 1, 38, 39]));
-        assert_eq!(chosen([(5, 1), (6, 1)], 4), BTreeSet::from([5, 6]));
+        assert_eq!(chosen([(5, 1, 0), (6, 1, 0)], 4), BTreeSet::from([5, 6]));
+    }
+
+    #[test]
+    fn who_runs_has_a_row_before_who_does_not() {
+        assert_eq!(chosen([(0, 0, 1), (1, 1, 0), (2, 2, 7), (3, 2, 0), (4, 2, 2)], 2), BTreeSet::from([0, 2]));
+        assert_eq!(chosen([(2, 2, 0), (3, 2, 0), (4, 2, 2)], 2), BTreeSet::from([2, 4]));
     }
 }

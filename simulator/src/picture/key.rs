@@ -30,7 +30,9 @@ pub(super) fn draw(sheet: &mut Sheet, top: f64, kinds: &Kinds) -> f64 {
                 | Style::Lends
                 | Style::Lent
                 | Style::Deadline
-                | Style::Missed => vec![*style],
+                | Style::Missed
+                | Style::Unknown
+                | Style::Part => vec![*style],
             };
             let meaning = kinds.meaning(*style);
             let wide = samples.len() as f64 * (SAMPLE + 6.0) + width(&meaning, SIZE);
@@ -51,9 +53,10 @@ pub(super) fn draw(sheet: &mut Sheet, top: f64, kinds: &Kinds) -> f64 {
 
 fn sample(sheet: &mut Sheet, style: Style, x: f64, y: f64, used: &BTreeSet<Style>) {
     match style {
-        Style::Kind(_) | Style::Others => sheet.bars(style, [(x, y - 6.0, SAMPLE, 12.0)]),
+        Style::Kind(_) | Style::Others | Style::Unknown => sheet.bars(style, [(x, y - 6.0, SAMPLE, 12.0)]),
         Style::Line(_) => sheet.path(style, &format!("M{} {}h{}", pixels(x), pixels(y), pixels(SAMPLE))),
         Style::Ready => sheet.bars(style, [(x, y - 2.0, SAMPLE, 4.0)]),
+        Style::Part => sheet.bars(style, [(x, y - 1.5, SAMPLE, 3.0)]),
         Style::Waits => sheet.bars(style, [(x, y - 0.5, SAMPLE, 1.0)]),
         Style::Lends => {
             let frame = format!("M{} {}h{}v8h{}z", pixels(x), pixels(y - 4.0), pixels(SAMPLE), pixels(-SAMPLE));

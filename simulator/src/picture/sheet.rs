@@ -6,6 +6,7 @@ use svg::node::element::{Element, Group, Rectangle, Text};
 use svg::{Document, Node};
 
 use super::styles::{Kinds, Style};
+use super::{MARGIN, short_names};
 
 /// A part of the picture.
 pub(super) struct Area {
@@ -13,6 +14,13 @@ pub(super) struct Area {
     pub(super) top: f64,
     pub(super) width: f64,
     pub(super) height: f64,
+}
+
+impl Area {
+    /// What is left for data beside the labels of axes, below a caption.
+    pub(super) fn inside(&self) -> Area {
+        Area { left: self.left + 42.0, top: self.top + 26.0, width: self.width - 68.0, height: self.height - 52.0 }
+    }
 }
 
 /// Which part of a text is where it is said to be.
@@ -70,6 +78,18 @@ impl Sheet {
         self.body.append(line(path).set_all([("fill", "none"), ("stroke", colour), ("stroke-width", "1")]));
     }
 
+    /// Above all, no wider than this.
+    pub(super) fn title(&mut self, title: &str, most: f64) {
+        const SIZE: f64 = 16.0;
+        self.text(MARGIN, 23.0, SIZE, Anchor::Start, &fitting(title, SIZE, most));
+    }
+
+    /// Above a panel or timeline.
+    pub(super) fn caption(&mut self, left: f64, top: f64, most: f64, caption: &str) {
+        const SIZE: f64 = 13.0;
+        self.text(left, top + 12.0, SIZE, Anchor::Start, &fitting(caption, SIZE, most));
+    }
+
     pub(super) fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         self.body.append(written(x, y, size, anchor, text));
     }
@@ -103,7 +123,7 @@ impl Sheet {
             .set("width", pixels(width))
             .set("height", pixels(height))
             .set("font-family", FONT)
-            .add(kinds.patterns())
+            .add(kinds.patterns(self.used.contains(&Style::Unknown)))
             .add(ground)
             .add(self.body);
         format!("{document}\n")
@@ -118,7 +138,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 /// A text, or its beginning and end if it is wider.
 pub(super) fn fitting(text: &str, size: f64, most: f64) -> String {
     let characters = (most / (size * CHARACTER)) as usize;
-    super::super::short_names([text], characters).concat()
+    short_names([text], characters).concat()
 }
 
 /// A length or place, to a hundredth of a pixel.

@@ -1,8 +1,8 @@
 //! Of each kind, how many of a hundred jobs took no longer; where no job is done, how many waited no longer.
 
-use super::super::{Distribution, Outcome};
+use super::Picture;
 use super::axis::{Hundredths, Times};
-use super::sheet::{Anchor, Area, Sheet, fitting, pixels};
+use super::sheet::{Area, Sheet, pixels};
 use super::styles::{Kinds, Style};
 
 /// If the longest is as many times as long as the shortest, each decade is as wide as the next.
@@ -10,22 +10,16 @@ const WIDE: i64 = 100;
 /// That much of an axis is seen, at most.
 const DECADES: i64 = 1_000_000;
 
-pub(super) fn draw(sheet: &mut Sheet, area: &Area, outcome: &Outcome, kinds: &Kinds) {
-    let jobs = outcome.tallies.iter().any(|tally| tally.response.count() > 0);
-    let of = |kind: usize| -> &Distribution {
-        let tally = &outcome.tallies[kind];
-        if jobs { &tally.response } else { &tally.latency }
-    };
-    let shown = (0..outcome.tallies.len()).filter_map(|kind| Some((kinds.place(kind)?, of(kind).curve())));
-    let curves: Vec<(usize, Vec<(i64, f64)>)> = shown.filter(|(_, curve)| !curve.is_empty()).collect();
-    let all = || curves.iter().flat_map(|(_, curve)| curve).map(|(time, _)| *time);
+pub(super) fn draw(sheet: &mut Sheet, area: &Area, picture: &Picture, kinds: &Kinds) {
+    let shown = picture.kinds.iter().enumerate().filter_map(|(kind, all)| Some((kinds.place(kind)?, &all.curve)));
+    let curves: Vec<(usize, &Vec<(i64, f64)>)> = shown.filter(|(_, curve)| !curve.is_empty()).collect();
+    let all = || curves.iter().flat_map(|(_, curve)| *curve).map(|(time, _)| *time);
     let longest = all().max().unwrap_or(1).max(1);
     let shortest = all().filter(|time| *time > 0).min().unwrap_or(1).max(longest / DECADES).max(1);
     let decades = longest / shortest >= WIDE;
-    let what = if jobs { "jobs that took no longer" } else { "ready for no longer before they ran" };
-    sheet.text(area.left, area.top + 12.0, 13.0, Anchor::Start, &fitting(what, 13.0, area.width));
-    let inside =
-        Area { left: area.left + 42.0, top: area.top + 26.0, width: area.width - 68.0, height: area.height - 52.0 };
+    let what = if picture.jobs { "jobs that took no longer" } else { "ready for no longer before they ran" };
+    sheet.caption(area.left, area.top, area.width, what);
+    let inside = area.inside();
     let (shares, bottom) = (Hundredths(&inside), inside.top + inside.height);
     let (from, to) = if decades { (floor(shortest), longest) } else { (0, longest) };
     let times = Times { from, to, decades, left: inside.left, right: inside.left + inside.width };
