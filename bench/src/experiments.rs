@@ -11,9 +11,10 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use catapults_simulator::picture::Panel;
 use clap::Args;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::place::Place;
 use crate::process::{Processors, ending, limited};
@@ -36,20 +37,23 @@ pub struct Options {
     /// Do not write bench/results
     #[arg(long)]
     dry: bool,
+    /// Measure nothing: draw the plots of what is in bench/results
+    #[arg(long, conflicts_with_all = ["repeats", "short", "dry"])]
+    draw: bool,
 }
 
 /// What an experiment has come to.
 struct Outcome {
     goals: Vec<Goal>,
     table: Table,
-    panels: Vec<plot::Panel>,
+    panels: Vec<Panel>,
 }
 
 /// Every repeat at one point of a panel; of a distribution, of the whole panel.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Cell {
     panel: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     point: Option<Point>,
     /// In the order of the description's series.
     values: Vec<Vec<f64>>,
@@ -65,8 +69,17 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
     if let Some(unknown) = options.only.iter().find(|only| !names.contains(only)) {
         bail!("there is no experiment {unknown}; there are: {}", names.join(", "));
     }
+    let asked = || names.iter().filter(|name| options.only.is_empty() || options.only.contains(name));
+    if options.draw {
+        for name in asked() {
+            let picture = place.folder("bench/results/experiments")?.join(format!("{name}.svg"));
+            plot::write(&picture, &drawn(&place.source("."), name)?)?;
+            writeln!(std::io::stdout().lock(), "Plot: {}", place.short(&picture))?;
+        }
+        return Ok(());
+    }
     let mut goals = Vec::new();
-    for name in names.iter().filter(|name| options.only.is_empty() || options.only.contains(name)) {
+    for name in asked() {
         let file = place.source("bench/experiments").join(name).join("experiment.json");
         let mut description = Description::read(&file)?;
         if options.short {
@@ -88,7 +101,7 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             let folder = place.folder("bench/results/experiments")?;
             results::write(&folder.join(format!("{name}.json")), &description.title, &measured, &found)?;
             let picture = folder.join(format!("{name}.svg"));
-            plot::write(&picture, &description, &panels)?;
+            plot::write(&picture, &plot::svg(&description, &panels))?;
             writeln!(out, "Plot: {}\n", place.short(&picture))?;
         }
         goals.extend(found);
@@ -102,6 +115,46 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
         writeln!(out, "experiments: reached {reached} of {}", goals.len())?;
     }
     Ok(())
+}
+
+/// The plot of what was measured, from `bench/results/experiments`.
+fn drawn(root: &Path, name: &str) -> Result<String> {
+    #[derive(Deserialize)]
+    struct Results {
+        repeats: serde_json::Value,
+    }
+    let description = Description::read(&root.join("bench/experiments").join(name).join("experiment.json"))?;
+    let file = root.join("bench/results/experiments").join(format!("{name}.json"));
+    let shown = file.display();
+    let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {shown}: measure it first"))?;
+    let Results { repeats } = serde_json::from_str(&text).with_context(|| format!("no results in {shown}"))?;
+    let outcome = judge(&description, repeats, false).with_context(|| format!("{shown}: measure it anew"))?;
+    Ok(plot::svg(&description, &outcome.panels))
+}
+
+/// What was measured, judged.
+fn judge(description: &Description, measured: serde_json::Value, short: bool) -> Result<Outcome> {
+    match &description.check {
+        Check::Points(comparisons) => points::judge(description, &cells(measured)?, comparisons),
+        Check::Distribution { within, beyond, bound, unit } => {
+            distribution::judge(description, &cells(measured)?, (within, beyond), *bound, unit)
+        }
+        Check::Shares { stacked, .. } => {
+            let runs: Vec<shares::Run> = serde_json::from_value(measured)?;
+            Ok(shares::judge(description, &runs, &phases(description, short)?, *stacked))
+        }
+    }
+}
+
+fn cells(measured: serde_json::Value) -> Result<Vec<Cell>> {
+    Ok(serde_json::from_value(measured)?)
+}
+
+fn phases(description: &Description, short: bool) -> Result<shares::Phases<'_>> {
+    let Check::Shares { ticks, short: few, within, phases, .. } = &description.check else {
+        bail!("its check is not about shares");
+    };
+    Ok(shares::Phases { ticks: if short { *few } else { *ticks }, within: *within, expected: phases })
 }
 
 /// The folders that hold a description, sorted.
@@ -125,19 +178,12 @@ fn carry_out(
     repeats: u32,
     short: bool,
 ) -> Result<(Outcome, serde_json::Value)> {
-    let cells = || measure(place, name, description, repeats);
-    match &description.check {
-        Check::Points(comparisons) => {
-            let cells = cells()?;
-            Ok((points::judge(description, &cells, comparisons)?, serde_json::to_value(&cells)?))
+    let measured = match &description.check {
+        Check::Points(_) | Check::Distribution { .. } => {
+            serde_json::to_value(measure(place, name, description, repeats)?)?
         }
-        Check::Distribution { within, beyond, bound, unit } => {
-            let cells = cells()?;
-            let outcome = distribution::judge(description, &cells, (within, beyond), *bound, unit)?;
-            Ok((outcome, serde_json::to_value(&cells)?))
-        }
-        Check::Shares { ticks, short: few, within, stacked, phases } => {
-            let phases = shares::Phases { ticks: if short { *few } else { *ticks }, within: *within, expected: phases };
+        Check::Shares { .. } => {
+            let phases = phases(description, short)?;
             let mut runs = Vec::new();
             for repeat in 0..repeats {
                 eprintln!("experiments: {name}, {} of {repeats}", repeat + 1);
@@ -148,9 +194,10 @@ fn carry_out(
                     runs.push(shares::read(description, &phases, panel, &printed)?);
                 }
             }
-            Ok((shares::judge(description, &runs, &phases, *stacked), serde_json::to_value(&runs)?))
+            serde_json::to_value(&runs)?
         }
-    }
+    };
+    Ok((judge(description, measured.clone(), short)?, measured))
 }
 
 /// What the program of an experiment prints.
@@ -223,6 +270,16 @@ fn headed(head: Vec<String>, left: &[usize]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plots_are_of_the_results_beside_them() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for name in names(&root.join("bench/experiments")).unwrap() {
+            let plot = std::fs::read_to_string(root.join(format!("bench/results/experiments/{name}.svg"))).unwrap();
+            let same = drawn(&root, &name).unwrap() == plot;
+            assert!(same, "{name}.svg is of other results: `catapults-bench experiments --draw` draws it anew");
+        }
+    }
 
     #[test]
     fn what_a_program_prints() {

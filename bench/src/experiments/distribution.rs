@@ -1,10 +1,10 @@
 //! Experiments in which it is the distribution of values that matters, and whether it has a bound.
 
 use anyhow::Result;
+use catapults_simulator::picture::{Curve, Panel};
 use comfy_table::Table;
 
 use super::description::Description;
-use super::plot::{Curve, Panel};
 use super::{Cell, Outcome, headed};
 use crate::results::Goal;
 
@@ -46,7 +46,11 @@ fn panel(description: &Description, cell: &Cell) -> Panel {
         let line = sorted.iter().enumerate().map(|(number, &value)| (value, part(number + 1))).collect();
         Curve { name: name.clone(), line, dots: Vec::new() }
     };
-    Panel { curves: description.series.keys().zip(&cell.values).map(curve).collect(), ..Panel::of(&cell.panel) }
+    Panel {
+        curves: description.series.keys().zip(&cell.values).map(curve).collect(),
+        title: cell.panel.clone(),
+        ..Panel::default()
+    }
 }
 
 /// A row for each series of each panel.

@@ -1,10 +1,10 @@
 //! Experiments that measure a value at each point.
 
 use anyhow::Result;
+use catapults_simulator::picture::{Curve, Panel};
 use comfy_table::Table;
 
 use super::description::{Comparison, Description, Of, Point};
-use super::plot::{Curve, Panel};
 use super::{Cell, Outcome, headed};
 use crate::results::Goal;
 use crate::statistics::median;
@@ -105,7 +105,9 @@ fn panel(description: &Description, cells: &[Cell], title: &str) -> Panel {
     Panel {
         curves: description.series.keys().enumerate().map(curve).collect(),
         names: description.points.iter().filter_map(name).collect(),
-        ..Panel::of(title)
+        by_ratio: true,
+        title: title.to_owned(),
+        ..Panel::default()
     }
 }
 

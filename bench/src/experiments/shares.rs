@@ -1,24 +1,24 @@
 //! Experiments about the shares that threads have of the processor, over time.
 
 use anyhow::{Context, Result, ensure};
+use catapults_simulator::picture::{Curve, Panel};
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::description::Description;
-use super::plot::{Curve, Panel};
 use super::{Outcome, headed};
 use crate::results::Goal;
 use crate::statistics::median;
 
 /// What a run printed.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Run {
     pub panel: String,
     pub rows: Vec<Row>,
 }
 
 /// What each series had come to at a time, in ticks.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Row {
     pub ticks: f64,
     pub done: Vec<f64>,
@@ -112,11 +112,13 @@ fn panel(description: &Description, run: &Run, phases: &Phases, stacked: bool) -
         run.rows.windows(2).map(|pair| (pair[1].ticks, share(pair))).collect()
     };
     let curve = |(index, name): (usize, &String)| Curve { name: name.clone(), line: line(index), dots: Vec::new() };
+    let begin = |number: usize| f64::from(phases.ticks) * number as f64;
     Panel {
         curves: description.series.keys().enumerate().map(curve).collect(),
         stacked,
-        marks: (1..phases.expected.len()).map(|number| f64::from(phases.ticks) * number as f64).collect(),
-        ..Panel::of(&run.panel)
+        marks: phases.expected.keys().enumerate().map(|(number, name)| (begin(number), name.clone())).collect(),
+        title: run.panel.clone(),
+        ..Panel::default()
     }
 }
 

@@ -32,7 +32,8 @@ pub(super) fn draw(sheet: &mut Sheet, top: f64, kinds: &Kinds) -> f64 {
                 | Style::Deadline
                 | Style::Missed
                 | Style::Unknown
-                | Style::Part => vec![*style],
+                | Style::Part
+                | Style::Dots => vec![*style],
             };
             let meaning = kinds.meaning(*style);
             let wide = samples.len() as f64 * (SAMPLE + 6.0) + width(&meaning, SIZE);
@@ -57,6 +58,10 @@ fn sample(sheet: &mut Sheet, style: Style, x: f64, y: f64, used: &BTreeSet<Style
         Style::Line(_) => sheet.path(style, &format!("M{} {}h{}", pixels(x), pixels(y), pixels(SAMPLE))),
         Style::Ready => sheet.bars(style, [(x, y - 2.0, SAMPLE, 4.0)]),
         Style::Part => sheet.bars(style, [(x, y - 1.5, SAMPLE, 3.0)]),
+        Style::Dots => {
+            let round = format!("M{} {}a1.8 1.8 0 1 0 3.6 0a1.8 1.8 0 1 0 -3.6 0", pixels(x + SAMPLE - 5.0), pixels(y));
+            sheet.path(style, &round);
+        }
         Style::Waits => sheet.bars(style, [(x, y - 0.5, SAMPLE, 1.0)]),
         Style::Lends => {
             let frame = format!("M{} {}h{}v8h{}z", pixels(x), pixels(y - 4.0), pixels(SAMPLE), pixels(-SAMPLE));

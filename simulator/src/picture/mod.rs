@@ -1,5 +1,6 @@
-//! Pictures, as SVG: who ran when, how the processors were shared, and how long it took, in a simulation or a trace. To be read on
-//! paper, too: kinds of threads differ in colour, in how dark they are and in their hatching, lines in their dashes.
+//! Pictures, as SVG: who ran when, how the processors were shared, and how long it took, in a simulation or a trace; and charts of
+//! measurements. To be read on paper, too: kinds of threads differ in colour, in how dark they are and in their hatching, lines in
+//! their dashes.
 //!
 //! ```text
 //! title
@@ -9,6 +10,7 @@
 //! ```
 
 mod axis;
+mod chart;
 mod distribution;
 mod key;
 mod rows;
@@ -20,6 +22,7 @@ mod timeline;
 
 use std::collections::BTreeMap;
 
+pub use chart::{Chart, Curve, Dot, Panel};
 pub use rows::{LONGEST_NAME, chosen, short, short_names};
 pub use shares::{Window, most_windows};
 pub(crate) use text::SEEN;

@@ -70,6 +70,8 @@ pub(super) enum Style {
     Unknown,
     /// Of all the time, what the timeline shows.
     Part,
+    /// Of a chart: each that was measured.
+    Dots,
 }
 
 /// Which kinds are told from each other.
@@ -122,6 +124,7 @@ impl Kinds {
             Style::Missed => "deadline missed".to_owned(),
             Style::Unknown => "events are missing".to_owned(),
             Style::Part => "the part that is shown above".to_owned(),
+            Style::Dots => "each that was measured".to_owned(),
         }
     }
 
@@ -166,6 +169,7 @@ impl Style {
             Style::Missed => "missed".to_owned(),
             Style::Unknown => "unknown".to_owned(),
             Style::Part => "part".to_owned(),
+            Style::Dots => "dots".to_owned(),
         }
     }
 
@@ -191,6 +195,7 @@ impl Style {
                 edge.set("stroke-width", 0.5).set("stroke-dasharray", "2 2")
             }
             Style::Lent | Style::Part => group.set("fill", "#000"),
+            Style::Dots => group.set("fill", "#000").set("fill-opacity", 0.45),
             Style::Deadline => line("#000", 1.0),
             Style::Missed => line("#000", 2.2),
         }

@@ -1,0 +1,286 @@
+//! Charts of what was measured: panels in two columns (one takes both), in each a line, an area or bars for each series; below all of
+//! them the key.
+
+use super::sheet::{Anchor, Area, Sheet, pixels, width};
+use super::styles::{Kinds, Style};
+use super::{MARGIN, TITLE, WIDTH, key};
+
+/// Horizontal and vertical.
+pub type Dot = (f64, f64);
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub struct Chart<'a> {
+    /// Above all.
+    pub title: &'a str,
+    /// Below that: who did it before, say.
+    pub source: &'a str,
+    /// What the horizontal axes are.
+    pub x: &'a str,
+    /// What the vertical axes are, with their unit.
+    pub y: &'a str,
+    /// One or more.
+    pub panels: &'a [Panel],
+}
+
+/// A part of a chart, with axes of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Panel {
+    /// Above it.
+    pub title: String,
+    /// The same series in all panels, in one order.
+    pub curves: Vec<Curve>,
+    /// Areas, one above the other: the values of a curve are their heights, in hundredths.
+    pub stacked: bool,
+    /// How many times one is another matters, not the difference: of a wide range each decade is as high as the next.
+    pub by_ratio: bool,
+    /// Names of the places 0, 1, … on the horizontal axis, where bars stand.
+    pub names: Vec<String>,
+    /// Where something begins, on the horizontal axis, and what.
+    pub marks: Vec<(f64, String)>,
+}
+
+/// What is drawn of a series.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Of the series.
+    pub name: String,
+    /// Through these.
+    pub line: Vec<Dot>,
+    /// Each that was measured, if there are more of them.
+    pub dots: Vec<Dot>,
+}
+
+/// Of the title and the source.
+const ABOVE: f64 = TITLE + 26.0;
+/// Of a panel.
+const HEIGHT: f64 = 270.0;
+const LABELS: f64 = 11.0;
+const GRID: &str = "#ddd";
+const LINE: &str = "#555";
+/// If the largest is as many times the least, a range is wide.
+const WIDE: f64 = 100.0;
+
+impl Chart<'_> {
+    /// Draws it.
+    pub fn svg(&self) -> String {
+        let series = self.panels.first().map_or(&[][..], |panel| &panel.curves);
+        let kinds = Kinds::new(series.iter().map(|curve| (curve.name.as_str(), 0)));
+        let mut sheet = Sheet::new();
+        sheet.title(self.title, WIDTH - 2.0 * MARGIN);
+        sheet.caption(MARGIN, TITLE, WIDTH - 2.0 * MARGIN, self.source);
+        let columns = self.panels.len().clamp(1, 2);
+        let wide = (WIDTH - (columns + 1) as f64 * MARGIN) / columns as f64;
+        for (number, panel) in self.panels.iter().enumerate() {
+            let left = MARGIN + (number % columns) as f64 * (wide + MARGIN);
+            let top = ABOVE + (number / columns) as f64 * (HEIGHT + MARGIN);
+            self.panel(&mut sheet, panel, &Area { left, top, width: wide, height: HEIGHT }, &kinds);
+        }
+        let mut top = ABOVE + self.panels.len().div_ceil(columns) as f64 * (HEIGHT + MARGIN);
+        top += key::draw(&mut sheet, top, &kinds) + MARGIN;
+        let marks = self.panels.first().map_or(&[][..], |panel| &panel.marks);
+        for (number, (_, what)) in marks.iter().enumerate() {
+            sheet.text(MARGIN, top + 8.0, 12.0, Anchor::Start, &format!("{} {what}", number + 1));
+            top += 17.0;
+        }
+        sheet.finish(WIDTH, top + MARGIN, &kinds)
+    }
+
+    fn panel(&self, sheet: &mut Sheet, panel: &Panel, area: &Area, kinds: &Kinds) {
+        let caption = if panel.title.is_empty() { self.y.to_owned() } else { format!("{}: {}", panel.title, self.y) };
+        sheet.caption(area.left, area.top, area.width, &caption);
+        let values = Values::new(panel);
+        let labels = values.labels();
+        let widest = labels.iter().map(|(_, label)| width(label, LABELS)).fold(0.0, f64::max);
+        let left = area.left + widest + 10.0;
+        let above = if panel.marks.is_empty() { 24.0 } else { 38.0 };
+        let inside = Area {
+            left,
+            top: area.top + above,
+            width: area.left + area.width - 24.0 - left,
+            height: area.height - above - 36.0,
+        };
+        let bottom = inside.top + inside.height;
+        let y = |value: f64| bottom - inside.height * values.part(value);
+        for (value, label) in &labels {
+            let line = format!("M{} {}H{}", pixels(left - 4.0), pixels(y(*value)), pixels(left + inside.width));
+            sheet.rule(&line, GRID);
+            sheet.text(left - 6.0, y(*value) + 4.0, LABELS, Anchor::End, label);
+        }
+        let places = Places::new(panel);
+        let x = |place: f64| left + inside.width * places.part(place);
+        for (place, label) in places.labels(inside.width) {
+            if panel.names.is_empty() {
+                sheet.rule(&format!("M{} {}V{}", pixels(x(place)), pixels(inside.top), pixels(bottom + 4.0)), GRID);
+            }
+            sheet.text(x(place), bottom + 16.0, LABELS, Anchor::Middle, &label);
+        }
+        sheet.text(left + inside.width / 2.0, bottom + 31.0, LABELS, Anchor::Middle, self.x);
+        sheet.rule(&format!("M{} {}H{}", pixels(left), pixels(bottom), pixels(left + inside.width)), LINE);
+        if panel.stacked {
+            areas(sheet, panel, kinds, x, y);
+        } else if panel.names.is_empty() {
+            lines(sheet, panel, kinds, x, y);
+        } else {
+            bars(sheet, panel, kinds, x, y);
+        }
+        for (number, (place, _)) in panel.marks.iter().enumerate() {
+            if number > 0 {
+                sheet.rule(&format!("M{} {}V{}", pixels(x(*place)), pixels(inside.top - 10.0), pixels(bottom)), "#000");
+            }
+            sheet.text(x(*place) + 3.0, inside.top - 3.0, LABELS, Anchor::Start, &(number + 1).to_string());
+        }
+    }
+}
+
+fn lines(sheet: &mut Sheet, panel: &Panel, kinds: &Kinds, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
+    for (number, curve) in panel.curves.iter().enumerate() {
+        let Some(place) = kinds.place(number) else { continue };
+        sheet.path(Style::Line(place), &through(curve.line.iter().copied(), &x, &y));
+    }
+    let round = |(place, value): &Dot| {
+        let (left, middle) = (pixels(x(*place) - 1.8), pixels(y(*value)));
+        format!("M{left} {middle}a1.8 1.8 0 1 0 3.6 0a1.8 1.8 0 1 0 -3.6 0")
+    };
+    let dots: String = panel.curves.iter().flat_map(|curve| &curve.dots).map(round).collect();
+    sheet.path(Style::Dots, &dots);
+}
+
+fn areas(sheet: &mut Sheet, panel: &Panel, kinds: &Kinds, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
+    let mut below: Vec<Dot> =
+        panel.curves.first().map_or_else(Vec::new, |curve| curve.line.iter().map(|dot| (dot.0, 0.0)).collect());
+    for (number, curve) in panel.curves.iter().enumerate() {
+        let above: Vec<Dot> = below.iter().zip(&curve.line).map(|(low, dot)| (dot.0, low.1 + dot.1)).collect();
+        let around = through(above.iter().copied().chain(below.iter().rev().copied()), &x, &y);
+        sheet.path(kinds.style(number), &format!("{around}z"));
+        sheet.rule(&through(above.iter().copied(), &x, &y), "#000");
+        below = above;
+    }
+}
+
+fn bars(sheet: &mut Sheet, panel: &Panel, kinds: &Kinds, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
+    let each = 0.8 / panel.curves.len().max(1) as f64;
+    for (number, curve) in panel.curves.iter().enumerate() {
+        let bar = |(place, value): &Dot| {
+            let from = place - 0.4 + each * number as f64;
+            (x(from), y(*value), x(from + each) - x(from), y(0.0) - y(*value))
+        };
+        sheet.bars(kinds.style(number), curve.line.iter().map(bar));
+    }
+}
+
+fn through(dots: impl Iterator<Item = Dot>, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
+    let sign = |number: usize| if number == 0 { 'M' } else { 'L' };
+    let dot =
+        |(number, (place, value)): (usize, Dot)| format!("{}{} {}", sign(number), pixels(x(place)), pixels(y(value)));
+    dots.enumerate().map(dot).collect()
+}
+
+/// The vertical axis.
+struct Values {
+    from: f64,
+    to: f64,
+    /// Between labels; `None`: each decade is as high as the next.
+    step: Option<f64>,
+}
+
+impl Values {
+    fn new(panel: &Panel) -> Self {
+        if panel.stacked {
+            return Values { from: 0.0, to: 100.0, step: Some(20.0) };
+        }
+        let all = || panel.curves.iter().flat_map(|curve| curve.line.iter().chain(&curve.dots)).map(|dot| dot.1);
+        let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::MIN_POSITIVE, f64::max));
+        if panel.by_ratio && panel.names.is_empty() && least > 0.0 && most / least >= WIDE {
+            let power = |value: f64| 10_f64.powf(value);
+            return Values { from: power(least.log10().floor()), to: power(most.log10().ceil()), step: None };
+        }
+        let step = step(most / 5.0);
+        Values { from: 0.0, to: (most / step).ceil() * step, step: Some(step) }
+    }
+
+    /// From below, of the whole height.
+    fn part(&self, value: f64) -> f64 {
+        match self.step {
+            Some(_) => value / self.to,
+            None => (value / self.from).log10() / (self.to / self.from).log10(),
+        }
+    }
+
+    fn labels(&self) -> Vec<(f64, String)> {
+        let Some(step) = self.step else {
+            let decades = (self.to / self.from).log10().round() as i32;
+            let decade = |power: i32| self.from * 10_f64.powi(power);
+            return (0..=decades).map(|power| (decade(power), number(decade(power), decade(power)))).collect();
+        };
+        let count = (self.to / step).round() as u32;
+        (0..=count).map(|place| (f64::from(place) * step, number(f64::from(place) * step, step))).collect()
+    }
+}
+
+/// The horizontal axis.
+struct Places<'a> {
+    from: f64,
+    to: f64,
+    names: &'a [String],
+}
+
+impl<'a> Places<'a> {
+    fn new(panel: &'a Panel) -> Self {
+        if !panel.names.is_empty() {
+            return Places { from: -0.5, to: panel.names.len() as f64 - 0.5, names: &panel.names };
+        }
+        let dots = panel.curves.iter().flat_map(|curve| curve.line.iter().chain(&curve.dots));
+        Places { from: 0.0, to: dots.map(|dot| dot.0).fold(f64::MIN_POSITIVE, f64::max), names: &[] }
+    }
+
+    fn part(&self, place: f64) -> f64 {
+        (place - self.from) / (self.to - self.from)
+    }
+
+    fn labels(&self, wide: f64) -> Vec<(f64, String)> {
+        if !self.names.is_empty() {
+            let most = wide / self.names.len() as f64;
+            let name = |(place, name): (usize, &String)| (place as f64, super::sheet::fitting(name, LABELS, most));
+            return self.names.iter().enumerate().map(name).collect();
+        }
+        let step = step(self.to / (wide / 80.0));
+        let count = (self.to / step + 1e-9).floor() as u32;
+        (0..=count).map(|place| (f64::from(place) * step, number(f64::from(place) * step, step))).collect()
+    }
+}
+
+/// One, two or five, and zeros: at least so much.
+fn step(least: f64) -> f64 {
+    let decade = 10_f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|times| times * decade).into_iter().find(|step| *step >= least).unwrap_or(least)
+}
+
+/// With as many digits as a step has.
+fn number(value: f64, step: f64) -> String {
+    let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_round_numbers() {
+        assert_eq!([0.3, 1.0, 1.1, 43.0, 5200.0].map(step), [0.5, 1.0, 2.0, 50.0, 10_000.0]);
+        assert_eq!([number(0.4, 0.2), number(12.0, 5.0), number(0.01, 0.01)], ["0.4", "12", "0.01"]);
+    }
+
+    #[test]
+    fn decades_are_where_a_range_is_wide_and_compared_by_ratio() {
+        let curve = |line: &[Dot]| Curve { name: "a".to_owned(), line: line.to_vec(), dots: Vec::new() };
+        let panel = |by_ratio, line: &[Dot]| Panel { curves: vec![curve(line)], by_ratio, ..Panel::default() };
+        let labels =
+            |panel: &Panel| Values::new(panel).labels().into_iter().map(|(_, label)| label).collect::<Vec<_>>();
+        let wide = [(1.0, 7.0), (2.0, 4200.0)];
+        assert_eq!(labels(&panel(true, &wide)), ["1", "10", "100", "1000", "10000"]);
+        assert_eq!(labels(&panel(false, &wide)), ["0", "1000", "2000", "3000", "4000", "5000"]);
+        assert_eq!(labels(&panel(true, &[(1.0, 0.0), (2.0, 4.2)])), ["0", "1", "2", "3", "4", "5"]);
+    }
+}
