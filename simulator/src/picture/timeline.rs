@@ -80,11 +80,14 @@ impl<'a> Rows<'a> {
     /// How much it is, if that is not all.
     fn part(&self) -> Option<String> {
         let (until, all) = (duration(self.until), duration(self.picture.end));
-        match (self.picture.part.late, self.until >= self.picture.end) {
-            (false, true) => None,
-            (false, false) => Some(format!("until {until} of {all}")),
-            (true, _) => Some(format!("from {} to {until} of {all}", duration(self.picture.part.from))),
+        let from = self.picture.part.from;
+        if !self.picture.part.late && self.until >= self.picture.end {
+            return None;
         }
+        Some(match from {
+            0 => format!("until {until} of {all}"),
+            _ => format!("from {} to {until} of {all}", duration(from)),
+        })
     }
 
     /// Draws it, and says how high it is.
