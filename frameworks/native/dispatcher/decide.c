@@ -141,7 +141,12 @@ static bool has_something(struct processor *here) {
         if (here->scheduler->node)
             return false;
     }
-    return dispatcher_ready() > 0 && dispatcher.waiting < TURNS_WAITING;
+    if (UNLIKELY(here->put_back > 0) && here->put_back > dispatcher_ready()) {
+        here->put_back = 0;
+        here->serves->declined = true; /* there is nobody else: until something happens */
+        return false;
+    }
+    return dispatcher_ready() > 0;
 }
 
 struct scheduler *dispatcher_instance_for(const struct processor *here) {
@@ -257,6 +262,11 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     bool shared = LIKELY(!dispatcher.root.node);
     if (there->turns_first && !there->sorted && shared && place_of(next) == there) {
         sort(there);
+        give_up_all(turn, here->frame);
+        return NULL;
+    }
+    if (UNLIKELY(shared && dispatcher.waiting >= TURNS_WAITING)) {
+        here->put_back++; /* it is asked for another, as often as something is READY: see has_something */
         give_up_all(turn, here->frame);
         return NULL;
     }
@@ -661,9 +671,7 @@ static struct processor *some_sleeper(void) {
 }
 
 /* Of those that share the root. */
-static bool has_work(int64_t for_others) {
-    return dispatcher_ready() > for_others && !dispatcher.root.declined && dispatcher.waiting < TURNS_WAITING;
-}
+static bool has_work(int64_t for_others) { return dispatcher_ready() > for_others && !dispatcher.root.declined; }
 
 static bool wants_another(void) {
     bool something = UNLIKELY(dispatcher.root.node != NULL)

@@ -63,7 +63,7 @@ struct dispatcher {
     int64_t stolen_in_vain;
     uint32_t homeless;    /* threads */
     uint16_t free_frames; /* the first */
-    uint32_t waiting;     /* turns that wait for their processor; when there are TURNS_WAITING nobody decides */
+    uint32_t waiting;     /* turns that wait for their processor; TURNS_WAITING at most, others are given back */
     uint32_t processors_count, active; /* those of which that are not parked */
     uint32_t running;                  /* frames that have a turn */
     uint32_t parked_asleep;

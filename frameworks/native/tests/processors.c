@@ -356,6 +356,45 @@ static void threads_stay_where_they_are_bound_to(void) {
     }
 }
 
+/* Far more of them than turns can wait: who may run anywhere comes still, and lets them go. */
+static atomic_bool let_go;
+static atomic_int came;
+
+static void *keep(void *argument) {
+    while (!atomic_load(&let_go))
+        ;
+    return argument;
+}
+
+static void *come(void *argument) {
+    atomic_fetch_add(&came, 1);
+    return argument;
+}
+
+static void *let_them_go(void *argument) {
+    require(atomic_load(&came) == 0);
+    atomic_store(&let_go, true);
+    return argument;
+}
+
+static void very_many_wait_for_one_that_is_kept(void) {
+    enum { MANY = 200 };
+    begin(2, NULL);
+    require(catapults_setaffinity(catapults_self(), 2) == 0);
+    for (int round = 0; round < 5; round++) {
+        static catapults_t threads[MANY + 2];
+        struct catapults_attributes first = {.processors = 1};
+        atomic_store(&let_go, false);
+        atomic_store(&came, 0);
+        for (int i = 0; i <= MANY; i++)
+            require(catapults_create(&threads[i], &first, i ? come : keep, NULL) == 0);
+        threads[MANY + 1] = spawn(let_them_go, NULL);
+        for (int i = MANY + 1; i >= 0; i--)
+            require(catapults_join(threads[i], NULL) == 0);
+        require(atomic_load(&came) == MANY);
+    }
+}
+
 static void *turn(void *argument);
 
 static void processors_come_and_go(void) {
@@ -804,6 +843,7 @@ int main(void) {
         child_test(with_nodes_and_turns_on_three),
         child_test(who_spins_elsewhere_can_be_suspended),
         child_test(threads_stay_where_they_are_bound_to),
+        child_test(very_many_wait_for_one_that_is_kept),
         child_test(processors_come_and_go),
         child_test(cpus_come_and_go),
         child_test(turns_that_wait_leave_room_for_processors),
