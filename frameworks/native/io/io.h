@@ -127,6 +127,8 @@ struct io_descriptor {
     bool ended;                   /* epoll: …but the end of the stream, an error or urgent data may still be there */
 };
 
+/* Some number may be another file's at any moment: what is found out of a file now is not to be kept. */
+bool io_closing(void);
 /* NULL: nothing is known. The pointer holds until the next io_descriptor_add, or until the caller leaves. */
 struct io_descriptor *io_descriptor(int descriptor);
 /* Makes room first if there is none. NULL: errno is ENOMEM, or EBADF if the number is not open. */

@@ -225,7 +225,7 @@ static void note_received(int descriptor, size_t size, int flags, ssize_t receiv
     dispatcher_enter();
     struct io_descriptor *state = io_descriptor(descriptor);
     if (state != NULL)
-        state->drained = (flags & ~MSG_DONTWAIT) == 0 && received > 0 && (size_t)received < size;
+        state->drained = (flags & ~MSG_DONTWAIT) == 0 && received > 0 && (size_t)received < size && !io_closing();
     dispatcher_leave();
 }
 
@@ -250,7 +250,7 @@ static int make_nonblocking(int descriptor) {
         if (flags < 0 || (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
             result = -errno;
         else
-            state->nonblocking = true;
+            state->nonblocking = !io_closing();
     }
     dispatcher_leave();
     return result;

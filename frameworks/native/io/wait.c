@@ -12,6 +12,7 @@
 static struct io_descriptor *table; /* by descriptor; grows, never shrinks */
 static int table_size;
 static unsigned waits;
+static unsigned closing; /* calls of catapults_close that have yet to say that the number is another file's */
 static struct io_wait *finished_first, *finished_last; /* in the order in which they finished */
 
 static void delist(struct io_wait *wait);
@@ -118,13 +119,15 @@ void io_unblock_finished(void) {
 }
 
 void io_forget_waits(void) {
-    waits = 0;
+    waits = closing = 0;
     finished_first = finished_last = NULL;
     for (int i = 0; i < table_size; i++)
         table[i] = (struct io_descriptor){.nonblocking = table[i].nonblocking};
 }
 
 bool io_waiting(void) { return waits > 0; }
+
+bool io_closing(void) { return closing > 0; }
 
 int io_failed(int negative) {
     if (negative == -ECANCELED)
@@ -160,6 +163,7 @@ struct io_descriptor *io_descriptor_add(int descriptor) {
 
 int catapults_close(int descriptor) {
     dispatcher_enter();
+    closing++;
     struct io_descriptor *state = io_descriptor(descriptor);
     if (state != NULL) {
         while (state->first != NULL) {
@@ -184,6 +188,7 @@ int catapults_close(int descriptor) {
 static void try_again(int descriptor) {
     int error = errno;
     dispatcher_enter();
+    closing--;
     struct io_descriptor *state = io_descriptor(descriptor);
     if (state != NULL) {
         for (struct io_wait *wait = state->first; wait != NULL; wait = wait->next)

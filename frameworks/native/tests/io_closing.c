@@ -5,6 +5,8 @@
 
 static int closing = -1; /* where others get the processor in the middle of its close… */
 static bool closed;      /* …when the system call has been made already */
+static bool taken;       /* …and they make it themselves, and have the number anew */
+static struct sockaddr_in address_of_next;
 
 int __real_close(int descriptor);
 int __wrap_close(int descriptor);
@@ -16,7 +18,7 @@ int __wrap_close(int descriptor) {
     int result = closed ? __real_close(descriptor) : 0;
     for (int i = 0; i < 10; i++)
         catapults_yield();
-    return closed ? result : __real_close(descriptor);
+    return closed || taken ? result : __real_close(descriptor);
 }
 
 static _Atomic bool go_on;
@@ -111,12 +113,53 @@ static void the_next_file_of_that_number(void **state) {
     catapults_close(next_ends[1]);
 }
 
+/* What was found out of the file before its close is not true of the next one: it does not wait in the kernel. */
+static int accepted = -1;
+
+static void *accept_and_listen_anew(void *listener_) {
+    int listener = (int)(intptr_t)listener_;
+    struct sockaddr_in address;
+    while (!go_on)
+        catapults_yield();
+    int first = catapults_accept(listener, NULL, NULL, SOCK_CLOEXEC); /* it has not been closed yet */
+    require(first >= 0 && __real_close(first) == 0 && __real_close(listener) == 0);
+    int next = listen_tcp(&address);
+    require(next == listener);
+    address_of_next = address;
+    accepted = catapults_accept(next, NULL, NULL, SOCK_CLOEXEC);
+    return NULL;
+}
+
+static void an_accept_by_the_number(void **state) {
+    (void)state;
+    struct sockaddr_in address;
+    int listener = listen_tcp(&address), first = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), second;
+    assert_int_equal(connect(first, (struct sockaddr *)&address, sizeof address), 0);
+    go_on = false;
+    catapults_t thread = spawn(accept_and_listen_anew, (void *)(intptr_t)listener);
+    catapults_yield();
+    go_on = taken = true;
+    closing = listener;
+    assert_int_equal(catapults_close(listener), 0);
+    assert_int_equal(closing, -1);
+    taken = false;
+    second = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(second, (struct sockaddr *)&address_of_next, sizeof address_of_next), 0);
+    assert_int_equal(catapults_join(thread, NULL), 0);
+    assert_true(accepted >= 0);
+    catapults_close(accepted);
+    catapults_close(listener);
+    catapults_close(first);
+    catapults_close(second);
+}
+
 int main(void) {
     const struct CMUnitTest closing_in_the_middle[] = {
         cmocka_unit_test(a_read),
         cmocka_unit_test(a_recv),
         cmocka_unit_test(a_select),
         cmocka_unit_test(the_next_file_of_that_number),
+        cmocka_unit_test(an_accept_by_the_number),
     };
     return run_with_both_drivers(closing_in_the_middle);
 }

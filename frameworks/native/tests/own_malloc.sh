@@ -8,6 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 cat >"$work/program.c" <<'C'
 #include <stddef.h>
+#include <sys/wait.h>
 #include "catapults.h"
 #ifdef OWN
 void *__libc_malloc(size_t size);
@@ -23,6 +24,13 @@ int main(void) {
     catapults_t thread;
     if (catapults_init(NULL) != 0)
         return 2;
+#ifdef FORKS
+    int status;
+    pid_t pid = catapults_fork();
+    if (pid <= 0)
+        return pid != 0;
+    return waitpid(pid, &status, 0) != pid || status != 0;
+#endif
     if (catapults_create(&thread, NULL, spin, NULL) != 0)
         return 1;
 #ifdef OWN
@@ -43,4 +51,11 @@ for own in "" -DOWN; do
             { echo "own_malloc: said ($own $pie): $said"; exit 1; }
     done
 done
+
+# With activations threads are preempted all the same; a child of fork has none, and hears why as the others do.
+gcc -DOWN -DFORKS -I"$here/include" -I"$here/../shared" -o "$work/program" "$work/program.c" "$out/libcatapults.a" -luring
+said=$(CATAPULTS_ACTIVATIONS=1 CATAPULTS_POLICY="$out/tests/policies/turns.so" timeout 20 "$work/program" 2>&1) ||
+    { echo "own_malloc: the program that forks failed: $said"; exit 1; }
+[[ $said == "${refused/no thread is/no thread of the child is}" ]] ||
+    { echo "own_malloc: said by the child: $said"; exit 1; }
 echo "own_malloc: a malloc of the executable's own is seen, and only that"

@@ -57,6 +57,20 @@ static int start(void) {
     return error;
 }
 
+/* ENOTSUP: there is no such layer, which the manual says. */
+static void report(const char *which, int error) {
+    if (error == EINVAL)
+        runtime_report("%s preempted by time: the policy was compiled in without preemption/text.ld; build it with "
+                       "`catapults build`",
+                       which);
+    else if (error == EBUSY)
+        runtime_report("%s preempted by time: malloc is the executable's own, which must not be left halfway; link it "
+                       "as a shared library",
+                       which);
+    else if (error != ENOTSUP)
+        runtime_report("%s preempted by time: %s", which, strerror(error));
+}
+
 void preempt_for_signals(void) {
     if (!started && !runtime.several)
         start(); /* else threads are found when they call */
@@ -81,16 +95,8 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
     preempts = !error;
     if (!error)
         host->arm = preemption_arm;
-    else if (error == EINVAL)
-        runtime_report(
-            "no thread is preempted by time: the policy was compiled in without preemption/text.ld; build it "
-            "with `catapults build`");
-    else if (error == EBUSY)
-        runtime_report(
-            "no thread is preempted by time: malloc is the executable's own, which must not be left halfway; "
-            "link it as a shared library");
-    else if (error != ENOTSUP)
-        runtime_report("no thread is preempted by time: %s", strerror(error));
+    else
+        report("no thread is", error);
 }
 
 void preempt_attach(void) {
@@ -110,7 +116,7 @@ void preempt_restart(void) {
         by_upcalls = NULL;
     }
     if (error && !cooperative)
-        runtime_report("no thread of the child is preempted by time: %s", strerror(error));
+        report("no thread of the child is", error);
 }
 
 void catapults_preemption_hold(void) { dispatcher_hold(); }
