@@ -222,7 +222,7 @@ fn phases(rng: &mut Rng, threads: usize, me: usize, counted: bool, depth: u8, te
     for _ in 0..rng.usize(1..6) {
         let other = rng.usize(..threads);
         let time = rng.u8(1..20);
-        match rng.u8(..18) {
+        match rng.u8(..20) {
             0..=2 => drop(writeln!(text, "    run exponential({time}ms);")),
             3 => drop(writeln!(text, "    run {time}ms;")),
             4 => drop(writeln!(text, "    block io.read uniform(1ms, {time}ms);")),
@@ -235,6 +235,8 @@ fn phases(rng: &mut Rng, threads: usize, me: usize, counted: bool, depth: u8, te
             10 => text.push_str("    receive P;\n"),
             11 if other != me && depth > 1 => drop(writeln!(text, "    suspend T{other}; run 1ms; resume T{other};")),
             13 => drop(writeln!(text, "    timer C uniform(1ms, {time}ms);")),
+            18 => drop(writeln!(text, "    shared timer C {time}ms;")),
+            19 => drop(writeln!(text, "    shared absolute timer D uniform(1ms, {time}ms);")),
             14 if counted => text.push_str("    barrier G;\n"),
             15 => text.push_str("    signal P;\n"),
             16 => text.push_str("    broadcast P;\n"),
@@ -298,4 +300,31 @@ fn what_has_come_is_heard_when_the_host_looks() {
     assert_eq!(first_wake("block io.read 3ms;", "run 7ms;"), 7_000);
     assert_eq!(first_wake("block io.read 3ms;", "run 2ms;"), 3_000);
     assert_eq!(first_wake("sleep 3ms;", "run 50ms;"), 3_000);
+}
+
+/// As rt-app's: all users of a shared timer advance it, and an absolute one makes up for what it missed.
+#[test]
+fn timers_are_shared_and_make_up_for_what_they_missed() {
+    let framework = native();
+    let verified = compiled(&root().join("policies/fifo.sched"), &framework);
+    let woken = |body: &str| -> Vec<String> {
+        let text = format!("scenario timed {{ processors 2; {body} }}");
+        let (_, records) = simulated(&text, Deciding::Policy(&verified), &framework, RunBy::Interpreter);
+        let raised = records.iter().filter(|record| record.contains(" Raised "));
+        raised.map(|record| record.split(' ').next().unwrap().to_owned()).collect()
+    };
+    let each = |timer: &str| woken(&format!("thread a * 2 {{ repeat 2 {{ {timer} T 10ms; }} }}"));
+    assert_eq!(each("timer"), ["10000000", "10000000", "20000000", "20000000"]);
+    // The two take turns.
+    assert_eq!(each("shared timer"), ["10000000", "20000000", "30000000", "40000000"]);
+    // The first one's coming is what it counts from, and its own timer of this name is another one.
+    let later =
+        "thread a at 5ms { shared timer T 10ms; timer T 1ms; } thread b at 8ms { sleep 1ms; shared timer T 10ms; }";
+    assert_eq!(woken(later), ["9000000", "15000000", "25000000"]);
+    // At 25 ms it is 5 ms late: from now 10 ms, or from when it should have been.
+    let late =
+        |timer: &str| woken(&format!("thread a {{ {timer} T 10ms; run 15ms; {timer} T 10ms; {timer} T 10ms; }}"));
+    assert_eq!(late("timer"), ["10000000", "35000000"]);
+    assert_eq!(late("absolute timer"), ["10000000", "30000000"]);
+    assert_eq!(late("shared absolute timer"), ["10000000", "30000000"]);
 }

@@ -74,6 +74,7 @@ pub fn check(
         locks: BTreeMap::new(),
         ports: BTreeMap::new(),
         timers: BTreeMap::new(),
+        shared_timers: BTreeMap::new(),
         barriers: BTreeMap::new(),
         locked,
         spawned: vec![false; draft.threads.len()],
@@ -117,6 +118,7 @@ pub(super) struct Checker<'a, 'b> {
     pub(super) locks: BTreeMap<&'a str, usize>,
     pub(super) ports: BTreeMap<&'a str, usize>,
     pub(super) timers: BTreeMap<&'a str, usize>,
+    pub(super) shared_timers: BTreeMap<&'a str, usize>,
     pub(super) barriers: BTreeMap<&'a str, usize>,
     /// All locks that some thread takes.
     pub(super) locked: BTreeSet<&'a str>,

@@ -147,6 +147,17 @@ pub struct Assignment {
     pub value: Amount,
 }
 
+/// Which timer a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// Those that are shared are numbered by themselves.
+    pub number: usize,
+    /// All threads that name it advance the same one; otherwise each has its own.
+    pub shared: bool,
+    /// Where it has expired already it counts on from then, not from now.
+    pub absolute: bool,
+}
+
 /// What a thread does next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
@@ -172,9 +183,8 @@ pub enum Phase {
     Broadcast(usize),
     /// It waits until all that come to the barrier are there.
     Barrier(usize),
-    /// It waits until so long after its timer of this number expired last, or after it came. If that has passed, it goes on, and the
-    /// timer counts from now.
-    Timer(usize, Amount),
+    /// It waits until so long after this timer expired last, or, the first time, after it came. If that has passed, it goes on.
+    Timer(Timer, Amount),
     /// It creates one of these threads.
     Spawn(usize),
     /// It waits until none of these threads lives.

@@ -10,7 +10,7 @@ use crate::vocabulary::{StateClass, Type};
 
 use super::check::Checker;
 use super::reader::PhaseDraft;
-use super::{Amount, Phase};
+use super::{Amount, Phase, Timer};
 
 impl<'a> Checker<'a, '_> {
     /// All phases of a thread, with the end.
@@ -34,10 +34,12 @@ impl<'a> Checker<'a, '_> {
                         phases.push(Phase::Block(event, amount));
                     }
                 }
-                PhaseDraft::Timer(name, amount) => {
-                    let event = self.blocking_for(SLEEP, name);
-                    let timer = Self::place(&mut self.timers, &name.text);
-                    if let (Some(_), Some(amount)) = (event, self.duration(amount)) {
+                PhaseDraft::Timer(draft) => {
+                    let event = self.blocking_for(SLEEP, &draft.name);
+                    let timers = if draft.shared { &mut self.shared_timers } else { &mut self.timers };
+                    let number = Self::place(timers, &draft.name.text);
+                    if let (Some(_), Some(amount)) = (event, self.duration(&draft.amount)) {
+                        let timer = Timer { number, shared: draft.shared, absolute: draft.absolute };
                         phases.push(Phase::Timer(timer, amount));
                     }
                 }

@@ -74,14 +74,22 @@ pub(super) enum PhaseDraft {
     Time(Name, AmountDraft),
     /// `block io.read 5ms`
     Block(Name, AmountDraft),
-    /// `timer T 20ms`
-    Timer(Name, AmountDraft),
+    /// `timer T 20ms`, `shared absolute timer T 20ms`
+    Timer(TimerDraft),
     /// `yield`, `exit`
     Plain(Name),
     /// `yield to A`, `lock L`, `send P`, `spawn A`: the word and what it names.
     Of(Name, Name),
     Set(Given),
     Repeat(At, Option<Expression>, Vec<PhaseDraft>),
+}
+
+#[derive(Debug)]
+pub(super) struct TimerDraft {
+    pub(super) name: Name,
+    pub(super) amount: AmountDraft,
+    pub(super) shared: bool,
+    pub(super) absolute: bool,
 }
 
 #[derive(Debug)]
@@ -389,11 +397,13 @@ impl Reader<'_> {
 
     // Production: phase.
     fn phase(&mut self) -> Parse<PhaseDraft> {
-        const WORDS: [&str; 19] = [
+        const WORDS: [&str; 21] = [
             "run",
             "block",
             "sleep",
             "timer",
+            "shared",
+            "absolute",
             "yield",
             "lock",
             "unlock",
@@ -443,12 +453,14 @@ impl Reader<'_> {
                 self.parser.expect_semicolon()?;
                 Ok(PhaseDraft::Plain(word))
             }
-            Some("timer") => {
-                self.parser.advance();
-                let timer = self.parser.name("a name for the timer")?;
+            Some("timer" | "shared" | "absolute") => {
+                let shared = self.parser.eat_word("shared");
+                let absolute = self.parser.eat_word("absolute");
+                self.parser.expect_word("timer")?;
+                let name = self.parser.name("a name for the timer")?;
                 let amount = self.amount()?;
                 self.parser.expect_semicolon()?;
-                Ok(PhaseDraft::Timer(timer, amount))
+                Ok(PhaseDraft::Timer(TimerDraft { name, amount, shared, absolute }))
             }
             Some(
                 named @ ("lock" | "unlock" | "send" | "receive" | "signal" | "broadcast" | "barrier" | "spawn" | "join"

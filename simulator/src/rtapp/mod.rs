@@ -82,7 +82,8 @@ fn translated(parsed: &Json, name: &str) -> Result<String, Wrong> {
     let tasks = find(root, "tasks").ok_or_else(|| wrong("tasks", "there are no tasks"))?;
     let tasks = tasks_of(object(tasks, "tasks")?)?;
     let mut workload =
-        Workload { names: BTreeMap::new(), forked: forked(&tasks), timers: timers(&tasks), endless: false };
+        Workload { names: BTreeMap::new(), forked: forked(&tasks), timers: BTreeMap::new(), endless: false };
+    workload.timers = timers(&tasks, &workload.forked);
     let mut threads = String::new();
     for task in &tasks {
         workload.threads(task, &tasks, &mut threads)?;
@@ -163,17 +164,23 @@ fn forked(tasks: &[Task<'_>]) -> BTreeSet<String> {
         .collect()
 }
 
-/// How many threads use each timer, by the name that tasks give it.
-fn timers(tasks: &[Task<'_>]) -> BTreeMap<String, i64> {
+/// How many threads use each timer, by the name that tasks give it; of forked ones there can be several.
+fn timers(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> BTreeMap<String, i64> {
     let mut users = BTreeMap::new();
     for task in tasks {
         let names: BTreeSet<&str> =
             task.events().filter(|(_, kind, _)| *kind == "timer").filter_map(|(_, _, what)| timer_name(what)).collect();
         for name in names {
-            *users.entry(name.to_owned()).or_insert(0_i64) += task.instances;
+            let copies = if forked.contains(task.name) { 2 } else { 0 };
+            *users.entry(name.to_owned()).or_insert(0_i64) += task.instances + copies;
         }
     }
     users
+}
+
+/// As in rt-app, which gives each thread a timer of its own by these names only.
+fn is_shared(timers: &BTreeMap<String, i64>, name: &str) -> bool {
+    !name.starts_with("unique") && timers.get(name).is_some_and(|users| *users > 1)
 }
 
 fn timer_name(what: &Json) -> Option<&str> {
@@ -223,7 +230,7 @@ impl Workload {
             let _ = write!(text, " at {}us", microseconds(delay, &format!("{place}.delay"))?);
         }
         let rounds = find(what, "loop").map_or(Ok(-1), |rounds| self::rounds(rounds, &format!("{place}.loop")))?;
-        let period = if rounds < 0 { period(task)? } else { None };
+        let period = if rounds < 0 { period(task, &self.timers)? } else { None };
         if let Some(period) = period {
             let _ = write!(text, " period {period}us");
         }
@@ -361,21 +368,17 @@ impl Workload {
         let period = find(of, "period").ok_or_else(|| wrong(place, "there is no `period`"))?;
         let period = microseconds(period, &format!("{place}.period"))?;
         let name = timer_name(what).ok_or_else(|| wrong(place, "there is no `ref`"))?;
-        if !name.starts_with("unique") && self.timers.get(name).is_some_and(|users| *users > 1) {
-            let what = "several threads have this timer together, which is not simulated; one of each thread's own has a `ref` that begins with `unique`";
-            return Err(wrong(place, what));
-        }
-        if find(of, "mode") == Some(&Json::Text("absolute".to_owned())) {
-            return Err(wrong(
-                place,
-                "an absolute timer must be the only one, and the last thing that a task does in a round without end",
-            ));
-        }
-        // It has expired already.
-        if period == 0 {
-            return Ok(String::new());
-        }
-        Ok(format!("timer {} {period}us;", self.name("timer", name)))
+        let absolute = match find(of, "mode") {
+            None => false,
+            Some(Json::Text(mode)) if mode == "relative" => false,
+            Some(Json::Text(mode)) if mode == "absolute" => true,
+            Some(_) => {
+                return Err(wrong(&format!("{place}.mode"), "this is neither `\"relative\"` nor `\"absolute\"`"));
+            }
+        };
+        let shared = if is_shared(&self.timers, name) { "shared " } else { "" };
+        let absolute = if absolute { "absolute " } else { "" };
+        Ok(format!("{shared}{absolute}timer {} {period}us;", self.name("timer", name)))
     }
 }
 
@@ -411,8 +414,8 @@ fn resumed(name: &str) -> String {
     format!("{name} resumed")
 }
 
-/// The period, if the only timer is the last thing that the thread does in a round.
-fn period(task: &Task<'_>) -> Result<Option<i64>, Wrong> {
+/// The period, if the only timer is the last thing that the thread does in a round, and its own.
+fn period(task: &Task<'_>, timers: &BTreeMap<String, i64>) -> Result<Option<i64>, Wrong> {
     let mut events = task.events().filter(|(_, kind, _)| *kind == "timer");
     let (Some((place, _, timer)), None) = (events.next(), events.next()) else { return Ok(None) };
     let once = |(_, phase): &(String, &Object)| {
@@ -421,7 +424,7 @@ fn period(task: &Task<'_>) -> Result<Option<i64>, Wrong> {
     let last = task.events().last().is_some_and(|(_, kind, _)| kind == "timer") && task.phases.last().is_some_and(once);
     let endless = task.has_phases()
         && task.phases.iter().any(|(_, phase)| find(phase, "loop").is_some_and(|rounds| *rounds == Json::Whole(-1)));
-    if !last || endless {
+    if !last || endless || timer_name(timer).is_some_and(|name| is_shared(timers, name)) {
         return Ok(None);
     }
     let of = object(timer, &place)?;
@@ -553,15 +556,36 @@ mod tests {
             "timer": {"ref": "uniqueB", "period": 0}, "timer": {"ref": "uniqueB", "period": 7}}}}"#,
         );
         assert_eq!(
-            several[1..8],
-            ["thread a {", "repeat 3 {", "run 5us;", "timer tick 20us;", "barrier b;", "timer uniqueB 7us;", "}"]
+            several[1..9],
+            [
+                "thread a {",
+                "repeat 3 {",
+                "run 5us;",
+                "timer tick 20us;",
+                "barrier b;",
+                "timer uniqueB 0us;",
+                "timer uniqueB 7us;",
+                "}"
+            ]
         );
-        let together = r#"{"tasks": {"a": {"instance": 2, "timer": {"ref": "tick", "period": 20}, "run": 5}}}"#;
-        assert!(
-            to_scenario(together, "x").unwrap_err().to_string().contains("several threads have this timer together")
+        let shared = |json| lines(json).into_iter().find(|line| line.contains("timer tick"));
+        assert_eq!(
+            shared(r#"{"tasks": {"a": {"instance": 2, "run": 5, "timer": {"ref": "tick", "period": 20}}}}"#).as_deref(),
+            Some("shared timer tick 20us;"),
+            "two threads have it together, whatever the period would be of one"
         );
-        let absolute = r#"{"tasks": {"a": {"timer": {"ref": "t", "period": 20, "mode": "absolute"}, "run": 5}}}"#;
-        assert!(to_scenario(absolute, "x").unwrap_err().to_string().contains("an absolute timer must be the only one"));
+        assert_eq!(
+            shared(
+                r#"{"tasks": {"a": {"loop": 1, "fork": "b", "fork": "b"}, "b": {"instance": 0, "run": 5,
+                "timer": {"ref": "tick", "period": 20, "mode": "absolute"}}}}"#
+            )
+            .as_deref(),
+            Some("shared absolute timer tick 20us;")
+        );
+        let absolute = r#"{"tasks": {"a": {"timer": {"ref": "tick", "period": 20, "mode": "absolute"}, "run": 5}}}"#;
+        assert_eq!(shared(absolute).as_deref(), Some("absolute timer tick 20us;"));
+        let odd = r#"{"tasks": {"a": {"timer": {"ref": "t", "period": 20, "mode": "late"}, "run": 5}}}"#;
+        assert_eq!(to_scenario(odd, "x").map_err(|wrong| wrong.place), Err("tasks.a.timer.mode".to_owned()));
     }
 
     #[test]

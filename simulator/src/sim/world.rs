@@ -3,11 +3,14 @@
 //! Nothing happens between two instants. At one, what was planned for it happens in the order in which it was planned, and
 //! then every thread that runs does what takes no time, until it computes or waits.
 
+mod locks;
+mod phases;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::ThreadId;
-use catapults_compiler::scenario::{Action, Amount, LONGEST, MOST_AT_ONCE, Phase, Scenario, event_for};
+use catapults_compiler::scenario::{Action, Amount, LONGEST, Phase, Scenario, event_for};
 use catapults_compiler::vocabulary::Value;
 use fastrand::Rng;
 
@@ -16,6 +19,7 @@ use super::dispatcher::{Admitted, Dispatcher, Out};
 use super::measures::{Leaving, Measures};
 use super::plans::Plans;
 use super::policy::{EventId, Runner};
+use locks::Lock;
 
 /// Why it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +93,8 @@ pub(super) struct World<'a, 's, R> {
     ports: Vec<Port>,
     /// Who waits at each.
     barriers: Vec<Vec<ThreadId>>,
+    /// When each timer that threads share expired last, or will, for whoever asked last.
+    timers: BTreeMap<usize, i64>,
     processors: Vec<Cpu>,
     ticks: bool,
     /// Whose wait is over, which the host has not heard yet; of their lives with these numbers.
@@ -122,7 +128,7 @@ struct Live {
     came: i64,
     /// Who created whom since then, down to it: more generations than there are kinds have one of them twice.
     generation: usize,
-    /// When each of its timers expired last.
+    /// When each of its own timers expired last.
     timers: BTreeMap<usize, i64>,
     /// It waits, and does so no longer once it is told.
     waits: bool,
@@ -135,12 +141,6 @@ struct KindState {
     came: u32,
     living: Vec<ThreadId>,
     joining: Vec<ThreadId>,
-}
-
-#[derive(Default)]
-struct Lock {
-    owner: Option<ThreadId>,
-    waiting: VecDeque<ThreadId>,
 }
 
 #[derive(Default)]
@@ -187,6 +187,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             locks: (0..scenario.locks).map(|_| Lock::default()).collect(),
             ports: (0..scenario.ports).map(|_| Port::default()).collect(),
             barriers: vec![Vec::new(); scenario.barriers.len()],
+            timers: BTreeMap::new(),
             processors: vec![Cpu::default(); processors],
             ticks: dispatcher.hears_ticks(),
             unheard: Vec::new(),
@@ -610,279 +611,6 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             }
         }
         self.goes_on(processor)
-    }
-
-    fn has_computed(&mut self, thread: ThreadId) {
-        if let Some(live) = self.live_mut(thread) {
-            live.left = None;
-            live.phase += 1;
-        }
-    }
-
-    /// Who runs there does what takes no time, until it computes, or does not run any more.
-    fn goes_on(&mut self, processor: usize) -> Done {
-        let Some(thread) = self.processors[processor].running else { return Ok(()) };
-        loop {
-            self.at_once += 1;
-            if self.at_once > MOST_AT_ONCE {
-                let name = self.scenario.threads[self.kind_of(thread)].name.clone();
-                return Err(
-                    self.impossible(&format!("time stands still: `{name}` goes on and on, and nothing takes time"))
-                );
-            }
-            if self.dispatcher.current(processor) != Some(thread) {
-                return Ok(());
-            }
-            let scenario = self.scenario;
-            let Some(live) = self.live_mut(thread) else { return Ok(()) };
-            let (kind, place) = (live.kind, live.phase);
-            live.phase += 1;
-            let phases = &scenario.threads[kind].phases;
-            match &phases[place] {
-                Phase::Run(amount) => {
-                    let left = self.drawn(kind, amount);
-                    if left == 0 {
-                        continue;
-                    }
-                    let cpu = &mut self.processors[processor];
-                    cpu.since = cpu.since.max(self.now);
-                    let (since, turn) = (cpu.since, cpu.turn);
-                    if let Some(live) = self.live_mut(thread) {
-                        live.left = Some(left);
-                        live.phase = place;
-                    }
-                    self.plan(since + left, Happening::Computed(processor, turn));
-                    return Ok(());
-                }
-                Phase::Block(_, amount) => {
-                    let wait = self.drawn(kind, amount);
-                    let Some(event) = self.events[kind][place] else { continue };
-                    self.waits_until(thread, self.now + wait);
-                    let polled = self.scenario.poll > 0 && self.sleep_event != Some(event);
-                    if let Some(live) = self.live_mut(thread) {
-                        live.polled = polled;
-                    }
-                    return self.dispatcher.blocks(processor, event);
-                }
-                Phase::Yield => {
-                    self.gives_up(processor);
-                    return self.dispatcher.yields(processor);
-                }
-                Phase::YieldTo(other) => {
-                    let to = self.kinds[*other].living.iter().copied().find(|one| *one != thread);
-                    self.gives_up(processor);
-                    return match to {
-                        Some(to) => self.dispatcher.yields_to(processor, to),
-                        None => self.dispatcher.yields(processor),
-                    };
-                }
-                Phase::Lock(lock) => {
-                    if !self.locks(processor, thread, *lock)? {
-                        return Ok(());
-                    }
-                }
-                Phase::Unlock(lock) => self.unlocks(processor, thread, *lock)?,
-                Phase::Send(port) => match self.ports[*port].waiting.pop_front() {
-                    Some(receiver) => self.wakes(receiver)?,
-                    None => self.ports[*port].messages += 1,
-                },
-                Phase::Signal(port) => {
-                    if let Some(receiver) = self.ports[*port].waiting.pop_front() {
-                        self.wakes(receiver)?;
-                    }
-                }
-                Phase::Broadcast(port) => {
-                    let waiting = std::mem::take(&mut self.ports[*port].waiting);
-                    waiting.into_iter().try_for_each(|receiver| self.wakes(receiver))?;
-                }
-                Phase::Barrier(barrier) => {
-                    if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier] as usize {
-                        self.barriers[*barrier].push(thread);
-                        return self.waits_for_ever(processor, thread, self.barrier_event);
-                    }
-                    let waiting = std::mem::take(&mut self.barriers[*barrier]);
-                    waiting.into_iter().try_for_each(|other| self.wakes(other))?;
-                }
-                Phase::Timer(timer, amount) => {
-                    let period = self.drawn(kind, amount);
-                    let now = self.now;
-                    let Some(live) = self.live_mut(thread) else { return Ok(()) };
-                    let came = live.came;
-                    let expires = live.timers.entry(*timer).or_insert(came);
-                    *expires = expires.saturating_add(period).max(now);
-                    let expires = *expires;
-                    if expires > now {
-                        self.waits_until(thread, expires);
-                        return match self.sleep_event {
-                            Some(event) => self.dispatcher.blocks(processor, event),
-                            None => Err(self.impossible("no event of the framework blocks a thread")),
-                        };
-                    }
-                }
-                Phase::Receive(port) => {
-                    let port = &mut self.ports[*port];
-                    if port.messages > 0 {
-                        port.messages -= 1;
-                    } else {
-                        port.waiting.push_back(thread);
-                        return self.waits_for_ever(processor, thread, self.port_event);
-                    }
-                }
-                Phase::Spawn(other) => self.create(*other, processor, Some(thread))?,
-                Phase::Join(other) => {
-                    if self.kinds[*other].living.iter().any(|one| *one != thread) {
-                        self.kinds[*other].joining.push(thread);
-                        return self.waits_for_ever(processor, thread, self.join_event);
-                    }
-                }
-                Phase::Suspend(other) => self.suspends(*other)?,
-                Phase::Resume(other) => self.resumes(*other)?,
-                Phase::Set(assignment) => {
-                    let value = draw(&assignment.value, &mut self.rng, &mut self.places[kind]);
-                    self.dispatcher.set_of(thread, &assignment.name, value);
-                }
-                Phase::Jump(to) | Phase::Again(to) => self.jumps(thread, *to),
-                Phase::Repeat { times, end } => {
-                    let (times, end) = (*times, *end);
-                    let Some(live) = self.live_mut(thread) else { return Ok(()) };
-                    match live.rounds.last_mut() {
-                        Some((start, 0)) if *start == place => {
-                            live.rounds.pop();
-                            live.phase = end;
-                        }
-                        Some((start, left)) if *start == place => *left -= 1,
-                        Some(_) | None => live.rounds.push((place, times - 1)),
-                    }
-                }
-                Phase::End if self.scenario.threads[kind].period.is_some() => {
-                    self.job_done(thread, kind);
-                    if !self.next_period(processor, thread, kind)? {
-                        return Ok(());
-                    }
-                }
-                Phase::Exit | Phase::End => return self.exits(processor, thread, kind),
-            }
-        }
-    }
-
-    fn jumps(&mut self, thread: ThreadId, to: usize) {
-        if let Some(live) = self.live_mut(thread) {
-            live.phase = to;
-        }
-    }
-
-    fn job_done(&mut self, thread: ThreadId, kind: usize) {
-        let released = self.live(thread).map_or(self.now, |live| live.released);
-        self.measures.job_done(kind, thread, released, self.now);
-    }
-
-    /// Whether it goes on at once, since the next period has begun.
-    fn next_period(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done<bool> {
-        let period = self.scenario.threads[kind].period.unwrap_or(1);
-        let now = self.now;
-        let Some(live) = self.live_mut(thread) else { return Ok(false) };
-        live.phase = 0;
-        live.released += period;
-        let released = live.released;
-        if released <= now {
-            return Ok(true);
-        }
-        self.waits_until(thread, released);
-        match self.sleep_event {
-            Some(event) => self.dispatcher.blocks(processor, event)?,
-            None => return Err(self.impossible("no event of the framework blocks a thread")),
-        }
-        Ok(false)
-    }
-
-    fn exits(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done {
-        for lock in 0..self.locks.len() {
-            if self.locks[lock].owner == Some(thread) {
-                self.unlocks(processor, thread, lock)?;
-            }
-        }
-        if self.dispatcher.current(processor) != Some(thread) {
-            // It ran on the turn of one that waited for its lock. It ends when it runs again.
-            if let Some(live) = self.live_mut(thread) {
-                live.phase -= 1;
-            }
-            return Ok(());
-        }
-        if self.scenario.threads[kind].period.is_none() {
-            self.job_done(thread, kind);
-        }
-        self.stops(processor);
-        self.measures.ended(kind, thread, self.now);
-        let state = &mut self.kinds[kind];
-        if let Some(ended) = self.lives[thread.0 as usize - 1].take() {
-            state.living.swap_remove(ended.place);
-            self.living -= 1;
-            // The last one has its place now.
-            if let Some(moved) = state.living.get(ended.place)
-                && let Some(moved) = &mut self.lives[moved.0 as usize - 1]
-            {
-                moved.place = ended.place;
-            }
-        }
-        let joined = if state.living.is_empty() { std::mem::take(&mut state.joining) } else { Vec::new() };
-        self.dispatcher.exits(processor)?;
-        joined.into_iter().try_for_each(|waiting| self.wakes(waiting))
-    }
-
-    /// Whether it has it.
-    fn locks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done<bool> {
-        match self.locks[lock].owner {
-            None => {
-                self.locks[lock].owner = Some(thread);
-                Ok(true)
-            }
-            Some(owner) => {
-                if self.leads_to(owner, thread) {
-                    let name = &self.scenario.threads[self.kind_of(thread)].name;
-                    return Err(self.impossible(&format!(
-                        "`{name}` waits for a lock, and whoever has it waits for `{name}`: a deadlock"
-                    )));
-                }
-                self.locks[lock].waiting.push_back(thread);
-                if let Some(live) = self.live_mut(thread) {
-                    live.waits = true;
-                }
-                self.stops(processor);
-                self.dispatcher.waits(processor, owner)?;
-                Ok(false)
-            }
-        }
-    }
-
-    fn leads_to(&self, from: ThreadId, thread: ThreadId) -> bool {
-        let mut next = Some(from);
-        while let Some(one) = next {
-            if one == thread {
-                return true;
-            }
-            next = self.locks.iter().find(|lock| lock.waiting.contains(&one)).and_then(|lock| lock.owner);
-        }
-        false
-    }
-
-    fn unlocks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done {
-        if self.locks[lock].owner != Some(thread) {
-            let name = &self.scenario.threads[self.kind_of(thread)].name;
-            return Err(self.impossible(&format!("`{name}` unlocks what it has not locked")));
-        }
-        let heir = self.locks[lock].waiting.pop_front();
-        self.locks[lock].owner = heir;
-        let Some(heir) = heir else { return Ok(()) };
-        let waiting: Vec<ThreadId> = self.locks[lock].waiting.iter().copied().collect();
-        self.measures.ready(heir, self.now);
-        if let Some(live) = self.live_mut(heir) {
-            live.waits = false;
-        }
-        self.dispatcher.has(heir)?;
-        self.dispatcher.suspends_at_last(heir)?;
-        self.is_suspended(heir);
-        self.dispatcher.redirects(waiting.into_iter(), heir)?;
-        self.dispatcher.regains(processor)
     }
 
     fn waits_until(&mut self, thread: ThreadId, instant: i64) {

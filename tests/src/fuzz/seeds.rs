@@ -65,7 +65,7 @@ const SHORT: &str = r#"scenario s {
   set quantum = 1us;
   thread a * 3 every uniform(1us, 2us) { repeat 4 { run exponential(1us); lock m; run 200ns; yield; unlock m; sleep 1us; } }
   thread b period 3us deadline 2us { run 1us; send p; }
-  thread c { repeat { receive p; run 1us; } }
+  thread c { repeat { receive p; shared absolute timer t 2us; run 1us; } }
   at 4us { processors 1; }
   expect share of a >= 1%;
   expect misses of b = 0;
@@ -77,7 +77,7 @@ pub fn rtapp() -> Vec<Vec<u8>> {
     let mut seeds = files(&["tests/cli"], "json");
     seeds.push(
         br#"{"tasks": {"a": {"instance": 2, "loop": 3, "run": 1000, "sleep": 20, "lock": "m", "unlock": "m"},
-  "b": {"phases": {"p": {"loop": 2, "runtime": 10, "timer": {"ref": "t", "period": 1000}}, "q": {"suspend": 1, "resume": "a"}}}},
+  "b": {"phases": {"p": {"loop": 2, "runtime": 10, "timer": {"ref": "t", "period": 1000, "mode": "absolute"}, "timer": {"ref": "t", "period": 7}}, "q": {"suspend": 1, "resume": "a"}}}},
   "global": {"duration": 2, "default_policy": "SCHED_OTHER"}, "resources": {"m": {"type": "mutex"}}}"#
             .to_vec(),
     );
