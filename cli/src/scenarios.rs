@@ -43,6 +43,12 @@ pub struct Instead<'a> {
     pub for_none: bool,
 }
 
+/// What a text was made of, where messages are to point to.
+pub struct Origin<'a> {
+    pub source: &'a Source,
+    pub place: &'a dyn Fn(At) -> At,
+}
+
 /// A number in a file is on a line of its own; so many at most.
 const MOST_NUMBERS: usize = 10_000_000;
 
@@ -55,20 +61,23 @@ pub fn load(
     policies: &mut Policies,
 ) -> Result<Loaded, Failure> {
     let source = read_source(path)?;
-    of_source(console, path, source, framework, instead, policies)
+    of_source(console, path, (source, None), framework, instead, policies)
 }
 
-/// The same of a text that is known already.
+/// The same of a text that is known already, and may have been made of another one.
 pub fn of_source(
     console: &Console,
     path: &Path,
-    source: Source,
+    (source, origin): (Source, Option<Origin<'_>>),
     framework: &Framework,
     instead: &Instead<'_>,
     policies: &mut Policies,
 ) -> Result<Loaded, Failure> {
     let staged = judge(console, path, &source, framework, instead, policies)?;
-    console.diagnostics(&source, &staged.said);
+    match origin {
+        Some(origin) => console.diagnostics(origin.source, &staged.said.placed(origin.place)),
+        None => console.diagnostics(&source, &staged.said),
+    }
     if staged.said.has_errors() || staged.refused {
         let name = path.display();
         console.summary(&match staged.said.errors() {

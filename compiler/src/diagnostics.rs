@@ -82,6 +82,18 @@ impl Diagnostics {
         self.list.retain(|one| one.severity != Severity::Error || keep(one));
     }
 
+    /// The same of a text that this one was made of: each place is another one there. Changes of the text are left out.
+    #[must_use]
+    pub fn placed(&self, place: impl Fn(At) -> At) -> Diagnostics {
+        let mut placed = Diagnostics { list: Vec::new(), more: self.more };
+        for one in &self.list {
+            let related = one.related.iter().map(|(at, label)| (place(*at), label.clone())).collect();
+            let primary = (place(one.primary.0), one.primary.1.clone());
+            placed.push(Diagnostic { primary, related, suggestions: Vec::new(), ..one.clone() });
+        }
+        placed
+    }
+
     /// Whether further ones are only counted.
     pub fn is_full(&self) -> bool {
         self.list.len() >= Self::MOST

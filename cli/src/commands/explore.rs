@@ -131,7 +131,8 @@ fn fails(
         Ending::Out(out) => finding.scenario.starved.is_none() && finding.is_of_line(out.line),
         Ending::Duration | Ending::AllEnded | Ending::Stuck(_) => finding.scenario.starved.is_some(),
     };
-    let loaded = scenarios::of_source(console, file, text, framework, &Instead::default(), &mut Policies::default())?;
+    let loaded =
+        scenarios::of_source(console, file, (text, None), framework, &Instead::default(), &mut Policies::default())?;
     Ok(loaded.cases.iter().any(|case| {
         let deciding = scenarios::deciding(&case.policy);
         sim::simulate(&case.scenario, deciding, framework, RunBy::Interpreter, Keep::Beginning, &mut Nowhere)

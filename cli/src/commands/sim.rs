@@ -7,7 +7,7 @@ use crate::artefact::{Accepted, unwritable_by};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::{self, Found};
-use crate::scenarios::{self, Case, Instead, Policies, deciding};
+use crate::scenarios::{self, Case, Instead, Origin, Policies, deciding};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::ThreadId;
@@ -15,7 +15,7 @@ use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
 use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names};
-use catapults_simulator::rtapp;
+use catapults_simulator::rtapp::{self, Translation};
 use catapults_simulator::sim::{
     self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
 };
@@ -24,6 +24,7 @@ use indicatif::ProgressBar;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write as _};
+use std::ops::Range;
 use std::path::Path;
 
 /// What a policy alone is shown with.
@@ -53,10 +54,24 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let mut loaded = if alone {
         read_source(&arguments.file)?;
         let source = Source::new("<the usual threads>", USUAL);
-        scenarios::of_source(console, Path::new("usual.scenario"), source, &found.framework, &instead, &mut policies)?
+        scenarios::of_source(
+            console,
+            Path::new("usual.scenario"),
+            (source, None),
+            &found.framework,
+            &instead,
+            &mut policies,
+        )?
     } else if is_rtapp {
-        let source = of_rtapp(&arguments.file)?;
-        scenarios::of_source(console, &arguments.file, source, &found.framework, &instead, &mut policies)?
+        let json = read_source(&arguments.file)?;
+        let translation = of_rtapp(&json, &arguments.file)?;
+        let source = Source::new(format!("<{} as a scenario>", json.name), translation.text.clone());
+        let place = |at: At| match translation.origin(&json.text, at.start as usize) {
+            Some(range) if at != At::default() => at_range(&json.text, range),
+            Some(_) | None => At::default(),
+        };
+        let made = (source, Some(Origin { source: &json, place: &place }));
+        scenarios::of_source(console, &arguments.file, made, &found.framework, &instead, &mut policies)?
     } else {
         scenarios::load(console, &arguments.file, &found.framework, &instead, &mut policies)?
     };
@@ -129,20 +144,22 @@ fn over(name: &str, from: i64, end: i64) -> Failure {
 }
 
 /// The scenario in a file of rt-app's.
-fn of_rtapp(file: &Path) -> Result<Source, Failure> {
-    let json = read_source(file)?;
+fn of_rtapp(json: &Source, file: &Path) -> Result<Translation, Failure> {
     let name = file.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
-    let text = rtapp::to_scenario(&json.text, &name).map_err(|wrong| {
-        let before = json.text.bytes().take(wrong.at.start).filter(|byte| *byte == b'\n').count();
-        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let at = At { start: number(wrong.at.start), end: number(wrong.at.end), line: number(before + 1) };
+    rtapp::to_scenario(&json.text, &name).map_err(|wrong| {
+        let at = at_range(&json.text, wrong.at.clone());
         let diagnostic = Diagnostic::error("E0517", wrong.to_string(), at, "")
             .help("docs/scenarios.md says what of rt-app can be simulated");
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(diagnostic);
         Failure::Diagnostics(Box::new((Source::new(json.name.clone(), json.text.clone()), diagnostics)))
-    })?;
-    Ok(Source::new(format!("<{} as a scenario>", file.display()), text))
+    })
+}
+
+fn at_range(text: &str, range: Range<usize>) -> At {
+    let before = text.bytes().take(range.start).filter(|byte| *byte == b'\n').count();
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    At { start: number(range.start), end: number(range.end), line: number(before + 1) }
 }
 
 /// The policies of a case as shared objects, built unless they are up to date.

@@ -65,11 +65,29 @@ const ENDLESS: &str = "10s";
 
 type Object = [(String, Json)];
 
-/// The text of a scenario of this name. Names that no scenario can have are changed.
+/// A scenario, and what each part of it says in other words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// The scenario.
+    pub text: String,
+    /// From where on it says what stands at this place, in order.
+    places: Vec<(usize, String)>,
+}
+
+impl Translation {
+    /// Where that stands in the JSON which is said here in the scenario.
+    pub fn origin(&self, json: &str, offset: usize) -> Option<Range<usize>> {
+        let after = self.places.partition_point(|(start, _)| *start <= offset);
+        let (_, place) = self.places.get(after.checked_sub(1)?)?;
+        position(json, place)
+    }
+}
+
+/// A scenario of this name. Names that no scenario can have are changed.
 ///
 /// # Errors
 /// The first thing that is not understood, or that no scenario can say.
-pub fn to_scenario(json: &str, name: &str) -> Result<String, Wrong> {
+pub fn to_scenario(json: &str, name: &str) -> Result<Translation, Wrong> {
     let parsed = Json::read(json).map_err(|(what, at)| Wrong { place: String::new(), what, at })?;
     translated(&parsed, name).map_err(|wrong| {
         let at = position(json, &wrong.place).unwrap_or(0..0);
@@ -77,12 +95,17 @@ pub fn to_scenario(json: &str, name: &str) -> Result<String, Wrong> {
     })
 }
 
-fn translated(parsed: &Json, name: &str) -> Result<String, Wrong> {
+fn translated(parsed: &Json, name: &str) -> Result<Translation, Wrong> {
     let root = object(parsed, "")?;
     let tasks = find(root, "tasks").ok_or_else(|| wrong("tasks", "there are no tasks"))?;
     let tasks = tasks_of(object(tasks, "tasks")?)?;
-    let mut workload =
-        Workload { names: BTreeMap::new(), forked: forked(&tasks), timers: BTreeMap::new(), endless: false };
+    let mut workload = Workload {
+        names: BTreeMap::new(),
+        forked: forked(&tasks),
+        timers: BTreeMap::new(),
+        endless: false,
+        places: Vec::new(),
+    };
     workload.timers = timers(&tasks, &workload.forked);
     let mut threads = String::new();
     for task in &tasks {
@@ -93,15 +116,18 @@ fn translated(parsed: &Json, name: &str) -> Result<String, Wrong> {
         Some(global) => find(object(global, "global")?, "duration"),
         None => None,
     };
+    let mut places = vec![(0, "tasks".to_owned())];
     let seconds = duration.map_or(Ok(-1), |duration| whole(duration, "global.duration", -1, LONGEST / 1_000_000))?;
     if seconds > 0 {
+        places.push((text.len(), "global.duration".to_owned()));
         let _ = writeln!(text, "  duration {seconds}s;");
     } else if workload.endless {
         let _ = writeln!(text, "  duration {ENDLESS};");
     }
+    places.extend(workload.places.into_iter().map(|(start, place)| (text.len() + start, place)));
     text.push_str(&threads);
     text.push_str("}\n");
-    Ok(text)
+    Ok(Translation { text, places })
 }
 
 struct Task<'j> {
@@ -196,6 +222,8 @@ struct Workload {
     timers: BTreeMap<String, i64>,
     /// Some thread has no end.
     endless: bool,
+    /// As in [`Translation`], from the first thread on.
+    places: Vec<(usize, String)>,
 }
 
 impl Workload {
@@ -222,30 +250,39 @@ impl Workload {
 
     fn thread(&mut self, task: &Task<'_>, tasks: &[Task<'_>], name: &str, text: &mut String) -> Result<(), Wrong> {
         let Task { place, what, .. } = task;
+        self.places.push((text.len(), place.clone()));
         let _ = write!(text, "  thread {name}");
         if task.instances > 1 {
             let _ = write!(text, " * {}", task.instances);
         }
         if let Some(delay) = find(what, "delay") {
+            self.places.push((text.len(), format!("{place}.delay")));
             let _ = write!(text, " at {}us", microseconds(delay, &format!("{place}.delay"))?);
         }
         let rounds = find(what, "loop").map_or(Ok(-1), |rounds| self::rounds(rounds, &format!("{place}.loop")))?;
         let period = if rounds < 0 { period(task, &self.timers)? } else { None };
-        if let Some(period) = period {
+        let periodic = period.is_some();
+        if let Some((period, place)) = period {
+            self.places.push((text.len(), place));
             let _ = write!(text, " period {period}us");
         }
         let given = attributes(what, place)?;
         if !given.is_empty() {
-            let given: Vec<String> = given.iter().map(|given| format!("{given};")).collect();
-            let _ = write!(text, " with {{ {} }}", given.join(" "));
+            text.push_str(" with {");
+            for (given, place) in given {
+                self.places.push((text.len(), place));
+                let _ = write!(text, " {given};");
+            }
+            text.push_str(" }");
         }
+        self.places.push((text.len(), place.clone()));
         text.push_str(" {\n");
         if task.events().next().is_none() {
             return Err(wrong(place, "it does nothing; say what: `\"run\": 1000`"));
         }
         self.endless |= rounds < 0;
         // A periodic thread does all again each period.
-        let depth = usize::from(period.is_none() && rounds != 1);
+        let depth = usize::from(!periodic && rounds != 1);
         if depth == 1 {
             let times = if rounds < 0 { String::new() } else { format!("{rounds} ") };
             let _ = writeln!(text, "    repeat {times}{{");
@@ -253,7 +290,8 @@ impl Workload {
         for (phase_place, phase) in &task.phases {
             // Of a task without phases they are its own.
             let given = if task.has_phases() { attributes(phase, phase_place)? } else { Vec::new() };
-            for given in given {
+            for (given, place) in given {
+                self.places.push((text.len(), place));
                 let _ = writeln!(text, "{}set {given};", "  ".repeat(depth + 2));
             }
             if phase.iter().all(|(event, _)| OF_LINUX.contains(&event.as_str())) {
@@ -264,6 +302,7 @@ impl Workload {
             self.endless |= rounds < 0;
             let deeper = if rounds == 1 { depth } else { depth + 1 };
             let indent = "  ".repeat(depth + 2);
+            self.places.push((text.len(), phase_place.clone()));
             if rounds < 0 {
                 let _ = writeln!(text, "{indent}repeat {{");
             } else if rounds != 1 {
@@ -271,13 +310,13 @@ impl Workload {
             }
             for (label, event, argument) in labelled(phase).filter(|(_, event, _)| !OF_LINUX.contains(event)) {
                 // It is the thread's period.
-                if period.is_some() && kind(event) == "timer" {
+                if periodic && kind(event) == "timer" {
                     continue;
                 }
-                let line = self.happens(task, tasks, kind(event), argument, &format!("{phase_place}.{label}"))?;
-                if !line.is_empty() {
-                    let _ = writeln!(text, "{}{line}", "  ".repeat(deeper + 2));
-                }
+                let place = format!("{phase_place}.{label}");
+                let line = self.happens(task, tasks, kind(event), argument, &place)?;
+                self.places.push((text.len(), place));
+                let _ = writeln!(text, "{}{line}", "  ".repeat(deeper + 2));
             }
             if rounds != 1 {
                 let _ = writeln!(text, "{indent}}}");
@@ -394,16 +433,18 @@ impl<'j> Task<'j> {
     }
 }
 
-/// What is said of how a thread, or a phase of it, is to be run that policies import.
-fn attributes(of: &Object, place: &str) -> Result<Vec<String>, Wrong> {
+/// What is said of how a thread, or a phase of it, is to be run that policies import, each with its place.
+fn attributes(of: &Object, place: &str) -> Result<Vec<(String, String)>, Wrong> {
     let mut given = Vec::new();
     if let Some(value) = find(of, "priority") {
-        let priority = whole(value, &format!("{place}.priority"), i64::from(i32::MIN), i64::from(i32::MAX))?;
-        given.push(format!("priority = {priority}"));
+        let place = format!("{place}.priority");
+        let priority = whole(value, &place, i64::from(i32::MIN), i64::from(i32::MAX))?;
+        given.push((format!("priority = {priority}"), place));
     }
     for (name, variable) in [("dl-runtime", "budget"), ("dl-period", "period"), ("dl-deadline", "deadline")] {
         if let Some(value) = find(of, name) {
-            given.push(format!("{variable} = {}us", microseconds(value, &format!("{place}.{name}"))?));
+            let place = format!("{place}.{name}");
+            given.push((format!("{variable} = {}us", microseconds(value, &place)?), place));
         }
     }
     Ok(given)
@@ -415,7 +456,7 @@ fn resumed(name: &str) -> String {
 }
 
 /// The period, if the only timer is the last thing that the thread does in a round, and its own.
-fn period(task: &Task<'_>, timers: &BTreeMap<String, i64>) -> Result<Option<i64>, Wrong> {
+fn period(task: &Task<'_>, timers: &BTreeMap<String, i64>) -> Result<Option<(i64, String)>, Wrong> {
     let mut events = task.events().filter(|(_, kind, _)| *kind == "timer");
     let (Some((place, _, timer)), None) = (events.next(), events.next()) else { return Ok(None) };
     let once = |(_, phase): &(String, &Object)| {
@@ -429,7 +470,9 @@ fn period(task: &Task<'_>, timers: &BTreeMap<String, i64>) -> Result<Option<i64>
     }
     let of = object(timer, &place)?;
     let period = find(of, "period").ok_or_else(|| wrong(&place, "there is no `period`"))?;
-    Ok(Some(microseconds(period, &format!("{place}.period"))?).filter(|period| *period > 0))
+    let place = format!("{place}.period");
+    let period = microseconds(period, &place)?;
+    Ok((period > 0).then_some((period, place)))
 }
 
 /// `run`, of `run1`.
@@ -479,7 +522,7 @@ mod tests {
     use super::*;
 
     fn lines(json: &str) -> Vec<String> {
-        to_scenario(json, "x").unwrap().lines().map(|line| line.trim().to_owned()).collect()
+        to_scenario(json, "x").unwrap().text.lines().map(|line| line.trim().to_owned()).collect()
     }
 
     #[test]
@@ -493,7 +536,7 @@ mod tests {
                 "tick": { "priority": 10, "run": 2000, "timer": { "ref": "unique", "period": 10000 } },
                 "once": { "loop": 1, "run": 5, "resume": "heavy-1", "yield": "" },
             } }"#;
-        let text = to_scenario(json, "my file").unwrap();
+        let text = to_scenario(json, "my file").unwrap().text;
         assert_eq!(
             text,
             "scenario my_file {
@@ -596,6 +639,26 @@ mod tests {
         let threads: Vec<&str> = both.iter().filter(|line| line.starts_with("thread")).map(String::as_str).collect();
         assert_eq!(threads, ["thread a {", "thread b {", "thread b_forked {", "thread c_forked {"]);
         assert!(both.contains(&"spawn b_forked;".to_owned()));
+    }
+
+    #[test]
+    fn what_is_said_has_an_origin() {
+        let json = r#"{"global": {"duration": 3}, "tasks": {"a": {"instance": 2, "priority": 7, "dl-period": 9,
+            "timer": {"ref": "t", "period": 5}, "phases": {"p": {"loop": 2, "run": 1, "run": 2, "priority": 8}}}}}"#;
+        let scenario = to_scenario(json, "x").unwrap();
+        let origin = |part: &str| {
+            let at = scenario.text.find(part).unwrap_or_else(|| panic!("{part} in {}", scenario.text));
+            let range = scenario.origin(json, at).unwrap();
+            (json[..range.start].matches(&json[range.clone()]).count() + 1, &json[range])
+        };
+        assert_eq!(origin("scenario x"), (1, "\"tasks\""));
+        assert_eq!(origin("duration"), (1, "\"duration\""));
+        assert_eq!(origin("thread a"), (1, "\"a\""));
+        assert_eq!(origin("priority = 7"), (1, "\"priority\""));
+        assert_eq!(origin("period = 9us"), (1, "\"dl-period\""));
+        assert_eq!(origin("priority = 8"), (2, "\"priority\""));
+        assert_eq!(origin("repeat 2"), (1, "\"p\""));
+        assert_eq!(origin("run 2us"), (2, "\"run\""));
     }
 
     #[test]
