@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "catapults.h"
+#include "sa.h"
 #include "support/child.h"
 #include "support/cpus.h"
 
@@ -45,7 +46,13 @@ static void join_all(catapults_t *threads, int count) {
 
 static void set(catapults_int *variable, catapults_int value) { __atomic_store_n(variable, value, __ATOMIC_RELAXED); }
 
+#if defined(ACTIVATED) /* a processor has many of them there */
+__attribute__((noipa)) static pid_t kernel_thread(void) { return sa_self()->sa_cpu; }
+static pid_t first_kernel_thread(void) { return 0; }
+#else
+static pid_t first_kernel_thread(void) { return getpid(); }
 __attribute__((noipa)) static pid_t kernel_thread(void) { return (pid_t)syscall(SYS_gettid); }
+#endif
 
 /* ---- Where threads run ------------------------------------------------------------------------------------------- */
 
@@ -392,7 +399,7 @@ static bool runs_on_first(void) {
     catapults_t thread = spawn(say_where, &place);
     set(&at, 0);
     require(catapults_join(thread, NULL) == 0);
-    return place == getpid();
+    return place == first_kernel_thread();
 }
 
 /* The policy is told: it places nothing on a node that has departed, and places again on one that has arrived. */
@@ -486,7 +493,9 @@ static void account(int processors, enum catapults_accounting way, bool exact) {
 
 static void time_stamps_on_one(void) { account(1, CATAPULTS_ACCOUNTING_TIME_STAMPS, true); }
 static void time_stamps_on_two(void) { account(2, CATAPULTS_ACCOUNTING_TIME_STAMPS, true); }
+#if !defined(ACTIVATED)
 static void samples_on_two(void) { account(2, CATAPULTS_ACCOUNTING_STATISTICAL, false); }
+#endif
 
 /* ---- Policies that have to go ------------------------------------------------------------------------------------ */
 
@@ -630,6 +639,47 @@ static void replace_it(int processors) {
     }
 }
 
+/* Each thread has what it came with, whatever was replaced, and wherever it was meanwhile. */
+struct marked {
+    catapults_int mark;
+};
+
+static void *come_and_go_marked(void *argument) {
+    (void)argument;
+    return come_and_go((void *)(uintptr_t)1);
+}
+
+static void replace_what_keeps(int processors) {
+    static const char *const files[] = {POLICIES "/keeps_too.so", POLICIES "/keeps.so"};
+    static bool checks;
+    static struct marked marks[THREADS];
+    alarm(100);
+    require(catapults_init(&(struct catapults_options){.processors = processors, .policy = files[1]}) == 0);
+    require(catapults_threadvar_register("mark", struct marked, mark) == 0);
+    require(catapults_schedvar_register_bool("checks", &checks) == 0);
+    for (int round = 0; round < 20; round++) {
+        catapults_t threads[THREADS];
+        checks = false;
+        for (int i = 0; i < THREADS; i++) {
+            marks[i].mark = round * THREADS + i + 1;
+            struct catapults_attributes attributes = {.object = &marks[i]};
+            require(catapults_create(&threads[i], &attributes, come_and_go_marked, &marks[i]) == 0);
+        }
+        catapults_suspend(threads[round % THREADS]);
+        checks = true;
+        for (int i = 0; i < 4; i++) {
+            require(catapults_policy_replace(NULL, files[i % 2]) == 0);
+            catapults_sleep(i * 50000);
+        }
+        catapults_resume(threads[round % THREADS]);
+        join_all(threads, THREADS);
+        checks = false;
+    }
+}
+
+static void what_is_kept_is_there_on_one(void) { replace_what_keeps(1); }
+static void what_is_kept_is_there_on_three(void) { replace_what_keeps(3); }
+
 static void policies_are_replaced_on_one(void) { replace_it(1); }
 static void policies_are_replaced_on_four(void) { replace_it(4); }
 
@@ -735,6 +785,9 @@ static void what_does_not_go_is_said(void **state) {
 }
 
 int main(void) {
+#if defined(ACTIVATED) /* see nodes_activated.c */
+    setenv("CATAPULTS_ACTIVATIONS", "1", 1);
+#endif
     const struct CMUnitTest tests[] = {
         child_test(threads_are_placed_in_turn),
         child_test(threads_are_placed_where_the_least_is_to_be_done),
@@ -746,7 +799,9 @@ int main(void) {
         child_test(who_may_not_run_there_is_not_stolen),
         child_test(time_stamps_on_one),
         child_test(time_stamps_on_two),
+#if !defined(ACTIVATED)
         child_test(samples_on_two),
+#endif
         cmocka_unit_test(a_policy_that_lets_a_thread_wait_is_out),
         child_test(they_wake_each_other),
         child_test(they_wake_each_other_and_are_stolen),
@@ -764,6 +819,8 @@ int main(void) {
         child_test(a_child_has_one),
         cmocka_unit_test(a_policy_that_breaks_a_guard_is_out),
         cmocka_unit_test(a_handler_that_runs_for_too_long_is_left),
+        child_test(what_is_kept_is_there_on_one),
+        child_test(what_is_kept_is_there_on_three),
         child_test(policies_are_replaced_on_one),
         child_test(policies_are_replaced_on_four),
         child_test(who_spins_goes_on),
