@@ -10,13 +10,14 @@ mod nodes;
 mod saved;
 mod step;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use application::{Application, Variables};
 pub use nodes::SavedNodes;
 pub use saved::{Saved, SavedThread};
 
-use crate::policy::{AttributeId, ContainerId, ContainerKind, Handler, LocalKind, Policy, StateClass, Value};
+use crate::policy::{AttributeId, ContainerId, ContainerKind, Handler, LocalKind, Policy, SortKey, StateClass, Value};
 use crate::verify::Verified;
 
 use step::Step;
@@ -342,6 +343,13 @@ impl<'a> Machine<'a> {
         self.numbers.get(&thread).map(|slot| self.threads[*slot].attributes[attribute.0])
     }
 
+    /// Which of two threads leaves first, if both are READY: [`Policy::ready_order`]. `None`: the policy has no such order.
+    pub fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering> {
+        let (_, keys) = self.verified.policy().ready_order()?;
+        let one = self.keys_of(*self.numbers.get(&one)?, keys);
+        Some(one.cmp(self.keys_of(*self.numbers.get(&other)?, keys)))
+    }
+
     /// The policy's own variables, in the order of [`Policy::variables`].
     pub fn variables(&self) -> &[Value] {
         &self.variables
@@ -381,6 +389,15 @@ impl<'a> Machine<'a> {
         self.containers[container.0].first_key_value().map(|(_, slot)| *slot)
     }
 
+    /// The values by which it is sorted; the least leaves first.
+    fn keys_of<'k>(&self, slot: Slot, keys: &'k [SortKey]) -> impl Iterator<Item = i64> + use<'k, '_, 'a> {
+        let attributes = &self.threads[slot].attributes;
+        keys.iter().map(|key| {
+            let value = arithmetic::number(attributes[key.attribute.0]);
+            if key.reverse { value } else { !value }
+        })
+    }
+
     fn remove(&mut self, slot: Slot) {
         let thread = &mut self.threads[slot];
         if let Position::In(container) = thread.position {
@@ -397,12 +414,9 @@ impl<'a> Machine<'a> {
             ContainerKind::Pqueue(keys) => (keys.as_slice(), false),
             ContainerKind::Pstack(keys) => (keys.as_slice(), true),
         };
+        let keys = self.keys_of(slot, keys).collect();
         let thread = &mut self.threads[slot];
-        let ranks = keys.iter().map(|key| {
-            let value = arithmetic::number(thread.attributes[key.attribute.0]);
-            if key.reverse { value } else { !value }
-        });
-        thread.rank = Rank { keys: ranks.collect(), inserted: if falling { -self.clock } else { self.clock } };
+        thread.rank = Rank { keys, inserted: if falling { -self.clock } else { self.clock } };
         thread.position = Position::In(container);
         thread.node = if thread.id.node().is_some() { None } else { self.nodes.here() };
         self.containers[container.0].insert(thread.rank.clone(), slot);

@@ -101,6 +101,17 @@ impl Policy {
         self.containers.iter().any(|container| container.holds == Entity::Node)
     }
 
+    /// The keys by which READY threads leave, if one sorted container has all of them and there is one instance: by these
+    /// a host with several processors knows whose turn the policy would rather end.
+    pub fn ready_order(&self) -> Option<(ContainerId, &[SortKey])> {
+        let mut ready = self.holding(Entity::Thread).filter(|id| self.containers[id.0].class == StateClass::Ready);
+        let (Some(only), None, false) = (ready.next(), ready.next(), self.has_nodes()) else { return None };
+        match &self.containers[only.0].kind {
+            ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => Some((only, keys)),
+            ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Stack => None,
+        }
+    }
+
     /// The containers that hold such.
     pub fn holding(&self, entity: Entity) -> impl Iterator<Item = ContainerId> + '_ {
         let containers = self.containers.iter().enumerate();

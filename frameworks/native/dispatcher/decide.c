@@ -18,6 +18,8 @@
  * policy both it, or its donor, and who runs there are RUNNING: the latter gives up the processor, as if it had
  * yielded, for it may be less urgent, and run for ever. It may have been left so itself. When a second turn comes to
  * wait where such can go on, all of them are READY once more, and the processor is whose the policy dispatches first.
+ * But where the policies limit turns, and do not say that it comes first, it waits: else turns would be cut short, and
+ * threads would lose their places.
  *
  * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
  * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
@@ -38,7 +40,8 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
 static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame,
                   struct dispatcher_thread **place);
 static struct dispatcher_thread **place_of_turn(struct processor *there, const struct dispatcher_thread *turn);
-static void clear_away(struct processor *there);
+static bool can_wait(const struct dispatcher_thread *turn, const struct dispatcher_thread *before);
+static void clear_away(struct processor *there, const struct dispatcher_thread *turn);
 static void give_back(uint16_t frame);
 static void sort(struct processor *there);
 static void let_go_who_has_left(struct processor *here);
@@ -61,6 +64,9 @@ static bool can_go_on(const struct processor *here);
 /* How often a turn is given back that is to run elsewhere. */
 enum { MOST_PUT_BACK = 16 };
 
+/* For so many nanoseconds a turn waits for those that the policies limit: longer than quanta usually are. */
+static const int64_t LONGEST_WAIT = 200000000;
+
 /* ---- Deciding ---------------------------------------------------------------------------------------------------- */
 
 struct dispatcher_thread *dispatcher_decide(struct processor *here) {
@@ -80,7 +86,7 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     for (;;) {
         if (UNLIKELY(dispatcher.chains_changed) && (must_settle(1) || here->settles)) {
             here->polling = true; /* nobody is RUNNING to those who are told, and tell others */
-            dispatcher_step_aside(here);
+            dispatcher_step_aside(here, NULL);
             dispatcher_settle(NULL);
             dispatcher_step_back(here);
             dispatcher_stop_polling(here);
@@ -190,11 +196,13 @@ static void let_go_who_has_left(struct processor *here) {
     const struct dispatcher_thread *turn = left->runs_in != NOBODY ? dispatcher.frames[left->runs_in].turn : NULL;
     if (!turn || !turn->turn_waits || turn->turn_for != here || left->kept_on || left->bound || dispatcher.root.node)
         return;
+    if (can_wait(turn, here->turns_first))
+        return;
     give_back(left->runs_in);
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *there = dispatcher.processors[i];
         if (there != here && !there->parked && dispatcher.frames[there->frame].turn) {
-            clear_away(there);
+            clear_away(there, NULL);
             return;
         }
     }
@@ -215,12 +223,12 @@ static uint64_t bit_of(const struct processor *processor) {
 /* Where it has to run; NULL: wherever it is. Of those that it is bound to, one that has nothing to do. */
 static struct processor *place_for(const struct dispatcher_thread *thread, struct processor *here) {
     struct processor *there = place_of(thread);
-    if ((there && there != here) || thread->kept_on || LIKELY(!thread->bound) || (thread->bound & bit_of(here)))
+    if ((there && there != here) || thread->kept_on || dispatcher_may_run_on(thread, here))
         return there;
     there = NULL;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
-        if (!(thread->bound & bit_of(one)))
+        if (!dispatcher_may_run_on(thread, one))
             continue;
         if (!there || (one->asleep && !there->asleep) || (there->turns_first && !one->turns_first))
             there = one;
@@ -260,7 +268,8 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     if (UNLIKELY(dispatcher.root.node != NULL) && puts_back(here, turn, next))
         return NULL;
     bool shared = LIKELY(!dispatcher.root.node);
-    if (there->turns_first && !there->sorted && shared && place_of(next) == there) {
+    if (there->turns_first && !there->sorted && shared && place_of(next) == there &&
+        !can_wait(turn, there->turns_first)) {
         sort(there);
         give_up_all(turn, here->frame);
         return NULL;
@@ -274,7 +283,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     move_to(here, shared ? take_frame() : NOBODY);
     queue(there, turn, frame, place_of_turn(there, NULL));
     if (next->kept_on && (shared || next != turn))
-        clear_away(there);
+        clear_away(there, turn);
     return NULL;
 }
 
@@ -320,10 +329,32 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     return next ? begin_turn(here, next) : NULL;
 }
 
-/* A turn waits for the processor, where who is to run was left, from whoever runs there. */
-static void clear_away(struct processor *there) {
-    if (dispatcher.frames[there->frame].turn && there != processor_here())
+/* Whether `before` has the processor for no longer than policies limit, and they do not say that `turn` comes first. */
+static bool can_wait(const struct dispatcher_thread *turn, const struct dispatcher_thread *before) {
+    if (dispatcher_order(turn, before) < 0)
+        return false;
+    for (const struct dispatcher_thread *member = before; member; member = dispatcher_above(member))
+        if (member->scheduler->timed)
+            return true;
+    return false;
+}
+
+/* A turn waits for the processor, where who is to run was left, from whoever runs there. `turn`: that, if it may wait
+ * for the policy to end the one that runs. */
+static void clear_away(struct processor *there, const struct dispatcher_thread *turn) {
+    const struct dispatcher_thread *runs = dispatcher.frames[there->frame].turn;
+    if (runs && there != processor_here() && !(turn && can_wait(turn, runs)))
         give_back(there->frame);
+}
+
+void dispatcher_let_who_waits(int64_t now) {
+    struct processor *here = processor_here();
+    const struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn, *waits = here->turns_first;
+    if (LIKELY(!waits) || !turn || dispatcher_is_taken(turn) ||
+        now - dispatcher.frames[waits->turn_frame].since < LONGEST_WAIT)
+        return;
+    give_back(here->frame);
+    dispatcher_entered();
 }
 
 /* Who is RUNNING in the frame is READY, as if it had yielded. */
@@ -332,11 +363,13 @@ static void give_back(uint16_t frame) {
     struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
     struct scheduler *scheduler = turn->scheduler;
     if (LIKELY(!scheduler->parent)) { /* else all of them are told below */
+        bool saw_own = here->sees == here->frame;
+        uint16_t sees = here->sees;
         here->sees = frame;
         const struct catapults_stop *stop = RAISE(scheduler, switch_out, &turn->policy);
         if (UNLIKELY(stop))
             dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
-        here->sees = here->frame;
+        here->sees = saw_own ? here->frame : sees; /* as in give_up_all */
     }
     if (LIKELY(dispatcher.frames[frame].turn == turn))
         dispatcher_end_turn(frame);
@@ -345,7 +378,7 @@ static void give_back(uint16_t frame) {
 /* Several can go on only on one processor, and the policy has dispatched each as if it would run at once. All are READY
  * again, with who lends to them: whom it dispatches first then has the processor. Once, until it has. */
 static void sort(struct processor *there) {
-    clear_away(there);
+    clear_away(there, NULL);
     while (there->turns_first)
         give_back(there->turns_first->turn_frame);
     there->sorted = true;
@@ -357,7 +390,7 @@ void dispatcher_hasten(const struct dispatcher_thread *thread) {
     if (!thread->kept_on || !turn || !turn->turn_waits)
         return;
     if (UNLIKELY(dispatcher.root.node != NULL))
-        clear_away(turn->turn_for);
+        clear_away(turn->turn_for, NULL);
     else if (!turn->turn_for->sorted)
         sort(turn->turn_for);
 }
@@ -377,6 +410,7 @@ static void queue(struct processor *there, struct dispatcher_thread *turn, uint1
     turn->turn_waits = true;
     dispatcher.waiting++;
     turn->turn_for = there;
+    dispatcher.frames[frame].since = dispatcher.host->now();
     turn->turn_frame = frame;
     turn->turn_next = *place;
     *place = turn;
@@ -457,45 +491,6 @@ void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame) {
     struct processor *here = processor_here();
     here->sees = here->frame;
     if (!dispatcher_is_runnable(thread) || taken_from(thread))
-        dispatcher_end_turn(frame);
-}
-
-/* Whether what becomes READY now is taken by one of those that have nothing to do, and so is all that is READY and they
- * have not come for yet. */
-static bool is_taken_up(const struct processor *here, bool runs) {
-    int64_t idle = !here->asleep && !here->woken && !here->parked && !runs;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        const struct processor *one = dispatcher.processors[i];
-        idle += (one->asleep || one->woken) && !one->parked && !one->turns_first;
-    }
-    return idle > dispatcher_ready();
-}
-
-uint16_t dispatcher_frame_to_take(struct processor *here) {
-    const struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
-    bool idle = dispatcher.asleep + dispatcher.waking != 0, taken = turn && dispatcher_is_taken(turn);
-    bool runs = turn && !taken;
-    if (idle && is_taken_up(here, runs))
-        return NOBODY;
-    if (here->turns_first && !turn)
-        return here->turns_first->turn_frame;
-    if (LIKELY(!here->parked) && (runs || (!idle && !taken && !here->expected))) {
-        here->expected = !runs;
-        return here->frame;
-    }
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        const struct processor *one = dispatcher.processors[i];
-        if (one != here && !one->parked && dispatcher.frames[one->frame].turn)
-            return one->frame;
-    }
-    return NOBODY;
-}
-
-void dispatcher_come_back(struct processor *here) {
-    uint16_t frame = here->sees;
-    const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
-    here->sees = here->frame;
-    if (turn && dispatcher_is_taken(turn))
         dispatcher_end_turn(frame);
 }
 
@@ -626,7 +621,7 @@ static __attribute__((noinline)) void attend_to_chains(void) {
         if (!dispatcher.chains_changed || !must_settle(0) || here->attends || here->over ||
             here->current == &here->idle)
             return;
-        dispatcher_step_aside(here);
+        dispatcher_step_aside(here, NULL);
         dispatcher_settle(dispatcher_running());
         dispatcher_step_back(here);
         dispatcher_unblocked();
@@ -892,7 +887,7 @@ static void give_way(struct processor *here) {
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *there = dispatcher.processors[i];
         if (!there->parked && there != here && dispatcher.frames[there->frame].turn) {
-            clear_away(there);
+            clear_away(there, NULL);
             return;
         }
     }

@@ -410,8 +410,8 @@ const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler,
 static __attribute__((noinline)) const struct catapults_stop *create_in_general(struct scheduler *scheduler,
                                                                                 struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    dispatcher_step_aside(here);
-    const struct catapults_stop *stop = admit(scheduler, thread, here->turn);
+    dispatcher_step_aside(here, thread);
+    const struct catapults_stop *stop = admit(scheduler, thread, dispatcher_running());
     dispatcher_step_back(here);
     if (LIKELY(!stop))
         preempt();
@@ -683,7 +683,7 @@ void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispa
 
 static __attribute__((noinline)) void unblock_only_in_general(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    dispatcher_step_aside(here);
+    dispatcher_step_aside(here, thread);
     raise_unblock(thread, dispatcher_running());
     dispatcher_step_back(here);
 }
@@ -749,7 +749,7 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     }
     scheduler->runnable++;
     struct processor *here = processor_here();
-    dispatcher_step_aside(here);
+    dispatcher_step_aside(here, thread);
     const struct catapults_stop *stop = RAISE(scheduler, resume_thread, &thread->policy);
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());

@@ -76,6 +76,7 @@ static void see_to_what_is_due(void) {
     if (UNLIKELY(dispatcher.several) && ticks && was_armed && here->armed)
         dispatcher_interrupt_others();
     dispatcher_unblocked();
+    dispatcher_let_who_waits(now);
 }
 
 /* At the scheduler of the thread and at those above it, as long as something waits there. */

@@ -289,10 +289,7 @@ static struct scheduler *least(uint64_t bound) {
 
 /* Whether the instance's processor may run it: what waits there for another would keep it from running others. */
 static bool can_have(const struct scheduler *scheduler, const struct dispatcher_thread *thread) {
-    const struct processor *there = scheduler->node->processor;
-    if (thread->kept_on && thread->kept_on != there)
-        return false;
-    return !thread->bound || (there->number < 64 && (thread->bound >> there->number & 1));
+    return dispatcher_may_run_on(thread, scheduler->node->processor);
 }
 
 /* The thread is in hand, and nowhere. `usual`: where it is to be if the policy does not say; NULL: anywhere. Or what

@@ -17,6 +17,7 @@
 struct frame {
     struct dispatcher_thread *turn; /* NULL: nothing */
     struct dispatcher_thread *runs; /* who runs on its turn, or is to once the turn's processor takes it; or NULL */
+    int64_t since;                  /* while `turn` waits for a processor: when it began to */
     uint16_t next;                  /* of those that are not in use */
 };
 
@@ -154,9 +155,11 @@ void dispatcher_left(struct scheduler *parent);
 const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, struct dispatcher_thread *record,
                                                   const struct dispatcher_thread *runs);
 
-/* The thread that is RUNNING, or NULL. */
+/* The thread that is RUNNING, where events are raised, or NULL. */
 static inline struct dispatcher_thread *dispatcher_running(void) {
     const struct processor *here = processor_here();
+    if (UNLIKELY(here->sees != here->frame))
+        return dispatcher.frames[here->sees].turn;
     return here->polling ? NULL : here->turn;
 }
 
@@ -314,6 +317,13 @@ static inline int64_t dispatcher_ready(void) {
     return (dispatcher.root.node ? runnable : dispatcher.root.runnable) - dispatcher.running;
 }
 
+/* Whether the thread is bound to no other processors, and not left where it can go on on another kernel thread only. */
+static inline bool dispatcher_may_run_on(const struct dispatcher_thread *thread, const struct processor *processor) {
+    if (UNLIKELY(thread->kept_on != NULL) && thread->kept_on != processor)
+        return false;
+    return LIKELY(!thread->bound) || (processor->number < 64 && (thread->bound >> processor->number & 1));
+}
+
 /* The processor on whose kernel thread it stands, or goes on; NULL: none. */
 struct processor *dispatcher_stands_on(const struct dispatcher_thread *thread);
 
@@ -325,15 +335,22 @@ uint16_t dispatcher_frame_of(const struct dispatcher_thread *member);
 uint16_t dispatcher_see(const struct dispatcher_thread *thread);
 void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame);
 
-/* The frame in which an event about others may take the processor from somebody: of this processor, or of the turn that
- * it takes next; if it is parked, or others have become READY for which it has room, of another that runs something.
- * NOBODY: there is none, or need not be, as one that has nothing to do takes what the event is about. And back from
- * there. */
-uint16_t dispatcher_frame_to_take(struct processor *here);
+/* Of two turns. Less than 0: the policies dispatch the first one first, which are asked from the root down to where the
+ * two part. */
+int dispatcher_order(const struct dispatcher_thread *a, const struct dispatcher_thread *b);
+
+/* The frame in which an event by which `thread` may become READY (NULL: one of several) may take the processor from
+ * somebody, if that runs something: see frames.c. NOBODY: there is none, or need not be, as one that has nothing to do
+ * takes what the event is about. And back from there. */
+uint16_t dispatcher_frame_to_take(struct processor *here, const struct dispatcher_thread *thread);
 void dispatcher_come_back(struct processor *here);
 
 /* Whose turn it is in a frame; NULL: nobody's. */
 void dispatcher_set_turn(uint16_t frame, struct dispatcher_thread *turn);
+
+/* Who runs here gives the processor up, if a turn has waited for it for so long that the policies do not limit turns
+ * after all. May run other threads. */
+void dispatcher_let_who_waits(int64_t now);
 
 /* What is RUNNING in the frame is so no more, by an event: if that is a processor's, it finds that out when it comes
  * here next. */
@@ -417,10 +434,11 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
 /* dispatcher_yield, within dispatcher_enter. */
 void dispatcher_yield_inside(void);
 
-/* An event about others is raised between these two. */
-static inline void dispatcher_step_aside(struct processor *here) {
-    if (UNLIKELY(dispatcher.several) && !dispatcher.root.node)
-        here->sees = dispatcher_frame_to_take(here);
+/* An event about another thread is raised between these two, or about several: NULL. Within such a pair others may
+ * stand: the first that ends ends what has been taken, and what is raised after it is so in the processor's own frame. */
+static inline void dispatcher_step_aside(struct processor *here, const struct dispatcher_thread *thread) {
+    if (UNLIKELY(dispatcher.several) && !dispatcher.root.node && here->sees == here->frame)
+        here->sees = dispatcher_frame_to_take(here, thread);
 }
 static inline void dispatcher_step_back(struct processor *here) {
     if (UNLIKELY(here->sees != here->frame))

@@ -1,6 +1,6 @@
 /*
- * Several processors: threads that become ready at once, and are more urgent than those that run, run at once, however
- * few processors have nothing to do.
+ * Several processors: threads that become ready, and are more urgent than one of those that run, run at once, however
+ * few processors have nothing to do, and wherever they are woken.
  */
 #include <stdatomic.h>
 
@@ -12,7 +12,7 @@ enum { MS = 1000000, MOST = 3, ROUNDS = 10 };
 struct task {
     catapults_int priority;
 };
-static struct task first = {1}, urgent = {3}, low = {1};
+static struct task first = {1}, most_urgent = {5}, urgent = {3}, low = {1};
 
 static const int64_t limit = 1000 * (int64_t)MS; /* those that compute let go of nothing before */
 static atomic_int computing, came, late;
@@ -27,14 +27,15 @@ static catapults_t spawn(struct task *task, void *(*start)(void *)) {
 }
 
 /* Nothing preempts but what is more urgent. */
-static void begin(int processors) {
+static void begin_under(const char *policy, int processors) {
     alarm(60);
-    require(catapults_init(&(struct catapults_options){.processors = processors, .policy = POLICIES "/urgency.so"}) ==
-            0);
+    require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
     catapults_threadvar_register("priority", struct task, priority);
     catapults_set_object(catapults_self(), &first);
     catapults_yield();
 }
+
+static void begin(int processors) { begin_under(POLICIES "/urgency.so", processors); }
 
 /* Until all that are urgent have come. It seldom looks at the clock: a thread is left in its own code only. */
 static void *compute(void *argument) {
@@ -139,14 +140,65 @@ static void a_barrier(void) {
         round_of(1, wait_and_come, tell);
 }
 
+static catapults_sem_t wanted;
+
+static void *wait_for_word_and_come(void *argument) {
+    require(catapults_sem_wait(&wanted) == 0);
+    return come(argument);
+}
+
+/* It says the word, and keeps its own processor. */
+static void *say_and_compute(void *argument) {
+    for (int i = 0; i < urgents; i++)
+        require(catapults_sem_post(&wanted) == 0);
+    return compute(argument);
+}
+
+static catapults_t say(void) { return spawn(&most_urgent, say_and_compute); }
+
+/* The policy has one order, so that the least urgent gives way, wherever the event was raised. */
+static void begin_in_order(int processors) {
+    begin_under(POLICIES "/of_the_library/fixed_priority.so", processors);
+    require(catapults_sem_init(&wanted, 0) == 0);
+}
+
+static void one_whose_waker_is_more_urgent(void) {
+    begin_in_order(2);
+    urgents = 1;
+    for (int i = 0; i < ROUNDS; i++)
+        round_of(1, wait_for_word_and_come, say);
+}
+
+static void two_whose_waker_is_more_urgent(void) {
+    begin_in_order(3);
+    urgents = 2;
+    for (int i = 0; i < ROUNDS; i++)
+        round_of(2, wait_for_word_and_come, say);
+}
+
+static void one_among_three_levels(void) {
+    begin_in_order(3);
+    urgents = 1;
+    static struct task middle = {4};
+    for (int i = 0; i < ROUNDS; i++) {
+        prepare();
+        catapults_t threads[4] = {spawn(&urgent, wait_for_word_and_come)};
+        catapults_sleep(MS);
+        spawn_lows(threads + 1, 1);
+        threads[2] = spawn(&middle, compute);
+        threads[3] = say();
+        join_all(threads, 4);
+    }
+}
+
 int main(int given, char **arguments) {
     if (given > 1)
         cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
-        child_test(two_instants_and_one_idle),
-        child_test(three_instants_and_one_idle),
-        child_test(three_instants_and_two_idle),
-        child_test(a_barrier),
+        child_test(two_instants_and_one_idle),      child_test(three_instants_and_one_idle),
+        child_test(three_instants_and_two_idle),    child_test(a_barrier),
+        child_test(one_whose_waker_is_more_urgent), child_test(two_whose_waker_is_more_urgent),
+        child_test(one_among_three_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 9u
+#define CATAPULTS_CONTRACT 10u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -164,6 +164,13 @@ struct catapults_policy {
      */
     uint32_t running_count;
     const struct catapults_part *running;
+    /*
+     * Which of two threads, if both were READY, the policy would dispatch first: less than 0, the first; more than 0,
+     * the second; 0, whichever came first. By this such a host raises an event of a thread that becomes READY where
+     * what is RUNNING comes last: then those that run on all processors are those that come first. NULL: it cannot be
+     * told, as the policy has several containers for READY threads, or one that is not sorted, or nodes.
+     */
+    int (*ready_order)(const struct catapults_thread *a, const struct catapults_thread *b);
     /* The line of the statement by which a handler has moved a thread last; 0: one of the framework's own. NULL: the
      * policy does not say; see CATAPULTS_MOVED. */
     const uint32_t *moved_by;

@@ -7,7 +7,8 @@
 #![allow(unsafe_code, reason = "handlers are called, and their memory is theirs")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::ffi::{CStr, c_char, c_void};
+use std::cmp::Ordering;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
 use catapults_compiler::framework::Framework;
@@ -20,7 +21,7 @@ use super::policy::{EventId, Events, Runner};
 
 const MAGIC: u32 = 0x7370_636d;
 /// `CATAPULTS_CONTRACT`: of another one nothing here is true.
-const CONTRACT: u32 = 9;
+const CONTRACT: u32 = 10;
 
 #[repr(C)]
 struct CThread {
@@ -116,6 +117,7 @@ struct CPolicy {
     places: *const CPlace,
     running_count: u32,
     running: *const CPart,
+    ready_order: Option<unsafe extern "C" fn(*const CThread, *const CThread) -> c_int>,
     moved_by: *mut u32,
     start: unsafe extern "C" fn(*mut c_void),
     adopt: unsafe extern "C" fn(*mut c_void, *mut CThread),
@@ -497,6 +499,12 @@ impl Runner for Running<'_> {
             4 => Some(StateClass::Terminated),
             _ => None,
         }
+    }
+
+    fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering> {
+        let order = self.object.policy().ready_order?;
+        // SAFETY: both are threads that were adopted.
+        Some(unsafe { order(self.thread(one), self.thread(other)) }.cmp(&0))
     }
 
     fn next_timeout(&self) -> Option<(i64, ThreadId, EventId)> {

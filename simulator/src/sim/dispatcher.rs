@@ -196,7 +196,8 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         for (name, value) in values {
             self.schedulers[under].runner.set_of(thread, name, *value);
         }
-        let on = if self.is_of_nodes(under) { self.place(thread, Some(processor))? } else { processor };
+        let in_nodes = self.is_of_nodes(under);
+        let on = if in_nodes { self.place(thread, Some(processor))? } else { self.where_told_near(processor) };
         self.book(thread).home = on;
         match self.raised(under, on, self.events.newthread, &[thread]) {
             Err(Stop::Fail { reason, line }) => {

@@ -1,5 +1,7 @@
 //! A policy at work, as the simulated host sees it: who interprets it, or runs it compiled, is not known beyond this.
 
+use std::cmp::Ordering;
+
 use catapults_compiler::framework::{Event, Framework, Move, Stage};
 use catapults_compiler::interp::{Application, Machine, Position, RunningSet, Stop, ThreadId, Variables};
 use catapults_compiler::policy::{AttributeId, Entity, Handler, ImportId, Policy, StateClass, ThreadImportId, Type};
@@ -40,6 +42,9 @@ pub(super) trait Runner {
 
     /// The class of the container that holds a thread; `None`: it is in hand, or there is none.
     fn class(&self, thread: ThreadId) -> Option<StateClass>;
+
+    /// Which of two threads the policy would dispatch first, if both were READY; `None`: it cannot be told.
+    fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering>;
 
     /// The timer that expires next: when, of which thread, and its event. In a policy with nodes, of the one that was entered.
     fn next_timeout(&self) -> Option<(i64, ThreadId, EventId)>;
@@ -295,6 +300,10 @@ impl Runner for Interpreted<'_> {
             Position::In(container) => Some(self.policy.containers[container.0].class),
             Position::Hand => None,
         }
+    }
+
+    fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering> {
+        self.machine.ready_order(one, other)
     }
 
     fn next_timeout(&self) -> Option<(i64, ThreadId, EventId)> {

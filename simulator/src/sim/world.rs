@@ -562,7 +562,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         self.leaves(processor, Leaving::Yields);
     }
 
-    fn leaves(&mut self, processor: usize, why: Leaving) {
+    pub(super) fn leaves(&mut self, processor: usize, why: Leaving) {
         let cpu = &mut self.processors[processor];
         let Some(thread) = cpu.running.take() else { return };
         self.turns += 1;

@@ -86,7 +86,7 @@ impl Unit<'_> {
              \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
-             {attributes}{now}{timers}{places}{running}{unbounded}\
+             {attributes}{now}{timers}{places}{running}{ready_order}{unbounded}\
              \x20   .moved_by = CATAPULTS_MOVED_BY,\n\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
@@ -135,6 +135,9 @@ impl Unit<'_> {
             } else {
                 format!("    .running_count = {},\n    .running = {running_table},\n", parts.len())
             },
+            ready_order = policy
+                .ready_order()
+                .map_or_else(String::new, |(ready, _)| { format!("    .ready_order = {},\n", names.orders[ready.0]) }),
             unbounded = if policy.is_unbounded() { "    .unbounded = 1,\n" } else { "" },
             imports = table_or_null(&imports, &policy.imports),
             thread_imports = table_or_null(&thread_imports, &policy.thread_imports),

@@ -1,5 +1,7 @@
 //! What the dispatcher knows of threads, and of schedulers as the threads that they are to their parents; and how events are raised.
 
+use std::cmp::Ordering;
+
 use catapults_compiler::interp::{Stop, ThreadId};
 use catapults_compiler::policy::StateClass;
 
@@ -124,17 +126,41 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.schedulers[self.under(member)].runner.class(member) == Some(StateClass::Ready)
     }
 
-    /// Where something is told that no processor did: at one that has nothing to do, or where the thread ran last.
+    /// Where something is told that no processor did: see `where_told_near`, near to where the thread ran last.
     pub(super) fn where_told(&self, thread: ThreadId) -> usize {
         let home = self.books[thread.0 as usize - 1].home;
         if self.is_of_nodes(self.under(thread)) {
             return home;
         }
-        let home = home.min(self.processors.len() - 1);
-        if self.processors[home].turn.is_none() {
-            return home;
+        self.where_told_near(home.min(self.processors.len() - 1))
+    }
+
+    /// At a processor that has nothing to do, if there are more of those than threads that are READY; else at the one whose
+    /// turn comes last in the order of the policies, at `home` if that cannot be told.
+    pub(super) fn where_told_near(&self, home: usize) -> usize {
+        let idle = || (0..self.processors.len()).filter(|processor| self.processors[*processor].turn.is_none());
+        if let Some(first) = idle().next()
+            && idle().count() > self.schedulers[0].ready
+        {
+            return if self.processors[home].turn.is_none() { home } else { first };
         }
-        self.processors.iter().position(|processor| processor.turn.is_none()).unwrap_or(home)
+        let running = (0..self.processors.len()).filter(|processor| self.processors[*processor].turn.is_some());
+        let before =
+            |one: &usize, other: &usize| self.order(*one, *other).then_with(|| (*one == home).cmp(&(*other == home)));
+        running.max_by(before).unwrap_or(home)
+    }
+
+    /// Which of two processors has something RUNNING that its policies would have dispatched first: they are asked from the root
+    /// down to where the two part.
+    fn order(&self, one: usize, other: usize) -> Ordering {
+        let members = |of: usize| self.processors[of].way.iter().chain(&self.processors[of].turn).copied();
+        for (one, other) in members(one).zip(members(other)) {
+            let (book, with) = (&self.books[one.0 as usize - 1], &self.books[other.0 as usize - 1]);
+            if book.scheduler.is_none() || book.scheduler != with.scheduler {
+                return self.schedulers[book.under].runner.ready_order(one, other).unwrap_or(Ordering::Equal);
+            }
+        }
+        Ordering::Equal
     }
 
     // ---- Events

@@ -3,6 +3,7 @@
 use catapults_compiler::scenario::{MOST_AT_ONCE, Phase};
 
 use super::super::amounts::draw;
+use super::super::measures::Leaving;
 use super::super::policy::Runner;
 use super::{Done, Happening, ThreadId, World};
 
@@ -207,7 +208,7 @@ impl<R: Runner> World<'_, '_, R> {
         if self.scenario.threads[kind].period.is_none() {
             self.job_done(thread, kind);
         }
-        self.stops(processor);
+        self.leaves(processor, Leaving::Waits);
         self.measures.ended(kind, thread, self.now);
         let state = &mut self.kinds[kind];
         if let Some(ended) = self.lives[thread.0 as usize - 1].take() {
