@@ -78,6 +78,23 @@ impl Console {
         self.heard.take().unwrap_or_default()
     }
 
+    /// What is said of errors meanwhile.
+    pub fn hearing<T>(&self, says: impl FnOnce() -> T) -> (T, Heard) {
+        let before = self.heard.replace(Some(Heard::default()));
+        let result = says();
+        (result, self.heard.replace(before).unwrap_or_default())
+    }
+
+    /// What was said before is of what is reported now, too.
+    pub fn holds_again(&self, said: &Heard) {
+        if let Some(heard) = self.heard.borrow_mut().as_mut() {
+            if heard.code.is_empty() {
+                heard.code = said.code;
+            }
+            heard.text.push_str(&said.text);
+        }
+    }
+
     pub fn diagnostics(&self, source: &Source, diagnostics: &Diagnostics) {
         if let Some(heard) = self.heard.borrow_mut().as_mut().filter(|_| diagnostics.has_errors()) {
             let first = diagnostics.in_order().into_iter().find(|one| one.severity == Severity::Error);

@@ -2,7 +2,7 @@
 
 use crate::artefact::Accepted;
 use crate::commands::{compile_any, read_source};
-use crate::console::Console;
+use crate::console::{Console, Heard};
 use crate::failure::{Failure, plain};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Scenario, Subject, Surroundings};
@@ -30,9 +30,9 @@ pub struct Loaded {
     pub cases: Vec<Case>,
 }
 
-/// Policies that have been compiled, each once.
+/// Policies that have been compiled, each once, or what was said of those that are refused.
 #[derive(Default)]
-pub struct Policies(HashMap<PathBuf, Option<Rc<Accepted>>>);
+pub struct Policies(HashMap<PathBuf, Result<Rc<Accepted>, Heard>>);
 
 /// What is simulated instead of what a file says.
 #[derive(Default)]
@@ -190,19 +190,30 @@ impl Policies {
         framework: &Framework,
     ) -> Result<Found<Rc<Accepted>>, Failure> {
         if let Some(known) = self.0.get(file) {
-            return Ok(known.clone().map_or(Found::Refused, Found::Policy));
+            return Ok(found(console, known));
         }
         if !file.exists() {
             let help = "say which one it is, from the scenario's folder: `policy \"edf.sched\";`";
             return Ok(Found::None(format!("there is no policy `{}`", file.display()), help));
         }
-        let compiled = match compile_any(console, file, framework) {
-            Ok(accepted) => Some(Rc::new(accepted)),
-            Err(Failure::Said) => None,
+        let (compiled, said) = console.hearing(|| compile_any(console, file, framework));
+        let compiled = match compiled {
+            Ok(accepted) => Ok(Rc::new(accepted)),
+            Err(Failure::Said) => Err(said),
             Err(other) => return Err(other),
         };
-        self.0.insert(file.to_path_buf(), compiled.clone());
-        Ok(compiled.map_or(Found::Refused, Found::Policy))
+        Ok(found(console, self.0.entry(file.to_path_buf()).or_insert(compiled)))
+    }
+}
+
+/// Each file that names a refused policy is refused for what is wrong with it.
+fn found(console: &Console, compiled: &Result<Rc<Accepted>, Heard>) -> Found<Rc<Accepted>> {
+    match compiled {
+        Ok(policy) => Found::Policy(Rc::clone(policy)),
+        Err(said) => {
+            console.holds_again(said);
+            Found::Refused
+        }
     }
 }
 

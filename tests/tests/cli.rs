@@ -88,6 +88,51 @@ fn a_report_says_why_files_are_refused() {
     assert_eq!(text.matches("<testcase ").count(), 4, "{text}");
 }
 
+/// The policy is complained of once, and each file that names it is refused for it.
+#[test]
+fn a_report_says_of_each_file_what_is_wrong_with_its_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad.sched"), "scheduler bad { data { } }").unwrap();
+    for name in ["bad.scenario", "bad.more.scenario"] {
+        fs::write(folder.path().join(name), "scenario s { thread a { run 1ms; } }").unwrap();
+    }
+    let report = folder.path().join("report.xml");
+    let mut test = Command::new(catapults());
+    test.current_dir(root()).arg("test").arg(folder.path().join("bad.sched")).arg("--junit").arg(&report);
+    let output = test.output().unwrap();
+    let code = |text: &str| text.split_once("error[").unwrap().1[..5].to_owned();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let text = fs::read_to_string(&report).unwrap();
+    let errors: Vec<&str> = text.lines().filter(|line| line.contains("<error ")).collect();
+    assert_eq!(errors.len(), 2, "{text}");
+    for error in errors {
+        assert!(error.contains(&format!("type=\"{}\"", code(&said))), "{said}{text}");
+    }
+}
+
+/// Names that are shown short keep what they differ in.
+#[test]
+fn a_summary_tells_threads_of_long_names_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scenario, trace) = (folder.path().join("long.scenario"), folder.path().join("long.trace"));
+    let name = |middle: &str| format!("{}{middle}{}", "a".repeat(60), "b".repeat(60));
+    let text = format!("scenario s {{ thread {} {{ run 1ms; }} thread {} {{ run 1ms; }} }}", name("x"), name("y"));
+    fs::write(&scenario, text).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(catapults()).current_dir(root()).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (scenario, trace) = (scenario.to_str().unwrap(), trace.to_str().unwrap());
+    run(&["sim", "--policy", "policies/fifo.sched", "--trace", trace, scenario]);
+    let summary = run(&["trace", "summary", trace]);
+    let names: std::collections::BTreeSet<&str> = summary
+        .lines()
+        .filter_map(|line| line.split_whitespace().next().filter(|name| name.contains("aaa") || name.contains("bbb")))
+        .collect();
+    assert_eq!(names.len(), 2, "{summary}");
+}
+
 /// `catapults fmt` with what stands on standard input.
 fn fmt(arguments: &[&str], folder: &Path, input: &[u8]) -> Output {
     let mut child = Command::new(catapults())

@@ -57,7 +57,6 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
                 broken += 1;
                 console.result(&format!("{} ... REFUSED\n", file.display()))?;
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                // A policy that several files name is compiled, and complained of, once.
                 let why = heard.text.lines().find(|line| line.contains(": error")).unwrap_or_default();
                 status.set_message(if why.is_empty() { "its policy is refused" } else { why });
                 status.set_type(heard.code);

@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
-use catapults_simulator::picture::short;
+use catapults_simulator::picture::{LONGEST_NAME, short_names};
 use catapults_simulator::sim::duration;
 use catapults_simulator::trace::{self, Comparison, Decision, Reader, Summary, ThreadSummary, TraceError, Unexported};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -144,9 +144,10 @@ fn threads(text: &mut String, summary: &Summary) {
         ["thread", "count", "running", "share", "ready", "blocked", "turns", "lent", "waited p50", "p99", "worst"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
     let busy = summary.processors.values().fold(0, |sum: u64, processor| sum.saturating_add(processor.busy));
-    for (name, thread) in &summary.threads {
+    let names = short_names(summary.threads.keys().map(String::as_str), LONGEST_NAME);
+    for (name, thread) in names.into_iter().zip(summary.threads.values()) {
         rows.push(vec![
-            short(name),
+            name,
             thread.count.to_string(),
             time(thread.running),
             percent(thread.running, busy),
