@@ -9,6 +9,7 @@ pub mod grammar;
 pub mod hierarchies;
 pub mod host;
 pub mod mutants;
+pub mod packets;
 pub mod policies;
 pub mod promises;
 pub mod recorded;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use catapults_compiler::vocabulary::Value;
 use catapults_simulator::trace::{Header, Name, Reason, Record, What, Writer};
+use catapults_tests::packets::{compressed, field, message, number};
 use catapults_tests::{catapults, root};
 
 /// So many threads come and go; ten times as many in the longer one.
@@ -133,7 +134,8 @@ fn threads_that_do_nothing_count_in_a_scenario_made_of_a_trace() {
 fn what_linux_recorded_is_read_in_memory_that_its_length_does_not_change() {
     bounded("recordings of Linux", |folder, threads| {
         let (mut ftrace, mut perf) = (String::new(), String::new());
-        let mut packets = Vec::new();
+        let (mut packets, mut packed) = (Vec::new(), Vec::new());
+        let mut bundles = Vec::new();
         for thread in 1..=threads {
             let (seconds, part) = (thread / 1000, thread % 1000);
             let _ = writeln!(
@@ -149,11 +151,15 @@ fn what_linux_recorded_is_read_in_memory_that_its_length_does_not_change() {
             let (name, start) = (format!("job-{thread}"), u64::from(thread) * 1_000_000);
             let (idle, this) = (("swapper/2", 0), (name.as_str(), thread));
             let events = [switch(start, idle, 0, this), switch(start + 500_000, this, 0x10, idle)].concat();
-            field(&mut packets, 1, &message(1, &events));
+            field(&mut bundles, 1, &message(1, &events));
+            if thread % 1000 == 0 || thread == threads {
+                packed.extend(compressed(&bundles));
+                packets.append(&mut bundles);
+            }
         }
-        ["ftrace.txt", "perf.txt", "pftrace"]
+        ["ftrace.txt", "perf.txt", "pftrace", "compressed.pftrace"]
             .iter()
-            .zip([ftrace.as_bytes(), perf.as_bytes(), &packets])
+            .zip([ftrace.as_bytes(), perf.as_bytes(), &packets, &packed])
             .map(|(ending, bytes)| {
                 let path = folder.join(format!("{threads}.{ending}"));
                 std::fs::write(&path, bytes).unwrap();
@@ -175,31 +181,6 @@ fn switch(time: u64, from: (&str, u32), state: u64, to: (&str, u32)) -> Vec<u8> 
     number(&mut event, 1, time);
     field(&mut event, 4, &switch);
     message(2, &event)
-}
-
-fn message(tag: u64, bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    field(&mut out, tag, bytes);
-    out
-}
-
-fn field(out: &mut Vec<u8>, tag: u64, bytes: &[u8]) {
-    varint(out, tag << 3 | 2);
-    varint(out, bytes.len() as u64);
-    out.extend(bytes);
-}
-
-fn number(out: &mut Vec<u8>, tag: u64, value: u64) {
-    varint(out, tag << 3);
-    varint(out, value);
-}
-
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// A long turn that is interrupted again and again, each time planning its end anew.

@@ -21,7 +21,7 @@ pub struct Imported {
     pub other_format: Option<OtherFormat>,
     /// What Linux says that it has lost, by processor.
     pub lost: BTreeMap<u16, Lost>,
-    /// Packets that are compressed, and were left out.
+    /// Packets that are compressed by zstd, and were left out.
     pub compressed: u64,
     /// Records that were written.
     pub records: u64,

@@ -1,5 +1,5 @@
 //! What Perfetto recorded of Linux' scheduler, as a trace: the packets of `tracebox` or `traced_probes` with the ftrace events
-//! `sched_switch` and `sched_waking`, also in their compact form.
+//! `sched_switch` and `sched_waking`, also in their compact form, and compressed by zlib.
 //!
 //! A recording has a bundle of events for each processor and read of the kernel's buffers, so bundles overlap in time. Events wait
 //! here, sorted, until everything that is read is so much later that no earlier one is to be expected.
@@ -8,9 +8,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::io::{self, BufRead, Read, Seek, Write};
 
-use prost::Message;
+use prost::encoding::{DecodeContext, decode_key, message, skip_field};
+use prost::{DecodeError, Message};
 
 use super::import::{Event, Happened, Import, Imported, Task};
+
+mod inflate;
 
 /// Nanoseconds between an event that was read and one that is written: the kernel's buffers are read more often than that.
 const WINDOW: u64 = 5_000_000_000;
@@ -18,6 +21,10 @@ const WINDOW: u64 = 5_000_000_000;
 const MOST: usize = 1 << 21;
 /// Bytes of a packet.
 const LONGEST: u64 = 16 << 20;
+/// Bytes that one compressed packet may become: a few KiB can say so many that nobody sees the end of it.
+const MOST_INFLATED: u64 = 128 << 20;
+/// Bytes of a thread's name. Linux has 15, and a few more for some of its own threads.
+const LONGEST_NAME: usize = 64;
 
 /// Whether a file that begins with these bytes is Perfetto's, and not a text.
 pub fn is_perfetto(start: &[u8]) -> bool {
@@ -51,10 +58,12 @@ pub fn import_perfetto<R: BufRead, W: Write + Seek>(
             break;
         }
         read(file.at - at);
-        let packet = Packet::decode(bytes.as_slice())
-            .map_err(|why| senseless(at, &format!("it cannot be decoded ({})", why.to_string().trim())))?;
         events.at = at;
-        events.packet(packet)?;
+        let packet = Packet::decode(bytes.as_slice()).map_err(|why| undecodable(at, &why))?;
+        match packet.compressed {
+            Some(packed) => events.inflate(&packed)?,
+            None => events.packet(packet)?,
+        }
     }
     events.write_until(u64::MAX)?;
     let done = events.import.finish()?;
@@ -63,6 +72,10 @@ pub fn import_perfetto<R: BufRead, W: Write + Seek>(
 
 fn senseless(at: u64, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("this is no packet of Perfetto at byte {at}: {what}"))
+}
+
+fn undecodable(at: u64, why: &DecodeError) -> io::Error {
+    senseless(at, &format!("it cannot be decoded ({})", why.to_string().trim()))
 }
 
 struct Counted<'r, R> {
@@ -123,25 +136,43 @@ fn packet<R: BufRead>(file: &mut Counted<'_, R>, bytes: &mut Vec<u8>) -> io::Res
 
 #[derive(Clone, PartialEq, Message)]
 struct Packet {
-    #[prost(message, optional, tag = "1")]
-    ftrace_events: Option<Bundle>,
+    /// See [`Bundle`].
+    #[prost(bytes = "vec", optional, tag = "1")]
+    ftrace_events: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "50")]
     compressed: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "133")]
     zstd_compressed: Option<Vec<u8>>,
 }
 
-/// Of one processor.
+/// Of one processor. Its events are left where they are, and decoded one by one: one of two bytes would take a hundred times as
+/// many.
 #[derive(Clone, PartialEq, Message)]
 struct Bundle {
     #[prost(uint32, tag = "1")]
     cpu: u32,
-    #[prost(message, repeated, tag = "2")]
-    events: Vec<FtraceEvent>,
     #[prost(bool, tag = "3")]
     lost_events: bool,
     #[prost(message, optional, tag = "4")]
     compact: Option<Compact>,
+}
+
+/// Of a bundle, in its encoding.
+const FTRACE_EVENT: u32 = 2;
+
+fn each_event(mut bundle: &[u8], at: u64, mut each: impl FnMut(&FtraceEvent) -> io::Result<()>) -> io::Result<()> {
+    let undecodable = |why| undecodable(at, &why);
+    while !bundle.is_empty() {
+        let (tag, wire) = decode_key(&mut bundle).map_err(undecodable)?;
+        if tag == FTRACE_EVENT {
+            let mut event = FtraceEvent::default();
+            message::merge(wire, &mut event, &mut bundle, DecodeContext::default()).map_err(undecodable)?;
+            each(&event)?;
+        } else {
+            skip_field(wire, tag, &mut bundle, DecodeContext::default()).map_err(undecodable)?;
+        }
+    }
+    Ok(())
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -217,6 +248,8 @@ const FEW_NAMES: usize = 4096;
 
 impl Names {
     fn number(&mut self, name: &str) -> u32 {
+        let end = (0..=name.len().min(LONGEST_NAME)).rev().find(|end| name.is_char_boundary(*end));
+        let name = &name[..end.unwrap_or(0)];
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
@@ -286,25 +319,44 @@ struct Events<W> {
 }
 
 impl<W: Write + Seek> Events<W> {
+    /// The packets that are compressed in one, as they come: there is never more of them in memory than one.
+    fn inflate(&mut self, packed: &[u8]) -> io::Result<()> {
+        let at = self.at;
+        let unreadable = |why: &io::Error| senseless(at, &format!("what is compressed in it cannot be read ({why})"));
+        let mut inflated = inflate::inflated(packed);
+        let (mut file, mut bytes) = (Counted { file: &mut inflated, at: 0 }, Vec::new());
+        while packet(&mut file, &mut bytes).map_err(|why| unreadable(&why))? {
+            if file.at > MOST_INFLATED {
+                let most = MOST_INFLATED >> 20;
+                return Err(senseless(at, &format!("what is compressed in it is more than {most} MiB")));
+            }
+            let packet = Packet::decode(bytes.as_slice()).map_err(|why| undecodable(at, &why))?;
+            if packet.compressed.is_some() {
+                return Err(senseless(at, "what is compressed in it is compressed again"));
+            }
+            self.packet(packet)?;
+        }
+        Ok(())
+    }
+
     fn packet(&mut self, packet: Packet) -> io::Result<()> {
-        if packet.compressed.is_some() || packet.zstd_compressed.is_some() {
+        if packet.zstd_compressed.is_some() {
             self.imported.compressed += 1;
         }
-        let Some(bundle) = packet.ftrace_events else {
+        let Some(bytes) = packet.ftrace_events else {
             self.imported.others += 1;
             return Ok(());
         };
+        let bundle = Bundle::decode(bytes.as_slice()).map_err(|why| undecodable(self.at, &why))?;
         let processor = u16::try_from(bundle.cpu)
             .map_err(|_| senseless(self.at, &format!("processor {} is more than there can be", bundle.cpu)))?;
         if bundle.lost_events {
-            self.loses(processor, &bundle);
+            self.loses(processor, &bundle, &bytes)?;
         }
         if let Some(compact) = &bundle.compact {
             self.compact(processor, compact)?;
         }
-        for event in &bundle.events {
-            self.event(processor, event)?;
-        }
+        each_event(&bytes, self.at, |event| self.event(processor, event))?;
         self.write_until(self.newest.saturating_sub(WINDOW))?;
         if self.names.numbers.len() > self.names.most.max(FEW_NAMES) {
             self.forget_names();
@@ -313,13 +365,18 @@ impl<W: Write + Seek> Events<W> {
     }
 
     /// Before the first event of the bundle; whom its first compact switch ends is not known either.
-    fn loses(&mut self, processor: u16, bundle: &Bundle) {
+    fn loses(&mut self, processor: u16, bundle: &Bundle, bytes: &[u8]) -> io::Result<()> {
         self.running.remove(&processor);
         let compact = bundle.compact.as_ref();
         let firsts = compact.map(|compact| [compact.switch_timestamp.first(), compact.waking_timestamp.first()]);
-        let firsts = firsts.into_iter().flatten().flatten().copied();
-        let time = firsts.chain(bundle.events.iter().map(|event| event.timestamp)).min().unwrap_or(self.newest);
+        let mut first = firsts.into_iter().flatten().flatten().copied().min();
+        each_event(bytes, self.at, |event| {
+            first = Some(first.map_or(event.timestamp, |first| first.min(event.timestamp)));
+            Ok(())
+        })?;
+        let time = first.unwrap_or(self.newest);
         self.waiting.push(Reverse(Waiting { time, place: self.imported.events, processor, what: Waited::Lost }));
+        Ok(())
     }
 
     fn event(&mut self, processor: u16, event: &FtraceEvent) -> io::Result<()> {

@@ -13,6 +13,7 @@ use catapults_simulator::sim::{Keep, Nowhere, RunBy, simulate};
 use catapults_simulator::trace::{Reader, import_linux, import_perfetto, replay};
 
 use crate::native;
+use crate::packets::compressed;
 use crate::scenarios::{Known, judge};
 
 static FRAMEWORK: LazyLock<Framework> = LazyLock::new(native);
@@ -54,12 +55,26 @@ pub fn linux(bytes: &[u8]) {
     }
 }
 
-/// Packets of Perfetto are a recording of Linux, or there is a reason.
+/// Packets of Perfetto are a recording of Linux, or there is a reason. If they are compressed they are the same one.
 pub fn packets(bytes: &[u8]) {
+    let plain = recording(bytes);
+    if let Ok(trace) = &plain {
+        is_a_trace(trace);
+    }
+    let compressed = recording(&compressed(bytes));
+    if !compressed.as_ref().is_err_and(|why| why.contains("compressed again")) {
+        assert!(plain.ok() == compressed.ok(), "if they are compressed it is another recording");
+    }
+}
+
+fn recording(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut out = Cursor::new(Vec::new());
     match import_perfetto(&mut Cursor::new(bytes), &mut out, &mut |_| {}) {
-        Ok(_) => is_a_trace(out.get_ref()),
-        Err(why) => assert!(why.to_string().contains("at byte"), "{why}"),
+        Ok(_) => Ok(out.into_inner()),
+        Err(why) => {
+            assert!(why.to_string().contains("at byte"), "{why}");
+            Err(why.to_string())
+        }
     }
 }
 

@@ -44,7 +44,7 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     if imported.compressed > 0 {
         let count = imported.compressed;
         console.note(&format!(
-            "note: {count} compressed packets are left out; `traceconv decompress_packets` makes all readable"
+            "note: {count} packets compressed by zstd are left out; `traceconv decompress_packets` makes all readable"
         ));
     }
     left_out(console, file, &imported);
@@ -144,7 +144,7 @@ fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure 
             "record the ftrace events sched/sched_switch and sched/sched_waking",
         ),
         (true, _) => (
-            format!("no event of Linux's scheduler is among its packets, {compressed} of which are compressed"),
+            format!("no event of Linux's scheduler is among its packets, {compressed} of which are compressed by zstd"),
             "decompress them first: `traceconv decompress_packets`",
         ),
         (false, _) => (

@@ -1,5 +1,7 @@
 use std::io::Cursor;
 
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use prost::Message;
 
 use super::*;
@@ -16,8 +18,29 @@ fn file(packets: &[Packet]) -> Vec<u8> {
 }
 
 fn packet(cpu: u32, events: Vec<FtraceEvent>, compact: Option<Compact>) -> Packet {
-    let bundle = Bundle { cpu, events, lost_events: false, compact };
-    Packet { ftrace_events: Some(bundle), compressed: None, zstd_compressed: None }
+    bundled(&Bundle { cpu, lost_events: false, compact }, &events)
+}
+
+fn bundled(bundle: &Bundle, events: &[FtraceEvent]) -> Packet {
+    let mut bytes = bundle.encode_to_vec();
+    for event in events {
+        message::encode(FTRACE_EVENT, event, &mut bytes);
+    }
+    Packet { ftrace_events: Some(bytes), ..Packet::default() }
+}
+
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn compressed(bytes: &[u8]) -> Packet {
+    Packet { compressed: Some(deflated(bytes)), ..Packet::default() }
+}
+
+fn refused(packets: &[Packet]) -> String {
+    import_perfetto(&mut file(packets).as_slice(), Cursor::new(Vec::new()), &mut |_| {}).unwrap_err().to_string()
 }
 
 fn switch(timestamp: u64, (prev_pid, prev_state): (i32, i64), next_pid: i32) -> FtraceEvent {
@@ -111,18 +134,70 @@ fn what_is_cut_off_or_senseless_is_said_with_its_place() {
 
 #[test]
 fn lost_events_are_missing_before_their_bundle() {
-    let mut gap = packet(0, vec![switch(40, (6, 1), 0)], None);
-    gap.ftrace_events.as_mut().unwrap().lost_events = true;
+    let gap = bundled(&Bundle { cpu: 0, lost_events: true, compact: None }, &[switch(40, (6, 1), 0)]);
     let (imported, lines) = imported(&file(&[packet(0, vec![switch(10, (0, 0), 5)], None), gap])).unwrap();
     assert_eq!((imported.events, imported.lost[&0].times, imported.lost[&0].more), (2, 1, true));
     assert_eq!(lines[..2], ["10 0 5 dispatched", "40 0 0 lost"]);
-    let far = file(&[packet(70_000, vec![switch(10, (0, 0), 5)], None)]);
-    assert!(
-        import_perfetto(&mut far.as_slice(), Cursor::new(Vec::new()), &mut |_| {})
-            .unwrap_err()
-            .to_string()
-            .ends_with("processor 70000 is more than there can be")
-    );
+    let far = packet(70_000, vec![switch(10, (0, 0), 5)], None);
+    assert!(refused(&[far]).ends_with("processor 70000 is more than there can be"));
+}
+
+#[test]
+fn what_is_compressed_is_read_as_if_it_were_not() {
+    let packets = [
+        packet(0, vec![switch(10, (0, 0), 5), switch(40, (5, 1), 0)], None),
+        packet(1, vec![switch(20, (0, 0), 6)], None),
+        packet(1, vec![switch(30, (6, 0x100), 7)], None),
+    ];
+    let expected = imported(&file(&packets)).unwrap();
+    assert_eq!(expected.0.events, 4);
+    let (first, rest) = (file(&packets[..1]), file(&packets[1..]));
+    for each in [vec![compressed(&file(&packets))], vec![compressed(&first), compressed(&[]), compressed(&rest)]] {
+        assert_eq!(imported(&file(&each)).unwrap(), expected);
+    }
+    let beside = [packets[0].clone(), compressed(&rest)];
+    assert_eq!(imported(&file(&beside)).unwrap(), expected);
+}
+
+#[test]
+fn what_is_compressed_and_cannot_be_read_is_said_with_its_place() {
+    let first = packet(0, vec![switch(10, (0, 0), 5)], None);
+    let at = file(std::slice::from_ref(&first)).len();
+    let said = |packed: Vec<u8>| refused(&[first.clone(), Packet { compressed: Some(packed), ..Packet::default() }]);
+    let whole = deflated(&file(&[packet(1, vec![switch(20, (0, 0), 6)], None)]));
+    for length in 0..whole.len() {
+        let said = said(whole[..length].to_vec());
+        assert!(said.contains(&format!("at byte {at}: what is compressed in it cannot be read")), "{length}: {said}");
+    }
+    // Its checksum.
+    let mut other = whole.clone();
+    *other.last_mut().unwrap() ^= 1;
+    assert!(said(other).contains("cannot be read"));
+    assert!(said(b"no zlib".to_vec()).contains("cannot be read"));
+    assert!(said(deflated(b"no packets")).contains("something else is there"));
+    let again = compressed(&file(&[compressed(&[])]));
+    assert!(said(again.compressed.unwrap()).ends_with("is compressed again"));
+}
+
+/// Few bytes that become many are refused, not waited for.
+#[test]
+fn a_compressed_packet_may_not_become_more_than_so_much() {
+    let others = file(&[Packet { zstd_compressed: Some(vec![0; 1 << 20]), ..Packet::default() }]);
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    for _ in 0..MOST_INFLATED >> 20 {
+        encoder.write_all(&others).unwrap();
+    }
+    let packed = encoder.finish().unwrap();
+    assert!(packed.len() < 1 << 20);
+    let said = refused(&[Packet { compressed: Some(packed), ..Packet::default() }]);
+    assert!(said.ends_with("what is compressed in it is more than 128 MiB"), "{said}");
+}
+
+#[test]
+fn names_have_an_end() {
+    let mut names = Names::default();
+    let long = names.number(&"n\u{e4}me".repeat(1000));
+    assert_eq!(names.names[long as usize], "n\u{e4}me".repeat(12) + "n\u{e4}m");
 }
 
 #[test]
