@@ -103,15 +103,36 @@ fn freertos_and_the_simulator_record_the_same_decisions() {
         let simulated = build.join(format!("{policy}.trace"));
         simulate(build, "freertos", &source, imported, &simulated);
         for target in ["posix", "cortex-m3"] {
-            let recorded = on_freertos(build, policy, target, 256);
+            let recorded = on_freertos(build, policy, target, "-DconfigCATAPULTS_TRACE_RECORDS=256");
             same(&recorded, &simulated, policy, "freertos", imported.is_some());
+            assert_eq!(clock(&recorded), ("ticks".to_owned(), 1_000_000));
+            assert!(times(&recorded).iter().all(|time| time % 1_000_000 == 0));
+            assert!(summary(&recorded).contains("\nall times are of whole 1ms: "));
         }
+    }
+
+    // By a clock that is finer than ticks.
+    let simulated = build.join("fifo.trace");
+    for (target, resolution) in [("posix", 1), ("cortex-m3", 40)] {
+        let defined = format!(
+            "-DconfigCATAPULTS_TRACE_RECORDS=256 -DconfigCATAPULTS_TRACE_CLOCK=test_clock -DconfigCATAPULTS_TRACE_RESOLUTION={resolution}"
+        );
+        let recorded = on_freertos(build, "fifo", target, &defined);
+        same(&recorded, &simulated, "fifo", "freertos", false);
+        assert_eq!(clock(&recorded), ("application".to_owned(), resolution));
+        let times = times(&recorded);
+        let (first, last) = (times[0], times[times.len() - 1]);
+        assert!(times.iter().all(|time| (time - first) % u64::from(resolution) == 0), "{target}: {times:?}");
+        assert!(times.iter().filter(|time| (*time - first) % 1_000_000 != 0).count() > 20, "{target}: {times:?}");
+        assert!(!summary(&recorded).contains("all times are of whole"));
+        // Two sleeps of 100 and of 300 ms, of which the first may last a tick less.
+        assert!(last - first >= 299_000_000, "{target}: {times:?}");
     }
 
     // The last records, of the same.
     let (whole, last) = (build.join("whole"), build.join("last"));
-    std::fs::copy(on_freertos(build, "fifo", "cortex-m3", 256), &whole).unwrap();
-    std::fs::copy(on_freertos(build, "fifo", "cortex-m3", 32), &last).unwrap();
+    std::fs::copy(on_freertos(build, "fifo", "cortex-m3", "-DconfigCATAPULTS_TRACE_RECORDS=256"), &whole).unwrap();
+    std::fs::copy(on_freertos(build, "fifo", "cortex-m3", "-DconfigCATAPULTS_TRACE_RECORDS=32"), &last).unwrap();
     let (mut whole, mut last) = (read(&whole), read(&last));
     assert_eq!((whole.lost(), last.lost()), (0, whole.header().written - 32));
     whole.newest(32).unwrap();
@@ -121,16 +142,35 @@ fn freertos_and_the_simulator_record_the_same_decisions() {
     assert_eq!(last.next_record().unwrap(), None);
 }
 
-/// The trace that a program leaves that has so many records of it in memory.
-fn on_freertos(folder: &Path, policy: &str, target: &str, records: u32) -> PathBuf {
+/// Which clock a trace's times are of, and how fine they are.
+fn clock(path: &Path) -> (String, u32) {
+    let trace = read(path);
+    (trace.header().clock.clone(), trace.header().resolution_ns)
+}
+
+fn summary(path: &Path) -> String {
+    let shown = Command::new(catapults()).args(["trace", "summary"]).arg(path).output().unwrap();
+    assert!(shown.status.success(), "{shown:?}");
+    String::from_utf8(shown.stdout).unwrap()
+}
+
+fn times(path: &Path) -> Vec<u64> {
+    let (mut trace, mut times) = (read(path), Vec::new());
+    while let Some(record) = trace.next_record().unwrap() {
+        times.push(record.time_ns);
+    }
+    times
+}
+
+/// The trace that a program leaves that is compiled with this.
+fn on_freertos(folder: &Path, policy: &str, target: &str, defined: &str) -> PathBuf {
     let home = root().join("frameworks/freertos");
     let program = folder.join(format!("{policy}-{target}"));
     let mut compiler = Command::new(home.join("tools/program"));
     compiler.arg(target).arg(folder.join(format!("{policy}-freertos"))).arg(&program);
     compiler.arg(format!("-I{}/tests/posix", home.display())).arg("-DconfigUSE_TICK_HOOK=1");
     compiler.arg(root().join("tests/traces/freertos.c")).arg(home.join("tests/posix/trace.c"));
-    let defined = format!("-DTRACE_SIZE=65536 -DconfigCATAPULTS_TRACE_RECORDS={records}");
-    run(compiler.env("CFLAGS", defined));
+    run(compiler.env("CFLAGS", format!("-DTRACE_SIZE=65536 {defined}")));
     let mut threads = if target == "posix" {
         let mut threads = Command::new("timeout");
         threads.args(["--signal=KILL", "60"]);

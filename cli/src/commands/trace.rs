@@ -102,6 +102,9 @@ fn advancing(bar: &ProgressBar) -> impl FnMut() {
     }
 }
 
+/// Nanoseconds between two times of a clock, of which whoever reads a summary is told.
+const COARSE: u32 = 1_000;
+
 pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), Failure> {
     let Opened { path, mut trace, bar } = part(console, &arguments.recording)?;
     let summary = trace::summarise(&mut trace, &mut advancing(&bar)).map_err(|wrong| senseless(path, &wrong))?;
@@ -120,6 +123,10 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
     );
     threads(&mut text, &summary);
     processors(&mut text, &summary);
+    if header.resolution_ns >= COARSE {
+        let step = time(u64::from(header.resolution_ns));
+        let _ = writeln!(text, "\nall times are of whole {step}: what is shorter shows as 0, or as {step}");
+    }
     if !summary.handlers.is_empty() {
         text.push('\n');
         let mut rows = vec![vec!["decided".to_owned(), "in".to_owned(), "line".to_owned()]];

@@ -19,6 +19,19 @@ _Static_assert((configCATAPULTS_TRACE_RECORDS & (configCATAPULTS_TRACE_RECORDS -
 #endif
 _Static_assert(configCATAPULTS_TRACE_NAMES % 8 == 0, "records are aligned to 8 bytes");
 
+/* The clock of records, in nanoseconds: whole ticks, unless the application names a finer one. */
+#ifdef configCATAPULTS_TRACE_CLOCK
+#ifndef configCATAPULTS_TRACE_RESOLUTION
+#error "configCATAPULTS_TRACE_RESOLUTION is to say how many nanoseconds there are between two times of the clock"
+#endif
+#define CATAPULTS_TRACE_CLOCK_NAME "application"
+#define CATAPULTS_TRACE_CLOCK() configCATAPULTS_TRACE_CLOCK()
+#else
+#define configCATAPULTS_TRACE_RESOLUTION (1000000000u / configTICK_RATE_HZ)
+#define CATAPULTS_TRACE_CLOCK_NAME "ticks"
+#define CATAPULTS_TRACE_CLOCK() catapults_now()
+#endif
+
 /* Of each event: its name, what becomes of the thread, and the reason as numbered in docs/traces.md. */
 /* clang-format off */
 #define CATAPULTS_RECORDED(of)                                                             \
@@ -56,12 +69,22 @@ static bool catapults_recorded; /* all of it: recording is over */
 
 static struct trace_file *catapults_trace(void) { return (struct trace_file *)(void *)catapults_recording; }
 
+/* Never before the record before it, whatever an interrupt between a counter and its overflow does to the clock. */
+static uint64_t catapults_record_time(void) {
+    static uint64_t last;
+    const uint64_t time = (uint64_t)CATAPULTS_TRACE_CLOCK();
+    if (time > last)
+        last = time;
+    return last;
+}
+
 static void catapults_record_start(void) {
     struct trace_file *file = catapults_trace();
     trace_lay_out(file, configCATAPULTS_TRACE_NAMES, configCATAPULTS_TRACE_RECORDS);
-    file->start = (uint64_t)catapults_now();
+    file->start = catapults_record_time();
+    file->resolution = configCATAPULTS_TRACE_RESOLUTION;
     bool room = trace_add_name(file, 0, CATAPULTS_NAME, "") && trace_add_name(file, 0, CATAPULTS_SOURCE, "") &&
-                trace_add_name(file, 0, "freertos", "") && trace_add_name(file, 0, "ticks", "");
+                trace_add_name(file, 0, "freertos", "") && trace_add_name(file, 0, CATAPULTS_TRACE_CLOCK_NAME, "");
 #define CATAPULTS_ADD(event, name, kind, reason) room = room && trace_add_name(file, CATAPULTS_LINE_##event, name, "");
     CATAPULTS_RECORDED(CATAPULTS_ADD)
 #undef CATAPULTS_ADD
@@ -74,7 +97,7 @@ static void catapults_record_start(void) {
 
 static struct trace_record *catapults_append(enum trace_kind kind, uint8_t detail, uint16_t event,
                                              const struct catapults_thread *t) {
-    return trace_append(catapults_trace(), (uint64_t)catapults_now(), kind, t ? t->number : 0, detail, 0, event,
+    return trace_append(catapults_trace(), catapults_record_time(), kind, t ? t->number : 0, detail, 0, event,
                         TRACE_NOT_KNOWN);
 }
 
@@ -116,7 +139,7 @@ static void catapults_record(unsigned event, const struct catapults_thread *t) {
     catapults_append((enum trace_kind)told[event].kind, told[event].reason, (uint16_t)event, t)->line =
         catapults_moved_by;
     if (event == CATAPULTS_EVENT_newthread)
-        trace_append_thread_name(catapults_trace(), (uint64_t)catapults_now(), t->number, 0,
+        trace_append_thread_name(catapults_trace(), catapults_record_time(), t->number, 0,
                                  CATAPULTS_TASK_OF(t)->pcTaskName);
 }
 

@@ -53,7 +53,8 @@ static struct {
 #define configCATAPULTS_POLICY_FAILED(line, text) ((void)(line), (void)(text))
 #endif
 
-#if defined(CATAPULTS_NOW) || defined(CATAPULTS_TIMERS) || configCATAPULTS_TRACE_RECORDS > 0
+#if defined(CATAPULTS_NOW) || defined(CATAPULTS_TIMERS) ||                                                             \
+    (configCATAPULTS_TRACE_RECORDS > 0 && !defined(configCATAPULTS_TRACE_CLOCK))
 static catapults_time catapults_now(void) {
 #if configTICK_TYPE_WIDTH_IN_BITS == TICK_TYPE_WIDTH_64_BITS
     const uint64_t ticks = xTickCount;

@@ -48,7 +48,8 @@ struct trace_file {
     uint32_t records_at; /* bytes from here */
     uint32_t names_bytes;
     uint32_t names_count;
-    uint32_t zero[3];
+    uint32_t resolution; /* nanoseconds between two times that its clock tells apart; 0: it is not known */
+    uint32_t zero[2];
     char names[]; /* each: the line in 4 bytes, the text, its source; both end with a zero */
 };
 _Static_assert(sizeof(struct trace_record) == 32 && sizeof(struct trace_file) == 64, "the format of trace files");

@@ -72,6 +72,8 @@ pub struct Header {
     pub host: String,
     /// Which clock the times are of.
     pub clock: String,
+    /// Nanoseconds between two times that the clock tells apart; 0: it is not known.
+    pub resolution_ns: u32,
     /// When recording began, by that clock.
     pub start_ns: u64,
     /// When it ended; `None`: with the last record, as far as is known.

@@ -205,6 +205,7 @@ fn header<R: Read>(start: &[u8], length: u64, file: &mut R) -> Result<(Header, u
         HEADER_BYTES
     } else {
         header.end_ns = Some(u64_at(start, 56)).filter(|end| *end > 0);
+        header.resolution_ns = u32_at(start, 52);
         names(start, length, file, &mut header)?
     };
     let present = length.saturating_sub(records_at) / RECORD_BYTES;

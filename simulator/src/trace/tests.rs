@@ -236,6 +236,7 @@ fn written(records: &[Record]) -> Vec<u8> {
         source: "policies/lottery.sched".to_owned(),
         host: "a test".to_owned(),
         clock: "virtual".to_owned(),
+        resolution_ns: 40,
         start_ns: 7,
         names: vec![
             Name::default(),
@@ -286,6 +287,7 @@ fn what_is_written_is_read() {
     assert_eq!(read, records);
     let header = trace.header();
     assert_eq!((header.version, header.written, header.start_ns), (2, records.len() as u64, 7));
+    assert_eq!(header.resolution_ns, 40);
     assert_eq!((header.policy.as_str(), header.host.as_str(), header.clock.as_str()), ("lottery", "a test", "virtual"));
     let why = |record: &Record| header.because(record);
     assert_eq!(why(&records[0]), "");

@@ -41,6 +41,7 @@ impl<W: Write + Seek> Writer<W> {
         start.extend(number(records_at)?.to_le_bytes());
         start.extend(number(names.len() as u64)?.to_le_bytes());
         start.extend(number(header.names.len() as u64)?.to_le_bytes());
+        start.extend(header.resolution_ns.to_le_bytes());
         start.resize(HEADER_BYTES as usize, 0);
         start.extend(names);
         start.resize(records_at as usize, 0);

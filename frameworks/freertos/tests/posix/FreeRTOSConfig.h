@@ -88,6 +88,9 @@ struct tskTaskControlBlock;
 void TASK_CREATED(struct tskTaskControlBlock *task);
 #define configCATAPULTS_TASK_CREATED(task) TASK_CREATED(task)
 #endif
+#ifdef configCATAPULTS_TRACE_CLOCK
+uint64_t configCATAPULTS_TRACE_CLOCK(void);
+#endif
 
 #include "catapults_freertos.h"
 
