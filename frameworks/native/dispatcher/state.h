@@ -435,7 +435,8 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
 void dispatcher_yield_inside(void);
 
 /* An event about another thread is raised between these two, or about several: NULL. Within such a pair others may
- * stand: the first that ends ends what has been taken, and what is raised after it is so in the processor's own frame. */
+ * stand: the first that ends ends what has been taken, and what is raised after it is so in the processor's own frame.
+ */
 static inline void dispatcher_step_aside(struct processor *here, const struct dispatcher_thread *thread) {
     if (UNLIKELY(dispatcher.several) && !dispatcher.root.node && here->sees == here->frame)
         here->sees = dispatcher_frame_to_take(here, thread);
