@@ -147,8 +147,20 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
 }
 
 fn threads(text: &mut String, summary: &Summary) {
-    let head =
-        ["thread", "count", "running", "share", "ready", "blocked", "turns", "lent", "waited p50", "p99", "worst"];
+    let head = [
+        "thread",
+        "count",
+        "running",
+        "share",
+        "ready",
+        "lending",
+        "blocked",
+        "turns",
+        "borrowed",
+        "waited p50",
+        "p99",
+        "worst",
+    ];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
     let busy = summary.processors.values().fold(0, |sum: u64, processor| sum.saturating_add(processor.busy));
     let names = short_names(summary.threads.keys().map(String::as_str), LONGEST_NAME);
@@ -159,6 +171,7 @@ fn threads(text: &mut String, summary: &Summary) {
             time(thread.running),
             percent(thread.running, busy),
             time(thread.ready),
+            time(thread.lending),
             time(thread.blocked),
             thread.dispatches.to_string(),
             thread.borrowed.to_string(),

@@ -29,6 +29,8 @@ pub struct ThreadSummary {
     pub running: u64,
     /// Able to run.
     pub ready: u64,
+    /// Waiting for another thread, to which its turns were lent: from the first of them on, until it went on itself.
+    pub lending: u64,
     /// Waiting, or suspended.
     pub blocked: u64,
     /// Turns.
@@ -142,7 +144,8 @@ impl Summary {
                 let thread = living.entry(number).or_default();
                 match state {
                     State::Running => thread.running = thread.running.saturating_add(length),
-                    State::Ready | State::Lending => {
+                    State::Lending => thread.lending = thread.lending.saturating_add(length),
+                    State::Ready => {
                         thread.ready = thread.ready.saturating_add(length);
                         thread.latency[63 - (length | 1).leading_zeros() as usize] += 1;
                         thread.worst = thread.worst.max(length);
@@ -161,6 +164,7 @@ impl Summary {
         all.count += thread.count.max(1);
         all.running = all.running.saturating_add(thread.running);
         all.ready = all.ready.saturating_add(thread.ready);
+        all.lending = all.lending.saturating_add(thread.lending);
         all.blocked = all.blocked.saturating_add(thread.blocked);
         all.dispatches += thread.dispatches;
         all.borrowed += thread.borrowed;
@@ -175,6 +179,7 @@ impl Default for ThreadSummary {
             count: 0,
             running: 0,
             ready: 0,
+            lending: 0,
             blocked: 0,
             dispatches: 0,
             borrowed: 0,

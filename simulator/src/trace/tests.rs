@@ -359,7 +359,7 @@ fn a_donor_is_ready_while_another_runs_on_its_turn() {
 
     let summary = summarise(&mut Reader::new(Cursor::new(bytes.as_slice())).unwrap(), &mut || {}).unwrap();
     let all = &summary.threads["(no name)"];
-    assert_eq!((all.count, all.running, all.dispatches, all.borrowed), (2, 30, 1, 1));
+    assert_eq!((all.count, all.running, all.lending, all.dispatches, all.borrowed), (2, 30, 10, 1, 1));
     assert_eq!(summary.processors[&300].switches, 2);
 }
 
