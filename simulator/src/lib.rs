@@ -1,5 +1,4 @@
-//! Policies away from any host: scripts of events, the exploration of every order of them, hierarchies of schedulers, and traces of
-//! who ran when.
+//! Policies away from any host: scripts of events, the exploration of every order of them, simulations, and traces of who ran when.
 
 pub mod event_types;
 pub mod explorer;
@@ -9,4 +8,3 @@ pub mod rtapp;
 pub mod script;
 pub mod sim;
 pub mod trace;
-pub mod tree;

@@ -13,6 +13,7 @@ pub mod packets;
 pub mod policies;
 pub mod promises;
 pub mod recorded;
+pub mod reference;
 pub mod replay;
 pub mod scenarios;
 

@@ -280,6 +280,53 @@ fn long_names_are_shown_short() {
     assert!(picture.contains(&format!("  {}…{}  █", "n".repeat(20), "n".repeat(19))), "{picture}");
 }
 
+/// Of two schedulers one has threads that yield; the root is as if there were two threads, one of which yields.
+#[test]
+fn who_yields_under_a_scheduler_has_not_waited() {
+    let hierarchy = "hierarchy parts {
+        scheduler root : linux24 with { }
+        scheduler yielding : fifo under root { }
+        scheduler other : fifo under root { }
+        default yielding;
+    }";
+    let scenario = "scenario yields {
+        duration 10s;
+        thread yields * 2 under yielding { repeat { run 3ms; yield; } }
+        thread other * 2 under other { repeat { run 1ms; yield; run 20ms; } }
+        expect share of yields = 16.2% within 0.5%;
+    }";
+    assert_as_expected(hierarchy, scenario);
+}
+
+/// The root cannot be asked that a scheduler be next, so nobody is: one that is asked twice before it dispatches breaks its rules.
+#[test]
+fn all_schedulers_above_a_thread_are_asked_for_it_or_none() {
+    let hierarchy = "hierarchy asked {
+        scheduler root : virtual_fixed_priority with { }
+        scheduler asking : fifo under root { priority = 1; }
+        scheduler asked : weather under root { priority = 0; }
+        default asking;
+    }";
+    let scenario = "scenario asks {
+        duration 1s;
+        thread asks under asking { repeat { run 1ms; yield to wanted; } }
+        thread wanted * 2 under asked { repeat { run 3ms; yield; } }
+        expect share of asks = 100%;
+    }";
+    assert_as_expected(hierarchy, scenario);
+}
+
+fn assert_as_expected(hierarchy: &str, scenario: &str) {
+    let framework = native();
+    let judged = judge(&Source::new("x.hierarchy", hierarchy), &framework);
+    let hierarchy = judged.hierarchy.unwrap();
+    let deciding = Deciding::Hierarchy(&hierarchy);
+    let scenario = checked(scenario, deciding, &framework);
+    let keep = Keep::Beginning;
+    let outcome = sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, keep, &mut sim::Nowhere).unwrap();
+    assert!(outcome.is_as_expected(), "{:?}, {:#?}", outcome.ending, outcome.verdicts);
+}
+
 /// `poll` is for what somebody else has to say, and for hosts that are not idle.
 #[test]
 fn what_has_come_is_heard_when_the_host_looks() {

@@ -1,5 +1,5 @@
-//! Hierarchies of schedulers: in the interpreter (`simulator/src/tree`) the same happens as in the native dispatcher
-//! (`tests/hierarchies/driver.c`), to every thread and to every scheduler as the thread that it is to its parent.
+//! Hierarchies of schedulers: in the native dispatcher (`tests/hierarchies/driver.c`) happens what the reference has
+//! (`tests/src/reference`), to every thread and to every scheduler as the thread that it is to its parent.
 //!
 //! A script is a line for each step. Whoever runs takes the next one; while nobody does, it happens outside.
 //!
@@ -31,13 +31,13 @@ use catapults_compiler::emit::{File, command, emit_hierarchy, traced};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::interp::ThreadId;
-use catapults_compiler::policy::{Import, Policy, Type};
+use catapults_compiler::policy::{Policy, Type};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::Value;
-use catapults_simulator::tree::{Out, Tree};
 use catapults_tests::differential::number;
-use catapults_tests::hierarchies::{judge, said};
-use catapults_tests::{limited, native, root, shipped_policies};
+use catapults_tests::hierarchies::{judge, random, said};
+use catapults_tests::reference::{Out, Tree};
+use catapults_tests::{limited, native, root};
 use fastrand::Rng;
 
 /// Random hierarchies, and scripts for each.
@@ -77,7 +77,7 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
                     let place = happened.iter().zip(expected).take_while(|(left, right)| left == right).count();
                     let from = place.saturating_sub(12);
                     panic!(
-                        "{print} {place}:\nnative: {:?}\ninterpreter: {:?}\n{text}\n{}",
+                        "{print} {place}:\nnative: {:?}\nreference: {:?}\n{text}\n{}",
                         &happened[from.min(happened.len())..(place + 4).min(happened.len())],
                         &expected[from.min(expected.len())..(place + 4).min(expected.len())],
                         followed.script.join("\n")
@@ -141,52 +141,6 @@ impl Seen {
     }
 }
 
-/// A tree of the library's policies, some of their variables given.
-fn random(rng: &mut Rng, name: &str) -> String {
-    let framework = native();
-    let compiled = |path: &PathBuf| {
-        let source = Source::new("x", fs::read_to_string(path).unwrap());
-        catapults_compiler::compile(&source, &framework).unwrap().0
-    };
-    let mut policies = shipped_policies();
-    // A scheduler of a tree is one instance.
-    policies.retain(|path| !compiled(path).policy().has_nodes());
-    // In many places those that are told how long threads have run.
-    let consumed = root().join("tests/hierarchies/least_consumed.sched");
-    policies.extend(vec![consumed; policies.len() / 3]);
-    let ticking = root().join("tests/hierarchies/ticking.sched");
-    policies.extend(vec![ticking; policies.len() / 3]);
-    let mut text = format!("hierarchy {name} {{\n");
-    let count = rng.usize(2..9);
-    let mut imports: Vec<Vec<Import>> = Vec::new();
-    for index in 0..count {
-        let path = &policies[rng.usize(0..policies.len())];
-        let policy = path.file_stem().unwrap().to_string_lossy();
-        let verified = compiled(path);
-        let mut given = |list: &[Import]| -> String {
-            let mut values = String::new();
-            // What the host keeps it also sets.
-            for import in list.iter().filter(|import| import.name != "consumed") {
-                let value = match import.ty {
-                    Type::Int => rng.i64(0..60).to_string(),
-                    Type::Time => format!("{}ms", rng.i64(1..40)),
-                    Type::Bool => rng.bool().to_string(),
-                    Type::Float => format!("{}.5", rng.i64(0..9)),
-                };
-                values.push_str(&format!(" {} = {value};", import.name));
-            }
-            format!("{{{values} }}")
-        };
-        let own = given(&verified.policy().imports);
-        // Far down as well as wide.
-        let parent = (index > 0).then(|| if index % 2 == 0 { index - 1 } else { index / 2 });
-        let under = parent.map_or(String::new(), |parent| format!(" under s{parent} {}", given(&imports[parent])));
-        text.push_str(&format!("  scheduler s{index} : {policy}{under} with {own}\n"));
-        imports.push(verified.policy().thread_imports.clone());
-    }
-    format!("{text}  default s{};\n}}\n", rng.usize(0..count))
-}
-
 struct Followed {
     script: Vec<String>,
     /// What happens.
@@ -195,7 +149,7 @@ struct Followed {
     steps: Vec<String>,
 }
 
-/// A script, made while it is followed in the interpreter.
+/// A script, made while it is followed in the reference.
 fn follow(hierarchy: &Hierarchy, rng: &mut Rng, seen: &mut Seen) -> Followed {
     let (mut script, mut steps) = (Vec::new(), Vec::new());
     let runs = |tree: &Tree| tree.running().map_or(0, |thread| thread.0).to_string();

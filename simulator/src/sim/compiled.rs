@@ -17,11 +17,11 @@ use catapults_compiler::policy::{Policy, StateClass, Type};
 use catapults_compiler::vocabulary::{Float, Value};
 use libloading::Library;
 
-use super::policy::{EventId, Events, Runner};
+use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner};
 
 const MAGIC: u32 = 0x7370_636d;
 /// `CATAPULTS_CONTRACT`: of another one nothing here is true.
-const CONTRACT: u32 = 10;
+const CONTRACT: u32 = 11;
 
 #[repr(C)]
 struct CThread {
@@ -122,6 +122,7 @@ struct CPolicy {
     start: unsafe extern "C" fn(*mut c_void),
     adopt: unsafe extern "C" fn(*mut c_void, *mut CThread),
     handlers: *const *const c_void,
+    yields: *const c_void,
     shared_size: u32,
     node_size: u32,
     sent: u32,
@@ -229,6 +230,7 @@ pub(super) struct Running<'o> {
     consumed: Option<u32>,
     consumed_by_all: Option<u32>,
     timeouts: Vec<EventId>,
+    can_switch_to: Option<unsafe extern "C" fn(*mut c_void, *mut CThread) -> bool>,
 }
 
 impl<'o> Running<'o> {
@@ -259,6 +261,10 @@ impl<'o> Running<'o> {
             let place = places(of).iter().find(|place| text(place.event) == *name);
             place.map_or(0, |place| place.line)
         };
+        let query = members.iter().position(|member| member == CAN_SWITCH_TO).map(|place| {
+            // SAFETY: as above; a query about a thread that is true or false has this type in every framework.
+            unsafe { std::mem::transmute(*of.handlers.add(place)) }
+        });
         let has_nodes = policy.has_nodes();
         let shared = has_nodes.then(|| Block::new(of.shared_size));
         if let (Some(shared), Some(share)) = (&shared, of.share) {
@@ -288,6 +294,7 @@ impl<'o> Running<'o> {
             consumed: consumed(imports(of.thread_imports, of.thread_imports_count)),
             consumed_by_all: consumed(imports(of.imports, of.imports_count)),
             timeouts: timeouts(of).iter().map(timeout_of).collect(),
+            can_switch_to: query.flatten(),
         };
         if !has_nodes {
             this.add_instance();
@@ -424,6 +431,14 @@ impl Runner for Running<'_> {
         let of_all = self.has_nodes && self.names[usize::from(event.0)] == "dispatch";
         let on = if of_all { self.of_all().at(0) } else { self.instance().at(0) };
         self.call(on, event, thread)
+    }
+
+    fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop> {
+        let Some(query) = self.can_switch_to else {
+            return Err(Stop::Misuse(format!("the policy has no handler for the query `{CAN_SWITCH_TO}`")));
+        };
+        // SAFETY: one handler runs at a time, on its instance, with a thread that was adopted.
+        Ok(unsafe { query(self.instance().at(0), self.thread(thread)) })
     }
 
     fn spawn(&mut self, thread: ThreadId) -> Result<(), Stop> {

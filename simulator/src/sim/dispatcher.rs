@@ -38,7 +38,8 @@ pub struct Out {
 }
 
 /// What became of a new thread.
-pub(super) enum Admitted {
+pub enum Admitted {
+    /// It is READY.
     Yes(ThreadId),
     /// With the reason that the policy gives.
     Refused(ThreadId, String),
@@ -46,12 +47,13 @@ pub(super) enum Admitted {
 
 type Done<T = ()> = Result<T, Out>;
 
-pub(super) struct Dispatcher<'s, R> {
+/// What decides, at work: whoever says what happens raises it here, and then lets it [`settle`](Dispatcher::settle).
+pub struct Dispatcher<'s, R> {
     /// The root first, each parent before its children. One alone for a policy.
     schedulers: Vec<Scheduler<R>>,
     /// Where threads go of which nothing else is said.
     default: usize,
-    pub(super) events: Events,
+    events: Events,
     sink: &'s mut dyn Sink,
     /// The policy of the root has.
     has_nodes: bool,
@@ -64,6 +66,10 @@ pub(super) struct Dispatcher<'s, R> {
     charged: i64,
     /// The scheduler whose handler ran last.
     told: usize,
+    /// The event by which what is RUNNING on the only processor has lost it, which it has yet to give up.
+    taken_by: Option<EventId>,
+    /// Who was suspended as soon as it ran again.
+    suspended: Vec<ThreadId>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -99,11 +105,13 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             now: 0,
             charged: 0,
             told: 0,
+            taken_by: None,
+            suspended: Vec::new(),
         }
     }
 
     /// Before any thread.
-    pub(super) fn start(&mut self) -> Done {
+    pub fn start(&mut self) -> Done {
         if self.has_nodes {
             for processor in 0..self.processors.len() {
                 self.arrives(processor)?;
@@ -129,17 +137,24 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.has_nodes && scheduler == 0
     }
 
-    pub(super) fn set_now(&mut self, now: i64) {
+    /// The event of this name, as policies meet it.
+    pub fn event(&self, name: &str) -> Option<EventId> {
+        self.events.find(name)
+    }
+
+    /// So late it is from here on.
+    pub fn set_now(&mut self, now: i64) {
         self.now = now;
         self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.set_now(now));
     }
 
-    pub(super) fn current(&self, processor: usize) -> Option<ThreadId> {
+    /// Who runs.
+    pub fn current(&self, processor: usize) -> Option<ThreadId> {
         self.processors.get(processor)?.current
     }
 
     /// Whose turn it is.
-    pub(super) fn turn(&self, processor: usize) -> Option<ThreadId> {
+    pub fn turn(&self, processor: usize) -> Option<ThreadId> {
         self.processors.get(processor)?.turn
     }
 
@@ -185,12 +200,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     // ---- What happens
 
     /// A thread comes, created on `processor`.
-    pub(super) fn create(
-        &mut self,
-        processor: usize,
-        under: Option<usize>,
-        values: &[(&str, Value)],
-    ) -> Done<Admitted> {
+    pub fn create(&mut self, processor: usize, under: Option<usize>, values: &[(&str, Value)]) -> Done<Admitted> {
         let under = under.unwrap_or(self.default);
         let thread = self.enrol(under, None)?;
         for (name, value) in values {
@@ -216,7 +226,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// Who runs gives the processor up: its turn ends.
-    pub(super) fn yields(&mut self, processor: usize) -> Done {
+    pub fn yields(&mut self, processor: usize) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         self.raise(self.under(turn), processor, self.events.switch_out, &[turn])?;
         self.note_moved(processor, turn, Kind::SwitchedOut, self.events.switch_out);
@@ -224,20 +234,16 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// Who runs asks that a thread be next, and gives the processor up.
-    pub(super) fn yields_to(&mut self, processor: usize, thread: ThreadId) -> Done {
-        let book = self.book(thread);
-        let (ready, home, under) = (book.is_ready(), book.home, book.under);
-        let here = !self.is_of_nodes(under) || home == processor;
-        let asks = |event: &EventId| ready && here && self.schedulers[under].runner.handles(*event);
-        if let Some(event) = self.events.set_next.filter(asks) {
-            self.raise(under, processor, event, &[thread])?;
+    pub fn yields_to(&mut self, processor: usize, thread: ThreadId) -> Done {
+        if let Some(event) = self.events.set_next {
+            self.asks_for(processor, thread, event)?;
             self.preempted(processor, event)?;
         }
         if self.processors[processor].turn.is_some() { self.yields(processor) } else { Ok(()) }
     }
 
     /// Who runs waits for something, in this event.
-    pub(super) fn blocks(&mut self, processor: usize, event: EventId) -> Done {
+    pub fn blocks(&mut self, processor: usize, event: EventId) -> Done {
         let Processor { turn: Some(turn), current: Some(current), .. } = self.processors[processor] else {
             return Ok(());
         };
@@ -252,6 +258,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
                 self.note_moved(processor, current, Kind::Blocked, suspend);
                 self.adjust(under, processor)?;
                 self.stops_running(current)?;
+                self.preempted(processor, suspend)?;
                 return self.borrow(processor);
             }
         }
@@ -262,7 +269,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// What a thread waits for has happened.
-    pub(super) fn unblocks(&mut self, thread: ThreadId) -> Done {
+    pub fn unblocks(&mut self, thread: ThreadId) -> Done {
         if self.book(thread).state != State::Blocked {
             return Ok(());
         }
@@ -270,7 +277,8 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let event = self.events.resume.filter(|_| set_aside).unwrap_or(self.events.event_raised);
         self.becomes_ready(thread, event, State::Runnable, Kind::Raised)?;
         self.rouse_all(thread)?;
-        self.suspends_at_last(thread)
+        self.suspends_at_last(thread)?;
+        self.preempted_at_last()
     }
 
     /// Who was to be suspended as soon as it waits no longer.
@@ -279,7 +287,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// Who runs ends. Nobody waits for it.
-    pub(super) fn exits(&mut self, processor: usize) -> Done {
+    pub fn exits(&mut self, processor: usize) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         self.raise(self.under(turn), processor, self.events.exit, &[turn])?;
         self.note_moved(processor, turn, Kind::Exited, self.events.exit);
@@ -290,7 +298,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// Somebody suspends a thread. One that waits is suspended as soon as it no longer does.
-    pub(super) fn suspends(&mut self, thread: ThreadId) -> Done {
+    pub fn suspends(&mut self, thread: ThreadId) -> Done {
         let book = self.book(thread).clone();
         let handles = |event: &EventId| self.schedulers[book.under].runner.handles(*event);
         let Some(event) = self.events.suspend.filter(handles) else { return Ok(()) };
@@ -310,10 +318,15 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
                 }
                 self.book(thread).state = State::Suspended;
                 match (book.turn_on, book.runs_on) {
-                    (Some(processor), _) => self.vacate(processor, false)?,
+                    (Some(processor), _) => {
+                        self.suspend_way(processor)?;
+                        self.vacate(processor, false)?;
+                    }
                     (None, Some(processor)) => {
+                        self.adjust(book.under, processor)?;
                         self.processors[processor].current = None;
                         self.stops_running(thread)?;
+                        self.preempted(processor, event)?;
                         self.borrow(processor)?;
                     }
                     (None, None) => self.adjust(book.under, processor)?,
@@ -324,14 +337,20 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// Not any more.
-    pub(super) fn resumes(&mut self, thread: ThreadId) -> Done {
+    pub fn resumes(&mut self, thread: ThreadId) -> Done {
         self.book(thread).to_be_suspended = false;
         if self.book(thread).state != State::Suspended {
             return Ok(());
         }
         let event = self.events.resume.unwrap_or(self.events.event_raised);
         self.becomes_ready(thread, event, State::Runnable, Kind::Resumed)?;
-        self.rouse_all(thread)
+        self.rouse_all(thread)?;
+        self.preempted_at_last()
+    }
+
+    /// Those that were suspended since this was asked last without anybody's doing so just then.
+    pub(super) fn take_suspended(&mut self) -> Vec<ThreadId> {
+        std::mem::take(&mut self.suspended)
     }
 
     pub(super) fn is_suspended(&self, thread: ThreadId) -> bool {
@@ -339,7 +358,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// Who runs has done so for a while, and others wait: its scheduler hears of it, and those above it.
-    pub(super) fn ticks(&mut self, processor: usize) -> Done {
+    pub fn ticks(&mut self, processor: usize) -> Done {
         let Some(tick) = self.events.tick else { return Ok(()) };
         for member in self.way_up(processor) {
             let under = self.under(member);
@@ -353,11 +372,13 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// The instant at which a timer of a policy expires next.
-    pub(super) fn next_timeout(&mut self) -> Option<i64> {
-        let mut first = None;
-        for (scheduler, place) in self.instances() {
-            let next = self.next_timeout_of(scheduler, place).map(|(instant, ..)| instant);
-            first = first.min(next).or(first).or(next);
+    pub fn next_timeout(&mut self) -> Option<i64> {
+        let mut first: Option<i64> = None;
+        for scheduler in 0..self.schedulers.len() {
+            for place in self.places(scheduler) {
+                let next = self.next_timeout_of(scheduler, place).map(|(instant, ..)| instant);
+                first = first.min(next).or(first).or(next);
+            }
         }
         first
     }
@@ -371,32 +392,38 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         runner.next_timeout()
     }
 
-    /// Each scheduler, of one with nodes each instance, with its processor.
-    fn instances(&self) -> Vec<(usize, usize)> {
-        let places = |scheduler: usize| if self.is_of_nodes(scheduler) { self.processors.len() } else { 1 };
-        (0..self.schedulers.len()).flat_map(|one| (0..places(one)).map(move |place| (one, place))).collect()
+    /// The instances of a scheduler: of one with nodes, one for each processor.
+    fn places(&self, scheduler: usize) -> std::ops::Range<usize> {
+        0..if self.is_of_nodes(scheduler) { self.processors.len() } else { 1 }
     }
 
     /// Raises the events of timers whose instant has come. Whether some are left, which are armed anew for now again and again.
-    pub(super) fn expire(&mut self) -> Done<bool> {
-        /// One that is armed anew for an instant that is past shall let the threads run.
-        const MOST: usize = 64;
+    pub fn expire(&mut self) -> Done<bool> {
         let mut left = false;
-        for (scheduler, place) in self.instances() {
-            for expired in 0..=MOST {
-                let next = self.next_timeout_of(scheduler, place);
-                let Some((_, member, event)) = next.filter(|(instant, ..)| *instant <= self.now) else { break };
-                if expired == MOST {
-                    left = true;
-                    break;
-                }
-                let on = self.book(member).turn_on;
-                let processor = on.unwrap_or_else(|| self.where_told(member));
-                self.raise(scheduler, processor, event, &[member])?;
-                self.preempted(processor, event)?;
+        for scheduler in 0..self.schedulers.len() {
+            for place in self.places(scheduler) {
+                left |= self.expire_in(scheduler, place)?;
             }
         }
+        self.preempted_at_last()?;
         Ok(left)
+    }
+
+    fn expire_in(&mut self, scheduler: usize, place: usize) -> Done<bool> {
+        /// One that is armed anew for an instant that is past shall let the threads run.
+        const MOST: usize = 64;
+        for expired in 0..=MOST {
+            let next = self.next_timeout_of(scheduler, place);
+            let Some((_, member, event)) = next.filter(|(instant, ..)| *instant <= self.now) else { break };
+            if expired == MOST {
+                return Ok(true);
+            }
+            let on = self.book(member).turn_on;
+            let processor = on.unwrap_or_else(|| self.where_told(member));
+            self.raise(scheduler, processor, event, &[member])?;
+            self.may_be_taken(processor, event)?;
+        }
+        Ok(false)
     }
 
     /// So many processors there are from now on.

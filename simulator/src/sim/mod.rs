@@ -25,18 +25,16 @@ use catapults_compiler::scenario::{Scenario, Subject};
 use catapults_compiler::verify::Verified;
 
 pub use compiled::Object;
-pub use dispatcher::Out;
+pub use dispatcher::{Admitted, Dispatcher, Out};
 use dispatcher::{Plan, Scheduler};
 pub use drawn::picture;
 pub use measures::{Distribution, Tally, Verdict, duration};
-pub use policy::EventId;
+pub use policy::{EventId, Interpreted, Runner};
 pub use record::{Kind, Record, Sink};
 pub use shares::Shares;
 pub use timeline::{Change, Timeline};
 pub use world::Ending;
 
-use dispatcher::Dispatcher;
-use policy::Interpreted;
 use world::World;
 
 /// What came of a scenario.
@@ -108,33 +106,37 @@ pub fn simulate(
     keep: Keep,
     sink: &mut dyn Sink,
 ) -> Result<Outcome, String> {
-    let events = policy::Events::new(framework, &deciding.policies())?;
+    let processors = scenario.processors as usize;
     match run_by {
-        RunBy::Interpreter => {
-            let runner = |policy: usize| Interpreted::new(deciding.verified(policy), &events);
-            Ok(run(scenario, deciding, framework, keep, sink, deciding.plan(runner), events.clone()))
-        }
+        RunBy::Interpreter => Ok(run(scenario, dispatcher(deciding, framework, processors, sink)?, framework, keep)),
         RunBy::Objects(objects) => {
+            let events = policy::Events::new(framework, &deciding.policies())?;
             let runner = |policy: usize| {
                 compiled::Running::new(&objects[policy], deciding.verified(policy).policy(), framework, &events)
             };
-            Ok(run(scenario, deciding, framework, keep, sink, deciding.plan(runner), events.clone()))
+            let plan = deciding.plan(runner);
+            let has_nodes = deciding.has_nodes();
+            Ok(run(scenario, Dispatcher::new(plan, events.clone(), has_nodes, processors, sink), framework, keep))
         }
     }
 }
 
-fn run<R: policy::Runner>(
-    scenario: &Scenario,
-    deciding: Deciding<'_>,
+/// What decides, in the interpreter, before anything has happened: to be [started](Dispatcher::start), and told what happens.
+///
+/// # Errors
+/// As for [`simulate`].
+pub fn dispatcher<'a, 's>(
+    deciding: Deciding<'a>,
     framework: &Framework,
-    keep: Keep,
-    sink: &mut dyn Sink,
-    plan: Plan<R>,
-    events: policy::Events,
-) -> Outcome {
-    // If one has, it is the root.
-    let has_nodes = deciding.policies().iter().any(|policy| policy.has_nodes());
-    let dispatcher = Dispatcher::new(plan, events, has_nodes, scenario.processors as usize, sink);
+    processors: usize,
+    sink: &'s mut dyn Sink,
+) -> Result<Dispatcher<'s, Interpreted<'a>>, String> {
+    let events = policy::Events::new(framework, &deciding.policies())?;
+    let plan = deciding.plan(|policy| Interpreted::new(deciding.verified(policy), &events));
+    Ok(Dispatcher::new(plan, events, deciding.has_nodes(), processors, sink))
+}
+
+fn run<R: Runner>(scenario: &Scenario, dispatcher: Dispatcher<'_, R>, framework: &Framework, keep: Keep) -> Outcome {
     let mut world = World::new(scenario, dispatcher, framework);
     match keep {
         Keep::Beginning => {}
@@ -174,6 +176,11 @@ impl<'a> Deciding<'a> {
         Subject { policies: self.policies(), schedulers, instead: false }
     }
 
+    /// Whether a policy has nodes. Then it is that of the root.
+    fn has_nodes(self) -> bool {
+        self.policies().iter().any(|policy| policy.has_nodes())
+    }
+
     fn verified(self, policy: usize) -> &'a Verified<Policy> {
         match self {
             Deciding::Policy(only) => only,
@@ -182,7 +189,7 @@ impl<'a> Deciding<'a> {
     }
 
     /// Each scheduler with its policy at work.
-    fn plan<R: policy::Runner>(self, runner: impl Fn(usize) -> R) -> Plan<R> {
+    fn plan<R: Runner>(self, runner: impl Fn(usize) -> R) -> Plan<R> {
         match self {
             Deciding::Policy(_) => Plan { schedulers: vec![Scheduler::new(runner(0), None, Vec::new())], default: 0 },
             Deciding::Hierarchy(hierarchy) => {

@@ -9,7 +9,7 @@ use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::Value;
 
 /// What a host does with a policy. Threads have numbers that are unique while they live; processors are numbered from 0.
-pub(super) trait Runner {
+pub trait Runner {
     /// Whether the policy hears of the event.
     fn handles(&self, event: EventId) -> bool;
 
@@ -21,6 +21,9 @@ pub(super) trait Runner {
 
     /// Raises an event. The result is the thread that is dispatched.
     fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop>;
+
+    /// Whether the policy could dispatch a thread that is READY next, as it says itself.
+    fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop>;
 
     /// A new thread, in hand.
     fn spawn(&mut self, thread: ThreadId) -> Result<(), Stop>;
@@ -67,6 +70,9 @@ pub(super) trait Runner {
     /// Raises an event in the instance of this processor that names another one.
     fn raise_steal(&mut self, event: EventId, for_processor: usize) -> Result<(), Stop>;
 }
+
+/// The query.
+pub(super) const CAN_SWITCH_TO: &str = "can_switch_to";
 
 /// Into [`Events::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,7 +163,7 @@ fn takes_running(event: &Event) -> bool {
 }
 
 /// In the interpreter.
-pub(super) struct Interpreted<'a> {
+pub struct Interpreted<'a> {
     machine: Machine<'a>,
     policy: &'a Policy,
     application: Variables,
@@ -252,6 +258,11 @@ impl Runner for Interpreted<'_> {
     fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop> {
         let handler = self.handler(event)?;
         self.machine.run(handler, threads, &mut self.application)
+    }
+
+    fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop> {
+        let answer = self.machine.ask(CAN_SWITCH_TO, &[thread], &mut self.application)?;
+        Ok(answer == Value::Bool(true))
     }
 
     fn spawn(&mut self, thread: ThreadId) -> Result<(), Stop> {

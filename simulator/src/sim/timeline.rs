@@ -136,6 +136,9 @@ impl Timeline {
 
     /// The part that is kept.
     fn begins(&mut self) {
+        if self.before.is_empty() {
+            return;
+        }
         let (time, _) = self.part;
         let changes = std::mem::take(&mut self.before).into_iter();
         self.changes.extend(changes.map(|(thread, state)| Change { time, thread, state }));

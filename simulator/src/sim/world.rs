@@ -166,9 +166,9 @@ struct Cpu {
 
 impl<'a, 's, R: Runner> World<'a, 's, R> {
     pub(super) fn new(scenario: &'a Scenario, dispatcher: Dispatcher<'s, R>, framework: &Framework) -> Self {
-        let find = |words: &[&str]| event_for(framework, words).and_then(|name| dispatcher.events.find(&name));
+        let find = |words: &[&str]| event_for(framework, words).and_then(|name| dispatcher.event(&name));
         let of_phase = |phase: &Phase| {
-            if let Phase::Block(event, _) = phase { dispatcher.events.find(event) } else { None }
+            if let Phase::Block(event, _) = phase { dispatcher.event(event) } else { None }
         };
         let events = scenario.threads.iter().map(|thread| thread.phases.iter().map(of_phase).collect()).collect();
         let processors = dispatcher.processors();
@@ -506,6 +506,9 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     fn settle(&mut self) -> Done {
         loop {
             self.dispatcher.settle()?;
+            for thread in self.dispatcher.take_suspended() {
+                self.is_suspended(thread);
+            }
             let mut got = None;
             for processor in 0..self.processors.len() {
                 let current = self.dispatcher.current(processor);

@@ -9,7 +9,7 @@ use super::{Dispatcher, Done};
 
 impl<R: Runner> Dispatcher<'_, R> {
     /// A thread waits for another one, and lends it its turns. It is the one that runs.
-    pub(in super::super) fn waits(&mut self, processor: usize, owner: ThreadId) -> Done {
+    pub fn waits(&mut self, processor: usize, owner: ThreadId) -> Done {
         let Some(current) = self.processors[processor].current else { return Ok(()) };
         self.book(current).waits_for = Some(owner);
         self.book(current).state = State::Lending;
@@ -19,24 +19,26 @@ impl<R: Runner> Dispatcher<'_, R> {
     }
 
     /// A thread does not wait any more: it has what it waited for.
-    pub(in super::super) fn has(&mut self, heir: ThreadId) -> Done {
+    pub fn has(&mut self, heir: ThreadId) -> Done {
         self.book(heir).waits_for = None;
         match self.book(heir).state {
             State::Lending => {
+                // Whoever has suspended it meanwhile: it is READY or RUNNING to its policy until it runs.
                 self.book(heir).state = State::Runnable;
                 Ok(())
             }
             State::Blocked => {
                 self.strike_off(heir);
                 self.becomes_ready(heir, self.events.event_raised, State::Runnable, Kind::Raised)?;
-                self.rouse_all(heir)
+                self.rouse_all(heir)?;
+                self.suspends_at_last(heir)
             }
             State::None | State::Runnable | State::Suspended => Ok(()),
         }
     }
 
     /// Those that wait for `old` wait for another thread from now on.
-    pub(in super::super) fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: ThreadId) -> Done {
+    pub fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: ThreadId) -> Done {
         for waiter in waiters {
             self.book(waiter).waits_for = Some(owner);
             if self.book(waiter).stalled_on.is_some() {
@@ -47,7 +49,8 @@ impl<R: Runner> Dispatcher<'_, R> {
     }
 
     /// The chain of the turn may end in another thread than runs.
-    pub(in super::super) fn regains(&mut self, processor: usize) -> Done {
+    pub fn regains(&mut self, processor: usize) -> Done {
+        self.preempted_at_last()?;
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         if self.processors[processor].current == Some(self.end_of(turn)) {
             return Ok(());
@@ -73,6 +76,10 @@ impl<R: Runner> Dispatcher<'_, R> {
             self.processors[processor].current = Some(end);
             if end != turn || !new {
                 self.note(processor, end, Kind::Lent, self.events.schedule, 0);
+            }
+            if self.book(end).to_be_suspended {
+                self.suspended.push(end);
+                return self.suspends_at_last(end);
             }
             return Ok(());
         }

@@ -9,7 +9,8 @@ use super::{Dispatcher, Done, Processor};
 
 impl<R: Runner> Dispatcher<'_, R> {
     /// Every processor that has nothing to run gets something, if anything is ready.
-    pub(in super::super) fn settle(&mut self) -> Done {
+    pub fn settle(&mut self) -> Done {
+        self.preempted_at_last()?;
         for processor in 0..self.processors.len() {
             while self.processors[processor].turn.is_none() {
                 if self.has_nodes && self.processors[processor].ready == 0 && self.schedulers[0].ready > 0 {
@@ -28,10 +29,50 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
+    /// Asks all schedulers between a thread and what is RUNNING that it be next, if all of them can be asked.
+    pub(super) fn asks_for(&mut self, processor: usize, thread: ThreadId, event: EventId) -> Done {
+        let running: Vec<usize> = self.way_up(processor).into_iter().map(|member| self.under(member)).collect();
+        let (mut asked, mut next) = (Vec::new(), Some(thread));
+        while let Some(member) = next {
+            let under = self.under(member);
+            let is_here = !self.is_of_nodes(under) || self.book(member).home == processor;
+            if !self.book(member).is_ready() || !is_here || !self.may_ask(under, processor, member, event)? {
+                return Ok(());
+            }
+            asked.push(member);
+            if running.contains(&under) || self.schedulers[under].parent.is_none() {
+                break;
+            }
+            let mut records = self.schedulers[under].records.iter().copied();
+            next = records.find(|record| self.books[record.0 as usize - 1].is_ready());
+            if next.is_none() {
+                return Ok(());
+            }
+        }
+        for member in asked {
+            let under = self.under(member);
+            self.schedulers[under].asked_for = true;
+            self.raise(under, processor, event, &[member])?;
+        }
+        Ok(())
+    }
+
+    /// Whether a scheduler can be asked that this be next. With several processors a decision comes before the next request.
+    fn may_ask(&mut self, scheduler: usize, processor: usize, member: ThreadId, event: EventId) -> Done<bool> {
+        let several = self.processors.len() > 1;
+        let of = &mut self.schedulers[scheduler];
+        if !of.runner.handles(event) || (several && of.asked_for) {
+            return Ok(false);
+        }
+        of.runner.enter(processor);
+        of.runner.can_switch_to(member).map_err(|stop| self.out(event, stop))
+    }
+
     /// Asks the root, and whatever it dispatches, down to a thread. Whether to ask again, if nothing runs now.
     fn decide(&mut self, processor: usize) -> Done<bool> {
         let mut scheduler = 0;
         loop {
+            self.schedulers[scheduler].asked_for = false;
             let dispatched = self.raise(scheduler, processor, self.events.schedule, &[])?;
             let Some(member) = dispatched else {
                 if scheduler == 0 {
@@ -89,9 +130,28 @@ impl<R: Runner> Dispatcher<'_, R> {
         if self.book(thread).state == State::Runnable { self.rouse_all(thread) } else { Ok(()) }
     }
 
+    /// An event has been raised, and others may follow. The only processor is given up after all of them; of several each at once,
+    /// for where others are told depends on it.
+    pub(super) fn may_be_taken(&mut self, processor: usize, event: EventId) -> Done {
+        if self.processors.len() > 1 {
+            return self.preempted(processor, event);
+        }
+        let on = &self.processors[processor];
+        if self.taken_by.is_none() && on.turn.iter().chain(&on.way).any(|member| self.is_taken(*member)) {
+            self.taken_by = Some(event);
+        }
+        Ok(())
+    }
+
+    /// After all events.
+    pub(super) fn preempted_at_last(&mut self) -> Done {
+        self.taken_by.map_or(Ok(()), |event| self.preempted(0, event))
+    }
+
     /// A policy may have taken the processor from who is RUNNING, or from a scheduler above: then all of them have given it up.
     pub(super) fn preempted(&mut self, processor: usize, event: EventId) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
+        self.taken_by = None;
         if self.is_taken(turn) {
             self.note_moved(processor, turn, Kind::Preempted, event);
             return self.vacate(processor, true);
@@ -115,6 +175,6 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.gained_ready(thread);
         self.note_moved(processor, thread, kind, event);
         self.adjust(under, processor)?;
-        self.preempted(processor, event)
+        self.may_be_taken(processor, event)
     }
 }

@@ -30,11 +30,22 @@ pub(in super::super) struct Scheduler<R> {
     pub(super) ready: usize,
     /// It dispatched nothing although something is READY.
     pub(super) refused: bool,
+    /// Something is to be next, and it has dispatched nothing since.
+    pub(super) asked_for: bool,
 }
 
 impl<R> Scheduler<R> {
     pub(in super::super) fn new(runner: R, parent: Option<usize>, at_parent: Vec<(String, Value)>) -> Self {
-        Scheduler { runner, parent, at_parent, records: Vec::new(), running: 0, ready: 0, refused: false }
+        Scheduler {
+            runner,
+            parent,
+            at_parent,
+            records: Vec::new(),
+            running: 0,
+            ready: 0,
+            refused: false,
+            asked_for: false,
+        }
     }
 }
 
@@ -43,8 +54,10 @@ impl<R: Runner> Dispatcher<'_, R> {
     pub(super) fn add_record(&mut self, scheduler: usize) -> Done {
         let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
         let record = self.introduce_record(scheduler, parent)?;
+        self.adjust(parent, 0)?;
         let on = self.home_of(parent, record, 0);
-        self.suspend_record(parent, on, record)
+        self.suspend_record(parent, on, record)?;
+        self.adjust(parent, 0)
     }
 
     /// It is READY.
@@ -144,9 +157,12 @@ impl<R: Runner> Dispatcher<'_, R> {
             let parent = self.under(record);
             self.schedulers[scheduler].running -= 1;
             let taken = self.is_taken(record);
-            self.book(record).turn_on = None;
+            // Of the others.
             let (ready, wanted) = self.records(scheduler);
-            if ready < wanted {
+            self.book(record).turn_on = None;
+            if self.book(record).state == State::Suspended {
+                // It has given the processor up by an event of its own.
+            } else if ready < wanted {
                 if !taken {
                     self.raise(parent, processor, self.events.switch_out, &[record])?;
                 }
@@ -160,6 +176,20 @@ impl<R: Runner> Dispatcher<'_, R> {
                 self.raise(parent, processor, event, &[record])?;
             }
             self.adjust(scheduler, processor)?;
+        }
+        Ok(())
+    }
+
+    /// On the only processor there is, what was RUNNING was suspended: so is each scheduler above it that has nothing else to run.
+    pub(super) fn suspend_way(&mut self, processor: usize) -> Done {
+        let Some(suspend) = self.events.suspend.filter(|_| self.processors.len() == 1) else { return Ok(()) };
+        for record in self.processors[processor].way.clone().into_iter().rev() {
+            let Some(scheduler) = self.book(record).scheduler else { continue };
+            if self.schedulers[scheduler].ready > 0 {
+                break;
+            }
+            self.raise(self.under(record), processor, suspend, &[record])?;
+            self.book(record).state = State::Suspended;
         }
         Ok(())
     }

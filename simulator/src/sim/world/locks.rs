@@ -62,7 +62,6 @@ impl<R: Runner> World<'_, '_, R> {
             live.waits = false;
         }
         self.dispatcher.has(heir)?;
-        self.dispatcher.suspends_at_last(heir)?;
         self.is_suspended(heir);
         self.dispatcher.redirects(waiting.into_iter(), heir)?;
         self.dispatcher.regains(processor)

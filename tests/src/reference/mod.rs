@@ -1,9 +1,11 @@
-//! A hierarchy of schedulers at work in the interpreter: an instance of a policy for each scheduler, and the decisions that go
-//! down from the root.
+//! The reference for hierarchies: what is to happen, written a second time on purpose, for one processor and without regard to
+//! speed. Dispatchers are judged by it; nothing of it is part of the product.
+//!
+//! An instance of a policy in the interpreter for each scheduler, and the decisions that go down from the root.
 //!
 //! To its parent a scheduler is a thread, with a number of its own: RUNNING while something under it runs, READY while something
-//! under it could, BLOCKED otherwise. What is raised when, and at whom, is what the native runtime does
-//! (`frameworks/native/dispatcher`) on one processor, under policies without nodes, and `tests/tests/tree.rs` compares the two. Events have the names that its description gives them.
+//! under it could, BLOCKED otherwise. Events have the names that the description of the native runtime gives them.
+//! `tests/tests/tree.rs` judges `frameworks/native/dispatcher`, and `tests/tests/tree_simulated.rs` the simulator.
 //!
 //! ```text
 //! root ──schedule──► the record of A ──A's schedule──► the record of B ──► … ──► a thread
@@ -121,6 +123,11 @@ impl<'a> Tree<'a> {
     /// The thread that runs; `None`: all wait for something outside.
     pub fn running(&self) -> Option<ThreadId> {
         self.current.filter(|_| self.waiting == Waiting::No)
+    }
+
+    /// Whose turn it is; `None`: nobody runs.
+    pub fn turn(&self) -> Option<ThreadId> {
+        self.running().and(self.turn)
     }
 
     /// What has happened so far.
@@ -276,11 +283,7 @@ impl<'a> Tree<'a> {
     /// # Errors
     /// A policy is out.
     pub fn ticks(&mut self) -> Done {
-        let Some(turn) = self.turn.filter(|_| self.running().is_some()) else { return Ok(()) };
-        if let Some(under) = self.under(turn) {
-            self.tell(under, true);
-        }
-        self.expire_all()?;
+        let Some(turn) = self.expire_for_turn()? else { return Ok(()) };
         // At the scheduler of the thread and at those above it, as long as something waits there.
         for member in self.way_up(turn) {
             let Some(under) = self.under(member) else { continue };
@@ -290,6 +293,24 @@ impl<'a> Tree<'a> {
             }
         }
         self.preempt()
+    }
+
+    /// The same, but for not having run for a while.
+    ///
+    /// # Errors
+    /// A policy is out.
+    pub fn expires(&mut self) -> Done {
+        if self.expire_for_turn()?.is_some() { self.preempt() } else { Ok(()) }
+    }
+
+    /// While a thread runs; whose turn it is.
+    fn expire_for_turn(&mut self) -> Done<Option<ThreadId>> {
+        let Some(turn) = self.turn() else { return Ok(None) };
+        if let Some(under) = self.under(turn) {
+            self.tell(under, true);
+        }
+        self.expire_all()?;
+        Ok(Some(turn))
     }
 
     fn is_to_be_suspended(&mut self, thread: ThreadId, whether: bool) {
