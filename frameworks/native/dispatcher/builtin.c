@@ -38,6 +38,12 @@ static struct catapults_thread *schedule(void *self, const struct catapults_stop
     return t;
 }
 
+static struct catapults_thread *yield(void *self, struct catapults_thread *t, const struct catapults_stop **stop) {
+    *stop = NULL;
+    ready(self, t);
+    return schedule(self, stop);
+}
+
 static const struct catapults_stop *block(void *self, struct catapults_thread *t) {
     struct builtin *builtin = self;
     if (t->container == READY)
@@ -120,4 +126,5 @@ const struct catapults_policy dispatcher_builtin = {
     .start = start,
     .adopt = adopt,
     .handlers = &handlers,
+    .yield = yield,
 };

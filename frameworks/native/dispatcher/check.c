@@ -54,6 +54,19 @@ static void check_processors(void) {
     CHECK(woken == dispatcher.waking && waiting == dispatcher.waiting, &dispatcher);
 }
 
+/* Wherever one of them may run, another waits for that; unless somebody is to look. */
+static void check_put_off(void) {
+    uint32_t count = 0;
+    for (const struct dispatcher_thread *thread = dispatcher.put_off; thread; thread = thread->turn_next, count++) {
+        CHECK(thread->state == THREAD_PUT_OFF && thread->set_aside, thread);
+        CHECK(thread->turn_next || dispatcher.put_off_last == thread, thread);
+        CHECK(dispatcher.fewer_wait || !dispatcher_is_expected(thread), thread);
+    }
+    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+        count -= thread->state == THREAD_PUT_OFF;
+    CHECK(count == 0, &dispatcher);
+}
+
 static void check_frames(void) {
     uint32_t running = 0;
     CHECK(!dispatcher.frames[NOBODY].turn && !dispatcher.frames[NOBODY].runs, &dispatcher);
@@ -97,7 +110,8 @@ static bool will_be_looked_at(const struct dispatcher_thread *thread) {
 static void check_thread(const struct dispatcher_thread *thread) {
     CHECK(thread->state != THREAD_ENDED, thread);
     CHECK(thread->runs_in == NOBODY || dispatcher.frames[thread->runs_in].runs == thread, thread);
-    CHECK(!thread->set_aside || thread->state == THREAD_BLOCKED || thread->homeless, thread);
+    CHECK(!thread->set_aside || thread->state == THREAD_BLOCKED || thread->state == THREAD_PUT_OFF || thread->homeless,
+          thread);
     CHECK(thread->state != THREAD_LENDING || thread->waits_for, thread);
     CHECK(!thread->lends || thread->waits_for, thread);
     if (!thread->scheduler->lent_only && !thread->homeless)
@@ -136,6 +150,7 @@ void dispatcher_check(void) {
     if (number > MANY && ++calls % number != 0)
         return;
     check_processors();
+    check_put_off();
     check_frames();
     for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
         check_thread(thread);

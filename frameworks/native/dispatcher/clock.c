@@ -147,7 +147,7 @@ int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
         return consumed_by_all(member);
     }
     tell_all_above(here->turn);
-    for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < FRAMES; frame++) {
+    for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < dispatcher.frames_end; frame++) {
         here->sees = frame;
         if (dispatcher.frames[frame].turn)
             tell_all_above(dispatcher.frames[frame].turn);

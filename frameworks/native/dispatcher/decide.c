@@ -20,17 +20,13 @@
  * wait where such can go on, all of them are READY once more, and the processor is whose the policy dispatches first.
  * But where the policies limit turns, and do not say that it comes first, it waits: else turns would be cut short, and
  * threads would lose their places.
- *
- * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
- * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
  */
-#include <errno.h>
-
 #include "dispatcher/raise_loaded.h"
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
 static struct dispatcher_thread *ask(struct processor *here);
+static void attend_between_turns(struct processor *here);
 static bool has_something(struct processor *here);
 static void end_own_turn(struct processor *here);
 static struct dispatcher_thread *take_turn(struct processor *here);
@@ -46,20 +42,10 @@ static void give_back(uint16_t frame);
 static void sort(struct processor *there);
 static void let_go_who_has_left(struct processor *here);
 static void set_runs(uint16_t frame, struct dispatcher_thread *thread);
-static bool must_settle(int64_t taken);
 static uint16_t take_frame(void);
 static void give_frame(uint16_t frame);
 static void move_to(struct processor *here, uint16_t frame);
 static void give_up_all(struct dispatcher_thread *turn, uint16_t frame);
-static uint32_t *count_of(const struct processor *processor);
-static void begin_to_wake(struct processor *processor);
-static void wake_any(void);
-static void rest(struct processor *here);
-static void hand_over(void);
-static void give_up_hope(void);
-static struct processor *some_sleeper(void);
-static bool wants_another(void);
-static bool can_go_on(const struct processor *here);
 
 /* How often a turn is given back that is to run elsewhere. */
 enum { MOST_PUT_BACK = 16 };
@@ -84,13 +70,8 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
         dispatcher_glance(here, &here->decisions);
     struct dispatcher_thread *next;
     for (;;) {
-        if (UNLIKELY(dispatcher.chains_changed) && (must_settle(1) || here->settles)) {
-            here->polling = true; /* nobody is RUNNING to those who are told, and tell others */
-            dispatcher_step_aside(here, NULL);
-            dispatcher_settle(NULL);
-            dispatcher_step_back(here);
-            dispatcher_stop_polling(here);
-        }
+        if (UNLIKELY(dispatcher.changes))
+            attend_between_turns(here);
         next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
         if (LIKELY(next != NULL))
             break;
@@ -102,6 +83,25 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
         dispatcher.driver->kick();
     }
     return next;
+}
+
+static __attribute__((noinline)) void attend_between_turns(struct processor *here) {
+    bool chains = dispatcher.chains_changed && (dispatcher_must_settle(1) || here->settles);
+    if (!chains && !dispatcher.fewer_wait)
+        return;
+    here->polling = true; /* nobody is RUNNING to those who are told, and tell others */
+    dispatcher_step_aside(here, NULL);
+    if (UNLIKELY(dispatcher.fewer_wait))
+        dispatcher_let_in(NULL);
+    if (chains)
+        dispatcher_settle(NULL);
+    dispatcher_step_back(here);
+    dispatcher_stop_polling(here);
+}
+
+bool dispatcher_must_settle(int64_t taken) {
+    return dispatcher.root.node || dispatcher.root.next || dispatcher.clients ||
+           dispatcher_ready() > taken + dispatcher.asleep + dispatcher.waking;
 }
 
 static void end_own_turn(struct processor *here) {
@@ -170,6 +170,7 @@ struct scheduler *dispatcher_instance_for(const struct processor *here) {
 static void stop_waiting(struct dispatcher_thread *turn) {
     turn->turn_waits = false;
     dispatcher.waiting--;
+    dispatcher.fewer_wait |= dispatcher.put_off != NULL;
     if (UNLIKELY(turn->scheduler->parent != NULL))
         dispatcher_count_waiting(turn, -1);
 }
@@ -199,13 +200,7 @@ static void let_go_who_has_left(struct processor *here) {
     if (can_wait(turn, here->turns_first))
         return;
     give_back(left->runs_in);
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        struct processor *there = dispatcher.processors[i];
-        if (there != here && !there->parked && dispatcher.frames[there->frame].turn) {
-            clear_away(there, NULL);
-            return;
-        }
-    }
+    dispatcher_end_another_turn(here);
 }
 
 /* The kernel thread on which it stands; NULL: none. */
@@ -214,10 +209,6 @@ static struct processor *place_of(const struct dispatcher_thread *thread) {
         if (dispatcher.processors[i]->current == thread)
             return dispatcher.processors[i];
     return thread->kept_on;
-}
-
-static uint64_t bit_of(const struct processor *processor) {
-    return processor->number < 64 ? (uint64_t)1 << processor->number : 0;
 }
 
 /* Where it has to run; NULL: wherever it is. Of those that it is bound to, one that has nothing to do. */
@@ -274,9 +265,13 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
         give_up_all(turn, here->frame);
         return NULL;
     }
-    if (UNLIKELY(shared && dispatcher.waiting >= TURNS_WAITING)) {
-        here->put_back++; /* it is asked for another, as often as something is READY: see has_something */
-        give_up_all(turn, here->frame);
+    if (UNLIKELY(shared && there->turns_first && dispatcher.waiting >= TURNS_WAITING)) {
+        if (next == turn && turn->state != THREAD_LENDING) {
+            dispatcher_put_off(turn);
+        } else {
+            here->put_back++; /* it is asked for another, as often as something is READY: see has_something */
+            give_up_all(turn, here->frame);
+        }
         return NULL;
     }
     uint16_t frame = here->frame;
@@ -345,6 +340,16 @@ static void clear_away(struct processor *there, const struct dispatcher_thread *
     const struct dispatcher_thread *runs = dispatcher.frames[there->frame].turn;
     if (runs && there != processor_here() && !(turn && can_wait(turn, runs)))
         give_back(there->frame);
+}
+
+void dispatcher_end_another_turn(const struct processor *here) {
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *there = dispatcher.processors[i];
+        if (there != here && !there->parked && dispatcher.frames[there->frame].turn) {
+            clear_away(there, NULL);
+            return;
+        }
+    }
 }
 
 void dispatcher_let_who_waits(int64_t now) {
@@ -456,6 +461,7 @@ static void set_runs(uint16_t frame, struct dispatcher_thread *thread) {
 static uint16_t take_frame(void) {
     uint16_t frame = dispatcher.free_frames;
     dispatcher.free_frames = dispatcher.frames[frame].next;
+    dispatcher_in_use(frame);
     return frame;
 }
 
@@ -469,8 +475,10 @@ static void move_to(struct processor *here, uint16_t frame) {
     here->sees = frame;
 }
 
+void dispatcher_take_frame(struct processor *processor) { move_to(processor, take_frame()); }
+
 uint16_t dispatcher_frame_of(const struct dispatcher_thread *member) {
-    for (uint16_t frame = NOBODY + 1; frame < FRAMES; frame++) {
+    for (uint16_t frame = NOBODY + 1; frame < dispatcher.frames_end; frame++) {
         const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
         if (turn && dispatcher_member(member->scheduler, turn) == member)
             return frame;
@@ -547,7 +555,7 @@ void dispatcher_end_turn(uint16_t frame) {
 
 void dispatcher_end_turns_under(const struct scheduler *scheduler) {
     const struct processor *here = processor_here();
-    for (uint16_t frame = NOBODY + 1; frame < FRAMES; frame++) {
+    for (uint16_t frame = NOBODY + 1; frame < dispatcher.frames_end; frame++) {
         const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
         if (turn && frame != here->frame && dispatcher_member(scheduler, turn))
             dispatcher_end_turn(frame);
@@ -582,362 +590,4 @@ void dispatcher_interrupt_others(void) {
         if (there != processor_here() && there->current != &there->idle && !there->armed)
             dispatcher.host->interrupt(there);
     }
-}
-
-/* ---- The lock ---------------------------------------------------------------------------------------------------- */
-
-static void resize(void) {
-    dispatcher.resized = false;
-    dispatcher.host->resize();
-}
-
-void dispatcher_entered(void) {
-    struct processor *here = processor_here();
-    if (UNLIKELY(here->over)) { /* as if the caller had been interrupted before the call */
-        dispatcher_run(here, here->current, dispatcher_decide(here));
-    } else if (UNLIKELY(here->anew)) {
-        here->anew = false;
-        here->armed = 0; /* as in dispatcher_decide */
-        dispatcher_arm(here);
-        dispatcher_released();
-    }
-    if (UNLIKELY(dispatcher.resized))
-        resize();
-}
-
-/* Threads may be READY that no processor takes, of those that have nothing to do and of the caller, if it takes one. It
- * is known only where all are under one scheduler. */
-static bool must_settle(int64_t taken) {
-    return dispatcher.root.node || dispatcher.root.next || dispatcher.clients ||
-           dispatcher_ready() > taken + dispatcher.asleep + dispatcher.waking;
-}
-
-/* A chain may have changed. May run other threads. */
-static __attribute__((noinline)) void attend_to_chains(void) {
-    if (dispatcher.turns_changed)
-        dispatcher_look_at_turns();
-    for (;;) {
-        struct processor *here = processor_here();
-        if (!dispatcher.chains_changed || !must_settle(0) || here->attends || here->over ||
-            here->current == &here->idle)
-            return;
-        dispatcher_step_aside(here, NULL);
-        dispatcher_settle(dispatcher_running());
-        dispatcher_step_back(here);
-        dispatcher_unblocked();
-    }
-}
-
-static void enter(void) {
-    __atomic_store_n(&processor_here()->inside, true, __ATOMIC_RELAXED);
-    dispatcher.host->lock();
-    dispatcher_entered();
-}
-
-/* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
- * comes there, at once (dispatcher_notice). */
-static void leave(void) {
-    if (UNLIKELY(dispatcher.chains_changed) || UNLIKELY(dispatcher.turns_changed))
-        attend_to_chains();
-    dispatcher_check();
-    struct processor *sleeper = dispatcher.asleep && wants_another() ? some_sleeper() : NULL;
-    if (sleeper)
-        begin_to_wake(sleeper);
-    bool polls = sleeper && sleeper == dispatcher.poller;
-    dispatcher.host->unlock();
-    if (polls)
-        dispatcher.driver->kick();
-    else if (sleeper)
-        dispatcher.host->wake(sleeper);
-    __atomic_store_n(&processor_here()->inside, false, __ATOMIC_RELAXED);
-}
-
-/* That could take a turn, if there is one; not that which polls, if there is another. */
-static struct processor *some_sleeper(void) {
-    struct processor *sleeper = NULL;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        struct processor *one = dispatcher.processors[i];
-        const struct node *node = one->scheduler->node;
-        bool busy = UNLIKELY(node != NULL) && !dispatcher_instance_for(one) && dispatcher.poller;
-        if (one->asleep && !one->parked && !busy && (!sleeper || one != dispatcher.poller))
-            sleeper = one;
-    }
-    return sleeper;
-}
-
-/* Of those that share the root. */
-static bool has_work(int64_t for_others) { return dispatcher_ready() > for_others && !dispatcher.root.declined; }
-
-static bool wants_another(void) {
-    bool something = UNLIKELY(dispatcher.root.node != NULL)
-                         ? dispatcher.waking == 0 && dispatcher_is_something_to_steal()
-                         : has_work(dispatcher.waking);
-    return something || (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
-}
-
-static void begin_to_wake(struct processor *processor) {
-    *count_of(processor) -= 1;
-    processor->asleep = false;
-    processor->woken = true;
-    dispatcher.waking++;
-}
-
-void dispatcher_wake(struct processor *processor) {
-    begin_to_wake(processor);
-    if (processor == dispatcher.poller)
-        dispatcher.driver->kick();
-    else
-        dispatcher.host->wake(processor);
-}
-
-TOOLS_UNSEEN void dispatcher_alert(struct processor *processor) {
-    if (processor == dispatcher.poller)
-        dispatcher.driver->kick();
-    else
-        dispatcher.host->wake(processor);
-}
-
-/* ---- Idle -------------------------------------------------------------------------------------------------------- */
-
-__attribute__((noreturn)) static void idle(void) {
-    for (;;) {
-        if (UNLIKELY(dispatcher.resized))
-            resize();
-        struct processor *here = processor_here();
-        struct dispatcher_thread *next = dispatcher_decide(here);
-        if (next != &here->idle)
-            dispatcher_run(here, &here->idle, next);
-        else
-            rest(here);
-    }
-}
-
-static uint32_t *count_of(const struct processor *processor) {
-    return processor->parked ? &dispatcher.parked_asleep : &dispatcher.asleep;
-}
-
-static void fall_asleep(struct processor *here) {
-    here->asleep = true;
-    *count_of(here) += 1;
-}
-
-static void wake_up(struct processor *here) {
-    *count_of(here) -= here->asleep;
-    dispatcher.waking -= here->woken;
-    here->asleep = here->woken = false;
-}
-
-/* Nothing is to be run: sleeps until that may have changed. */
-static void rest(struct processor *here) {
-    here->polling = true;
-    if (dispatcher.driver)
-        dispatcher.driver->poll(-1);
-    bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
-    if (here->parked) {
-        hand_over();
-        fall_asleep(here);
-        dispatcher.host->sleep(here);
-        wake_up(here);
-    } else if (can_go_on(here)) {
-        /* There is something to be run now. */
-    } else if (!dispatcher.poller && dispatcher_is_under_way()) {
-        fall_asleep(here);
-        dispatcher.poller = here;
-        dispatcher_poll(here);
-        dispatcher.poller = NULL;
-        wake_up(here);
-        dispatcher_wake_idle(false);
-    } else if (all_others && !dispatcher.poller && dispatcher.running == 0) {
-        give_up_hope();
-    } else {
-        fall_asleep(here);
-        dispatcher.host->sleep(here);
-        wake_up(here);
-    }
-    dispatcher_stop_polling(here);
-}
-
-/* What a processor would do that is parked is for the others: for one that is idle, or for those that run, each of
- * which may not know that something waits. */
-static void hand_over(void) {
-    if (!wants_another())
-        return;
-    if (dispatcher.asleep)
-        wake_any();
-    else if (dispatcher.host->arm)
-        dispatcher_interrupt_others();
-}
-
-static bool can_go_on(const struct processor *here) {
-    if (LIKELY(!dispatcher.root.node))
-        return has_work(0);
-    const struct scheduler *scheduler = dispatcher_instance_for(here);
-    return scheduler && (scheduler->runnable > 0 ? !scheduler->declined : dispatcher_is_something_to_steal());
-}
-
-static void wake_any(void) {
-    struct processor *sleeper = some_sleeper();
-    if (sleeper)
-        dispatcher_wake(sleeper);
-}
-
-/* Nothing runs, and nothing can ever happen. */
-static void give_up_hope(void) {
-    if (dispatcher_ready() > 0)
-        dispatcher_contain(&dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
-                           NULL);
-    else if (dispatcher_wake_idle(true))
-        return;
-    else if (dispatcher.oldest)
-        dispatcher.host->deadlocked();
-    else {
-        dispatcher_leave();
-        dispatcher.host->finished();
-    }
-}
-
-/* ---- Starting ---------------------------------------------------------------------------------------------------- */
-
-static void idle_first(void *argument) {
-    (void)argument;
-    tools_begin();
-    idle();
-}
-
-void dispatcher_several_prepare(struct processor *first) {
-    dispatcher.several = true;
-    dispatcher_stalled_start();
-    dispatcher.processors[dispatcher.processors_count++] = first;
-    dispatcher.active = 1;
-    dispatcher_give_out_frames();
-}
-
-void dispatcher_several(struct stack *stack, void *top) {
-    struct processor *here = processor_here();
-    context_make(&here->idle.context, stack, top, idle_first, NULL);
-    dispatcher_set_guard(enter, leave, true);
-}
-
-/* There is another number of processors: schedulers are as many threads to their parents. The caller may have lost its
- * turn by that, or with its processor. */
-static void fit(struct processor *here) {
-    bool lost = here->over;
-    dispatcher_adjust_all();
-    struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
-    if (lost || (turn && dispatcher_preempted(turn)))
-        dispatcher_run(here, here->current, dispatcher_decide(here));
-}
-
-void dispatcher_add_processor(struct processor *processor, void *host, void *node) {
-    bool timed = processor_here()->timed;
-    *processor = (struct processor){.patience_full = 1,
-                                    .number = dispatcher.processors_count,
-                                    .timed = timed,
-                                    .current = &processor->idle,
-                                    .scheduler = &dispatcher.root,
-                                    .host = host};
-    dispatcher.processors[dispatcher.processors_count++] = processor;
-    if (dispatcher.root.node)
-        dispatcher_node_arrives(processor, node);
-    else
-        move_to(processor, take_frame());
-    dispatcher.active++;
-    fit(processor_here());
-}
-
-void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
-    dispatcher.host->lock(); /* whoever has made it is done then */
-    dispatcher_here = processor;
-    __atomic_store_n(&processor->inside, true, __ATOMIC_RELAXED);
-    processor->error_number = error_number;
-    processor->exceptions = exceptions;
-    context_adopt(&processor->idle.context);
-    idle();
-}
-
-void dispatcher_unblocked_for_later(void) {
-    struct processor *here = processor_here();
-    /* It is about to sleep, or was interrupted in that; of those that share the root dispatcher_leave wakes one. */
-    const struct scheduler *instance = UNLIKELY(here->asleep) ? dispatcher_instance_for(here) : NULL;
-    if (instance && dispatcher_ready_at(instance) > 0)
-        dispatcher_wake(here);
-    if (!here->attends && !here->over)
-        dispatcher_come_back(here);
-}
-
-void dispatcher_carry_on(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
-    dispatcher_here = processor;
-    processor->error_number = error_number;
-    processor->exceptions = exceptions;
-}
-
-TOOLS_UNSEEN uint32_t dispatcher_processors(void) { return dispatcher.processors_count; }
-
-TOOLS_UNSEEN const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }
-
-/* Threads are READY that counted on a processor which is given up now: the event that made them so saw it idle, and so
- * took the processor from nobody. Somebody's turn ends, so that the policy decides between them. */
-static void give_way(struct processor *here) {
-    if (dispatcher.root.node || dispatcher_ready() <= dispatcher.asleep)
-        return;
-    if (here->current != &here->idle) {
-        dispatcher_yield_inside();
-        return;
-    }
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        struct processor *there = dispatcher.processors[i];
-        if (!there->parked && there != here && dispatcher.frames[there->frame].turn) {
-            clear_away(there, NULL);
-            return;
-        }
-    }
-}
-
-void dispatcher_set_processors(uint32_t count) {
-    bool fewer = count < dispatcher.active;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        struct processor *one = dispatcher.processors[i];
-        if (one->parked == (i >= count))
-            continue;
-        *count_of(one) -= one->asleep;
-        one->parked = i >= count;
-        *count_of(one) += one->asleep;
-        if (one->asleep)
-            dispatcher_wake(one); /* it looks at what it is to do now */
-        if (dispatcher.root.node && one->parked)
-            dispatcher_node_departs(one);
-        else if (dispatcher.root.node)
-            dispatcher_node_arrives(one, one->scheduler);
-    }
-    dispatcher_place_homeless();
-    dispatcher.active = count < dispatcher.processors_count ? count : dispatcher.processors_count;
-    fit(processor_here());
-    if (fewer)
-        give_way(processor_here());
-}
-
-void dispatcher_look_for_processors(int64_t now) {
-    if (dispatcher.host->resized && dispatcher.host->resized(now))
-        dispatcher.resized = true;
-}
-
-bool dispatcher_can_bind(uint64_t processors) {
-    uint64_t all = 1;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
-        all |= bit_of(dispatcher.processors[i]);
-    return processors == 0 || (processors & all);
-}
-
-int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
-    if (!dispatcher_can_bind(processors))
-        return EINVAL;
-    thread->bound = processors;
-    dispatcher.picky = true;
-    return 0;
-}
-
-TOOLS_UNSEEN void *dispatcher_processor_host(const struct processor *processor) { return processor->host; }
-
-void *dispatcher_node_of(const struct processor *processor) {
-    return processor->scheduler == &dispatcher.root ? NULL : processor->scheduler;
 }

@@ -724,6 +724,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
         break;
     case THREAD_BLOCKED:
     case THREAD_LENDING:
+    case THREAD_PUT_OFF:
         thread->to_be_suspended = true;
         break;
     case THREAD_SUSPENDED:

@@ -34,15 +34,9 @@ static __attribute__((noinline)) void contain_and_run(const char *event, const s
     await_and_run(by_call);
 }
 
-/* The thread that was RUNNING is not any more: goes on with the next. Ends the function that calls it. `foresee`: see
- * foresight.h. */
-static inline __attribute__((always_inline)) void decide_flat(struct processor *here, bool by_call, bool foresee) {
-    if (UNLIKELY(here->patience <= 1)) {
-        await_and_run(by_call);
-        return;
-    }
-    here->patience--;
-    struct catapults_thread *t = SCHEDULE_FLAT(&here->stop);
+/* Goes on with what the policy dispatched. Ends the function that calls it. `foresee`: see foresight.h. */
+static inline __attribute__((always_inline)) void go_on_flat(struct processor *here, struct catapults_thread *t,
+                                                             bool by_call, bool foresee) {
     if (UNLIKELY(!can_go_on(t))) {
         descend_and_run(t, by_call);
         return;
@@ -56,13 +50,50 @@ static inline __attribute__((always_inline)) void decide_flat(struct processor *
         change(here, here->current, next, by_call);
 }
 
-static inline __attribute__((always_inline)) void yield_flat(bool foresee) {
-    struct processor *here = processor_here();
-    const struct catapults_stop *stop = RAISE_FLAT(switch_out, &here->turn->policy);
+/* The thread that was RUNNING is not any more. Ends the function that calls it. */
+static inline __attribute__((always_inline)) void decide_flat(struct processor *here, bool by_call) {
+    if (UNLIKELY(here->patience <= 1)) {
+        await_and_run(by_call);
+    } else {
+        here->patience--;
+        go_on_flat(here, SCHEDULE_FLAT(&here->stop), by_call, false);
+    }
+}
+
+/* It is time to look after what else there is, between the two events. */
+static __attribute__((noinline)) void yield_and_attend(void) {
+    const struct catapults_stop *stop = RAISE_FLAT(switch_out, &processor_here()->turn->policy);
     if (UNLIKELY(stop))
         contain_and_run("switch_out", stop, false);
     else
-        decide_flat(here, false, foresee);
+        await_and_run(false);
+}
+
+/* `t`: whose switch_out it was that stopped; NULL: it was `schedule`. */
+static __attribute__((noinline)) void stop_yielding(struct catapults_thread *t) {
+    if (!t) {
+        descend_and_run(t, false);
+        return;
+    }
+    struct processor *here = processor_here();
+    const struct catapults_stop *stop = here->stop;
+    here->stop = NULL;
+    contain_and_run("switch_out", stop, false);
+}
+
+static inline __attribute__((always_inline)) void yield_flat(bool foresee) {
+    struct processor *here = processor_here();
+    if (UNLIKELY(here->patience <= 1)) {
+        yield_and_attend();
+        return;
+    }
+    here->patience--;
+    bool stopped;
+    struct catapults_thread *t = yield_to_next_flat(here, &stopped);
+    if (UNLIKELY(stopped))
+        stop_yielding(t);
+    else
+        go_on_flat(here, t, false, foresee);
 }
 
 /* For ever, on a turn of its own, and so that nobody need look after what it waits for. */
@@ -84,7 +115,7 @@ static inline __attribute__((always_inline)) void block_flat(struct processor *h
     else if (UNLIKELY(dispatcher.root.runnable == 0))
         await_and_run(true);
     else
-        decide_flat(here, true, false);
+        decide_flat(here, true);
 }
 
 static __attribute__((noinline)) int suspend_after_all(struct dispatcher_thread *self) {

@@ -20,7 +20,8 @@ const struct catapults_stop *dispatcher_restart(void) {
                                .polling = true}; /* nothing is RUNNING until the end */
     dispatcher.several = false;
     dispatcher.poller = NULL;
-    dispatcher.chains_changed = dispatcher.turns_changed = false;
+    dispatcher.changes = 0;
+    dispatcher.put_off = NULL;
     dispatcher.processors_count = 0;
     dispatcher.timers = NULL;
     dispatcher.removed = NULL;

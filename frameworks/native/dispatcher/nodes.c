@@ -72,6 +72,7 @@ static void begin(struct scheduler *scheduler, struct processor *processor, char
     node->scheduler = scheduler;
     node->processor = processor;
     node->frame = (uint16_t)(processor->number + 1);
+    dispatcher_in_use(node->frame);
     scheduler->shared = shared;
     dispatcher_put_in_force(scheduler, policy, instance);
     policy->start(instance);

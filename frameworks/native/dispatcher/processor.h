@@ -44,7 +44,7 @@ struct processor {
     int *error_number;
     struct dispatcher_exceptions *exceptions;
 
-    /* Where there are several: see decide.c, frames.c. */
+    /* Where there are several: see decide.c, frames.c, processors.c. */
     uint32_t number;                       /* the place in dispatcher.processors */
     struct scheduler *scheduler;           /* which is asked: the root, or the instance for this one */
     struct scheduler *serves;              /* which was asked last: that, or the instance for another: see decide.c */

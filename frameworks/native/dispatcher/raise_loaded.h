@@ -27,6 +27,14 @@
 #define ADOPT_FLAT(t) dispatcher.root.policy->adopt(dispatcher.root.instance, t)
 #define ASKED_FOR_CONSUMED_FLAT (dispatcher.root.consumed != NULL)
 #define BLOCKS_ALIKE false
+
+/* Who is next when what is RUNNING yields. `stopped`: as the policy's `yield` says, with the reason in here->stop. */
+static inline __attribute__((always_inline)) struct catapults_thread *yield_to_next_flat(struct processor *here,
+                                                                                         bool *stopped) {
+    struct catapults_thread *t = dispatcher.root.yield(dispatcher.root.self, &here->turn->policy, &here->stop);
+    *stopped = here->stop != NULL;
+    return t;
+}
 #endif
 
 #endif

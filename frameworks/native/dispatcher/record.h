@@ -21,7 +21,8 @@ enum dispatcher_state {
     THREAD_SUSPENDED,
     THREAD_ENDED,
     THREAD_LENDING,
-    THREAD_MARKED, /* RUNNABLE, and not dispatched since starvation.c has looked */
+    THREAD_MARKED,  /* RUNNABLE, and not dispatched since starvation.c has looked */
+    THREAD_PUT_OFF, /* too many turns wait already: see put_off.c */
     /* Instead of the first, of what a scheduler is to its parent: something under it is RUNNABLE. So one look at what
      * was dispatched tells a thread from a scheduler. */
     SCHEDULER_RUNNABLE
@@ -52,7 +53,7 @@ struct dispatcher_thread {
     uint32_t room;       /* bytes of `policy`, with the attributes that it has room for */
     uint16_t via;        /* of several processors, while it is RUNNING: for which of its scheduler's records, from 0 */
     uint16_t turn_frame; /* while `turn_waits`: the frame in which it is RUNNING; */
-    struct dispatcher_thread *turn_next; /* who waits behind it, */
+    struct dispatcher_thread *turn_next; /* who waits behind it, or is put off after it, */
     struct processor *turn_for;          /* and for which processor */
 
     struct timer timer;
@@ -84,8 +85,8 @@ struct dispatcher_thread {
     union {
         struct {
             bool to_be_suspended; /* while it waits: as soon as it no longer does */
-            bool set_aside;       /* it blocked on the turn of another, or another policy has come: this
-                                     one was told suspend_thread, and is to be told resume_thread */
+            bool set_aside;       /* it blocked on the turn of another, or is put off, or another policy has
+                                     come: this one was told suspend_thread, and is to be told resume_thread */
             bool lends;           /* it waits for a thread that is to run on its turns */
             bool relays;          /* a thread that is stalled may be so behind this one */
         };

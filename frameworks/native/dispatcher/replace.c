@@ -261,7 +261,8 @@ static const struct catapults_stop *take_anew(struct dispatcher_thread *thread, 
 static void end_all_turns(void) {
     struct processor *here = processor_here();
     dispatcher.waiting = 0;
-    for (uint16_t frame = NOBODY + 1; frame < FRAMES; frame++)
+    dispatcher.fewer_wait = dispatcher.put_off != NULL;
+    for (uint16_t frame = NOBODY + 1; frame < dispatcher.frames_end; frame++)
         dispatcher_set_turn(frame, NULL);
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];

@@ -10,8 +10,8 @@
 #include "dispatcher/record.h"
 
 /* What is RUNNING on one processor at a time: see frames.c. NOBODY: in which nothing is ever RUNNING. The others are of
- * a processor, or of a turn that waits for one. */
-enum { NOBODY, TURNS_WAITING = 63, FRAMES = 1 + DISPATCHER_PROCESSORS + TURNS_WAITING };
+ * a processor, of the turn that waits first for one, or of another that waits. */
+enum { NOBODY, TURNS_WAITING = 63, FRAMES = 1 + 2 * DISPATCHER_PROCESSORS + TURNS_WAITING };
 
 /* What a processor is to a policy that has an instance for each: see nodes.c. */
 struct node {
@@ -25,6 +25,8 @@ struct node {
 
 struct scheduler {
     struct native_handlers handlers; /* those of its policy, or what watches them: see watch.c */
+    /* `switch_out` and `schedule` in one: as `yield` of struct catapults_policy. */
+    struct catapults_thread *(*yield)(void *self, struct catapults_thread *t, const struct catapults_stop **stop);
     void *self; /* what they are given: the instance, or the scheduler itself if they are watched */
     void *instance;
     bool clocked;    /* its policy looks at the clock: see clock.c */

@@ -62,19 +62,27 @@ struct dispatcher {
     bool picky;            /* some threads may not run, or not go on, on any processor: not all can be stolen */
     bool nothing_to_steal; /* no node gave anything away, and nothing has happened since */
     int64_t stolen_in_vain;
-    uint32_t homeless;    /* threads */
-    uint16_t free_frames; /* the first */
-    uint32_t waiting;     /* turns that wait for their processor; TURNS_WAITING at most, others are given back */
-    uint32_t processors_count, active; /* those of which that are not parked */
-    uint32_t running;                  /* frames that have a turn */
+    uint32_t homeless;                                /* threads */
+    uint16_t free_frames;                             /* the first */
+    uint16_t frames_end;                              /* those from there on were never in use */
+    uint32_t waiting;                                 /* turns that wait for their processor */
+    struct dispatcher_thread *put_off, *put_off_last; /* see put_off.c */
+    uint32_t processors_count, active;                /* those of which that are not parked */
+    uint32_t running;                                 /* frames that have a turn */
     uint32_t parked_asleep;
     uint32_t asleep, waking;  /* processors that are idle; those of which that have been woken */
     struct processor *poller; /* who sleeps in the driver */
     int64_t polls_until;      /* and how long */
     struct processor *processors[DISPATCHER_PROCESSORS];
     struct frame frames[FRAMES];
-    bool chains_changed; /* somebody who is stalled may be able to go on */
-    bool turns_changed;  /* somebody may run on the turn of a thread that does not wait for it any longer */
+    union {
+        struct {
+            bool chains_changed; /* somebody who is stalled may be able to go on */
+            bool turns_changed;  /* somebody may run on the turn of a thread that does not wait for it any longer */
+            bool fewer_wait;     /* somebody who is put off may have room */
+        };
+        uint32_t changes; /* not 0: any of these */
+    };
 };
 
 extern struct dispatcher dispatcher __attribute__((visibility("hidden")));
@@ -282,7 +290,19 @@ struct processor *dispatcher_runner_of(uint16_t frame);
 struct dispatcher_thread *dispatcher_attend(void);
 void dispatcher_glance(struct processor *here, volatile int32_t *patience);
 
-/* ---- Several processors: decide.c ---------------------------------------------------------------------------------
+/* ---- Turns that are put off: put_off.c ----------------------------------------------------------------------------
+ */
+
+/* The thread, whose turn it is here, and that has to wait behind others for a processor. */
+void dispatcher_put_off(struct dispatcher_thread *thread);
+
+/* Those that have room now are READY. `runs`: as for dispatcher_contain. */
+void dispatcher_let_in(const struct dispatcher_thread *runs);
+
+/* No turn waits for a processor that the thread, which is put off, could wait for. */
+bool dispatcher_is_expected(const struct dispatcher_thread *thread);
+
+/* ---- Several processors: decide.c, processors.c ------------------------------------------------------------------
  */
 
 /* Before policies are started. */
@@ -344,6 +364,22 @@ int dispatcher_order(const struct dispatcher_thread *a, const struct dispatcher_
  * takes what the event is about. And back from there. */
 uint16_t dispatcher_frame_to_take(struct processor *here, const struct dispatcher_thread *thread);
 void dispatcher_come_back(struct processor *here);
+
+/* It will be in use. */
+static inline void dispatcher_in_use(uint16_t frame) {
+    if (frame >= dispatcher.frames_end)
+        dispatcher.frames_end = frame + 1;
+}
+
+/* Of a processor that is new. */
+void dispatcher_take_frame(struct processor *processor);
+
+/* Threads may be READY that no processor takes, of those that have nothing to do and of the caller, if it takes one. It
+ * is known only where all are under one scheduler. */
+bool dispatcher_must_settle(int64_t taken);
+
+/* The turn of another processor ends, if one has any: so it asks its policy. */
+void dispatcher_end_another_turn(const struct processor *here);
 
 /* Whose turn it is in a frame; NULL: nobody's. */
 void dispatcher_set_turn(uint16_t frame, struct dispatcher_thread *turn);

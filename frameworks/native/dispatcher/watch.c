@@ -193,6 +193,14 @@ static const struct native_handlers watched = {
     steal,
 };
 
+/* Of a policy whose handlers are watched, and of one that has it not. */
+static struct catapults_thread *yield_in_two(void *self, struct catapults_thread *t,
+                                             const struct catapults_stop **stop) {
+    const struct native_handlers *handlers = &dispatcher.root.handlers; /* it is called of no other: see flat.h */
+    *stop = handlers->switch_out(self, t);
+    return *stop ? t : handlers->schedule(self, stop);
+}
+
 void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {
     scheduler->policy = policy;
     scheduler->instance = instance;
@@ -203,6 +211,7 @@ void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults
     const void **to = (const void **)&scheduler->handlers;
     for (unsigned i = 0; i < sizeof watched / sizeof *to; i++)
         to[i] = asked[i] && policy->unbounded ? watching[i] : asked[i];
+    scheduler->yield = policy->yield && !policy->unbounded ? policy->yield : yield_in_two;
     if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_trace_names(scheduler);
 }

@@ -183,7 +183,13 @@ static void adopt(void *self, struct catapults_thread *t) {
     t->container = 0;
 }
 
-static const struct catapults_policy recording = {
+static struct catapults_thread *yield_at_once(void *self, struct catapults_thread *t,
+                                              const struct catapults_stop **why) {
+    *why = switch_out(self, t);
+    return *why ? t : schedule(self, why);
+}
+
+static struct catapults_policy recording = {
     .name = "recording",
     .source = "recording.sched",
     .classes =
@@ -573,6 +579,28 @@ static void stop_in_suspend_thread(void) { live_stopping_in("suspend_thread"); }
 static void stop_in_resume_thread(void) { live_stopping_in("resume_thread"); }
 static void stop_in_set_next_thread(void) { live_stopping_in("set_next_thread"); }
 
+/* With a policy that has both events in one. */
+static void stop_in_yield(void) {
+    recording.yield = yield_at_once;
+    live_stopping_in("switch_out");
+}
+
+static void stop_in_schedule_of_a_yield(void) {
+    recording.yield = yield_at_once;
+    begin(&recording);
+    spawn(yield_twice, NULL);
+    dispatcher_yield();
+    require(steps == 1);
+    events[0] = '\0';
+    stop_in = "schedule";
+    dispatcher_yield();
+    require_events("switch_out 1; schedule; ");
+    require(strncmp(failure, "recording in schedule: ", 23) == 0);
+    while (dispatcher_threads_total() > 1)
+        dispatcher_yield();
+    require(steps == 2);
+}
+
 static void fail_in_switch_out(void) {
     stop.why = CATAPULTS_STOP_FAIL;
     live_stopping_in("switch_out");
@@ -667,6 +695,8 @@ int main(void) {
         child_test(stop_in_newthread),
         child_test(stop_in_schedule),
         child_test(stop_in_switch_out),
+        child_test(stop_in_yield),
+        child_test(stop_in_schedule_of_a_yield),
         child_test(stop_in_event_raised),
         child_test(stop_in_suspend_thread),
         child_test(stop_in_resume_thread),

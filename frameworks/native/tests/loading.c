@@ -273,6 +273,8 @@ static void what_is_damaged_is_named(void **state) {
     CHECK_CHANGE(table.handlers, nowhere, "damaged: its handlers");
     CHECK_CHANGE(handlers.switch_out, &table, "damaged: its handlers");
     CHECK_CHANGE(table.start, &table, "damaged: its handlers");
+    CHECK_CHANGE(table.yield, &table, "damaged: its handlers");
+    CHECK_CHANGE(table.ready_order, &table, "damaged: its handlers");
     CHECK_CHANGE(variable.name, nowhere, "damaged: the variables that it imports");
     CHECK_CHANGE(variable.type, 7, "damaged: the variables that it imports");
     CHECK_CHANGE(variable.pointer, 60, "damaged: the variables that it imports");

@@ -460,18 +460,23 @@ static int64_t processor_time(void) {
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* In turns, each of which is on one kernel thread. */
+static int turns;
+
+/* In so many turns, each of which is on one kernel thread. */
 static void *compute(void *milliseconds) {
-    for (int i = 0; i < 10; i++) {
-        for (int64_t before = processor_time(); processor_time() < before + (intptr_t)milliseconds * MS / 10;)
+    for (int i = 0; i < turns; i++) {
+        for (int64_t before = processor_time(); processor_time() < before + (intptr_t)milliseconds * MS / turns;)
             ;
         catapults_yield();
     }
     return (void *)(intptr_t)(catapults_consumed(catapults_self()) / 1000);
 }
 
+/* Not `exact`: a sample charges whoever runs with all the time since the one before. At each change of turns some of
+ * that was another's, much on a CPU that others use, too; so there are few. No time is lost by that. */
 static void account(int processors, enum catapults_accounting way, bool exact) {
     alarm(100);
+    turns = exact ? 10 : 2;
     require(catapults_init(&(struct catapults_options){.processors = processors, .policy = FIFO, .accounting = way}) ==
             0);
     catapults_account();
@@ -480,7 +485,7 @@ static void account(int processors, enum catapults_accounting way, bool exact) {
     for (intptr_t i = 0; i < 4; i++) {
         threads[i] = spawn(compute, (void *)(intptr_t)(i < 2 ? 150 : 300));
     }
-    int64_t sum = 0;
+    int64_t sum = 0, all = 2 * 150000 + 2 * 300000;
     for (int i = 0; i < 4; i++) {
         void *microseconds;
         require(catapults_join(threads[i], &microseconds) == 0);
@@ -488,14 +493,12 @@ static void account(int processors, enum catapults_accounting way, bool exact) {
         require(consumed >= (exact ? own : own / 2) && (exact || consumed <= own * 3 / 2));
         sum += consumed;
     }
-    require(!exact || sum <= (catapults_now() - start) / 1000 * processors);
+    require(exact ? sum <= (catapults_now() - start) / 1000 * processors : sum >= all * 3 / 4 && sum <= all * 5 / 4);
 }
 
 static void time_stamps_on_one(void) { account(1, CATAPULTS_ACCOUNTING_TIME_STAMPS, true); }
 static void time_stamps_on_two(void) { account(2, CATAPULTS_ACCOUNTING_TIME_STAMPS, true); }
-#if !defined(ACTIVATED)
 static void samples_on_two(void) { account(2, CATAPULTS_ACCOUNTING_STATISTICAL, false); }
-#endif
 
 /* ---- Policies that have to go ------------------------------------------------------------------------------------ */
 
@@ -799,9 +802,7 @@ int main(void) {
         child_test(who_may_not_run_there_is_not_stolen),
         child_test(time_stamps_on_one),
         child_test(time_stamps_on_two),
-#if !defined(ACTIVATED)
         child_test(samples_on_two),
-#endif
         cmocka_unit_test(a_policy_that_lets_a_thread_wait_is_out),
         child_test(they_wake_each_other),
         child_test(they_wake_each_other_and_are_stolen),

@@ -194,7 +194,10 @@ static inline const char *catapults_damaged(const struct catapults_object *objec
     if (catapults_object_room(object, policy->classes, 1) == 0 || policy->classes[0] != CATAPULTS_IN_HAND)
         return "the classes of its containers";
     if (!catapults_has_handlers(object, policy->handlers, handlers) ||
-        !catapults_has_code(object, (uintptr_t)policy->start) || !catapults_has_code(object, (uintptr_t)policy->adopt))
+        !catapults_has_code(object, (uintptr_t)policy->start) ||
+        !catapults_has_code(object, (uintptr_t)policy->adopt) ||
+        (policy->yield && !catapults_has_code(object, (uintptr_t)policy->yield)) ||
+        (policy->ready_order && !catapults_has_code(object, (uintptr_t)policy->ready_order)))
         return "its handlers";
     if (!catapults_are_imports(object, policy->imports, policy->imports_count, 0, once) ||
         !catapults_are_imports(object, policy->thread_imports, policy->thread_imports_count,

@@ -7,6 +7,12 @@ use crate::policy::{ContainerId, Element, Entity, Import, Owner, Policy, StateCl
 use super::names::Names;
 use super::{Unit, arrays, class, string};
 
+/// A function, and what it is called.
+struct Yields {
+    name: String,
+    text: String,
+}
+
 impl Unit<'_> {
     /// The tables, and the policy itself. `within`: its name among the policies of a hierarchy.
     pub(super) fn tail(
@@ -28,9 +34,14 @@ impl Unit<'_> {
         let timeout_table = self.names.file.take(&of("timeouts"));
         let running_table = self.names.file.take(&of("running"));
         let place_table = self.names.file.take(&of("places"));
+        let yields = self.yields(table);
         let (policy, names) = (self.policy, &self.names);
 
-        let mut text = format!("\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
+        let mut text = String::new();
+        if let Some(function) = &yields {
+            text.push_str(&function.text);
+        }
+        let _ = write!(text, "\nstatic const struct {}_handlers {handlers} = {{\n", self.framework.name);
         for (member, function) in table {
             let _ = writeln!(text, "    .{member} = {function},");
         }
@@ -91,7 +102,7 @@ impl Unit<'_> {
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
              \x20   .handlers = &{handlers},\n\
-             {of_nodes}\
+             {yields}{of_nodes}\
              }};\n\n\
              /* For a dispatcher that includes this file, so that the handlers inline into it. */\n\
              #define CATAPULTS_COMPILED_IN_HANDLERS {handlers}\n\
@@ -138,6 +149,7 @@ impl Unit<'_> {
             ready_order = policy
                 .ready_order()
                 .map_or_else(String::new, |(ready, _)| { format!("    .ready_order = {},\n", names.orders[ready.0]) }),
+            yields = yields.map_or_else(String::new, |function| format!("    .yield = {},\n", function.name)),
             unbounded = if policy.is_unbounded() { "    .unbounded = 1,\n" } else { "" },
             imports = table_or_null(&imports, &policy.imports),
             thread_imports = table_or_null(&thread_imports, &policy.thread_imports),
@@ -152,6 +164,25 @@ impl Unit<'_> {
             let _ = writeln!(text, "#define CATAPULTS_COMPILED_IN_SHARED struct {}", names.shared);
         }
         self.put(&text);
+    }
+
+    /// The handlers of `switch_out` and `schedule` in one, for a host that raises them one right after the other.
+    fn yields(&mut self, table: &[(String, String)]) -> Option<Yields> {
+        let handler = |event: &str| table.iter().find(|(member, _)| member == event).map(|(_, function)| function);
+        let (switch_out, schedule) = (handler("switch_out")?, handler("schedule")?);
+        let schedules = self.framework.events.iter().any(|event| event.name == "schedule" && event.dispatches());
+        if !schedules || self.policy.has_nodes() {
+            return None;
+        }
+        let name = self.names.file.take(&format!("{}_yield", self.names.policy));
+        let text = format!(
+            "\n/* switch_out(t), and schedule */\n\
+             static struct catapults_thread *{name}(void *self, struct catapults_thread *t, const struct catapults_stop **stop) {{\n\
+             \x20   *stop = {switch_out}(self, t);\n\
+             \x20   return *stop ? t : {schedule}(self, stop);\n\
+             }}\n"
+        );
+        Some(Yields { name, text })
     }
 
     /// For an embedded host: how each event is raised, each query asked, and each imported variable set.

@@ -63,7 +63,7 @@ class Thread:
         if state == "THREAD_BLOCKED":
             reason = str(self.record["reason"].cast(gdb.lookup_type("enum dispatcher_reason")))
             return "blocked: " + reason.replace("BLOCK_", "").lower().replace("_", ".")
-        if state == "THREAD_RUNNABLE":
+        if state in ("THREAD_RUNNABLE", "THREAD_PUT_OFF"):
             return "running" if self.has_the_processor() else "ready"
         return state.replace("THREAD_", "").lower()
 

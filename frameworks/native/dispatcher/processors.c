@@ -1,0 +1,379 @@
+/*
+ * The processors among each other: the one lock, which is held by whoever is in the dispatcher, how those sleep that
+ * have nothing to do and are woken, and how processors come and go.
+ *
+ * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
+ * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
+ */
+#include <errno.h>
+
+#include "dispatcher/state.h"
+
+static uint32_t *count_of(const struct processor *processor);
+static void begin_to_wake(struct processor *processor);
+static void wake_any(void);
+static void rest(struct processor *here);
+static void hand_over(void);
+static void give_up_hope(void);
+static struct processor *some_sleeper(void);
+static bool wants_another(void);
+static bool can_go_on(const struct processor *here);
+
+/* ---- The lock ---------------------------------------------------------------------------------------------------- */
+
+static void resize(void) {
+    dispatcher.resized = false;
+    dispatcher.host->resize();
+}
+
+void dispatcher_entered(void) {
+    struct processor *here = processor_here();
+    if (UNLIKELY(here->over)) { /* as if the caller had been interrupted before the call */
+        dispatcher_run(here, here->current, dispatcher_decide(here));
+    } else if (UNLIKELY(here->anew)) {
+        here->anew = false;
+        here->armed = 0; /* as in dispatcher_decide */
+        dispatcher_arm(here);
+        dispatcher_released();
+    }
+    if (UNLIKELY(dispatcher.resized))
+        resize();
+}
+
+/* Chains may have changed, or who waits for processors. May run other threads. */
+static __attribute__((noinline)) void attend_to_changes(void) {
+    if (dispatcher.turns_changed)
+        dispatcher_look_at_turns();
+    for (;;) {
+        struct processor *here = processor_here();
+        bool chains = dispatcher.chains_changed && dispatcher_must_settle(0);
+        if ((!chains && !dispatcher.fewer_wait) || here->attends || here->over || here->current == &here->idle)
+            return;
+        dispatcher_step_aside(here, NULL);
+        if (UNLIKELY(dispatcher.fewer_wait))
+            dispatcher_let_in(dispatcher_running());
+        if (chains)
+            dispatcher_settle(dispatcher_running());
+        dispatcher_step_back(here);
+        dispatcher_unblocked();
+    }
+}
+
+static void enter(void) {
+    __atomic_store_n(&processor_here()->inside, true, __ATOMIC_RELAXED);
+    dispatcher.host->lock();
+    dispatcher_entered();
+}
+
+/* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
+ * comes there, at once (dispatcher_notice). */
+static void leave(void) {
+    if (UNLIKELY(dispatcher.changes))
+        attend_to_changes();
+    dispatcher_check();
+    struct processor *sleeper = dispatcher.asleep && wants_another() ? some_sleeper() : NULL;
+    if (sleeper)
+        begin_to_wake(sleeper);
+    bool polls = sleeper && sleeper == dispatcher.poller;
+    dispatcher.host->unlock();
+    if (polls)
+        dispatcher.driver->kick();
+    else if (sleeper)
+        dispatcher.host->wake(sleeper);
+    __atomic_store_n(&processor_here()->inside, false, __ATOMIC_RELAXED);
+}
+
+/* That could take a turn, if there is one; not that which polls, if there is another. */
+static struct processor *some_sleeper(void) {
+    struct processor *sleeper = NULL;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        const struct node *node = one->scheduler->node;
+        bool busy = UNLIKELY(node != NULL) && !dispatcher_instance_for(one) && dispatcher.poller;
+        if (one->asleep && !one->parked && !busy && (!sleeper || one != dispatcher.poller))
+            sleeper = one;
+    }
+    return sleeper;
+}
+
+/* Of those that share the root. */
+static bool has_work(int64_t for_others) { return dispatcher_ready() > for_others && !dispatcher.root.declined; }
+
+static bool wants_another(void) {
+    bool something = UNLIKELY(dispatcher.root.node != NULL)
+                         ? dispatcher.waking == 0 && dispatcher_is_something_to_steal()
+                         : has_work(dispatcher.waking);
+    return something || (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
+}
+
+static void begin_to_wake(struct processor *processor) {
+    *count_of(processor) -= 1;
+    processor->asleep = false;
+    processor->woken = true;
+    dispatcher.waking++;
+}
+
+void dispatcher_wake(struct processor *processor) {
+    begin_to_wake(processor);
+    if (processor == dispatcher.poller)
+        dispatcher.driver->kick();
+    else
+        dispatcher.host->wake(processor);
+}
+
+TOOLS_UNSEEN void dispatcher_alert(struct processor *processor) {
+    if (processor == dispatcher.poller)
+        dispatcher.driver->kick();
+    else
+        dispatcher.host->wake(processor);
+}
+
+/* ---- Idle -------------------------------------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void idle(void) {
+    for (;;) {
+        if (UNLIKELY(dispatcher.resized))
+            resize();
+        struct processor *here = processor_here();
+        struct dispatcher_thread *next = dispatcher_decide(here);
+        if (next != &here->idle)
+            dispatcher_run(here, &here->idle, next);
+        else
+            rest(here);
+    }
+}
+
+static uint32_t *count_of(const struct processor *processor) {
+    return processor->parked ? &dispatcher.parked_asleep : &dispatcher.asleep;
+}
+
+static void fall_asleep(struct processor *here) {
+    here->asleep = true;
+    *count_of(here) += 1;
+}
+
+static void wake_up(struct processor *here) {
+    *count_of(here) -= here->asleep;
+    dispatcher.waking -= here->woken;
+    here->asleep = here->woken = false;
+}
+
+/* Nothing is to be run: sleeps until that may have changed. */
+static void rest(struct processor *here) {
+    here->polling = true;
+    if (dispatcher.driver)
+        dispatcher.driver->poll(-1);
+    if (UNLIKELY(dispatcher.fewer_wait)) {
+        dispatcher_step_aside(here, NULL);
+        dispatcher_let_in(NULL);
+        dispatcher_step_back(here);
+    }
+    bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
+    if (here->parked) {
+        hand_over();
+        fall_asleep(here);
+        dispatcher.host->sleep(here);
+        wake_up(here);
+    } else if (can_go_on(here)) {
+        /* There is something to be run now. */
+    } else if (!dispatcher.poller && dispatcher_is_under_way()) {
+        fall_asleep(here);
+        dispatcher.poller = here;
+        dispatcher_poll(here);
+        dispatcher.poller = NULL;
+        wake_up(here);
+        dispatcher_wake_idle(false);
+    } else if (all_others && !dispatcher.poller && dispatcher.running == 0) {
+        give_up_hope();
+    } else {
+        fall_asleep(here);
+        dispatcher.host->sleep(here);
+        wake_up(here);
+    }
+    dispatcher_stop_polling(here);
+}
+
+/* What a processor would do that is parked is for the others: for one that is idle, or for those that run, each of
+ * which may not know that something waits. */
+static void hand_over(void) {
+    if (!wants_another())
+        return;
+    if (dispatcher.asleep)
+        wake_any();
+    else if (dispatcher.host->arm)
+        dispatcher_interrupt_others();
+}
+
+static bool can_go_on(const struct processor *here) {
+    if (LIKELY(!dispatcher.root.node))
+        return has_work(0);
+    const struct scheduler *scheduler = dispatcher_instance_for(here);
+    return scheduler && (scheduler->runnable > 0 ? !scheduler->declined : dispatcher_is_something_to_steal());
+}
+
+static void wake_any(void) {
+    struct processor *sleeper = some_sleeper();
+    if (sleeper)
+        dispatcher_wake(sleeper);
+}
+
+/* Nothing runs, and nothing can ever happen. */
+static void give_up_hope(void) {
+    if (dispatcher_ready() > 0)
+        dispatcher_contain(&dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
+                           NULL);
+    else if (dispatcher_wake_idle(true))
+        return;
+    else if (dispatcher.oldest)
+        dispatcher.host->deadlocked();
+    else {
+        dispatcher_leave();
+        dispatcher.host->finished();
+    }
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+static void idle_first(void *argument) {
+    (void)argument;
+    tools_begin();
+    idle();
+}
+
+void dispatcher_several_prepare(struct processor *first) {
+    dispatcher.several = true;
+    dispatcher_stalled_start();
+    dispatcher.processors[dispatcher.processors_count++] = first;
+    dispatcher.active = 1;
+    dispatcher_give_out_frames();
+}
+
+void dispatcher_several(struct stack *stack, void *top) {
+    struct processor *here = processor_here();
+    context_make(&here->idle.context, stack, top, idle_first, NULL);
+    dispatcher_set_guard(enter, leave, true);
+}
+
+/* There is another number of processors: schedulers are as many threads to their parents. The caller may have lost its
+ * turn by that, or with its processor. */
+static void fit(struct processor *here) {
+    bool lost = here->over;
+    dispatcher_adjust_all();
+    struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
+    if (lost || (turn && dispatcher_preempted(turn)))
+        dispatcher_run(here, here->current, dispatcher_decide(here));
+}
+
+void dispatcher_add_processor(struct processor *processor, void *host, void *node) {
+    bool timed = processor_here()->timed;
+    *processor = (struct processor){.patience_full = 1,
+                                    .number = dispatcher.processors_count,
+                                    .timed = timed,
+                                    .current = &processor->idle,
+                                    .scheduler = &dispatcher.root,
+                                    .host = host};
+    dispatcher.processors[dispatcher.processors_count++] = processor;
+    dispatcher.fewer_wait |= dispatcher.put_off != NULL; /* none waits for this one */
+    if (dispatcher.root.node)
+        dispatcher_node_arrives(processor, node);
+    else
+        dispatcher_take_frame(processor);
+    dispatcher.active++;
+    fit(processor_here());
+}
+
+void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
+    dispatcher.host->lock(); /* whoever has made it is done then */
+    dispatcher_here = processor;
+    __atomic_store_n(&processor->inside, true, __ATOMIC_RELAXED);
+    processor->error_number = error_number;
+    processor->exceptions = exceptions;
+    context_adopt(&processor->idle.context);
+    idle();
+}
+
+void dispatcher_unblocked_for_later(void) {
+    struct processor *here = processor_here();
+    /* It is about to sleep, or was interrupted in that; of those that share the root dispatcher_leave wakes one. */
+    const struct scheduler *instance = UNLIKELY(here->asleep) ? dispatcher_instance_for(here) : NULL;
+    if (instance && dispatcher_ready_at(instance) > 0)
+        dispatcher_wake(here);
+    if (!here->attends && !here->over)
+        dispatcher_come_back(here);
+}
+
+void dispatcher_carry_on(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
+    dispatcher_here = processor;
+    processor->error_number = error_number;
+    processor->exceptions = exceptions;
+}
+
+TOOLS_UNSEEN uint32_t dispatcher_processors(void) { return dispatcher.processors_count; }
+
+TOOLS_UNSEEN const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }
+
+/* Threads are READY that counted on a processor which is given up now: the event that made them so saw it idle, and so
+ * took the processor from nobody. Somebody's turn ends, so that the policy decides between them. */
+static void give_way(struct processor *here) {
+    if (dispatcher.root.node || dispatcher_ready() <= dispatcher.asleep)
+        return;
+    if (here->current != &here->idle) {
+        dispatcher_yield_inside();
+        return;
+    }
+    dispatcher_end_another_turn(here);
+}
+
+void dispatcher_set_processors(uint32_t count) {
+    bool fewer = count < dispatcher.active;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        if (one->parked == (i >= count))
+            continue;
+        *count_of(one) -= one->asleep;
+        one->parked = i >= count;
+        *count_of(one) += one->asleep;
+        if (one->asleep)
+            dispatcher_wake(one); /* it looks at what it is to do now */
+        if (dispatcher.root.node && one->parked)
+            dispatcher_node_departs(one);
+        else if (dispatcher.root.node)
+            dispatcher_node_arrives(one, one->scheduler);
+    }
+    dispatcher_place_homeless();
+    dispatcher.active = count < dispatcher.processors_count ? count : dispatcher.processors_count;
+    fit(processor_here());
+    if (fewer)
+        give_way(processor_here());
+}
+
+void dispatcher_look_for_processors(int64_t now) {
+    if (dispatcher.host->resized && dispatcher.host->resized(now))
+        dispatcher.resized = true;
+}
+
+static uint64_t bit_of(const struct processor *processor) {
+    return processor->number < 64 ? (uint64_t)1 << processor->number : 0;
+}
+
+bool dispatcher_can_bind(uint64_t processors) {
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        all |= bit_of(dispatcher.processors[i]);
+    return processors == 0 || (processors & all);
+}
+
+int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
+    if (!dispatcher_can_bind(processors))
+        return EINVAL;
+    thread->bound = processors;
+    dispatcher.picky = true;
+    dispatcher.fewer_wait |= dispatcher.put_off != NULL;
+    return 0;
+}
+
+TOOLS_UNSEEN void *dispatcher_processor_host(const struct processor *processor) { return processor->host; }
+
+void *dispatcher_node_of(const struct processor *processor) {
+    return processor->scheduler == &dispatcher.root ? NULL : processor->scheduler;
+}

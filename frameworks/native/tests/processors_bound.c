@@ -1,0 +1,219 @@
+/*
+ * Several processors: far more threads than turns can wait are bound to some that are kept, and are more urgent than
+ * whoever else could run. The others have something to do all the same, and in the end all come.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "catapults.h"
+#include "support/child.h"
+
+enum { MS = 1000000, MANY = 200, ROUNDS = 5 };
+
+struct task {
+    catapults_int priority;
+};
+static struct task least = {1}, urgent = {5}, most_urgent = {9};
+
+static atomic_bool let_go;
+static atomic_int kept, came;
+
+static void begin_under(const char *policy, int processors) {
+    alarm(60);
+    require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
+    catapults_threadvar_register("priority", struct task, priority);
+    catapults_set_object(catapults_self(), &least);
+    require(catapults_setaffinity(catapults_self(), UINT64_C(1) << (processors - 1)) == 0);
+}
+
+static void begin(int processors) { begin_under(POLICIES "/of_the_library/fixed_priority.so", processors); }
+
+static catapults_t spawn_under(catapults_scheduler_t scheduler, struct task *task, uint64_t processors,
+                               void *(*start)(void *)) {
+    struct catapults_attributes attributes = {.object = task, .processors = processors, .scheduler = scheduler};
+    catapults_t thread;
+    require(catapults_create(&thread, &attributes, start, NULL) == 0);
+    return thread;
+}
+
+static catapults_t spawn(struct task *task, uint64_t processors, void *(*start)(void *)) {
+    return spawn_under(NULL, task, processors, start);
+}
+
+static void *keep(void *argument) {
+    atomic_fetch_add(&kept, 1);
+    while (!atomic_load(&let_go))
+        ;
+    return argument;
+}
+
+static void *come(void *argument) {
+    atomic_fetch_add(&came, 1);
+    return argument;
+}
+
+static void *yield_and_come(void *argument) {
+    for (int i = 0; i < 3; i++)
+        catapults_yield();
+    return come(argument);
+}
+
+static void *let_them_go(void *argument) {
+    require(atomic_load(&came) == 0);
+    atomic_store(&let_go, true);
+    return argument;
+}
+
+/* The first `count` processors are kept. */
+static void keep_processors(catapults_t *keepers, int count) {
+    atomic_store(&let_go, false);
+    atomic_store(&kept, 0);
+    atomic_store(&came, 0);
+    for (int i = 0; i < count; i++)
+        keepers[i] = spawn(&most_urgent, UINT64_C(1) << i, keep);
+    while (atomic_load(&kept) < count)
+        catapults_yield();
+}
+
+static void join_all(const catapults_t *threads, int count) {
+    for (int i = 0; i < count; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+static catapults_t threads[MANY], keepers[2];
+
+static void rounds(catapults_scheduler_t scheduler, int kept_ones, void *(*start)(void *)) {
+    for (int round = 0; round < ROUNDS; round++) {
+        keep_processors(keepers, kept_ones);
+        for (int i = 0; i < MANY; i++)
+            threads[i] = spawn_under(scheduler, &urgent, (UINT64_C(1) << kept_ones) - 1, start);
+        catapults_t other = spawn(&least, 0, let_them_go);
+        join_all(&other, 1);
+        join_all(threads, MANY);
+        join_all(keepers, kept_ones);
+        require(atomic_load(&came) == MANY);
+    }
+}
+
+static void to_one_that_is_kept(void) {
+    begin(2);
+    rounds(NULL, 1, come);
+}
+
+static void to_one_that_is_kept_in_turns(void) {
+    begin(2);
+    rounds(NULL, 1, yield_and_come);
+}
+
+static void to_two_that_are_kept(void) {
+    begin(3);
+    rounds(NULL, 2, yield_and_come);
+}
+
+static void under_a_scheduler_of_their_own(void) {
+    begin(2);
+    catapults_scheduler_t scheduler;
+    struct catapults_scheduler_attributes attributes = {.name = "below",
+                                                        .policy = POLICIES "/of_the_library/fixed_priority.so"};
+    struct catapults_value value = catapults_value_int("priority", urgent.priority);
+    require(catapults_scheduler_add(&scheduler, &attributes) == 0);
+    require(catapults_scheduler_set_values(scheduler, &value, 1) == 0);
+    rounds(scheduler, 1, yield_and_come);
+}
+
+/* One of two is kept; all others are bound to it, and have been dispatched. */
+static void keep_one_of_two(void) {
+    keep_processors(keepers, 1);
+    for (int i = 0; i < MANY; i++)
+        threads[i] = spawn(&urgent, 1, yield_and_come);
+    join_all((catapults_t[]){spawn(&least, 0, come)}, 1);
+    require(atomic_load(&came) == 1);
+}
+
+static void end(void) {
+    atomic_store(&let_go, true);
+    join_all(threads, MANY);
+    join_all(keepers, 1);
+    require(atomic_load(&came) == MANY + 1);
+}
+
+/* Of each kind of those that wait: the first, and such as had no room. */
+static void they_are_suspended_meanwhile(void) {
+    begin(2);
+    keep_one_of_two();
+    for (int i = 0; i < MANY; i += 10)
+        require(catapults_suspend(threads[i]) == 0);
+    atomic_store(&let_go, true);
+    for (int i = 0; i < MANY; i++)
+        if (i % 10)
+            require(catapults_join(threads[i], NULL) == 0);
+    require(atomic_load(&came) == 1 + MANY - MANY / 10);
+    for (int i = 0; i < MANY; i += 10) {
+        require(catapults_resume(threads[i]) == 0 && catapults_resume(threads[i]) == EINVAL);
+        require(catapults_join(threads[i], NULL) == 0);
+    }
+    join_all(keepers, 1);
+}
+
+static void they_are_bound_to_another_meanwhile(void) {
+    begin(2);
+    keep_one_of_two();
+    for (int i = MANY / 2; i < MANY; i++)
+        require(catapults_setaffinity(threads[i], 2) == 0);
+    join_all(threads + MANY / 2, MANY / 2);
+    require(atomic_load(&came) == 1 + MANY / 2);
+    atomic_store(&let_go, true);
+    join_all(threads, MANY / 2);
+    join_all(keepers, 1);
+}
+
+static void another_policy_comes(const char *policy) {
+    begin(2);
+    keep_one_of_two();
+    require(catapults_policy_replace(NULL, policy) == 0);
+    join_all((catapults_t[]){spawn(&least, 2, come)}, 1);
+    require(atomic_fetch_sub(&came, 1) == 2);
+    end();
+}
+
+static void another_policy_comes_meanwhile(void) { another_policy_comes(POLICIES "/turns.so"); }
+static void one_with_nodes_comes_meanwhile(void) { another_policy_comes(POLICIES "/per_processor_fifo.so"); }
+
+static void processors_go_and_come_meanwhile(void) {
+    begin(2);
+    keep_one_of_two();
+    require(catapults_set_processors(1) == 0 && catapults_set_processors(2) == 0);
+    end();
+}
+
+static void a_child_is_made_meanwhile(void) {
+    begin(2);
+    keep_one_of_two();
+    pid_t pid = catapults_fork();
+    require(pid >= 0);
+    if (pid == 0) {
+        join_all((catapults_t[]){spawn(&least, 0, come)}, 1);
+        _exit(atomic_load(&came) == 2 ? 7 : 1);
+    }
+    int status;
+    require(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    end();
+}
+
+int main(int given, char **arguments) {
+    if (given > 1)
+        cmocka_set_test_filter(arguments[1]);
+    const struct CMUnitTest tests[] = {
+        child_test(to_one_that_is_kept),
+        child_test(to_one_that_is_kept_in_turns),
+        child_test(to_two_that_are_kept),
+        child_test(under_a_scheduler_of_their_own),
+        child_test(they_are_suspended_meanwhile),
+        child_test(they_are_bound_to_another_meanwhile),
+        child_test(another_policy_comes_meanwhile),
+        child_test(one_with_nodes_comes_meanwhile),
+        child_test(processors_go_and_come_meanwhile),
+        child_test(a_child_is_made_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
