@@ -39,7 +39,6 @@ static struct catapults_thread *schedule(void *self, const struct catapults_stop
 }
 
 static struct catapults_thread *yield(void *self, struct catapults_thread *t, const struct catapults_stop **stop) {
-    *stop = NULL;
     ready(self, t);
     return schedule(self, stop);
 }

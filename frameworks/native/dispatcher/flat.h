@@ -69,12 +69,8 @@ static __attribute__((noinline)) void yield_and_attend(void) {
         await_and_run(false);
 }
 
-/* `t`: whose switch_out it was that stopped; NULL: it was `schedule`. */
-static __attribute__((noinline)) void stop_yielding(struct catapults_thread *t) {
-    if (!t) {
-        descend_and_run(t, false);
-        return;
-    }
+/* It was switch_out that stopped. */
+static __attribute__((noinline)) void stop_yielding(void) {
     struct processor *here = processor_here();
     const struct catapults_stop *stop = here->stop;
     here->stop = NULL;
@@ -91,7 +87,7 @@ static inline __attribute__((always_inline)) void yield_flat(bool foresee) {
     bool stopped;
     struct catapults_thread *t = yield_to_next_flat(here, &stopped);
     if (UNLIKELY(stopped))
-        stop_yielding(t);
+        stop_yielding();
     else
         go_on_flat(here, t, false, foresee);
 }

@@ -24,7 +24,7 @@ static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(
 #define POLICY_FLAT (&catapults_policy)
 #define ADOPT_FLAT(t) catapults_policy.adopt(&compiled_in_memory, t)
 
-/* As in raise_loaded.h; but a stop of `schedule` is told by the absence of a thread alone. */
+/* As in raise_loaded.h. */
 static inline __attribute__((always_inline)) struct catapults_thread *yield_to_next_flat(struct processor *here,
                                                                                          bool *stopped) {
     struct catapults_thread *t = &here->turn->policy;

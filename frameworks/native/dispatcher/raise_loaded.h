@@ -28,11 +28,12 @@
 #define ASKED_FOR_CONSUMED_FLAT (dispatcher.root.consumed != NULL)
 #define BLOCKS_ALIKE false
 
-/* Who is next when what is RUNNING yields. `stopped`: as the policy's `yield` says, with the reason in here->stop. */
+/* Who is next when what is RUNNING yields, or NULL, as `schedule` says. `stopped`: not even switch_out has been dealt
+ * with, and why is in here->stop; only then can that be set although what is RUNNING goes on. */
 static inline __attribute__((always_inline)) struct catapults_thread *yield_to_next_flat(struct processor *here,
                                                                                          bool *stopped) {
     struct catapults_thread *t = dispatcher.root.yield(dispatcher.root.self, &here->turn->policy, &here->stop);
-    *stopped = here->stop != NULL;
+    *stopped = UNLIKELY(t == &here->turn->policy) && here->stop;
     return t;
 }
 #endif

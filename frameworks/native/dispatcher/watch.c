@@ -197,8 +197,12 @@ static const struct native_handlers watched = {
 static struct catapults_thread *yield_in_two(void *self, struct catapults_thread *t,
                                              const struct catapults_stop **stop) {
     const struct native_handlers *handlers = &dispatcher.root.handlers; /* it is called of no other: see flat.h */
-    *stop = handlers->switch_out(self, t);
-    return *stop ? t : handlers->schedule(self, stop);
+    const struct catapults_stop *stopped = handlers->switch_out(self, t);
+    if (stopped) {
+        *stop = stopped;
+        return t;
+    }
+    return handlers->schedule(self, stop);
 }
 
 void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {

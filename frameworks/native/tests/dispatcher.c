@@ -185,8 +185,12 @@ static void adopt(void *self, struct catapults_thread *t) {
 
 static struct catapults_thread *yield_at_once(void *self, struct catapults_thread *t,
                                               const struct catapults_stop **why) {
-    *why = switch_out(self, t);
-    return *why ? t : schedule(self, why);
+    const struct catapults_stop *stopped = switch_out(self, t);
+    if (stopped) {
+        *why = stopped;
+        return t;
+    }
+    return schedule(self, why);
 }
 
 static struct catapults_policy recording = {

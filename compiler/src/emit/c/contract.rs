@@ -178,8 +178,12 @@ impl Unit<'_> {
         let text = format!(
             "\n/* switch_out(t), and schedule */\n\
              static struct catapults_thread *{name}(void *self, struct catapults_thread *t, const struct catapults_stop **stop) {{\n\
-             \x20   *stop = {switch_out}(self, t);\n\
-             \x20   return *stop ? t : {schedule}(self, stop);\n\
+             \x20   const struct catapults_stop *stopped = {switch_out}(self, t);\n\
+             \x20   if (stopped) {{\n\
+             \x20       *stop = stopped;\n\
+             \x20       return t;\n\
+             \x20   }}\n\
+             \x20   return {schedule}(self, stop);\n\
              }}\n"
         );
         Some(Yields { name, text })
