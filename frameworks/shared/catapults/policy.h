@@ -179,8 +179,9 @@ struct catapults_policy {
     const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */
     /*
      * The events `switch_out` of a thread and, at once, `schedule`, for a host that does nothing in between: one call
-     * takes half the time of two. The result is that of `schedule`, or, if switch_out stops, the thread itself. *stop is
-     * NULL before, and is why, if one of the two stops. NULL: the framework has no such events, or the policy has nodes.
+     * takes half the time of two. The result is that of `schedule`, or, if switch_out stops, the thread itself. *stop
+     * is NULL before, and is why, if one of the two stops. NULL: the framework has no such events, or the policy has
+     * nodes.
      */
     struct catapults_thread *(*yield)(void *instance, struct catapults_thread *t, const struct catapults_stop **stop);
     /*
