@@ -60,7 +60,7 @@ static void check_put_off(void) {
     for (const struct dispatcher_thread *thread = dispatcher.put_off; thread; thread = thread->turn_next, count++) {
         CHECK(thread->state == THREAD_PUT_OFF && thread->set_aside, thread);
         CHECK(thread->turn_next || dispatcher.put_off_last == thread, thread);
-        CHECK(dispatcher.fewer_wait || !dispatcher_is_expected(thread), thread);
+        CHECK(dispatcher.none_waits || !dispatcher_is_expected(thread), thread);
     }
     for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
         count -= thread->state == THREAD_PUT_OFF;

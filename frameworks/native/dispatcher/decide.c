@@ -5,7 +5,8 @@
  * A decision is taken on the processor that needs a thread, in its frame (frames.c). What the policy dispatches may
  * have to run on another processor, because it still stands there: it was woken before it had left, or was interrupted
  * in the middle of code that counts on its kernel thread. Then it is RUNNING all the same, and its turn, with the
- * frame, waits for that processor, which takes it before it asks the policy; this one asks the policy anew.
+ * frame, waits for that processor, which takes it before it asks the policy, unless its own turn was taken for what is
+ * READY; this one asks the policy anew.
  *
  * Of a policy with an instance for each processor (nodes.c) a decision is taken in the one of the processor, whose
  * frame is always the same. While its turn waits for another processor, or is run there, it takes no decision: it has
@@ -36,6 +37,8 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
 static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame,
                   struct dispatcher_thread **place);
 static struct dispatcher_thread **place_of_turn(struct processor *there, const struct dispatcher_thread *turn);
+static struct dispatcher_thread **place_in_order(struct processor *there, const struct dispatcher_thread *turn);
+static bool makes_room(struct processor *there, const struct dispatcher_thread *turn);
 static bool can_wait(const struct dispatcher_thread *turn, const struct dispatcher_thread *before);
 static void clear_away(struct processor *there, const struct dispatcher_thread *turn);
 static void give_back(uint16_t frame);
@@ -65,6 +68,8 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     here->anew = false;
     here->expected = false;
     here->sorted = false;
+    bool asks = here->asks && !here->parked && !dispatcher.root.node;
+    here->asks = false;
     end_own_turn(here);
     if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
@@ -72,9 +77,11 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     for (;;) {
         if (UNLIKELY(dispatcher.changes))
             attend_between_turns(here);
-        next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
-        if (LIKELY(next != NULL))
+        bool takes = here->turns_first && !asks;
+        next = takes ? take_turn(here) : here->parked ? &here->idle : ask(here);
+        if (LIKELY(next != NULL) && (takes || LIKELY(next != &here->idle || !here->turns_first)))
             break;
+        asks = false;
         end_own_turn(here); /* it stalled */
     }
     here->settles = false;
@@ -87,15 +94,17 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
 
 static __attribute__((noinline)) void attend_between_turns(struct processor *here) {
     bool chains = dispatcher.chains_changed && (dispatcher_must_settle(1) || here->settles);
-    if (!chains && !dispatcher.fewer_wait)
+    bool room = dispatcher.fewer_wait || dispatcher.none_waits;
+    if (!chains && !room)
         return;
     here->polling = true; /* nobody is RUNNING to those who are told, and tell others */
-    dispatcher_step_aside(here, NULL);
-    if (UNLIKELY(dispatcher.fewer_wait))
-        dispatcher_let_in(NULL);
-    if (chains)
+    if (UNLIKELY(room))
+        dispatcher_let_in();
+    if (chains) {
+        dispatcher_step_aside(here, NULL);
         dispatcher_settle(NULL);
-    dispatcher_step_back(here);
+        dispatcher_step_back(here);
+    }
     dispatcher_stop_polling(here);
 }
 
@@ -167,10 +176,16 @@ struct scheduler *dispatcher_instance_for(const struct processor *here) {
     return NULL;
 }
 
+/* It is no longer in the list of the processor that it waited for. */
 static void stop_waiting(struct dispatcher_thread *turn) {
     turn->turn_waits = false;
     dispatcher.waiting--;
-    dispatcher.fewer_wait |= dispatcher.put_off != NULL;
+    if (UNLIKELY(dispatcher.put_off != NULL)) {
+        dispatcher.fewer_wait = true;
+        dispatcher.left_off++;
+        /* One that is put off and stands there does so no longer. */
+        dispatcher.none_waits |= !turn->turn_for->turns_first || turn->turn_for->current->state == THREAD_PUT_OFF;
+    }
     if (UNLIKELY(turn->scheduler->parent != NULL))
         dispatcher_count_waiting(turn, -1);
 }
@@ -265,7 +280,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
         give_up_all(turn, here->frame);
         return NULL;
     }
-    if (UNLIKELY(shared && there->turns_first && dispatcher.waiting >= TURNS_WAITING)) {
+    if (UNLIKELY(shared && there->turns_first && dispatcher.waiting >= TURNS_WAITING) && !makes_room(there, turn)) {
         if (next == turn && turn->state != THREAD_LENDING) {
             dispatcher_put_off(turn);
         } else {
@@ -275,8 +290,10 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
         return NULL;
     }
     uint16_t frame = here->frame;
+    if (UNLIKELY(dispatcher.frames[frame].turn != turn)) /* while room was made, another policy has come */
+        return NULL;
     move_to(here, shared ? take_frame() : NOBODY);
-    queue(there, turn, frame, place_of_turn(there, NULL));
+    queue(there, turn, frame, place_in_order(there, turn));
     if (next->kept_on && (shared || next != turn))
         clear_away(there, turn);
     return NULL;
@@ -310,8 +327,10 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     if (donor->turn_waits) {
         struct dispatcher_thread **place = place_of_turn(there, donor);
         *place = donor->turn_next;
+        bool stays = donor->turn_stays || dispatcher_order(donor, turn) < 0;
         stop_waiting(donor);
         queue(there, turn, own, place);
+        turn->turn_stays = stays;
     } else {
         there->turn = turn;
         move_to(there, own);
@@ -390,14 +409,30 @@ static void sort(struct processor *there) {
     processor_here()->settles = true;
 }
 
-void dispatcher_hasten(const struct dispatcher_thread *thread) {
-    const struct dispatcher_thread *turn = dispatcher.frames[thread->runs_in].turn;
-    if (!thread->kept_on || !turn || !turn->turn_waits)
+void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher_thread *donor) {
+    if (UNLIKELY(thread->state == THREAD_PUT_OFF)) {
+        struct processor *there = place_for(thread, processor_here());
+        dispatcher_put_off_less(thread, donor);
+        if (there && there->turns_first && dispatcher.waiting >= TURNS_WAITING)
+            makes_room(there, donor);
         return;
-    if (UNLIKELY(dispatcher.root.node != NULL))
-        clear_away(turn->turn_for, NULL);
-    else if (!turn->turn_for->sorted)
-        sort(turn->turn_for);
+    }
+    struct dispatcher_thread *turn = dispatcher.frames[thread->runs_in].turn;
+    if (!turn || !turn->turn_waits)
+        return;
+    struct processor *there = turn->turn_for;
+    if (UNLIKELY(dispatcher.root.node != NULL)) {
+        if (thread->kept_on)
+            clear_away(there, NULL);
+    } else if (thread->kept_on && !there->sorted) {
+        sort(there);
+    } else if (dispatcher_order(donor, turn) < 0) {
+        *place_of_turn(there, turn) = turn->turn_next;
+        struct dispatcher_thread **place = place_in_order(there, donor);
+        turn->turn_next = *place;
+        turn->turn_stays = true;
+        *place = turn;
+    }
 }
 
 /* ---- Turns that wait for a processor ----------------------------------------------------------------------------- */
@@ -410,9 +445,30 @@ static struct dispatcher_thread **place_of_turn(struct processor *there, const s
     return place;
 }
 
+/* The same, where the policies' order has a turn that comes: behind others that are as urgent, and behind such as wait
+ * for donors. */
+static struct dispatcher_thread **place_in_order(struct processor *there, const struct dispatcher_thread *turn) {
+    struct dispatcher_thread **place = &there->turns_first;
+    while (*place && ((*place)->turn_stays || dispatcher_order(turn, *place) >= 0))
+        place = &(*place)->turn_next;
+    return place;
+}
+
+/* The last of the turns that wait there is READY again, if the policies say that `turn` comes before it. */
+static bool makes_room(struct processor *there, const struct dispatcher_thread *turn) {
+    const struct dispatcher_thread *last = there->turns_first;
+    while (last->turn_next)
+        last = last->turn_next;
+    if (last->turn_stays || dispatcher_order(turn, last) >= 0)
+        return false;
+    give_back(last->turn_frame);
+    return true;
+}
+
 static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame,
                   struct dispatcher_thread **place) {
     turn->turn_waits = true;
+    turn->turn_stays = false;
     dispatcher.waiting++;
     turn->turn_for = there;
     dispatcher.frames[frame].since = dispatcher.host->now();
@@ -524,15 +580,16 @@ struct processor *dispatcher_runner_of(uint16_t frame) {
 void dispatcher_end_turn(uint16_t frame) {
     struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
     bool waits = turn->turn_waits;
-    if (waits)
+    if (waits) {
+        *place_of_turn(turn->turn_for, turn) = turn->turn_next;
         stop_waiting(turn);
+    }
     if (UNLIKELY(turn->scheduler->parent != NULL))
         give_up_all(turn, frame);
     else if (dispatcher_is_runnable(turn) && !waits) /* else no record says that it runs */
         TRACE(TRACE_SWITCHED_OUT, turn, 0);
     dispatcher_set_turn(frame, NULL);
     if (waits) {
-        *place_of_turn(turn->turn_for, turn) = turn->turn_next;
         if (LIKELY(!dispatcher.root.node))
             give_frame(frame);
         else

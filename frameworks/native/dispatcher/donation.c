@@ -159,8 +159,8 @@ static void strike_off(struct dispatcher_thread *thread) {
 /* `thread` is RUNNING; `end`, which its chain ends in, cannot run, or not any longer. */
 void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
     enlist(thread, end);
-    if (UNLIKELY(end->runs_in != NOBODY))
-        dispatcher_hasten(end);
+    if (UNLIKELY(end->runs_in != NOBODY || end->state == THREAD_PUT_OFF))
+        dispatcher_hasten(end, thread);
     dispatcher_raise_block(thread);
 }
 

@@ -161,6 +161,10 @@ void dispatcher_come_back(struct processor *here) {
     uint16_t frame = here->sees;
     const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
     here->sees = here->frame;
-    if (turn && dispatcher_is_taken(turn))
-        dispatcher_end_turn(frame);
+    if (!turn || !dispatcher_is_taken(turn))
+        return;
+    struct processor *there = dispatcher_runner_of(frame);
+    if (there)
+        there->asks = true;
+    dispatcher_end_turn(frame);
 }

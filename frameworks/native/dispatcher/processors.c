@@ -47,14 +47,16 @@ static __attribute__((noinline)) void attend_to_changes(void) {
     for (;;) {
         struct processor *here = processor_here();
         bool chains = dispatcher.chains_changed && dispatcher_must_settle(0);
-        if ((!chains && !dispatcher.fewer_wait) || here->attends || here->over || here->current == &here->idle)
+        bool room = dispatcher.fewer_wait || dispatcher.none_waits;
+        if ((!chains && !room) || here->attends || here->over || here->current == &here->idle)
             return;
-        dispatcher_step_aside(here, NULL);
-        if (UNLIKELY(dispatcher.fewer_wait))
-            dispatcher_let_in(dispatcher_running());
-        if (chains)
+        if (UNLIKELY(room))
+            dispatcher_let_in();
+        if (chains) {
+            dispatcher_step_aside(here, NULL);
             dispatcher_settle(dispatcher_running());
-        dispatcher_step_back(here);
+            dispatcher_step_back(here);
+        }
         dispatcher_unblocked();
     }
 }
@@ -163,11 +165,8 @@ static void rest(struct processor *here) {
     here->polling = true;
     if (dispatcher.driver)
         dispatcher.driver->poll(-1);
-    if (UNLIKELY(dispatcher.fewer_wait)) {
-        dispatcher_step_aside(here, NULL);
-        dispatcher_let_in(NULL);
-        dispatcher_step_back(here);
-    }
+    if (UNLIKELY(dispatcher.fewer_wait || dispatcher.none_waits))
+        dispatcher_let_in();
     bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
     if (here->parked) {
         hand_over();
@@ -273,7 +272,7 @@ void dispatcher_add_processor(struct processor *processor, void *host, void *nod
                                     .scheduler = &dispatcher.root,
                                     .host = host};
     dispatcher.processors[dispatcher.processors_count++] = processor;
-    dispatcher.fewer_wait |= dispatcher.put_off != NULL; /* none waits for this one */
+    dispatcher.none_waits |= dispatcher.put_off != NULL;
     if (dispatcher.root.node)
         dispatcher_node_arrives(processor, node);
     else
@@ -368,7 +367,7 @@ int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
         return EINVAL;
     thread->bound = processors;
     dispatcher.picky = true;
-    dispatcher.fewer_wait |= dispatcher.put_off != NULL;
+    dispatcher.none_waits |= dispatcher.put_off != NULL; /* for one that it may run on now */
     return 0;
 }
 

@@ -4,50 +4,93 @@
  * is put off: BLOCKED to its policy (suspend_thread), which is asked for another, until there is room. So no processor
  * is idle for want of frames, however many threads are bound to another one that somebody keeps.
  *
- *     put_off ──► thread ──turn_next──► thread ──► …          in the order in which they were dispatched
+ *     put_off ──► thread ──turn_next──► thread ──► …          as their policies order them, else as they were
+ * dispatched
  *
- * Wherever one of them may go on, turns wait. So there is room only when one of those waits no longer (`fewer_wait`):
- * at the next decision, or when the runtime is left.
+ * There is room when one waits no longer (`fewer_wait`, as often as `left_off` says): for the first of the list, at the
+ * next decision, or when the runtime is left. It may not be there any more when that one is dispatched. Wherever one of
+ * them may run, turns wait, so others need not be looked at before there is a processor that no turn waits for
+ * (`none_waits`).
+ *
+ * Who lends its turns is not put off: it is READY again, and comes back as often as its policy dispatches it. If it
+ * lends to one that is put off, that one has the place in the list that the donor would have.
  */
 #include "dispatcher/state.h"
 
+/* The link to the first that comes after the thread. */
+static struct dispatcher_thread **place_of(const struct dispatcher_thread *thread) {
+    struct dispatcher_thread **place = &dispatcher.put_off;
+    while (*place && ((*place)->turn_stays || dispatcher_order(thread, *place) >= 0))
+        place = &(*place)->turn_next;
+    return place;
+}
+
+static void insert(struct dispatcher_thread *thread, struct dispatcher_thread **place) {
+    thread->turn_next = *place;
+    thread->turn_stays = false;
+    *place = thread;
+    if (!thread->turn_next)
+        dispatcher.put_off_last = thread;
+}
+
+static void take_out(struct dispatcher_thread *thread) {
+    struct dispatcher_thread **place = &dispatcher.put_off, *before = NULL;
+    while (*place != thread) {
+        before = *place;
+        place = &before->turn_next;
+    }
+    *place = thread->turn_next;
+    if (dispatcher.put_off_last == thread)
+        dispatcher.put_off_last = before;
+}
+
 void dispatcher_put_off(struct dispatcher_thread *thread) {
-    thread->turn_next = NULL;
-    if (dispatcher.put_off)
-        dispatcher.put_off_last->turn_next = thread;
-    else
-        dispatcher.put_off = thread;
-    dispatcher.put_off_last = thread;
+    struct dispatcher_thread *last = dispatcher.put_off ? dispatcher.put_off_last : NULL;
+    /* Policies dispatch in their order, so it is the last more often than not. */
+    insert(thread, last && dispatcher_order(thread, last) >= 0 ? &last->turn_next : place_of(thread));
     dispatcher_set_aside(thread);
     thread->state = THREAD_PUT_OFF;
     if (UNLIKELY(thread->scheduler->parent != NULL))
         dispatcher_give_up(thread);
 }
 
-static void let_in(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+void dispatcher_put_off_less(struct dispatcher_thread *thread, const struct dispatcher_thread *donor) {
+    take_out(thread);
+    insert(thread, place_of(donor));
+    thread->turn_stays = true;
+}
+
+/* Whether it is READY now. */
+static bool let_in(struct dispatcher_thread *thread) {
     if (UNLIKELY(thread->to_be_suspended)) { /* which it is to its policy */
         thread->to_be_suspended = thread->set_aside = false;
         thread->state = THREAD_SUSPENDED;
-        return;
+        return false;
     }
+    struct processor *here = processor_here();
     thread->state = THREAD_RUNNABLE;
-    dispatcher_raise_event(thread, runs);
+    dispatcher_step_aside(here, thread);
+    dispatcher_raise_event(thread, dispatcher_running());
+    dispatcher_step_back(here);
     dispatcher_changed(thread);
+    return true;
 }
 
-void dispatcher_let_in(const struct dispatcher_thread *runs) {
-    dispatcher.fewer_wait = false;
+void dispatcher_let_in(void) {
+    bool all = dispatcher.none_waits;
+    dispatcher.fewer_wait = dispatcher.none_waits = false;
     int64_t room = (int64_t)TURNS_WAITING - dispatcher.waiting;
+    if (room > dispatcher.left_off)
+        room = dispatcher.left_off; /* others may have been let in, and be READY still */
+    dispatcher.left_off = 0;
     struct dispatcher_thread **place = &dispatcher.put_off, *thread;
-    while ((thread = *place)) {
+    while ((thread = *place) && (room > 0 || all)) {
         if (room <= 0 && !dispatcher_is_expected(thread)) {
-            dispatcher.put_off_last = thread;
             place = &thread->turn_next;
             continue;
         }
-        *place = thread->turn_next;
-        room--;
-        let_in(thread, runs);
+        take_out(thread);
+        room -= let_in(thread);
     }
 }
 

@@ -75,7 +75,8 @@ struct dispatcher_thread {
         struct dispatcher_thread *stalled_other; /* of several processors, while it is stalled: see stalled.c */
     };
 
-    uint64_t spare[3]; /* the next line begins here, as records begin with one */
+    bool turn_stays;   /* as long as it waits, or is put off: it has the place of a donor that came earlier */
+    uint8_t spare[23]; /* the next line begins here, as records begin with one */
     uint8_t state;     /* enum dispatcher_state */
     bool own_turn;     /* it is to run on a turn of its own only, for an event of the running thread */
     bool is_scheduler; /* it is the record of a scheduler */

@@ -260,8 +260,9 @@ static const struct catapults_stop *take_anew(struct dispatcher_thread *thread, 
 /* Nothing is RUNNING on any processor any more, but the caller on its own, who has lost it. */
 static void end_all_turns(void) {
     struct processor *here = processor_here();
+    dispatcher.left_off += dispatcher.waiting;
     dispatcher.waiting = 0;
-    dispatcher.fewer_wait = dispatcher.put_off != NULL;
+    dispatcher.fewer_wait = dispatcher.none_waits = dispatcher.put_off != NULL;
     for (uint16_t frame = NOBODY + 1; frame < dispatcher.frames_end; frame++)
         dispatcher_set_turn(frame, NULL);
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {

@@ -66,6 +66,7 @@ struct dispatcher {
     uint16_t free_frames;                             /* the first */
     uint16_t frames_end;                              /* those from there on were never in use */
     uint32_t waiting;                                 /* turns that wait for their processor */
+    uint32_t left_off;                                /* those that wait no longer, since put_off.c has looked */
     struct dispatcher_thread *put_off, *put_off_last; /* see put_off.c */
     uint32_t processors_count, active;                /* those of which that are not parked */
     uint32_t running;                                 /* frames that have a turn */
@@ -79,7 +80,8 @@ struct dispatcher {
         struct {
             bool chains_changed; /* somebody who is stalled may be able to go on */
             bool turns_changed;  /* somebody may run on the turn of a thread that does not wait for it any longer */
-            bool fewer_wait;     /* somebody who is put off may have room */
+            bool fewer_wait;     /* there may be room for somebody who is put off */
+            bool none_waits;     /* for some processor, where somebody who is put off may run */
         };
         uint32_t changes; /* not 0: any of these */
     };
@@ -278,9 +280,10 @@ static inline void dispatcher_changed(struct dispatcher_thread *thread) {
 /* `next` runs on the turn of this processor: see begin_turn in decide.c. */
 struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next);
 
-/* Somebody waits for the thread, whose turn waits for a processor: if it can go on nowhere else, who runs there is to
- * make room. */
-void dispatcher_hasten(const struct dispatcher_thread *thread);
+/* The donor waits for the thread, which is to run on a turn that waits for a processor: if it can go on nowhere else,
+ * who runs there is to make room; else that turn has the donor's place, if that is before its own. Or it is put off:
+ * then a turn that the donor comes before makes room. */
+void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
 
 /* The processor on which the turn of the frame runs; NULL: none. */
 struct processor *dispatcher_runner_of(uint16_t frame);
@@ -296,8 +299,11 @@ void dispatcher_glance(struct processor *here, volatile int32_t *patience);
 /* The thread, whose turn it is here, and that has to wait behind others for a processor. */
 void dispatcher_put_off(struct dispatcher_thread *thread);
 
-/* Those that have room now are READY. `runs`: as for dispatcher_contain. */
-void dispatcher_let_in(const struct dispatcher_thread *runs);
+/* The donor lends to the thread, which is put off. */
+void dispatcher_put_off_less(struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
+
+/* Those that have room now are READY. Not within dispatcher_step_aside: each is an event of its own. */
+void dispatcher_let_in(void);
 
 /* No turn waits for a processor that the thread, which is put off, could wait for. */
 bool dispatcher_is_expected(const struct dispatcher_thread *thread);

@@ -114,6 +114,9 @@ struct catapults_options {
 int catapults_init(const struct catapults_options *options);
 
 /* ---- What the policy that the caller is under answers, all its instances together --------------------------------
+ *
+ * Of several processors: as suspended count also threads, if more than about 60 that the policy has dispatched have to
+ * wait for the processors that they are bound to, or stand on; traces show them so, too.
  */
 
 int64_t catapults_threads_ready(void), catapults_threads_suspended(void), catapults_threads_total(void);

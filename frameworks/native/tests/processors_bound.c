@@ -47,6 +47,8 @@ static void *keep(void *argument) {
     return argument;
 }
 
+static void *go_by(void *argument) { return argument; }
+
 static void *come(void *argument) {
     atomic_fetch_add(&came, 1);
     return argument;
@@ -103,6 +105,69 @@ static void to_one_that_is_kept(void) {
 static void to_one_that_is_kept_in_turns(void) {
     begin(2);
     rounds(NULL, 1, yield_and_come);
+}
+
+static atomic_int place;
+
+/* Before how many others. */
+static void *come_at_a_place(void *argument) {
+    atomic_store(&place, atomic_fetch_add(&came, 1));
+    return argument;
+}
+
+/* Who comes last of all, when none can wait any more, is the most urgent. */
+static void the_most_urgent_comes_first(void) {
+    begin(2);
+    keep_processors(keepers, 1);
+    for (int i = 0; i < MANY; i++)
+        threads[i] = spawn(&urgent, 1, come);
+    join_all((catapults_t[]){spawn(&least, 0, go_by)}, 1);
+    catapults_t last = spawn(&most_urgent, 1, come_at_a_place);
+    join_all((catapults_t[]){spawn(&least, 0, go_by)}, 1);
+    require(atomic_load(&came) == 0);
+    atomic_store(&let_go, true);
+    join_all(threads, MANY);
+    join_all(&last, 1);
+    join_all(keepers, 1);
+    require(atomic_load(&place) == 0);
+}
+
+static catapults_mutex_t lock = CATAPULTS_MUTEX_INITIALIZER;
+static atomic_bool locked;
+
+static void *own(void *argument) {
+    require(catapults_mutex_lock(&lock) == 0);
+    atomic_store(&locked, true);
+    while (atomic_load(&kept) == 0)
+        ;
+    come_at_a_place(argument);
+    require(catapults_mutex_unlock(&lock) == 0);
+    return argument;
+}
+
+static void *need(void *argument) {
+    require(catapults_mutex_lock(&lock) == 0 && catapults_mutex_unlock(&lock) == 0);
+    return argument;
+}
+
+/* The least urgent of all owns what the most urgent waits for. */
+static void the_owner_comes_first(void) {
+    begin(2);
+    catapults_t owner = spawn(&least, 1, own);
+    while (!atomic_load(&locked))
+        catapults_yield();
+    keep_processors(keepers, 1);
+    for (int i = 0; i < MANY; i++)
+        threads[i] = spawn(&urgent, 1, come);
+    join_all((catapults_t[]){spawn(&least, 0, go_by)}, 1);
+    catapults_t waiter = spawn(&most_urgent, 0, need);
+    join_all((catapults_t[]){spawn(&least, 0, go_by)}, 1);
+    require(atomic_load(&came) == 0);
+    atomic_store(&let_go, true);
+    join_all(threads, MANY);
+    join_all((catapults_t[]){owner, waiter}, 2);
+    join_all(keepers, 1);
+    require(atomic_load(&place) == 0);
 }
 
 static void to_two_that_are_kept(void) {
@@ -206,6 +271,8 @@ int main(int given, char **arguments) {
     const struct CMUnitTest tests[] = {
         child_test(to_one_that_is_kept),
         child_test(to_one_that_is_kept_in_turns),
+        child_test(the_most_urgent_comes_first),
+        child_test(the_owner_comes_first),
         child_test(to_two_that_are_kept),
         child_test(under_a_scheduler_of_their_own),
         child_test(they_are_suspended_meanwhile),

@@ -181,7 +181,7 @@ struct catapults_policy {
      * The events `switch_out` of a thread and, at once, `schedule`, for a host that does nothing in between: one call
      * takes half the time of two. The result is that of `schedule`, or, if switch_out stops, the thread itself. *stop
      * is NULL before, and is why, if one of the two stops. NULL: the framework has no such events, or the policy has
-     * nodes.
+     * nodes. Such events: switch_out(t), which does not dispatch, and schedule, which does.
      */
     struct catapults_thread *(*yield)(void *instance, struct catapults_thread *t, const struct catapults_stop **stop);
     /*

@@ -170,8 +170,12 @@ impl Unit<'_> {
     fn yields(&mut self, table: &[(String, String)]) -> Option<Yields> {
         let handler = |event: &str| table.iter().find(|(member, _)| member == event).map(|(_, function)| function);
         let (switch_out, schedule) = (handler("switch_out")?, handler("schedule")?);
-        let schedules = self.framework.events.iter().any(|event| event.name == "schedule" && event.dispatches());
-        if !schedules || self.policy.has_nodes() {
+        let is = |name: &str, of: &[Entity], dispatches: bool| {
+            let event = self.framework.events.iter().find(|event| event.name == name);
+            event.is_some_and(|event| event.entities == of && event.dispatches() == dispatches)
+        };
+        let usual = is("switch_out", &[Entity::Thread], false) && is("schedule", &[], true);
+        if !usual || self.policy.has_nodes() {
             return None;
         }
         let name = self.names.file.take(&format!("{}_yield", self.names.policy));
