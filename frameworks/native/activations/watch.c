@@ -121,6 +121,12 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
     return true;
 }
 
+/* Others are needed to tell of their return: each that is blocked can keep a stack, as well. */
+static bool too_many_are_away(void) {
+    int busy = atomic_load(&activations.lwps) - atomic_load(&activations.spares);
+    return busy > SA_BLOCKED_MOST + atomic_load(&activations.processors);
+}
+
 enum look watch_look(struct sa_processor *processor, bool certain) {
     struct lwp *lwp = atomic_load(&processor->carrier);
     if (!lwp || !atomic_load(&processor->active))
@@ -153,6 +159,8 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
         return LOOK_RUNS;
     if (certain && interrupt_in_section(pc))
         return LOOK_SECTION;
+    if (UNLIKELY(too_many_are_away()))
+        return LOOK_NO_SPARE;
     struct lwp *spare = lwp_take(processor);
     if (UNLIKELY(!spare)) {
         keeper_rouse();

@@ -131,12 +131,12 @@ static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *e
     }
     if (end->state == THREAD_ENDED)
         return; /* for ever; its record may be another's soon */
+    struct dispatcher_thread *first = end->stalled;
     thread->stalled_on = end;
-    thread->stalled_previous = NULL;
-    thread->stalled_next = end->stalled;
-    if (end->stalled)
-        end->stalled->stalled_previous = thread;
-    end->stalled = thread;
+    thread->stalled_next = NULL;
+    thread->stalled_previous = first ? first->stalled_previous : thread;
+    *(first ? &first->stalled_previous->stalled_next : &end->stalled) = thread;
+    (first ? first : thread)->stalled_previous = thread;
 }
 
 static void strike_off(struct dispatcher_thread *thread) {
@@ -147,12 +147,9 @@ static void strike_off(struct dispatcher_thread *thread) {
         dispatcher_strike_off(thread);
         return;
     }
-    if (thread->stalled_previous)
-        thread->stalled_previous->stalled_next = thread->stalled_next;
-    else
-        end->stalled = thread->stalled_next;
-    if (thread->stalled_next)
-        thread->stalled_next->stalled_previous = thread->stalled_previous;
+    struct dispatcher_thread *first = end->stalled, *next = thread->stalled_next;
+    *(thread == first ? &end->stalled : &thread->stalled_previous->stalled_next) = next;
+    (next ? next : first)->stalled_previous = thread->stalled_previous;
     thread->stalled_on = NULL;
 }
 

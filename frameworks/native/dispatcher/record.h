@@ -49,7 +49,7 @@ struct dispatcher_thread {
     };
     struct dispatcher_thread *newer;         /* all threads, in order of their numbers; all records of the scheduler */
     struct dispatcher_exceptions exceptions; /* while it does not run, if it is `excepted`; else there are none */
-    struct dispatcher_thread *stalled_next, *stalled_previous; /* in the list of `stalled_on` */
+    struct dispatcher_thread *stalled_next, *stalled_previous; /* in the list of `stalled_on`; of the first: the last */
     uint32_t room;       /* bytes of `policy`, with the attributes that it has room for */
     uint16_t via;        /* of several processors, while it is RUNNING: for which of its scheduler's records, from 0 */
     uint16_t turn_frame; /* while `turn_waits`: the frame in which it is RUNNING; */
@@ -71,7 +71,7 @@ struct dispatcher_thread {
      * one itself, which is in a list of stalled.c. */
     struct dispatcher_thread *stalled_on;
     union {
-        struct dispatcher_thread *stalled;       /* behind this one: the last that came; with several processors NULL */
+        struct dispatcher_thread *stalled; /* behind this one: the first that came; with several processors NULL */
         struct dispatcher_thread *stalled_other; /* of several processors, while it is stalled: see stalled.c */
     };
 

@@ -83,9 +83,11 @@ typedef void (*sa_upcall_t)(int type, struct sa_t *sas[], int events, int interr
 /* As many processors as sa_setconcurrency asks for, however few CPUs there are: none comes or goes by itself. */
 #define SA_FLAG_FIXED 2
 
-/* Most processors, activations, stacks and activations in one upcall. Whatever is beyond that waits. */
+/* Most processors, activations, those of which that are blocked or have been and have not gone on, stacks, and
+ * activations in one upcall. Whatever is beyond that waits: who blocks then holds the processor. */
 #define SA_PROCESSORS_MOST 64
 #define SA_ACTIVATIONS_MOST 1024
+#define SA_BLOCKED_MOST 512
 #define SA_STACKS_MOST 1024
 #define SA_EVENTS_MOST 16
 

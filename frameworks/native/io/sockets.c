@@ -263,9 +263,10 @@ static int connect_in_time(int descriptor, const struct sockaddr *address, sockl
     while (connect(descriptor, address, length) < 0) {
         if (errno == EAGAIN) {
             /* A Unix-domain listener whose queue is full, which nothing reports: ask again, less and less often. */
-            int64_t again = catapults_now() + pause;
-            if (again > instant)
+            int64_t now = catapults_now();
+            if (now >= instant)
                 return -ETIMEDOUT;
+            int64_t again = pause < instant - now ? now + pause : instant;
             int result = io_wait_only(descriptor, BLOCK_IO_CONNECT, again);
             if (result < 0 && result != -ETIMEDOUT)
                 return result;

@@ -267,6 +267,50 @@ static void what_the_others_waited_for(void) {
     in_a_child(nobody_waits);
 }
 
+/* ---- What the others had begun ----------------------------------------------------------------------------------- */
+
+static catapults_once_t once = CATAPULTS_ONCE_INIT;
+static catapults_barrier_t barrier;
+static int attempts;
+
+static void begin_for_good(void) {
+    if (attempts++ == 0)
+        catapults_suspend(catapults_self());
+}
+
+static void *do_once(void *argument) {
+    require(catapults_once(&once, begin_for_good) == 0);
+    return argument;
+}
+
+static void *meet(void *argument) {
+    int result = catapults_barrier_wait(&barrier);
+    require(result == 0 || result == CATAPULTS_BARRIER_SERIAL_THREAD);
+    return argument;
+}
+
+static void others_begin_anew(void) {
+    require(catapults_once(&once, begin_for_good) == 0 && catapults_once(&once, begin_for_good) == 0 && attempts == 2);
+    catapults_t other = spawn(NULL, meet, NULL);
+    catapults_yield();
+    require(catapults_tryjoin(other, NULL) == EBUSY && catapults_barrier_destroy(&barrier) == EBUSY);
+    meet(NULL);
+    join(&other, 1);
+    require(catapults_barrier_destroy(&barrier) == 0);
+}
+
+static void what_the_others_had_begun(void) {
+    begin(NULL);
+    require(catapults_barrier_init(&barrier, 2) == 0);
+    catapults_t threads[] = {spawn(NULL, do_once, NULL), spawn(NULL, meet, NULL)};
+    catapults_yield();
+    in_a_child(others_begin_anew);
+    require(attempts == 1 && catapults_barrier_destroy(&barrier) == EBUSY);
+    meet(NULL);
+    require(catapults_resume(threads[0]) == 0);
+    join(threads, 2);
+}
+
 /* ---- What the others hold ---------------------------------------------------------------------------------------- */
 
 static catapults_mutex_t robust[2];
@@ -304,6 +348,7 @@ int main(void) {
         child_test(the_clock_goes_on),
         child_test(containment),
         child_test(what_the_others_waited_for),
+        child_test(what_the_others_had_begun),
         child_test(robust_mutexes_have_lost_their_owner),
         cmocka_unit_test(a_refused_child_says_so),
     };

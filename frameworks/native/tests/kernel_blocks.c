@@ -63,6 +63,47 @@ static void read_leaves_the_processor(void) {
     }
 }
 
+/* All of them block, and some have to keep the processor then. */
+static void block_by_many(int processors) {
+    enum { MANY = SA_BLOCKED_MOST + 100 };
+    static char all[MANY];
+    static catapults_t threads[MANY];
+    require(pipe(ends) == 0);
+    pid_t writer = fork();
+    require(writer >= 0);
+    if (writer == 0) {
+        usleep(1000000);
+        memset(all, 'x', sizeof all);
+        _exit(write(ends[1], all, sizeof all) == sizeof all ? 0 : 1);
+    }
+    start_several(processors);
+    for (int i = 0; i < MANY; i++)
+        threads[i] = create(read_pipe, NULL);
+    for (int i = 0; i < MANY; i++)
+        join(threads[i]);
+    require(waitpid(writer, NULL, 0) == writer);
+}
+static void more_block_than_can_leave(void) { block_by_many(1); }
+static void more_block_than_can_leave_on_two(void) { block_by_many(2); }
+
+static volatile int handled;
+
+static void handle(int signal) { handled += signal; }
+
+/* Who is in its last call of the kernel gets them before it ends. */
+static void signals_come_before_the_end(void) {
+    start();
+    require(pipe(ends) == 0);
+    require(catapults_sigaction(SIGUSR1, &(struct sigaction){.sa_handler = handle}, NULL) == 0);
+    catapults_t thread = create(read_pipe, NULL);
+    catapults_yield();
+    require(catapults_kill(thread, SIGUSR1) == 0);
+    catapults_sleep(2 * MILLISECOND);
+    require(handled == 0 && write(ends[1], "x", 1) == 1);
+    join(thread);
+    require(handled == SIGUSR1);
+}
+
 static void *sleep_for(void *milliseconds) {
     sleep_in_kernel((intptr_t)milliseconds * MILLISECOND);
     return NULL;
@@ -453,6 +494,9 @@ static void who_may_have_lost_the_processor_asks(void) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(read_leaves_the_processor),
+        child_test(more_block_than_can_leave),
+        child_test(more_block_than_can_leave_on_two),
+        child_test(signals_come_before_the_end),
         child_test(sleeps_overlap),
         child_test(first_thread_blocks),
         child_test(errno_is_the_threads_own),

@@ -37,6 +37,19 @@ static void waiters_are_served_in_order(void) {
     require(strcmp(order, "abc") == 0);
 }
 
+/* Each has tried to lend its turns meanwhile. */
+static void waiters_of_a_sleeper_are_served_in_order(void) {
+    begin_fifo();
+    require(catapults_mutex_lock(&mutex) == 0);
+    catapults_t threads[] = {spawn_called(lock_and_note, "a"), spawn_called(lock_and_note, "b"),
+                             spawn_called(lock_and_note, "c"), spawn_called(lock_and_note, "d")};
+    catapults_sleep(1000000);
+    require(order[0] == '\0');
+    require(catapults_mutex_unlock(&mutex) == 0);
+    join_all(threads, 4);
+    require(strcmp(order, "abcd") == 0);
+}
+
 static void misuse_is_an_error(void) {
     begin_fifo();
     require(catapults_mutex_unlock(&mutex) == EPERM);
@@ -316,6 +329,7 @@ static void a_long_ring_is_told_in_part(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         child_test(waiters_are_served_in_order),
+        child_test(waiters_of_a_sleeper_are_served_in_order),
         child_test(misuse_is_an_error),
         child_test(a_hog_neither_convoys_nor_starves),
         child_test(one_at_a_time),

@@ -75,6 +75,8 @@ static void joining(void) {
     catapults_t ended = spawn("ended", note, "x");
     catapults_yield();
     require(catapults_join(ended, &result) == 0 && strcmp(result, "x") == 0);
+    require(catapults_join(ended, &result) == EINVAL && catapults_tryjoin(ended, &result) == EINVAL);
+    require(catapults_detach(ended) == EINVAL);
     require(catapults_join(catapults_self(), NULL) == EDEADLK);
     catapults_t itself = spawn("itself", join_itself, NULL);
     require(catapults_join(itself, &result) == 0 && (intptr_t)result == EDEADLK); /* though it is being joined */

@@ -26,7 +26,7 @@
 #include "threads/runtime.h"
 #include "threads/signals.h"
 
-enum { STACKS = 512, STACK_SIZE = 32 << 10 };
+enum { STACKS = SA_STACKS_MOST, STACK_SIZE = 32 << 10 };
 
 /* Of C++, in programs that are linked with it. */
 __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
@@ -81,7 +81,7 @@ static void begin_to_carry(void) {
     static _Thread_local bool begun;
     if (begun)
         return;
-    begun = true;
+    begun = runtime_thread = true;
     overflow_attach(NULL, OVERFLOW_STACK);
     processor_time_attach((pid_t)syscall(SYS_gettid));
 }

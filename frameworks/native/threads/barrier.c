@@ -3,19 +3,31 @@
  */
 #include <errno.h>
 
+#include "threads/runtime.h"
 #include "threads/waiters.h"
+
+/* Who waited before the fork that made this process is not here. */
+static void forget_others(catapults_barrier_t *barrier) {
+    if (barrier->generation != runtime.forks)
+        barrier->arrived = 0;
+    barrier->generation = runtime.forks;
+}
 
 int catapults_barrier_init(catapults_barrier_t *barrier, uint32_t count) {
     if (count == 0)
         return EINVAL;
-    *barrier = (catapults_barrier_t){.count = count};
+    *barrier = (catapults_barrier_t){.count = count, .generation = runtime.forks};
     return 0;
 }
 
-int catapults_barrier_destroy(catapults_barrier_t *barrier) { return barrier->arrived ? EBUSY : 0; }
+int catapults_barrier_destroy(catapults_barrier_t *barrier) {
+    forget_others(barrier);
+    return barrier->arrived ? EBUSY : 0;
+}
 
 int catapults_barrier_wait(catapults_barrier_t *barrier) {
     dispatcher_enter();
+    forget_others(barrier);
     int result = CATAPULTS_BARRIER_SERIAL_THREAD;
     if (++barrier->arrived < barrier->count) {
         result = waiters_wait(&barrier->waiters, handle_self(), BLOCK_CONDITION, CATAPULTS_FOREVER);

@@ -64,6 +64,7 @@ void end(struct catapults_handle *self, void *result) {
         activations_forget(self, NULL);
     if (__builtin_expect(self->cleanup || self->values, 0))
         clean_up(self);
+    signals_check(self); /* those that came while it was blocked in the kernel */
     dispatcher_enter();
     if (__builtin_expect(self->held || self->stand_ins, 0))
         abandon(self);

@@ -75,6 +75,7 @@ static void free_values(const struct catapults_attributes *attributes) {
 }
 
 static void restart(void) {
+    runtime.forks++;
     processors_restart();
     struct catapults_handle *self = handle_self();
     dispatcher_trace_to(NULL); /* the parent writes there */

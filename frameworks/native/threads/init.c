@@ -16,6 +16,8 @@
 #include "threads/scheduler.h"
 #include "threads/signals.h"
 
+_Thread_local bool runtime_thread;
+
 struct runtime runtime;
 
 enum { STACK_SIZE = 64 << 10, STACK_LEAST = 16 << 10, HANDLER_LIMIT = 1000000000 /* nanoseconds */ };
@@ -41,6 +43,17 @@ static void scheduler_started(struct scheduler *scheduler) {
 }
 
 static void finished(void) { exit(EXIT_SUCCESS); }
+
+static void too_early(void) {
+    runtime_report("a function of catapults.h is called that needs catapults_init first");
+    abort();
+}
+
+/* Whoever asks who calls, or enters the dispatcher, comes here until then. */
+__attribute__((constructor(101))) static void expect_init(void) {
+    dispatcher_guard = (struct dispatcher_guard){
+        .guarded = true, .regains = true, .several = true, .enter = too_early, .leave = too_early, .regain = too_early};
+}
 
 /* Allocates the record of the calling thread, at the end of a stack that nobody runs on. */
 static struct catapults_handle *first_record(void) {
@@ -88,6 +101,7 @@ int catapults_init(const struct catapults_options *options) {
                                           .goes_on = signals_goes_on,
                                           .deadlocked = report_deadlock,
                                           .finished = finished};
+    dispatcher_guard = (struct dispatcher_guard){0};
     if (!options)
         options = &none;
     if (runtime.started) {
@@ -189,7 +203,7 @@ int catapults_init(const struct catapults_options *options) {
         return error;
     }
     dispatcher_leave(); /* entered by activations_start, or processors_start */
-    runtime.started = true;
+    runtime.started = runtime_thread = true;
     return 0;
 }
 

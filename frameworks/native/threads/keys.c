@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "threads/runtime.h"
 #include "threads/end.h"
 
 struct key_values {
@@ -33,8 +34,19 @@ static void next_generation(catapults_key_t key) {
 
 static bool in_use(catapults_key_t key) { return key < CATAPULTS_KEYS_MAX && generation(key) % 2 == 1; }
 
+/* Keys can be made before catapults_init, when there is nobody else. */
+static void enter(void) {
+    if (runtime.started)
+        dispatcher_enter();
+}
+
+static void leave(void) {
+    if (runtime.started)
+        dispatcher_leave();
+}
+
 int catapults_key_create(catapults_key_t *key, void (*destructor)(void *)) {
-    dispatcher_enter();
+    enter();
     uint32_t free = 0;
     while (free < CATAPULTS_KEYS_MAX && in_use(free))
         free++;
@@ -43,16 +55,16 @@ int catapults_key_create(catapults_key_t *key, void (*destructor)(void *)) {
         next_generation(free);
         *key = free;
     }
-    dispatcher_leave();
+    leave();
     return free < CATAPULTS_KEYS_MAX ? 0 : EAGAIN;
 }
 
 int catapults_key_delete(catapults_key_t key) {
-    dispatcher_enter();
+    enter();
     bool existed = in_use(key);
     if (existed)
         next_generation(key);
-    dispatcher_leave();
+    leave();
     return existed ? 0 : EINVAL;
 }
 

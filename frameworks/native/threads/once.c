@@ -1,9 +1,12 @@
 /*
- * What is done once. Compiled with exceptions: whichever way the routine is left, `settle` runs.
+ * What is done once. Compiled with exceptions: whichever way the routine is left, `settle` runs. A child of fork begins
+ * anew what was under way.
  */
+#include "threads/runtime.h"
 #include "threads/waiters.h"
 
-enum { UNDONE, UNDER_WAY, DONE };
+/* UNDER_WAY, with the generation of the process (runtime.forks) above these bits. */
+enum { UNDONE, DONE, UNDER_WAY, STATE_BITS = 2 };
 
 struct attempt {
     catapults_once_t *once;
@@ -14,11 +17,12 @@ static void settle(struct attempt *attempt);
 
 int catapults_once(catapults_once_t *once, void (*routine)(void)) {
     dispatcher_enter();
-    while (once->state == UNDER_WAY)
+    const uint32_t under_way = runtime.forks << STATE_BITS | UNDER_WAY;
+    while (once->state == under_way)
         waiters_wait(&once->waiters, handle_self(), BLOCK_CONDITION, CATAPULTS_FOREVER);
     bool done = once->state == DONE;
     if (!done)
-        once->state = UNDER_WAY;
+        once->state = under_way;
     dispatcher_leave();
     if (done)
         return 0;

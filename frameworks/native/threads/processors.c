@@ -274,6 +274,7 @@ void processors_prepare(struct dispatcher_host *host) {
 
 static void *run(void *argument) {
     struct kernel_thread *self = argument;
+    runtime_thread = true;
     overflow_attach(self->signals, sizeof self->signals); /* before preempt_attach, which looks at it */
     lock();
     dispatcher_here = self->processor; /* before there can be signals */

@@ -9,6 +9,7 @@
 
 struct runtime {
     bool started;
+    uint32_t forks;            /* how many of catapults_fork have led to this process */
     size_t stack_size;         /* of a thread, unless it asks for another */
     struct stack_pool *stacks; /* which has such with room for the record; NULL: there are none so large */
     size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
@@ -22,6 +23,9 @@ struct runtime {
 };
 
 extern struct runtime runtime;
+
+/* Whether the calling kernel thread runs threads. */
+extern _Thread_local bool runtime_thread;
 
 /* From now on every thread has room for what the policy keeps of it. */
 void runtime_make_room(const struct catapults_policy *policy);

@@ -234,6 +234,7 @@ static int join(struct catapults_handle *thread, void **result, int64_t instant,
     }
     if (result)
         *result = thread->result;
+    thread->detached = true; /* nobody can join it again, whoever has waited */
     stack_give(thread->stack);
     return 0;
 }

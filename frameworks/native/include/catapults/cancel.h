@@ -54,7 +54,7 @@ class catapults_cleanup_scope {
 
   public:
     int execute = 1;
-    catapults_cleanup_scope(void (*function)(void *), void *argument) : function(function), argument(argument) {}
+    catapults_cleanup_scope(void (*handler)(void *), void *its_argument) : function(handler), argument(its_argument) {}
     catapults_cleanup_scope(const catapults_cleanup_scope &) = delete;
     ~catapults_cleanup_scope() noexcept(false) {
         if (execute)

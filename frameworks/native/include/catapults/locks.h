@@ -153,7 +153,7 @@ int catapults_sem_getvalue(const catapults_sem_t *semaphore, int *value);  /* 0 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    uint32_t count, arrived;
+    uint32_t count, arrived, generation;
     struct catapults_waiters waiters;
 } catapults_barrier_t;
 #define CATAPULTS_BARRIER_SERIAL_THREAD (-1)

@@ -62,7 +62,8 @@ int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct
 
 /*
  * Removes a scheduler that nothing is under, but for schedulers that were removed before it; EBUSY: something is, or is
- * about to be (catapults_scheduler_attach). EINVAL: it is the root. Its name is free at once. It ends when its parent
+ * about to be (catapults_scheduler_attach). EINVAL: it is the root, or the `default` of
+ * the hierarchy, which new threads are under. Its name is free at once. It ends when its parent
  * dispatches it next (all that it is there), after those that were under it, which `exit` tells the parent's policy.
  * May run other threads.
  */

@@ -61,10 +61,9 @@ static inline struct catapults_source catapults_source_thread(catapults_t thread
 }
 
 /* Waits until at least one of them has happened, and says of each whether it has. Returns how many have; 0: none until
- * the instant. -1: errno is EINVAL (no such kind; a thread that is the caller, detached or joined by another), EBADF
- * (one was closed meanwhile by catapults_close), EINTR
- * (catapults/signals.h), or ENOMEM. Nothing is taken by it: another thread may be faster to
- * receive what there is. */
+ * the instant. -1: errno is EINVAL (no such kind; a thread that is the caller, detached, joined by another, or given
+ * twice), EBADF (one was closed meanwhile by catapults_close), EINTR (catapults/signals.h), or ENOMEM. Nothing is taken
+ * by it: another thread may be faster to receive what there is. */
 int catapults_select(struct catapults_source *sources, size_t count, int64_t instant);
 
 /* As poll(2), until an instant. */
