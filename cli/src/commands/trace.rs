@@ -38,8 +38,15 @@ const LONG: u64 = 2_000_000;
 
 fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
     // Opening a pipe, say, would wait for whoever writes it, and nobody can go back in it.
-    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        Ok(about) if !about.is_file() => {
+            let help = "write to a file what comes from there, and give that";
+            return Err(Failure::of_file("E0501", path, "a recording is read from a file, and this is none", help));
+        }
+        Ok(_) | Err(_) => {}
     }
     let file = files::open(path).map_err(|error| unreadable(path, &error))?;
     let trace = Reader::new(file).map_err(|wrong| senseless(path, &wrong))?;
