@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::{apart, beside, unwritable, whole_text};
 use crate::frameworks::Found;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::emit::{self, File, Refusal, emit, emit_hierarchy};
@@ -60,8 +61,16 @@ pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, F
     })
 }
 
+/// The folder that something is made in.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub folder: &'a Path,
+    /// How another one is chosen.
+    pub option: &'a str,
+}
+
 /// Writes the generated files into a folder, unless they are there already. They are built together.
-pub fn translate(found: &Found, accepted: &Accepted, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub fn translate(found: &Found, accepted: &Accepted, place: Place<'_>) -> Result<Vec<PathBuf>, Failure> {
     let files = accepted.files(&found.framework).map_err(|error| {
         let diagnostic = Diagnostic::error("E0505", error.to_string(), At::default(), "");
         let help = match error {
@@ -71,19 +80,14 @@ pub fn translate(found: &Found, accepted: &Accepted, folder: &Path) -> Result<Ve
         };
         Failure::of(&found.framework.name, diagnostic.help(help))
     })?;
-    fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    files.into_iter().map(|file| write(&file, folder)).collect()
+    fs::create_dir_all(place.folder).map_err(|error| unwritable(place.option, place.folder, &error))?;
+    files.into_iter().map(|file| write(&file, place)).collect()
 }
 
-fn write(file: &File, folder: &Path) -> Result<PathBuf, Failure> {
-    let path = folder.join(&file.name);
+fn write(file: &File, place: Place<'_>) -> Result<PathBuf, Failure> {
+    let path = place.folder.join(&file.name);
     if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
-        let unfinished = beside(&path);
-        let done = fs::write(&unfinished, &file.text).and_then(|()| fs::rename(&unfinished, &path));
-        done.map_err(|error| {
-            let _ = fs::remove_file(&unfinished);
-            unwritable(&path, &error)
-        })?;
+        whole_text(place.option, &path, &file.text)?;
     }
     Ok(path)
 }
@@ -144,16 +148,17 @@ pub fn make(
     accepted: &Accepted,
     recipe: &Build,
     sources: &[PathBuf],
-    folder: &Path,
+    place: Place<'_>,
 ) -> Result<PathBuf, Failure> {
-    let output = output(recipe, accepted, folder);
+    let output = output(recipe, accepted, place.folder);
+    apart(place.option, &output)?;
     let unfinished = beside(&output);
     let command = command(found, accepted, recipe, sources, &unfinished)?;
     if recipe.command.iter().any(|argument| argument.text == TRACED) {
-        traced(sources).try_for_each(|file| write(&file, folder).map(drop))?;
+        traced(sources).try_for_each(|file| write(&file, place).map(drop))?;
     }
     let done = execute(console, &command).and_then(|()| {
-        replace(&output, &unfinished).map_err(|error| unwritable(&output, &error))?;
+        replace(&output, &unfinished).map_err(|error| unwritable(place.option, &output, &error))?;
         Ok(output)
     });
     if done.is_err() {
@@ -172,13 +177,6 @@ fn replace(output: &Path, unfinished: &Path) -> io::Result<()> {
     fs::rename(output, &old)?;
     fs::rename(unfinished, output)?;
     fs::remove_dir_all(&old)
-}
-
-/// Where a file is made before it takes its place, whole.
-pub fn beside(path: &Path) -> PathBuf {
-    let mut name = path.to_owned().into_os_string();
-    name.push(format!(".{}", std::process::id()));
-    PathBuf::from(name)
 }
 
 fn execute(console: &Console, command: &[String]) -> Result<(), Failure> {
@@ -213,25 +211,4 @@ fn quoted(command: &[String]) -> String {
         _ => format!("'{}'", argument.replace('\'', "'\\''")),
     };
     command.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
-/// What could not be written, and why.
-pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    unwritable_by("--output", path, error)
-}
-
-/// The same where another option says where it is to be written.
-pub fn unwritable_by(option: &str, path: &Path, error: &io::Error) -> Failure {
-    let elsewhere = format!("choose another place with {option}, or make this one writable");
-    let in_the_way = format!("a file stands where a folder should be; choose another place with {option}");
-    let advice = [
-        (io::ErrorKind::NotFound, elsewhere.as_str()),
-        (io::ErrorKind::PermissionDenied, &elsewhere),
-        (io::ErrorKind::ReadOnlyFilesystem, &elsewhere),
-        (io::ErrorKind::NotADirectory, &in_the_way),
-        (io::ErrorKind::AlreadyExists, &in_the_way),
-        (io::ErrorKind::IsADirectory, "a folder of this name is in the way; remove it, or choose another place"),
-        (io::ErrorKind::StorageFull, "make room on the disk"),
-    ];
-    Failure::of_system("E0503", path, "it cannot be written", error, &advice)
 }

@@ -5,6 +5,7 @@ mod artefact;
 mod commands;
 mod console;
 mod failure;
+mod files;
 mod frameworks;
 mod messages;
 mod scenarios;

@@ -4,6 +4,7 @@ use crate::artefact::Accepted;
 use crate::commands::{compile_any, read_source};
 use crate::console::{Console, Heard};
 use crate::failure::{Failure, plain};
+use crate::files;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Scenario, Subject, Surroundings};
 use catapults_compiler::source::Source;
@@ -11,7 +12,7 @@ use catapults_compiler::vocabulary::At;
 use catapults_compiler::{Staged, compile_scenarios};
 use catapults_simulator::sim::Deciding;
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -80,11 +81,13 @@ pub fn of_source(
     }
     if staged.said.has_errors() || staged.refused {
         let name = path.display();
-        console.summary(&match staged.said.errors() {
-            0 => format!("`{name}` cannot be simulated because of the errors above"),
-            1 => format!("`{name}` is refused because of the error above"),
-            errors => format!("`{name}` is refused because of the {errors} errors above"),
-        });
+        match staged.said.errors() {
+            // Of a policy that is simulated alone it has been said.
+            0 if instead.policy == Some(path) => {}
+            0 => console.summary(&format!("`{name}` cannot be simulated because of the errors above")),
+            1 => console.summary(&format!("`{name}` is refused because of the error above")),
+            errors => console.summary(&format!("`{name}` is refused because of the {errors} errors above")),
+        }
         return Err(Failure::Said);
     }
     if let Some(only) = instead.only
@@ -157,6 +160,9 @@ impl Surroundings for Beside<'_> {
             Ok(Found::Policy(policy) | Found::Instead(policy)) if instead => Found::Instead(Known { policy, file }),
             Ok(Found::Policy(policy) | Found::Instead(policy)) => Found::Policy(Known { policy, file }),
             Ok(Found::Refused) => Found::Refused,
+            Ok(Found::None(why, _)) if self.instead.for_none => {
+                Found::None(why, "name one with `--policy FILE.sched`, or put one of this name there")
+            }
             Ok(Found::None(why, help)) => Found::None(why, help),
             Err(failure) => {
                 self.unsaid.get_or_insert(failure);
@@ -225,7 +231,7 @@ fn numbers(file: &Path) -> Result<Vec<i64>, String> {
         return Err("it is no regular file".to_owned());
     }
     let mut text = String::new();
-    let opened = File::open(file).map_err(|error| plain(&error))?;
+    let opened = files::open(file).map_err(|error| plain(&error))?;
     opened.take(LONGEST).read_to_string(&mut text).map_err(|error| plain(&error))?;
     let mut numbers = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::vocabulary::At;
 
-/// The text of a `.sched` or `.framework` file.
+/// The text of a file: a policy, a hierarchy, a scenario, a framework description, or a workload of rt-app.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The path as the user gave it, for messages.
@@ -34,14 +34,14 @@ impl Source {
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Result<Self, Box<Unreadable>> {
         let name = name.into();
         if bytes.len() > Self::LONGEST {
-            let refused = too_long(bytes.len());
+            let refused = too_long(&name, bytes.len());
             return Err(Unreadable::new(Source::new(name, ""), refused));
         }
         String::from_utf8(bytes).map(|text| Source { name: name.clone(), text }).map_err(|error| {
             let good = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
             let lossy = String::from_utf8_lossy(bytes).into_owned();
-            let refused = not_text(bytes, good, lossy[good..].chars().next().map_or(0, char::len_utf8));
+            let refused = not_text(&name, bytes, good, lossy[good..].chars().next().map_or(0, char::len_utf8));
             Unreadable::new(Source::new(name, lossy), refused)
         })
     }
@@ -59,7 +59,7 @@ impl Source {
 
     /// The refusal of a source that is too long to be one.
     pub(crate) fn too_long(&self) -> Option<Diagnostic> {
-        (self.text.len() > Self::LONGEST).then(|| too_long(self.text.len()))
+        (self.text.len() > Self::LONGEST).then(|| too_long(&self.name, self.text.len()))
     }
 }
 
@@ -71,14 +71,57 @@ impl Unreadable {
     }
 }
 
-fn too_long(length: usize) -> Diagnostic {
+fn too_long(name: &str, length: usize) -> Diagnostic {
     let title = format!("the file is too long: {length} bytes, at most {} are accepted", Source::LONGEST);
-    Diagnostic::error("E0105", title, At::default(), "")
-        .help("is this a `.sched` file? A scheduler has some hundred lines at most")
+    let help = match Kind::of(name) {
+        Kind::Policy => "is this a `.sched` file? A scheduler has some hundred lines at most",
+        Kind::Hierarchy => "is this a hierarchy? It has some lines for each scheduler",
+        Kind::Framework => "is this a framework description? It has some hundred lines at most",
+        Kind::Scenario => {
+            "say of threads that are alike how many there are, as `thread A * 100`, and of what they do again `repeat`"
+        }
+        Kind::Workload => {
+            "is this a workload of rt-app? Of tasks that are alike say how many there are, by `instance`, and of what they do again `loop`"
+        }
+    };
+    Diagnostic::error("E0105", title, At::default(), "").help(help)
+}
+
+/// What a file is to be, by its name.
+#[derive(Clone, Copy)]
+enum Kind {
+    Policy,
+    Hierarchy,
+    Framework,
+    Scenario,
+    Workload,
+}
+
+impl Kind {
+    /// A policy may have any name, as on standard input.
+    fn of(name: &str) -> Self {
+        match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+            "hierarchy" => Kind::Hierarchy,
+            "framework" => Kind::Framework,
+            "scenario" => Kind::Scenario,
+            "json" => Kind::Workload,
+            _ => Kind::Policy,
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Kind::Policy => ".sched",
+            Kind::Hierarchy => ".hierarchy",
+            Kind::Framework => ".framework",
+            Kind::Scenario => ".scenario",
+            Kind::Workload => ".json",
+        }
+    }
 }
 
 /// `good` bytes are text; the replacement of the first bad one is `width` bytes long.
-fn not_text(bytes: &[u8], good: usize, width: usize) -> Diagnostic {
+fn not_text(name: &str, bytes: &[u8], good: usize, width: usize) -> Diagnostic {
     let line = bytes[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let at = At { start: count(good), end: count(good + width), line: count(line) };
@@ -88,7 +131,7 @@ fn not_text(bytes: &[u8], good: usize, width: usize) -> Diagnostic {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         diagnostic.help("the file seems to be UTF-16; save it as UTF-8")
     } else if bytes.contains(&0) {
-        diagnostic.help("the file seems to be binary; is this a `.sched` file?")
+        diagnostic.help(format!("the file seems to be binary; is this a `{}` file?", Kind::of(name).ending()))
     } else {
         diagnostic.help("save the file as UTF-8, or use ASCII only")
     }
@@ -111,6 +154,22 @@ mod tests {
         let source = Source::new("x.sched", "a\n\u{e9}b\n");
         let positions: Vec<_> = [0, 1, 2, 3, 4, 5, 6, 7, 99].into_iter().map(|at| source.position(at)).collect();
         assert_eq!(positions, [(1, 1), (1, 2), (2, 1), (2, 1), (2, 2), (2, 3), (3, 1), (3, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn asks_whether_the_file_is_of_its_kind() {
+        let hint = |name: &str, bytes: &[u8]| {
+            let unreadable = Source::from_bytes(name, bytes.to_vec()).unwrap_err();
+            unreadable.diagnostics.iter().next().unwrap().help.join("")
+        };
+        let endings = ["sched", "hierarchy", "scenario", "framework", "json"];
+        for ending in endings {
+            let name = format!("some.d/x.{ending}");
+            assert!(hint(&name, b"\0\xff").contains(&format!("`.{ending}`")), "{ending}");
+            let long = hint(&name, &vec![b' '; Source::LONGEST + 1]);
+            assert_eq!(long.contains("`.sched`"), ending == "sched", "{long}");
+        }
+        assert!(hint("/bin/true", b"\0\xff").contains("`.sched`"));
     }
 
     #[test]

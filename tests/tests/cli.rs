@@ -110,6 +110,22 @@ fn a_report_says_of_each_file_what_is_wrong_with_its_policy() {
     }
 }
 
+/// A file that cannot be read is one that fails, and no reason to leave the others.
+#[test]
+fn a_test_of_several_files_goes_on_after_one_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.xml");
+    let mut test = Command::new(catapults());
+    test.current_dir(root()).args(["test", "nowhere.scenario", "/bin/true", "tests/cli/turns.scenario", "--junit"]);
+    let output = test.arg(&report).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("error[E0501]") && told.contains("error[E0103]"), "{told}");
+    assert!(said.ends_with("test result: FAILED. 3 passed; 0 failed; 2 files refused\n"), "{said}");
+    let text = fs::read_to_string(&report).unwrap();
+    assert!(text.contains("type=\"E0501\"") && text.contains("type=\"E0103\""), "{text}");
+}
+
 /// Names that are shown short keep what they differ in.
 #[test]
 fn a_summary_tells_threads_of_long_names_apart() {
@@ -131,6 +147,88 @@ fn a_summary_tells_threads_of_long_names_apart() {
         .filter_map(|line| line.split_whitespace().next().filter(|name| name.contains("aaa") || name.contains("bbb")))
         .collect();
     assert_eq!(names.len(), 2, "{summary}");
+}
+
+/// Whatever is to be written, and by whatever name: what is read stays as it was.
+#[test]
+fn an_output_never_replaces_an_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let run = |arguments: &[&str]| {
+        Command::new(catapults())
+            .env("CATAPULTS_FRAMEWORKS", root().join("frameworks"))
+            .current_dir(folder.path())
+            .args(arguments)
+            .output()
+            .unwrap()
+    };
+    let policy = fs::read(root().join("policies/fifo.sched")).unwrap();
+    for name in ["fifo.sched", "other.sched", "fifo.c"] {
+        fs::write(path(name), &policy).unwrap();
+    }
+    fs::write(path("numbers"), "1\n2\n").unwrap();
+    let scenario = "scenario s { policy \"other.sched\"; thread a * 2 { run file \"numbers\"; } }";
+    fs::write(path("a.scenario"), scenario).unwrap();
+    fs::copy(root().join("tests/cli/linux.txt"), path("linux.txt")).unwrap();
+    assert!(run(&["sim", "a.scenario", "--trace", "a.trace"]).status.success());
+    for name in ["a.json", "a.svg"] {
+        fs::copy(path("a.trace"), path(name)).unwrap();
+    }
+    fs::write(path("scenario.svg"), scenario).unwrap();
+    symlink("a.trace", path("link.trace")).unwrap();
+    let all = || {
+        let mut all: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        all.sort();
+        all.into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect::<Vec<_>>()
+    };
+    let before = all();
+    for arguments in [
+        &["trace", "import", "linux.txt", "-o", "linux.txt"][..],
+        &["trace", "to-scenario", "a.trace", "-o", "a.trace"],
+        &["trace", "to-scenario", "a.trace", "-o", "link.trace"],
+        &["trace", "to-scenario", "link.trace", "-o", "./a.trace"],
+        &["trace", "export", "a.json"],
+        &["trace", "plot", "a.svg"],
+        &["sim", "a.scenario", "--trace", "a.scenario"],
+        &["sim", "a.scenario", "--trace", "other.sched"],
+        &["sim", "a.scenario", "--trace", "numbers"],
+        &["sim", "a.scenario", "--policy", "fifo.sched", "--trace", "fifo.sched"],
+        &["sim", "scenario.svg", "--plot", "./scenario.svg"],
+        &["sim", "fifo.sched", "--trace", "fifo.sched"],
+        &["test", "a.scenario", "--junit", "a.scenario"],
+        &["test", "a.scenario", "--junit", "other.sched"],
+        &["explore", "fifo.sched", "other.sched", "--save", "other.sched"],
+        &["build", "--as", "source", "fifo.c", "-o", "."],
+    ] {
+        let done = run(arguments);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("error[E0519]"), "{arguments:?}: {said}");
+        assert!(all() == before, "{arguments:?}: something changed");
+    }
+}
+
+/// What was there stays until all of the new is written; nothing else is left behind.
+#[test]
+fn an_output_is_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("a.trace");
+    fs::write(&trace, "what was there").unwrap();
+    let sim = |file: &str, output: &Path| {
+        let mut sim = Command::new(catapults());
+        sim.current_dir(root()).args(["sim", file, "--trace"]).arg(output).output().unwrap()
+    };
+    let refused = sim("tests/ui/E0704-empty.scenario", &trace);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(fs::read_to_string(&trace).unwrap(), "what was there");
+    fs::set_permissions(&trace, fs::Permissions::from_mode(0o640)).unwrap();
+    assert!(sim("policies/fifo.sched", &trace).status.success());
+    assert!(fs::read(&trace).unwrap().starts_with(b"CATTRACE"));
+    assert_eq!(fs::metadata(&trace).unwrap().permissions().mode() & 0o7777, 0o640);
+    let full = sim("policies/fifo.sched", Path::new("/dev/full"));
+    assert_eq!(full.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&full.stderr).contains("error[E0503]"), "{full:?}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left behind");
 }
 
 /// `catapults fmt` with what stands on standard input.

@@ -2,7 +2,7 @@
 
 use super::compile_any;
 use crate::arguments::Build;
-use crate::artefact;
+use crate::artefact::{self, Place};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
@@ -21,12 +21,13 @@ pub fn build(console: &Console, arguments: &Build) -> Result<(), Failure> {
         wanted => Some(artefact::recipe(&found, wanted)?),
     };
     let accepted = compile_any(console, &arguments.file, &found.framework)?;
-    let sources = artefact::translate(&found, &accepted, &arguments.output)?;
+    let place = Place { folder: &arguments.output, option: "--output" };
+    let sources = artefact::translate(&found, &accepted, place)?;
     let Some(recipe) = recipe else {
         let said =
             sources.iter().map(|source| format!("{} (source, for {})\n", source.display(), found.framework.name));
         return console.result(&said.collect::<String>());
     };
-    let made = artefact::make(console, &found, &accepted, recipe, &sources, &arguments.output)?;
+    let made = artefact::make(console, &found, &accepted, recipe, &sources, place)?;
     console.result(&format!("{} ({}, for {})\n", made.display(), recipe.name, found.framework.name))
 }

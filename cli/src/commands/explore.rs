@@ -2,9 +2,9 @@
 
 use super::{compile_source, distinct, read_source};
 use crate::arguments::Explore;
-use crate::artefact::unwritable_by;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::{apart, is_read, unwritable, whole_text};
 use crate::frameworks;
 use crate::scenarios::{self, Instead, Policies};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
@@ -29,6 +29,10 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     let (mut wrong, mut bounded, mut starving) = (0, 0, 0);
     let mut save = arguments.save.as_deref();
     let files = distinct(&arguments.files);
+    if let Some(save) = save {
+        files.iter().for_each(|path| is_read(path));
+        apart("--save", save)?;
+    }
     for path in files.iter().copied() {
         let start = Instant::now();
         let explored = read_source(path).and_then(|source| {
@@ -93,13 +97,13 @@ fn keep(
         let help = "name a file in it: `found.scenario` for a scenario, or whatever else for a script";
         return Err(Failure::of_file("E0503", file, "a finding is saved as a file, and this is a folder", help));
     }
-    fs::create_dir_all(folder).map_err(|error| unwritable_by("--save", file, &error))?;
-    let write = |file: &Path, text: &str| fs::write(file, text).map_err(|error| unwritable_by("--save", file, &error));
+    fs::create_dir_all(folder).map_err(|error| unwritable("--save", file, &error))?;
+    let write = |file: &Path, text: &str| whole_text("--save", file, text);
     if file.extension().is_none_or(|ending| ending != "scenario") {
         write(file, &finding.scenario.script(&title))?;
         return Ok(format!("saved as {}\n", file.display()));
     }
-    let named = from_folder(path, folder).map_err(|error| unwritable_by("--save", file, &error))?;
+    let named = from_folder(path, folder).map_err(|error| unwritable("--save", file, &error))?;
     let why = match finding.scenario.workloads(policy, framework, &named, &title) {
         Ok(texts) => {
             for text in texts {

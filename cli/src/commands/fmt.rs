@@ -2,17 +2,16 @@
 
 use super::{counted, distinct, read_source, unreadable};
 use crate::arguments::Fmt;
-use crate::artefact::beside;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files;
 use catapults_compiler::format::{Unformatted, format};
 use catapults_compiler::source::Source;
 use serde_json::json;
 use similar::TextDiff;
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
 /// Of the files in a folder that are formatted.
@@ -29,7 +28,7 @@ pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
         console.failure(failure);
     };
     for given in distinct(&arguments.files) {
-        let files = match files(given) {
+        let files = match gather(given) {
             Ok(files) => files,
             Err(failure) => {
                 fail(&failure);
@@ -91,7 +90,7 @@ fn one(console: &Console, file: &Path, check: bool) -> Result<bool, Failure> {
     if check {
         show(console, &source, &formatted)?;
     } else {
-        replace(file, &formatted).map_err(|error| unwritable(file, &error))?;
+        replace(file, &formatted)?;
         console.result(&format!("{}: formatted\n", file.display()))?;
     }
     Ok(true)
@@ -123,7 +122,7 @@ fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> 
 }
 
 /// The file, or all policies, hierarchies, scenarios and descriptions in the folder and those below it.
-fn files(given: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn gather(given: &Path) -> Result<Vec<PathBuf>, Failure> {
     if given == Path::new("-") {
         let help = "give `-` alone, or ./- for a file of this name";
         return Err(Failure::of_file("E0511", given, "standard input is not formatted together with files", help));
@@ -168,26 +167,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a text in the place of a file's, wholly or not at all. A link stays one; owner and mode stay.
-fn replace(file: &Path, text: &str) -> io::Result<()> {
-    let file = file.canonicalize()?;
-    // A file that must not be written must not be replaced either.
-    drop(OpenOptions::new().write(true).open(&file)?);
-    let metadata = fs::metadata(&file)?;
-    let unfinished = beside(&file);
-    let written = (|| {
-        let mut new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
-        new.write_all(text.as_bytes())?;
-        new.sync_all()?;
-        // Only root can give a file away; then it stays with whoever formats it.
-        let _ = chown(&unfinished, Some(metadata.uid()), Some(metadata.gid()));
-        fs::set_permissions(&unfinished, metadata.permissions())?;
-        fs::rename(&unfinished, &file)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
+/// Puts a text in the place of a file's, wholly or not at all.
+fn replace(file: &Path, text: &str) -> Result<(), Failure> {
+    let unwritable = |error: &io::Error| unwritable(file, error);
+    files::replace(file, &unwritable, |out| {
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        // There is no other copy of what somebody wrote.
+        written.and_then(|()| out.get_ref().sync_all()).map_err(|error| unwritable(&error))
+    })
 }
 
 fn unwritable(file: &Path, error: &io::Error) -> Failure {

@@ -17,6 +17,7 @@ pub mod trace;
 use crate::artefact::Accepted;
 use crate::console::Console;
 use crate::failure::{Failure, plain};
+use crate::files;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::NotFound;
 use catapults_compiler::policy::Policy;
@@ -25,7 +26,7 @@ use catapults_compiler::verify::Verified;
 use catapults_compiler::{Judged, compile_hierarchy};
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -137,18 +138,25 @@ fn names(folder: &Path, like: &str) -> Vec<String> {
 
 fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    files::open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let advice = [
-        (io::ErrorKind::NotFound, "check the path; relative paths start at the current directory"),
-        (io::ErrorKind::IsADirectory, "give the file itself"),
-        (io::ErrorKind::PermissionDenied, "make it readable: chmod +r"),
-    ];
-    Failure::of_system("E0501", path, "the file cannot be read", error, &advice)
+    Failure::of_system("E0501", path, "the file cannot be read", error, &UNREADABLE)
 }
+
+/// The same of a file that an option names.
+fn unreadable_by(option: &str, path: &Path, error: &io::Error) -> Failure {
+    let what = format!("`{}` cannot be read", path.display());
+    Failure::of_system("E0501", Path::new(option), &what, error, &UNREADABLE)
+}
+
+const UNREADABLE: [(io::ErrorKind, &str); 3] = [
+    (io::ErrorKind::NotFound, "check the path; relative paths start at the current directory"),
+    (io::ErrorKind::IsADirectory, "give the file itself"),
+    (io::ErrorKind::PermissionDenied, "make it readable: chmod +r"),
+];
 
 fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })

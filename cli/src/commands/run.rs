@@ -2,9 +2,10 @@
 
 use super::compile_any;
 use crate::arguments::Run;
-use crate::artefact::{self, Accepted, unwritable};
+use crate::artefact::{self, Accepted, Place};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::whole_text;
 use crate::frameworks::{self, Found};
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
@@ -73,7 +74,8 @@ pub(super) fn up_to_date(
 ) -> Result<PathBuf, Failure> {
     let recipe = artefact::recipe(found, None)?;
     let folder = cache().join(fingerprint(&[file, &found.folder]));
-    let sources = artefact::translate(found, accepted, &folder)?;
+    let place = Place { folder: &folder, option: "XDG_CACHE_HOME" };
+    let sources = artefact::translate(found, accepted, place)?;
     let output = artefact::output(recipe, accepted, &folder);
     let command = artefact::command(found, accepted, recipe, &sources, &output)?.join("\n");
     let record = folder.join("command");
@@ -83,8 +85,8 @@ pub(super) fn up_to_date(
     if same && newer(&output, &inputs) {
         return Ok(output);
     }
-    let made = artefact::make(console, found, accepted, recipe, &sources, &folder)?;
-    fs::write(&record, command).map_err(|error| unwritable(&record, &error))?;
+    let made = artefact::make(console, found, accepted, recipe, &sources, place)?;
+    whole_text(place.option, &record, &command)?;
     Ok(made)
 }
 

@@ -1,11 +1,12 @@
 //! `catapults sim`.
 
-use super::read_source;
 use super::run::up_to_date;
+use super::{read_source, unreadable_by};
 use crate::arguments::Sim;
-use crate::artefact::{Accepted, unwritable_by};
+use crate::artefact::Accepted;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::{apart, unwritable, whole, whole_text};
 use crate::frameworks::{self, Found};
 use crate::scenarios::{self, Case, Instead, Origin, Policies, deciding};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
@@ -48,20 +49,14 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         let help = format!("leave `--policy` out, or simulate the other one: `catapults sim {}`", policy.display());
         return Err(Failure::of("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
     }
+    arguments.policy.as_deref().map_or(Ok(()), can_be_read)?;
     let policy = if alone { Some(arguments.file.as_path()) } else { arguments.policy.as_deref() };
     let is_rtapp = arguments.file.extension().is_some_and(|ending| ending == "json");
     let instead = Instead { policy, only: arguments.only.as_deref(), for_none: is_rtapp };
     let mut loaded = if alone {
         read_source(&arguments.file)?;
         let source = Source::new("<the usual threads>", USUAL);
-        scenarios::of_source(
-            console,
-            Path::new("usual.scenario"),
-            (source, None),
-            &found.framework,
-            &instead,
-            &mut policies,
-        )?
+        scenarios::of_source(console, &arguments.file, (source, None), &found.framework, &instead, &mut policies)?
     } else if is_rtapp {
         let json = read_source(&arguments.file)?;
         let translation = of_rtapp(&json, &arguments.file)?;
@@ -75,6 +70,9 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     } else {
         scenarios::load(console, &arguments.file, &found.framework, &instead, &mut policies)?
     };
+    for (option, file) in [("--trace", &arguments.trace), ("--plot", &arguments.plot)] {
+        file.as_ref().map_or(Ok(()), |file| apart(option, file))?;
+    }
     let one_file = arguments.trace.as_ref().map(|file| (file, "recorded"));
     let one_file = one_file.or(arguments.plot.as_ref().map(|file| (file, "drawn")));
     if let Some((file, done)) = one_file.filter(|_| loaded.cases.len() > 1) {
@@ -86,27 +84,16 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         let scenario = &mut case.scenario;
         scenario.seed = arguments.seed.unwrap_or(scenario.seed);
         scenario.processors = arguments.processors.unwrap_or(scenario.processors);
-        let mut log = Log::new(event_names(case, &found.framework));
-        let mut recorder = match &arguments.trace {
-            Some(file) => Some(recorder(file, case, &found.framework)?),
-            None => None,
+        let outcome = match &arguments.trace {
+            None => simulated(console, case, &found, arguments, None)?,
+            Some(file) => whole("--trace", file, |out| {
+                let wrong = |error| unwritable("--trace", file, &error);
+                let mut recorder = recorder(out, case, &found.framework).map_err(wrong)?;
+                let outcome = simulated(console, case, &found, arguments, Some(&mut recorder))?;
+                recorder.finish(outcome.end).map_err(wrong)?;
+                Ok(outcome)
+            })?,
         };
-        let mut both = Both { log: arguments.log.then_some(&mut log), recorder: recorder.as_mut() };
-        let sink: &mut dyn Sink = if arguments.log || arguments.trace.is_some() { &mut both } else { &mut Nowhere };
-        let objects = match arguments.compiled {
-            true => objects(console, case, &found, arguments.trace.is_some() || arguments.log)?,
-            false => Vec::new(),
-        };
-        let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
-        // A log is written meanwhile.
-        let bar = (!arguments.log).then(|| console.spinner(format!("simulating {}", case.scenario.name)));
-        let outcome = sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, keep, sink);
-        bar.iter().for_each(ProgressBar::finish_and_clear);
-        let outcome = outcome.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
-        if let (Some(recorder), Some(file)) = (recorder, &arguments.trace) {
-            recorder.finish(outcome.end).map_err(|error| unwritable_by("--trace", file, &error))?;
-        }
-        log.finish().map_err(|error| Failure::of_output(&error))?;
         console.result(&shown(case, &outcome))?;
         if let Keep::Between(from, _) = keep
             && from >= outcome.end
@@ -119,6 +106,43 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         failed += usize::from(!outcome.is_as_expected());
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// A simulation, logged and recorded where that is wanted.
+fn simulated(
+    console: &Console,
+    case: &Case,
+    found: &Found,
+    arguments: &Sim,
+    recorder: Option<&mut Recorded<'_>>,
+) -> Result<Outcome, Failure> {
+    let (recorded, keep) = (recorder.is_some(), part(arguments)?);
+    let mut log = Log::new(event_names(case, &found.framework));
+    let mut both = Both { log: arguments.log.then_some(&mut log), recorder };
+    let sink: &mut dyn Sink = if arguments.log || recorded { &mut both } else { &mut Nowhere };
+    let objects = match arguments.compiled {
+        true => objects(console, case, found, recorded || arguments.log)?,
+        false => Vec::new(),
+    };
+    let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
+    // A log is written meanwhile.
+    let bar = (!arguments.log).then(|| console.spinner(format!("simulating {}", case.scenario.name)));
+    let outcome = sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, keep, sink);
+    bar.iter().for_each(ProgressBar::finish_and_clear);
+    let outcome = outcome.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+    log.finish().map_err(|error| Failure::of_output(&error))?;
+    Ok(outcome)
+}
+
+/// Nothing in a scenario is to blame for a policy that the command line names.
+fn can_be_read(policy: &Path) -> Result<(), Failure> {
+    let opened = fs::metadata(policy).and_then(|about| match about.is_dir() {
+        true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        // A pipe is opened once.
+        false if about.is_file() => File::open(policy).map(drop),
+        false => Ok(()),
+    });
+    opened.map_err(|error| unreadable_by("--policy", policy, &error))
 }
 
 /// What is shown of who ran when.
@@ -188,7 +212,7 @@ fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Res
 fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Result<(), Failure> {
     let title = format!("{} under {}", case.scenario.name, case.policy.name());
     let drawn = sim::picture(&case.scenario, outcome, &title).draw();
-    fs::write(file, &drawn.svg).map_err(|error| unwritable_by("--plot", file, &error))?;
+    whole_text("--plot", file, &drawn.svg)?;
     console.result(&format!("drawn: {}{}\n", file.display(), left_out(&drawn)))
 }
 
@@ -316,21 +340,21 @@ fn row(name: String, thread: &Thread, tally: &Tally, capacity: i128) -> Vec<Stri
     ]
 }
 
-fn recorder(file: &Path, case: &Case, framework: &Framework) -> Result<Recorder<BufWriter<File>>, Failure> {
+/// A recording of a simulation.
+type Recorded<'a> = Recorder<&'a mut BufWriter<File>>;
+
+fn recorder<'a>(out: &'a mut BufWriter<File>, case: &Case, framework: &Framework) -> io::Result<Recorded<'a>> {
     let source = case.policy_file.display().to_string();
-    let out = File::create(file).map(BufWriter::new);
-    let recorder =
-        out.and_then(|out| Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source));
-    recorder.map_err(|error| unwritable_by("--trace", file, &error))
+    Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source)
 }
 
 /// What happens goes where it is wanted.
-struct Both<'a> {
+struct Both<'a, 'out> {
     log: Option<&'a mut Log>,
-    recorder: Option<&'a mut Recorder<BufWriter<File>>>,
+    recorder: Option<&'a mut Recorded<'out>>,
 }
 
-impl Sink for Both<'_> {
+impl Sink for Both<'_, '_> {
     fn record(&mut self, record: &Record) {
         if let Some(log) = &mut self.log {
             log.record(record);

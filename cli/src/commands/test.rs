@@ -3,9 +3,9 @@
 use super::sim::{ended, names, unsimulated};
 use super::{counted, unreadable};
 use crate::arguments::Test;
-use crate::artefact::unwritable_by;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::{apart, is_read, whole_text};
 use crate::frameworks;
 use crate::scenarios::{self, Case, Instead, Loaded, Policies, deciding};
 use catapults_compiler::framework::Framework;
@@ -23,6 +23,10 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
         gather(path, &mut files)?;
     }
     files.dedup();
+    if let Some(junit) = &arguments.junit {
+        files.iter().for_each(|file| is_read(file));
+        apart("--junit", junit)?;
+    }
     let mut policies = Policies::default();
     let mut report = Report::new("catapults test");
     let (mut passed, mut failed, mut broken) = (0, 0, 0);
@@ -31,6 +35,9 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
         let mut suite = TestSuite::new(file.display().to_string());
         console.listen();
         let loaded = scenarios::load(console, file, &found.framework, &Instead::default(), &mut policies);
+        if let Err(failure) = &loaded {
+            console.failure(failure);
+        }
         let heard = console.heard();
         match loaded {
             Ok(loaded) => {
@@ -52,8 +59,8 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
                     details.extend(wrong);
                 }
             }
-            // What is wrong has been said.
-            Err(Failure::Said) => {
+            // What is wrong has been said. The other files are as good as before.
+            Err(Failure::Said | Failure::Diagnostics(_)) => {
                 broken += 1;
                 console.result(&format!("{} ... REFUSED\n", file.display()))?;
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
@@ -65,15 +72,9 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
                 case.extra.insert("file".into(), file.display().to_string().into());
                 suite.add_test_case(case);
             }
-            Err(other) => return Err(other),
+            Err(failure @ (Failure::Bounded | Failure::Unheard)) => return Err(failure),
         }
         report.add_test_suite(suite);
-    }
-    if let Some(junit) = &arguments.junit {
-        let text = report
-            .to_string()
-            .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
-        fs::write(junit, text).map_err(|error| unwritable_by("--junit", junit, &error))?;
     }
     if passed + failed + broken == 0 {
         let title = "no scenario was found";
@@ -81,6 +82,12 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
         return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
     }
     console.result(&details)?;
+    if let Some(junit) = &arguments.junit {
+        let text = report
+            .to_string()
+            .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
+        whole_text("--junit", junit, &text)?;
+    }
     let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };
     let word = if failed + broken == 0 { "ok" } else { "FAILED" };
     console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}\n"))?;

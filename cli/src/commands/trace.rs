@@ -10,9 +10,9 @@ pub use show::show;
 
 use super::{counted, unreadable};
 use crate::arguments::{self, Compare, Export, Recording, ToScenario};
-use crate::artefact::{beside, unwritable};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::{self, apart, unwritable, whole, whole_text};
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
 use catapults_simulator::picture::{LONGEST_NAME, short_names};
@@ -23,7 +23,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 
 /// A recording that is being read, and how far.
@@ -38,10 +38,17 @@ const LONG: u64 = 2_000_000;
 
 fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
     // Opening a pipe, say, would wait for whoever writes it, and nobody can go back in it.
-    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        Ok(about) if !about.is_file() => {
+            let help = "write to a file what comes from there, and give that";
+            return Err(Failure::of_file("E0501", path, "a recording is read from a file, and this is none", help));
+        }
+        Ok(_) | Err(_) => {}
     }
-    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let file = files::open(path).map_err(|error| unreadable(path, &error))?;
     let trace = Reader::new(file).map_err(|wrong| senseless(path, &wrong))?;
     let records = trace.left();
     // It draws nothing unless standard error is a terminal.
@@ -269,16 +276,16 @@ pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
     };
     let Opened { mut trace, bar, .. } = part(console, &arguments.recording)?;
     let mut advance = advancing(&bar);
-    let records = whole(&output, |mut out| {
+    let records = whole("--output", &output, |out| {
         let records = if perfetto {
-            trace::export_perfetto(&mut trace, &mut out, &mut advance)
+            trace::export_perfetto(&mut trace, out, &mut advance)
         } else {
-            trace::export_chrome(&mut trace, &mut out, &mut advance)
+            trace::export_chrome(&mut trace, out, &mut advance)
         };
         bar.finish_and_clear();
         records.map_err(|why| match why {
             Unexported::Trace(wrong) => senseless(file, &wrong),
-            Unexported::Output(error) => unwritable(&output, &error),
+            Unexported::Output(error) => unwritable("--output", &output, &error),
         })
     })?;
     console.result(&format!("{} ({records} records; open it in https://ui.perfetto.dev)\n", output.display()))
@@ -286,6 +293,7 @@ pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
 
 pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Failure> {
     let Opened { path, mut trace, bar } = part(console, &arguments.recording)?;
+    arguments.output.as_ref().map_or(Ok(()), |output| apart("--output", output))?;
     let replayed = trace::replay(&mut trace, arguments.most, &mut advancing(&bar));
     bar.finish_and_clear();
     let replayed = replayed.map_err(|wrong| senseless(path, &wrong))?;
@@ -297,24 +305,9 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
         ));
     }
     let Some(output) = &arguments.output else { return console.result(&replayed.scenario) };
-    fs::write(output, &replayed.scenario).map_err(|error| unwritable(output, &error))?;
+    whole_text("--output", output, &replayed.scenario)?;
     let (threads, phases) = (counted(replayed.threads, "thread"), counted(replayed.phases, "phase"));
     console.result(&format!("{} ({threads}, {phases})\n", output.display()))
-}
-
-/// A file that appears whole or not at all: what was there stays until then. What is no plain file, such as a pipe, is written to.
-fn whole<T>(output: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T, Failure>) -> Result<T, Failure> {
-    let plain = fs::metadata(output).map_or(true, |about| about.is_file());
-    let unfinished = if plain { beside(output) } else { output.to_path_buf() };
-    let file = File::create(&unfinished).map_err(|error| unwritable(output, &error))?;
-    let done = write(BufWriter::new(file)).and_then(|value| match plain {
-        true => fs::rename(&unfinished, output).map_err(|error| unwritable(output, &error)).map(|()| value),
-        false => Ok(value),
-    });
-    if done.is_err() && plain {
-        let _ = fs::remove_file(&unfinished);
-    }
-    done
 }
 
 /// Something is wrong with what was asked for.

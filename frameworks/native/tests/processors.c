@@ -777,6 +777,8 @@ static void ask_for_too_much(void) {
     require(catapults_init(&(struct catapults_options){.processors = -2}) == EINVAL);
     setenv("CATAPULTS_PROCESSORS", "many", 1);
     require(catapults_init(NULL) == EINVAL);
+    setenv("CATAPULTS_PROCESSORS", "-1", 1); /* what stands for all of them in C is no number of them */
+    require(catapults_init(NULL) == EINVAL);
     setenv("CATAPULTS_PROCESSORS", "all", 1);
     require(catapults_init(NULL) == 0);
 }
@@ -788,6 +790,7 @@ static void what_does_not_go_is_said(void **state) {
     assert_reported(&child, "with activations there are at most 64 processors");
     assert_reported(&child, "the option `processors` is 1000: it must be from 1 to 128");
     assert_reported(&child, "CATAPULTS_PROCESSORS is \"many\": it must be a number from 1 to 128, or \"all\"");
+    assert_reported(&child, "CATAPULTS_PROCESSORS is \"-1\": it must be a number from 1 to 128, or \"all\"");
 }
 
 /* ---- Accounting -------------------------------------------------------------------------------------------------- */

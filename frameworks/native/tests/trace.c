@@ -214,6 +214,27 @@ static void the_statement_that_decided_is_recorded(void **state) {
     assert_int_equal(found, sizeof expected / sizeof *expected);
 }
 
+static void record_over_the_policy(void) {
+    require(symlink(POLICIES "/turns.so", path) == 0);
+    require(catapults_init(&(struct catapults_options){.policy = POLICIES "/turns.so", .trace = path}) == EINVAL);
+}
+
+/* It is mapped: what is written to it runs. */
+static void the_policy_is_not_recorded_over(void **state) {
+    (void)state;
+    struct stat before, after;
+    assert_int_equal(stat(POLICIES "/turns.so", &before), 0);
+    memcpy(path + sizeof path - sizeof "XXXXXX", "XXXXXX", sizeof "XXXXXX");
+    close(mkstemp(path));
+    unlink(path);
+    struct child child = run_child(record_over_the_policy);
+    unlink(path);
+    assert_exit(&child, EXIT_SUCCESS);
+    assert_reported(&child, "it is the policy; name another file");
+    assert_int_equal(stat(POLICIES "/turns.so", &after), 0);
+    assert_int_equal(before.st_size, after.st_size);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_life_is_recorded),
@@ -221,6 +242,7 @@ int main(void) {
         cmocka_unit_test(the_oldest_records_make_room),
         cmocka_unit_test(the_end_of_a_policy_is_recorded),
         cmocka_unit_test(the_statement_that_decided_is_recorded),
+        cmocka_unit_test(the_policy_is_not_recorded_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,7 +166,7 @@ int catapults_init(const struct catapults_options *options) {
         runtime_report("no memory for the first thread");
         return ENOMEM;
     }
-    if (runtime.traced && (error = trace_open(trace)))
+    if (runtime.traced && (error = trace_open(trace, file)))
         return error;
     overflow_install(); /* before there are other kernel threads, and this one's stack for signals is looked at */
     error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);

@@ -84,8 +84,9 @@ int processors_wanted(const struct catapults_options *options) {
     long wanted = options->processors;
     if (wanted == 0 && text && *text) {
         char *end;
-        wanted = strcmp(text, "all") == 0 ? CATAPULTS_PROCESSORS_ALL : strtol(text, &end, 10);
-        if (wanted != CATAPULTS_PROCESSORS_ALL && (*end || wanted < 1 || wanted > DISPATCHER_PROCESSORS)) {
+        bool all = strcmp(text, "all") == 0;
+        wanted = all ? CATAPULTS_PROCESSORS_ALL : strtol(text, &end, 10);
+        if (!all && (*end || wanted < 1 || wanted > DISPATCHER_PROCESSORS)) {
             runtime_report("CATAPULTS_PROCESSORS is \"%s\": it must be a number from 1 to %d, or \"all\"", text,
                            DISPATCHER_PROCESSORS);
             return 0;

@@ -63,7 +63,7 @@ bool imports_has_ceiling(const struct catapults_handle *thread);
 void imports_link_ceiling(struct catapults_handle *thread);
 
 /* Records who runs when, in a file. Returns 0 or an error number, having reported. */
-int trace_open(const char *file);
+int trace_open(const char *file, const char *policy);
 void trace_name(struct dispatcher_thread *thread);
 
 /* The SIGSEGV of a thread that has overflowed its stack says so. The second: on the calling kernel thread, too, where

@@ -8,7 +8,11 @@
 
 #include "threads/runtime.h"
 
-int trace_open(const char *file) {
+int trace_open(const char *file, const char *policy) {
+    if (trace_is_policy(file, policy)) {
+        runtime_report("cannot record a trace in %s: it is the policy; name another file", file);
+        return EINVAL;
+    }
     struct trace_mapping mapping = trace_map(file);
     if (!mapping.file) {
         runtime_report("cannot record a trace in %s: %s%s", file, strerror(mapping.error),

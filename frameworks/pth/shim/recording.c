@@ -5,6 +5,7 @@
 #include "catapults/trace_mapped.h"
 #include "catapults/trace_policy.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,11 @@ void recording_start(void) {
     const char *name = environment("CATAPULTS_TRACE");
     if (!name || !*name)
         return;
+    Dl_info policy; /* its file, which PTH_SCHED may name without its ending */
+    if (dladdr(shim.policy, &policy) && trace_is_policy(name, policy.dli_fname)) {
+        report("cannot record a trace in %s: it is the policy; name another file", name);
+        exit(EXIT_FAILURE);
+    }
     struct trace_mapping mapping = trace_map(name);
     if (!mapping.file) {
         report("cannot record a trace in %s: %s%s", name, strerror(mapping.error),

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "catapults/trace.h"
@@ -21,6 +22,13 @@ struct trace_mapping {
     int error;
     bool opened;
 };
+
+/* Whether a trace would be recorded over the policy, which is mapped and runs. */
+static inline bool trace_is_policy(const char *path, const char *policy) {
+    struct stat one, other;
+    return policy && stat(path, &one) == 0 && stat(policy, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
 
 /* The caller says when recording begins: `start`. */
 static inline struct trace_mapping trace_map(const char *path) {

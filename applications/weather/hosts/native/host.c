@@ -1,5 +1,7 @@
 #include "host.h"
 
+#include <errno.h>
+
 #include "station.h"
 
 /* A thread's object. */
@@ -22,12 +24,13 @@ static void *begin(void *argument) {
 void host_spawn(void (*body)(uint8_t number), uint8_t number, uint8_t class) {
     struct place *place = &places[number];
     *place = (struct place){class, body, number};
-    if (catapults_create(NULL, &(struct catapults_attributes){.object = place, .detached = true}, begin, place) != 0)
+    errno = catapults_create(NULL, &(struct catapults_attributes){.object = place, .detached = true}, begin, place);
+    if (errno != 0)
         host_failed("catapults_create");
 }
 
 void host_run(void (*first)(void)) {
-    if (catapults_init(&(struct catapults_options){.cooperative = true}) != 0)
+    if ((errno = catapults_init(&(struct catapults_options){.cooperative = true})) != 0)
         host_failed("catapults_init");
     catapults_schedvar_register("temperature", &host_temperature);
     catapults_threadvar_register("threadclass", struct place, threadclass);

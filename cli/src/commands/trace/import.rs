@@ -1,25 +1,27 @@
 //! `catapults trace import`.
 
-use super::{LONG, whole};
+use super::LONG;
 use crate::arguments::Import;
 use crate::commands::unreadable;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::{self, whole};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use catapults_simulator::trace::{self, Imported, OtherFormat};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     let file = &arguments.file;
     let mut text: Box<dyn BufRead> = if file.as_os_str() == "-" {
+        files::is_read(Path::new("/dev/stdin"));
         Box::new(io::stdin().lock())
     } else {
-        Box::new(BufReader::new(File::open(file).map_err(|error| unreadable(file, &error))?))
+        Box::new(BufReader::new(files::open(file).map_err(|error| unreadable(file, &error))?))
     };
     let length = fs::metadata(file).map_or(0, |about| about.len());
     let long = length > LONG * 100;
@@ -33,7 +35,7 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
         return Err(Failure::of_file("E0509", file, *title, *help));
     }
     let mut advance = |bytes| bar.inc(bytes);
-    let imported = whole(&arguments.output, |out| {
+    let imported = whole("--output", &arguments.output, |out| {
         let imported = match packets {
             true => trace::import_perfetto(&mut text, out, &mut advance),
             false => trace::import_linux(&mut text, out, &mut advance),

@@ -1,15 +1,14 @@
 //! `catapults trace plot`.
 
-use super::{Opened, advancing, over, part, senseless, time, unrecorded, whole, within};
+use super::{Opened, advancing, over, part, senseless, time, unrecorded, within};
 use crate::arguments::PlotTrace;
-use crate::artefact::unwritable;
 use crate::commands::sim::{is_svg, left_out};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::files::{apart, whole_text};
 use catapults_simulator::picture::Picture;
 use catapults_simulator::trace;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
     within(arguments.from, arguments.to)?;
@@ -17,6 +16,7 @@ pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
     let output = arguments.output.clone().unwrap_or_else(|| file.with_extension("svg"));
     is_svg("--output", &output)?;
     let Opened { path, mut trace, bar } = part(console, &arguments.recording)?;
+    apart("--output", &output)?;
     let name = file.file_stem().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let policy = trace.header().policy.clone();
     let title = if policy.is_empty() { name } else { format!("{name} under {policy}") };
@@ -34,9 +34,7 @@ pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
         return Err(over(from, &format!("the recording ends at {}", time(end))));
     }
     let drawn = picture.draw();
-    whole(&output, |mut out| {
-        out.write_all(drawn.svg.as_bytes()).and_then(|()| out.flush()).map_err(|error| unwritable(&output, &error))
-    })?;
+    whole_text("--output", &output, &drawn.svg)?;
     let mut text = said(&picture, lost);
     let _ = writeln!(text, "drawn: {}{}", output.display(), left_out(&drawn));
     console.result(&text)
