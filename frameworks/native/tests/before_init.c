@@ -1,5 +1,5 @@
 /*
- * What is called before catapults_init.
+ * What is called before catapults_init, and options that it refuses.
  */
 #include <errno.h>
 
@@ -33,8 +33,34 @@ static void others_say_what_is_missing(void **state) {
     }
 }
 
+static void init_with(const struct catapults_options *options) { _exit(catapults_init(options)); }
+
+static void no_tick(void) { init_with(&(struct catapults_options){.tick = -1}); }
+static void no_limit(void) { init_with(&(struct catapults_options){.handler_limit = -1}); }
+static void no_patience(void) { init_with(&(struct catapults_options){.starvation_limit = INT64_MIN}); }
+static void no_accounting(void) { init_with(&(struct catapults_options){.accounting = 77}); }
+static void no_such_stacks(void) { init_with(&(struct catapults_options){.stack_size = (size_t)1 << 62}); }
+
+static void options_that_cannot_be_meant_are_refused(void **state) {
+    (void)state;
+    const struct {
+        void (*init)(void);
+        const char *report;
+    } wrong[] = {{no_tick, "the option `tick` is -1: it must be a number of nanoseconds, or 0\n"},
+                 {no_limit, "the option `handler_limit` is -1: it must be a number of nanoseconds, or 0\n"},
+                 {no_patience, "the option `starvation_limit` is -9223372036854775808: it must be"},
+                 {no_accounting, "the option `accounting` is 77: there is no such one\n"},
+                 {no_such_stacks, "the option `stack_size` is 4611686018427387904: there are no stacks so large\n"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct child child = run_child(wrong[i].init);
+        assert_exit(&child, EINVAL);
+        assert_reported(&child, wrong[i].report);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_that_cannot_be_meant_are_refused),
         child_test(keys_can_be_made),
         cmocka_unit_test(others_say_what_is_missing),
     };

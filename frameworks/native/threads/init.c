@@ -2,6 +2,7 @@
  * Starting the runtime.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,31 @@ static struct catapults_handle *first_record(void) {
     return self;
 }
 
+/* Reports what cannot be meant. 0 or EINVAL. */
+static int check(const struct catapults_options *options) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } times[] = {{"handler_limit", options->handler_limit},
+                 {"starvation_limit", options->starvation_limit},
+                 {"tick", options->tick}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (times[i].value < 0) {
+            runtime_report("the option `%s` is %" PRId64 ": it must be a number of nanoseconds, or 0", times[i].name,
+                           times[i].value);
+            return EINVAL;
+        }
+    if ((unsigned)options->accounting > CATAPULTS_ACCOUNTING_STATISTICAL) {
+        runtime_report("the option `accounting` is %d: there is no such one", (int)options->accounting);
+        return EINVAL;
+    }
+    if (options->stack_size && !runtime_stacks(options->stack_size)) {
+        runtime_report("the option `stack_size` is %zu: there are no stacks so large", options->stack_size);
+        return EINVAL;
+    }
+    return 0;
+}
+
 /* The option, else the variable of the environment, in milliseconds, else the default. */
 static int64_t limit_of(int64_t option, const char *variable, int64_t usual) {
     const char *text = runtime_environment(variable);
@@ -113,7 +139,9 @@ int catapults_init(const struct catapults_options *options) {
     const char *file = options->policy ? options->policy : runtime_environment("CATAPULTS_POLICY");
     const struct catapults_policy *policy = NULL;
     const struct catapults_hierarchy *hierarchy = NULL;
-    int error = policy_load(file, true, &policy, &hierarchy);
+    int error = check(options);
+    if (error == 0)
+        error = policy_load(file, true, &policy, &hierarchy);
     if (error)
         return error;
     const struct catapults_policy *in_force = policy ? policy : dispatcher_compiled_in();
