@@ -14,10 +14,11 @@ use crate::artefact::{beside, unwritable};
 use crate::console::Console;
 use crate::failure::Failure;
 use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use catapults_simulator::picture::{LONGEST_NAME, short_names};
 use catapults_simulator::sim::duration;
-use catapults_simulator::trace::{self, Comparison, Decision, Reader, Summary, ThreadSummary, TraceError, Unexported};
+use catapults_simulator::trace::{self, Comparison, Decision, Reader, Replay, Summary, ThreadSummary, TraceError, Unexported};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -289,6 +290,7 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     let replayed = trace::replay(&mut trace, arguments.most, &mut advancing(&bar));
     bar.finish_and_clear();
     let replayed = replayed.map_err(|wrong| senseless(path, &wrong))?;
+    can_be_read(path, &replayed)?;
     if let Some(left) = replayed.left_at {
         console.note(&format!(
             "note: what is after the first {} of the recording is left out: until then there are more than {} phases, threads and values; --most takes more",
@@ -300,6 +302,18 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     fs::write(output, &replayed.scenario).map_err(|error| unwritable(output, &error))?;
     let (threads, phases) = (counted(replayed.threads, "thread"), counted(replayed.phases, "phase"));
     console.result(&format!("{} ({threads}, {phases})\n", output.display()))
+}
+
+/// Long names can make a scenario longer than what is read again.
+fn can_be_read(path: &Path, replayed: &Replay) -> Result<(), Failure> {
+    let (length, longest) = (replayed.scenario.len(), Source::LONGEST_SCENARIOS);
+    if length <= longest {
+        return Ok(());
+    }
+    let title = format!("the scenario would have {length} bytes, and scenarios of at most {longest} are read");
+    // Each takes as many bytes as another, about.
+    let fewer = replayed.taken as u128 * longest as u128 / length as u128 * 9 / 10;
+    Err(Failure::of_file("E0105", path, title, format!("take less of the recording: `--most {fewer}`")))
 }
 
 /// A file that appears whole or not at all: what was there stays until then. What is no plain file, such as a pipe, is written to.
