@@ -18,7 +18,9 @@ use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use catapults_simulator::picture::{LONGEST_NAME, short_names};
 use catapults_simulator::sim::duration;
-use catapults_simulator::trace::{self, Comparison, Decision, Reader, Replay, Summary, ThreadSummary, TraceError, Unexported};
+use catapults_simulator::trace::{
+    self, Comparison, Decision, Reader, Replay, Summary, ThreadSummary, TraceError, Unexported, exact,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -40,7 +42,11 @@ const LONG: u64 = 2_000_000;
 fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
     // Opening a pipe, say, would wait for whoever writes it, and nobody can go back in it.
     if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
+        if path.is_dir() {
+            return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        let help = "a recording is read from a plain file: copy it into one";
+        return Err(Failure::of_file("E0501", path, "the file cannot be read: it is no plain file", help));
     }
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let trace = Reader::new(file).map_err(|wrong| senseless(path, &wrong))?;
@@ -63,7 +69,15 @@ fn part<'a>(console: &Console, recording: &'a Recording) -> Result<Opened<'a>, F
 }
 
 fn senseless(path: &Path, wrong: &TraceError) -> Failure {
-    let help = "a recording is made by running a program with CATAPULTS_TRACE=FILE.trace, or by `catapults sim --trace FILE.trace`";
+    let help = match wrong {
+        TraceError::Senseless { .. } => {
+            "a recording is made by running a program with CATAPULTS_TRACE=FILE.trace, or by `catapults sim --trace FILE.trace`"
+        }
+        TraceError::CutOff { .. } => "copy the whole file, or record again: it may be that the disk was full",
+        TraceError::Crowded(_) => {
+            "take the last records alone: `--newest 1000000`; or record a shorter time, or fewer threads"
+        }
+    };
     Failure::of_file("E0509", path, wrong.to_string(), help)
 }
 
@@ -71,7 +85,7 @@ fn senseless(path: &Path, wrong: &TraceError) -> Failure {
 fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
     match (from, to) {
         (from, Some(to)) if from.unwrap_or(0) >= to => {
-            let title = format!("nothing is from {} on and before {}", time(from.unwrap_or(0)), time(to));
+            let title = format!("nothing is from {} on and before {}", exact(from.unwrap_or(0)), exact(to));
             let help = "--to is when the part ends, since the beginning of recording".to_owned();
             Err(of_option("E0518", "--to", title, help))
         }
@@ -81,7 +95,7 @@ fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
 
 /// The recording ends before what was asked for.
 fn over(from: u64, help: &str) -> Failure {
-    let title = format!("nothing is from {} on", time(from));
+    let title = format!("nothing is from {} on", exact(from));
     of_option("E0518", "--from", title, help.to_owned())
 }
 
@@ -226,7 +240,7 @@ pub fn compare(console: &Console, arguments: &Compare) -> Result<(), Failure> {
     match compared {
         Comparison::Same { decisions, apart } => console.result(&match apart {
             0 => format!("{decisions} decisions, all the same at the same times\n"),
-            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", time(apart)),
+            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", exact(apart)),
         }),
         Comparison::Different { same, one, other } => {
             let mut text = match same {
@@ -253,7 +267,7 @@ fn side(text: &mut String, path: &Path, decision: Option<&Decision>) {
     }
     let because = if decision.because.is_empty() { "the trace does not say why" } else { &decision.because };
     let Decision { thread, processor, .. } = decision;
-    let _ = writeln!(text, "> {:>12}  {processor:>3}  {thread} runs  ({because})", time(decision.time));
+    let _ = writeln!(text, "> {:>12}  {processor:>3}  {thread} runs  ({because})", exact(decision.time));
 }
 
 pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
@@ -294,7 +308,7 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     if let Some(left) = replayed.left_at {
         console.note(&format!(
             "note: what is after the first {} of the recording is left out: until then there are more than {} phases, threads and values; --most takes more",
-            time(left),
+            exact(left),
             arguments.most
         ));
     }

@@ -390,9 +390,7 @@ impl<'a> Checker<'a, '_> {
             let mut said = Diagnostics::new();
             self.values.value(expression, ty, &mut said).is_some() && !said.has_errors()
         };
-        distribution(expression).is_none()
-            && !can_be(ty)
-            && Type::ALL.into_iter().any(can_be)
+        distribution(expression).is_none() && !can_be(ty) && Type::ALL.into_iter().any(can_be)
     }
 
     /// What the policy has not: an error, unless the scenario is for another one.

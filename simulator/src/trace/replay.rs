@@ -113,7 +113,7 @@ pub fn replay<R: Read + Seek>(
         read();
         last = record.time_ns;
         processors = processors.max(u64::from(record.processor) + 1);
-        states.record(&record, &mut stays);
+        states.record(&record, &mut stays)?;
         for stay in stays.drain(..) {
             collector.stay(trace, &stay, states.begin());
         }
