@@ -46,7 +46,7 @@ pub use chrome::export_chrome;
 pub use compare::{Comparison, Decision, compare};
 pub use drawn::picture;
 pub use export::Unexported;
-pub use import::{Imported, Line, Lost, OtherFormat};
+pub use import::{Contradiction, Imported, Line, Lost, OtherFormat, Unimported};
 pub use linux::import_linux;
 pub use packets::{import_perfetto, is_perfetto};
 pub use perfetto::export_perfetto;
