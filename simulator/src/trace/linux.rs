@@ -8,6 +8,7 @@
 
 use std::io::{self, BufRead, Seek, Write};
 
+use super::MOST_PROCESSORS;
 use super::import::{Event, Happened, Import, Imported, Line, OtherFormat, Task, Unimported};
 
 /// A longer line is not read to its end.
@@ -119,7 +120,7 @@ fn lost(line: &str) -> Option<(u16, u64)> {
         ["LOST", "EVENTS"] | ["EVENTS", "DROPPED"] => 0,
         _ => return None,
     };
-    Some((number.trim().parse().ok()?, events))
+    Some((number_of_processor(number.trim())?, events))
 }
 
 /// An event of another name: `web-812 [003] d..2. 1234.567890: irq_handler_entry: irq=9`. One of ours that cannot be read is none.
@@ -171,12 +172,16 @@ fn shown(line: &str) -> String {
     text
 }
 
+fn number_of_processor(digits: &str) -> Option<u16> {
+    digits.parse().ok().filter(|number| *number < MOST_PROCESSORS)
+}
+
 /// The events that are read.
 const OURS: [&str; 4] = ["sched_switch: ", "sched_waking: ", "sched_wakeup: ", "sched_wakeup_new: "];
 
 /// `[003]`.
 fn processor(word: &str) -> Option<u16> {
-    word.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
+    number_of_processor(word.strip_prefix('[')?.strip_suffix(']')?)
 }
 
 fn event(line: &str) -> Option<Event<'_>> {

@@ -249,6 +249,8 @@ const MOST_PARTS: u16 = 256;
 const MOST_LIVING: usize = 1 << 20;
 /// Threads whose names are kept, for they are not said to have ended: as many as Linux has numbers for.
 const MOST_NAMED: usize = 1 << 22;
+/// As many as Linux can have.
+const MOST_PROCESSORS: u16 = 8192;
 /// Of all names together: a reader keeps them.
 const MOST_NAMES_BYTES: u32 = 1 << 20;
 /// `ready`, where a host does not know it.

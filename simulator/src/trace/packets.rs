@@ -11,6 +11,7 @@ use std::io::{self, BufRead, Read, Seek, Write};
 use prost::encoding::{DecodeContext, decode_key, message, skip_field};
 use prost::{DecodeError, Message};
 
+use super::MOST_PROCESSORS;
 use super::import::{Event, Happened, Import, Imported, Task, Unimported};
 
 mod inflate;
@@ -354,7 +355,9 @@ impl<W: Write + Seek> Events<W> {
         };
         let bundle = Bundle::decode(bytes.as_slice()).map_err(|why| undecodable(self.at, &why))?;
         let processor = u16::try_from(bundle.cpu)
-            .map_err(|_| senseless(self.at, &format!("processor {} is more than there can be", bundle.cpu)))?;
+            .ok()
+            .filter(|processor| *processor < MOST_PROCESSORS)
+            .ok_or_else(|| senseless(self.at, &format!("processor {} is more than there can be", bundle.cpu)))?;
         if bundle.lost_events {
             self.loses(processor, &bundle, &bytes)?;
         }

@@ -6,8 +6,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use catapults_compiler::vocabulary::{Float, Value};
 
 use super::{
-    HEADER_BYTES, Header, LONGEST_TIME, MAGIC, MOST_NAMED, MOST_NAMES_BYTES, MOST_PARTS, NOT_KNOWN, Name, RECORD_BYTES,
-    Reason, Record, TraceError, VERSION, What, error, text,
+    HEADER_BYTES, Header, LONGEST_TIME, MAGIC, MOST_NAMED, MOST_NAMES_BYTES, MOST_PARTS, MOST_PROCESSORS, NOT_KNOWN,
+    Name, RECORD_BYTES, Reason, Record, TraceError, VERSION, What, error, text,
 };
 
 /// The records of a trace, oldest first.
@@ -228,7 +228,7 @@ fn header<R: Read>(start: &[u8], length: u64, file: &mut R) -> Result<(Header, u
         let (capacity, written) = (header.capacity, header.written);
         let what = match capacity.min(written) {
             all if present < all => format!("after {present} of its {all} records"),
-            all => format!("behind its records: there are {all}, and there is to be room for {capacity}"),
+            all => format!("behind its last record: it has {all}, and room for {capacity} is promised"),
         };
         return Err(TraceError::CutOff { offset: 16, what });
     }
@@ -271,11 +271,15 @@ fn names<R: Read>(start: &[u8], length: u64, file: &mut R, header: &mut Header) 
 
 fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     let (kind, detail) = (bytes[12], bytes[13]);
-    let thread = thread(bytes, offset)?;
+    let (thread, processor) = (thread(bytes, offset)?, u16_at(bytes, 14));
+    if processor >= MOST_PROCESSORS {
+        let what = format!("a record of processor {processor}; there are {MOST_PROCESSORS} at most, from 0");
+        return Err(error(offset + 14, what));
+    }
     let mut record = Record {
         time_ns: u64_at(bytes, 0),
         thread,
-        processor: u16_at(bytes, 14),
+        processor,
         what: What::New,
         event: u16_at(bytes, 20),
         line: u32_at(bytes, 16),

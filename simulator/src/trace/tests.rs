@@ -114,7 +114,10 @@ fn what_is_no_trace_says_where() {
     let said = |bytes: &[u8]| read(bytes).map(drop).unwrap_err().to_string();
     let three = file(3, 5, &[(110, 1, 1, 0, b""), (120, 1, 3, 0, b""), (130, 1, 4, 0, b"")]);
     assert_eq!(said(&three[..three.len() - 1]), "the trace is cut off after 2 of its 3 records");
-    assert_eq!(said(&good[..good.len() - 1]), "the trace is cut off behind its records: there are 1, and there is to be room for 2");
+    assert_eq!(
+        said(&good[..good.len() - 1]),
+        "the trace is cut off behind its last record: it has 1, and room for 2 is promised"
+    );
     assert_eq!(said(&good[..40]), "the trace is cut off within its header of 64 bytes");
     let backwards = file(2, 2, &[(110, 1, 1, 0, b""), (109, 1, 3, 0, b"")]);
     assert_eq!(offset_of(&backwards), 64 + 32);
@@ -324,7 +327,10 @@ fn names_that_make_no_sense_say_where() {
     let record = good.len() - 32;
     let mut bytes = good.clone();
     bytes[record + 12..record + 14].copy_from_slice(&[15, 9]);
-    assert_eq!(read(&bytes).map(|(_, records)| records).unwrap_err().offset().unwrap(), record as u64 + 13);
+    let offset_of = |bytes: &[u8]| read(bytes).map(|(_, records)| records).unwrap_err().offset().unwrap();
+    assert_eq!(offset_of(&bytes), record as u64 + 13);
+    let far = Record { processor: MOST_PROCESSORS, ..new(1, 1, What::New, 0, 0) };
+    assert_eq!(offset_of(&written(&[far])), record as u64 + 14);
 }
 
 #[test]
@@ -574,6 +580,7 @@ fn lines_that_cannot_be_read_are_counted() {
         "web-812 [003] d..2. 1234.567890: sched_switch: prev_comm=web prev_pid=812 prev_state=S ==> next_co",
         "what is this?",
         "CPU:70000 [LOST 3 EVENTS]",
+        "web-812 [8192] d..2. 1234.567890: sched_wakeup: comm=db pid=9 prio=120",
     ] {
         assert_eq!(told(line), (0, 0, 1), "{line}");
     }
