@@ -446,8 +446,8 @@ pub struct ToScenario {
 
 /// Turn what Linux recorded of its scheduler into a recording
 ///
-/// Reads the text of `perf sched script`, `perf script` or /sys/kernel/tracing/trace with the events sched_switch and sched_wakeup,
-/// and what Perfetto recorded (.pftrace) with sched_switch and sched_waking.
+/// Reads the text of `perf sched script`, `perf script` or /sys/kernel/tracing/trace with the events sched_switch, and
+/// sched_waking or sched_wakeup, and what Perfetto recorded (.pftrace) with sched_switch and sched_waking.
 #[derive(Args)]
 pub struct Import {
     /// The text, or what Perfetto recorded; - is standard input

@@ -154,8 +154,9 @@ impl Surroundings for Beside<'_> {
     fn policy(&mut self, draft: &Draft) -> Found<Known> {
         let own = policy_of(self.path, draft);
         let file = self.instead.policy.map_or_else(|| own.clone(), Path::to_path_buf);
-        // Where there is no policy of its own, the other one is it.
-        let instead = self.instead.for_none || own.exists() && own.canonicalize().ok() != file.canonicalize().ok();
+        // One that names none, and has none beside it, is for any: a trace's, say, tells of whatever its own policy imported.
+        let another = || own.canonicalize().ok() != file.canonicalize().ok();
+        let instead = self.instead.for_none || self.instead.policy.is_some() && another();
         match self.policies.compile(self.console, &file, self.framework) {
             Ok(Found::Policy(policy) | Found::Instead(policy)) if instead => Found::Instead(Known { policy, file }),
             Ok(Found::Policy(policy) | Found::Instead(policy)) => Found::Policy(Known { policy, file }),

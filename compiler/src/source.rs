@@ -25,16 +25,25 @@ impl Source {
     /// The longest source that is accepted, in bytes. Offsets are kept in 32 bits, and no scheduler is this long.
     pub const LONGEST: usize = 4 << 20;
 
+    /// The longest file of scenarios: those that are made of recordings have a word for whatever a thread did.
+    pub const LONGEST_SCENARIOS: usize = 64 << 20;
+
+    /// The longest source of this name that is accepted, in bytes: it goes by the ending.
+    pub fn longest(name: &str) -> usize {
+        if name.ends_with(".scenario") { Self::LONGEST_SCENARIOS } else { Self::LONGEST }
+    }
+
     /// A source from text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Source { name: name.into(), text: text.into() }
     }
 
-    /// A source from the bytes of a file: they must be UTF-8, and no more than [`Self::LONGEST`].
+    /// A source from the bytes of a file: they must be UTF-8, and no more than [`Self::longest`].
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Result<Self, Box<Unreadable>> {
         let name = name.into();
-        if bytes.len() > Self::LONGEST {
-            let refused = too_long(&name, bytes.len());
+        let longest = Self::longest(&name);
+        if bytes.len() > longest {
+            let refused = too_long(&name, bytes.len(), longest);
             return Err(Unreadable::new(Source::new(name, ""), refused));
         }
         String::from_utf8(bytes).map(|text| Source { name: name.clone(), text }).map_err(|error| {
@@ -57,9 +66,9 @@ impl Source {
         (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
     }
 
-    /// The refusal of a source that is too long to be one.
-    pub(crate) fn too_long(&self) -> Option<Diagnostic> {
-        (self.text.len() > Self::LONGEST).then(|| too_long(&self.name, self.text.len()))
+    /// The refusal of a source of more bytes than `longest`.
+    pub(crate) fn too_long(&self, longest: usize) -> Option<Diagnostic> {
+        (self.text.len() > longest).then(|| too_long(&self.name, self.text.len(), longest))
     }
 }
 
@@ -71,14 +80,14 @@ impl Unreadable {
     }
 }
 
-fn too_long(name: &str, length: usize) -> Diagnostic {
-    let title = format!("the file is too long: {length} bytes, at most {} are accepted", Source::LONGEST);
+fn too_long(name: &str, length: usize, longest: usize) -> Diagnostic {
+    let title = format!("the file is too long: {length} bytes, at most {longest} are accepted");
     let help = match Kind::of(name) {
         Kind::Policy => "is this a `.sched` file? A scheduler has some hundred lines at most",
         Kind::Hierarchy => "is this a hierarchy? It has some lines for each scheduler",
         Kind::Framework => "is this a framework description? It has some hundred lines at most",
         Kind::Scenario => {
-            "say of threads that are alike how many there are, as `thread A * 100`, and of what they do again `repeat`"
+            "say of threads that are alike how many there are, as `thread A * 100`, and of what they do again `repeat`; of a recording `catapults trace to-scenario` takes less with a lower number after `--most`"
         }
         Kind::Workload => {
             "is this a workload of rt-app? Of tasks that are alike say how many there are, by `instance`, and of what they do again `loop`"
@@ -177,5 +186,8 @@ mod tests {
         let unreadable = Source::from_bytes("x.sched", vec![b' '; Source::LONGEST + 1]).unwrap_err();
         assert_eq!(unreadable.diagnostics.iter().next().unwrap().code, "E0105");
         assert!(Source::from_bytes("x.sched", vec![b' '; Source::LONGEST]).is_ok());
+        assert!(Source::from_bytes("x.scenario", vec![b' '; Source::LONGEST + 1]).is_ok());
+        let unreadable = Source::from_bytes("x.scenario", vec![b' '; Source::LONGEST_SCENARIOS + 1]).unwrap_err();
+        assert!(unreadable.diagnostics.iter().next().unwrap().help[0].contains("--most"));
     }
 }

@@ -40,7 +40,8 @@ pub fn distinct(files: &[PathBuf]) -> Vec<&Path> {
 /// The text of a file, which may be anything.
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
     // One byte more than is accepted, so that an endless file ends.
-    let bytes = read_at_most(path, Source::LONGEST as u64 + 1).map_err(|error| unreadable(path, &error))?;
+    let longest = Source::longest(&path.to_string_lossy()) as u64;
+    let bytes = read_at_most(path, longest + 1).map_err(|error| unreadable(path, &error))?;
     Source::from_bytes(path.display().to_string(), bytes)
         .map_err(|refused| Failure::Diagnostics(Box::new((refused.source, refused.diagnostics))))
 }

@@ -14,10 +14,13 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::{self, apart, unwritable, whole, whole_text};
 use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use catapults_simulator::picture::{LONGEST_NAME, short_names};
 use catapults_simulator::sim::duration;
-use catapults_simulator::trace::{self, Comparison, Decision, Reader, Summary, ThreadSummary, TraceError, Unexported};
+use catapults_simulator::trace::{
+    self, Comparison, Decision, Reader, Replay, Summary, ThreadSummary, TraceError, Unexported, exact,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -69,7 +72,15 @@ fn part<'a>(console: &Console, recording: &'a Recording) -> Result<Opened<'a>, F
 }
 
 fn senseless(path: &Path, wrong: &TraceError) -> Failure {
-    let help = "a recording is made by running a program with CATAPULTS_TRACE=FILE.trace, or by `catapults sim --trace FILE.trace`";
+    let help = match wrong {
+        TraceError::Senseless { .. } => {
+            "a recording is made by running a program with CATAPULTS_TRACE=FILE.trace, or by `catapults sim --trace FILE.trace`"
+        }
+        TraceError::CutOff { .. } => "copy the whole file, or record again: it may be that the disk was full",
+        TraceError::Crowded(_) => {
+            "take the last records alone: `--newest 1000000`; or record a shorter time, or fewer threads"
+        }
+    };
     Failure::of_file("E0509", path, wrong.to_string(), help)
 }
 
@@ -77,7 +88,7 @@ fn senseless(path: &Path, wrong: &TraceError) -> Failure {
 fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
     match (from, to) {
         (from, Some(to)) if from.unwrap_or(0) >= to => {
-            let title = format!("nothing is from {} on and before {}", time(from.unwrap_or(0)), time(to));
+            let title = format!("nothing is from {} on and before {}", exact(from.unwrap_or(0)), exact(to));
             let help = "--to is when the part ends, since the beginning of recording".to_owned();
             Err(of_option("E0518", "--to", title, help))
         }
@@ -87,7 +98,7 @@ fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
 
 /// The recording ends before what was asked for.
 fn over(from: u64, help: &str) -> Failure {
-    let title = format!("nothing is from {} on", time(from));
+    let title = format!("nothing is from {} on", exact(from));
     of_option("E0518", "--from", title, help.to_owned())
 }
 
@@ -232,7 +243,7 @@ pub fn compare(console: &Console, arguments: &Compare) -> Result<(), Failure> {
     match compared {
         Comparison::Same { decisions, apart } => console.result(&match apart {
             0 => format!("{decisions} decisions, all the same at the same times\n"),
-            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", time(apart)),
+            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", exact(apart)),
         }),
         Comparison::Different { same, one, other } => {
             let mut text = match same {
@@ -259,7 +270,7 @@ fn side(text: &mut String, path: &Path, decision: Option<&Decision>) {
     }
     let because = if decision.because.is_empty() { "the trace does not say why" } else { &decision.because };
     let Decision { thread, processor, .. } = decision;
-    let _ = writeln!(text, "> {:>12}  {processor:>3}  {thread} runs  ({because})", time(decision.time));
+    let _ = writeln!(text, "> {:>12}  {processor:>3}  {thread} runs  ({because})", exact(decision.time));
 }
 
 pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
@@ -297,10 +308,11 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     let replayed = trace::replay(&mut trace, arguments.most, &mut advancing(&bar));
     bar.finish_and_clear();
     let replayed = replayed.map_err(|wrong| senseless(path, &wrong))?;
+    can_be_read(path, &replayed)?;
     if let Some(left) = replayed.left_at {
         console.note(&format!(
             "note: what is after the first {} of the recording is left out: until then there are more than {} phases, threads and values; --most takes more",
-            time(left),
+            exact(left),
             arguments.most
         ));
     }
@@ -308,6 +320,18 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     whole_text("--output", output, &replayed.scenario)?;
     let (threads, phases) = (counted(replayed.threads, "thread"), counted(replayed.phases, "phase"));
     console.result(&format!("{} ({threads}, {phases})\n", output.display()))
+}
+
+/// Long names can make a scenario longer than what is read again.
+fn can_be_read(path: &Path, replayed: &Replay) -> Result<(), Failure> {
+    let (length, longest) = (replayed.scenario.len(), Source::LONGEST_SCENARIOS);
+    if length <= longest {
+        return Ok(());
+    }
+    let title = format!("the scenario would have {length} bytes, and scenarios of at most {longest} are read");
+    // Each takes as many bytes as another, about.
+    let fewer = replayed.taken as u128 * longest as u128 / length as u128 * 9 / 10;
+    Err(Failure::of_file("E0105", path, title, format!("take less of the recording: `--most {fewer}`")))
 }
 
 /// Something is wrong with what was asked for.

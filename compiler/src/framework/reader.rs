@@ -47,7 +47,7 @@ pub(crate) fn read_through(source: &Source, diagnostics: &mut Diagnostics) {
 
 /// The description as far as it can be read; everything else is reported.
 fn parse(source: &Source, diagnostics: &mut Diagnostics) -> Draft {
-    if let Some(too_long) = source.too_long() {
+    if let Some(too_long) = source.too_long(Source::LONGEST) {
         diagnostics.push(too_long);
         return Draft::default();
     }

@@ -76,7 +76,7 @@ pub(crate) fn read_through(source: &Source, diagnostics: &mut Diagnostics) {
 }
 
 fn parse(source: &Source, dialect: Option<&Dialect>, diagnostics: &mut Diagnostics) -> Draft {
-    if let Some(too_long) = source.too_long() {
+    if let Some(too_long) = source.too_long(Source::LONGEST) {
         diagnostics.push(too_long);
         return Draft { incomplete: true, ..Draft::default() };
     }

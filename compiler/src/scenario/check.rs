@@ -370,8 +370,27 @@ impl<'a> Checker<'a, '_> {
             }
             return None;
         };
+        if self.subject.instead
+            && let AmountDraft::Written(value) = &given.value
+            && self.is_of_another_type(value, import.ty)
+        {
+            self.used.push(value);
+            let title = format!("the policy `{}` imports `{} {}`", policy.name, import.ty.word(), import.name);
+            let other = Diagnostic::error("E0702", title, given.name.at, "");
+            self.has_not(other.note("its value here is of another type"));
+            return None;
+        }
         let value = self.amount(&given.value, import.ty, false)?;
         Some(Assignment { name: import.name.clone(), value })
+    }
+
+    /// It has a value, and none of this type.
+    fn is_of_another_type(&self, expression: &Expression, ty: Type) -> bool {
+        let can_be = |ty: Type| {
+            let mut said = Diagnostics::new();
+            self.values.value(expression, ty, &mut said).is_some() && !said.has_errors()
+        };
+        distribution(expression).is_none() && !can_be(ty) && Type::ALL.into_iter().any(can_be)
     }
 
     /// What the policy has not: an error, unless the scenario is for another one.

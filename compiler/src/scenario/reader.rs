@@ -135,7 +135,7 @@ pub(super) struct MeasureDraft {
 ///
 /// No framework is asked what it has: [`super::check`] says what a policy's one lacks.
 pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Draft> {
-    if let Some(too_long) = source.too_long() {
+    if let Some(too_long) = source.too_long(Source::LONGEST_SCENARIOS) {
         diagnostics.push(too_long);
         return Vec::new();
     }

@@ -167,15 +167,20 @@ pub(crate) fn for_scenarios(own: &str) -> Grammar {
     let of_policies = |section: &Section| section.has("expression") || section.has("TOKEN");
     grammar.sections.extend(policies.sections.into_iter().filter(of_policies));
     specialise(&mut grammar, &Feature::ALL.into());
-    complete(grammar, "Scenarios.")
+    complete_up_to(Source::LONGEST_SCENARIOS, grammar, "Scenarios.")
 }
 
 /// The same with what follows from the productions, and with what stands above the whole.
-fn complete(mut grammar: Grammar, whom: &str) -> Grammar {
+fn complete(grammar: Grammar, whom: &str) -> Grammar {
+    complete_up_to(Source::LONGEST, grammar, whom)
+}
+
+/// The same of files that have so many bytes at most.
+fn complete_up_to(longest: usize, mut grammar: Grammar, whom: &str) -> Grammar {
     let signs = signs(&grammar);
     grammar.insert_after("NAME", words("RESERVED", RESERVED));
     grammar.insert_after("TEXT", words("SIGN", signs));
-    grammar.sections.insert(0, about(whom));
+    grammar.sections.insert(0, about(whom, longest));
     grammar
 }
 
@@ -189,8 +194,8 @@ fn written() -> Grammar {
 }
 
 /// What stands above the whole: whose grammar it is, and how it is to be read.
-fn about(whom: &str) -> Section {
-    let (deepest, longest) = (parser::DEEPEST, Source::LONGEST >> 20);
+fn about(whom: &str, longest: usize) -> Section {
+    let (deepest, longest) = (parser::DEEPEST, longest >> 20);
     let comment = format!(
         "{whom}
 

@@ -255,7 +255,7 @@ fn newlines(text: &str) -> u32 {
     u32::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX)
 }
 
-/// Offsets fit: a source is no longer than [`crate::source::Source::LONGEST`].
+/// Offsets fit: a source is no longer than [`crate::source::Source::LONGEST_SCENARIOS`].
 fn place(start: usize, end: usize, line: u32) -> At {
     At { start: u32::try_from(start).unwrap_or(u32::MAX), end: u32::try_from(end).unwrap_or(u32::MAX), line }
 }

@@ -134,7 +134,7 @@ impl Feature {
 
 /// The tree of what could be read; everything else is reported.
 pub fn parse(source: &Source, dialect: &Dialect, diagnostics: &mut Diagnostics) -> ast::Scheduler {
-    if let Some(too_long) = source.too_long() {
+    if let Some(too_long) = source.too_long(Source::LONGEST) {
         diagnostics.push(too_long);
         let lost = ast::Lost { names: BTreeSet::new(), handlers: true };
         return ast::Scheduler { lost, ..ast::Scheduler::default() };

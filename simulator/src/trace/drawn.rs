@@ -32,7 +32,7 @@ pub fn picture<R: Read + Seek>(
     while let Some(record) = trace.next_record()? {
         read();
         following.begins(trace, &record);
-        states.record(&record, &mut stays);
+        states.record(&record, &mut stays)?;
         following.happens(trace, &record);
         for stay in stays.drain(..) {
             following.stay(trace, &stay, Some(&record));

@@ -88,7 +88,7 @@ pub(super) fn export<R: Read + Seek>(
     while let Some(record) = trace.next_record()? {
         records += 1;
         read();
-        export.states.record(&record, &mut stays);
+        export.states.record(&record, &mut stays)?;
         for stay in stays.drain(..) {
             export.stay(trace, &stay, timeline)?;
         }

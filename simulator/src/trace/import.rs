@@ -2,6 +2,7 @@
 //! because Linux lost events.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::io::{self, Seek, Write};
 
 use super::{Header, LONGEST_TIME, Name, Reason, Record, What, Writer};
@@ -17,6 +18,14 @@ pub struct Imported {
     pub unreadable: u64,
     /// The first of them.
     pub first_unreadable: Option<Line>,
+    /// Events that say that a thread is woken.
+    pub wakeups: u64,
+    /// Threads that ran again after they had waited, without one of these: since when they were ready is not known.
+    pub unwoken: u64,
+    /// Events that cannot be, after those before them.
+    pub contradictions: u64,
+    /// The first of them.
+    pub first_contradiction: Option<Contradiction>,
     /// Another format than the one that is read, by its first line that says so.
     pub other_format: Option<OtherFormat>,
     /// What Linux says that it has lost, by processor.
@@ -34,6 +43,45 @@ pub struct Line {
     pub number: u64,
     /// The beginning of it, without control characters.
     pub text: String,
+}
+
+/// An event that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// Of a text, from 1.
+    pub line: Option<u64>,
+    /// Since the first event.
+    pub since: u64,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// Why a recording of Linux is not made a trace.
+#[derive(Debug)]
+pub enum Unimported {
+    /// It cannot be read; [`io::ErrorKind::InvalidData`] with the place, where it makes no sense.
+    Input(io::Error),
+    /// This line has no end.
+    Endless(u64),
+    /// The trace cannot be written.
+    Output(io::Error),
+}
+
+impl fmt::Display for Unimported {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unimported::Input(error) | Unimported::Output(error) => error.fmt(out),
+            Unimported::Endless(number) => write!(out, "line {number} is longer than any line can be"),
+        }
+    }
+}
+
+impl std::error::Error for Unimported {}
+
+impl From<io::Error> for Unimported {
+    fn from(error: io::Error) -> Self {
+        Unimported::Input(error)
+    }
 }
 
 /// Events that Linux did not record because its buffers were full.
@@ -96,13 +144,23 @@ pub(super) struct Import<W> {
     threads: HashMap<u32, Known>,
     /// Processors that lost events before the next one of theirs, and how many; 0: it is not known.
     gaps: BTreeMap<u16, u64>,
-    lost: BTreeMap<u16, Lost>,
+    /// What it says of all that it was told.
+    told: Imported,
+    processors: BTreeMap<u16, Processor>,
     first: Option<u64>,
     last: u64,
 }
 
+/// What was told of it last.
+#[derive(Default)]
+struct Processor {
+    at: u64,
+    /// Who runs there; 0: nobody. None: that is not known.
+    runs: Option<u32>,
+}
+
 impl<W: Write + Seek> Import<W> {
-    pub(super) fn new(out: W) -> io::Result<Self> {
+    pub(super) fn new(out: W) -> Result<Self, Unimported> {
         let header = Header {
             policy: "Linux".to_owned(),
             host: "Linux".to_owned(),
@@ -111,26 +169,27 @@ impl<W: Write + Seek> Import<W> {
             ..Header::default()
         };
         Ok(Import {
-            out: Writer::new(out, &header)?,
+            out: Writer::new(out, &header).map_err(Unimported::Output)?,
             threads: HashMap::new(),
             gaps: BTreeMap::new(),
-            lost: BTreeMap::new(),
+            told: Imported::default(),
+            processors: BTreeMap::new(),
             first: None,
             last: 0,
         })
     }
 
     /// What came of it, but for what the reader of the file counts.
-    pub(super) fn finish(mut self) -> io::Result<Imported> {
+    pub(super) fn finish(mut self) -> Result<Imported, Unimported> {
         for (processor, events) in std::mem::take(&mut self.gaps) {
-            self.gap(processor, events)?;
+            self.gap(processor, events).map_err(Unimported::Output)?;
         }
-        Ok(Imported { lost: self.lost, records: self.out.finish()?, ..Imported::default() })
+        Ok(Imported { records: self.out.finish().map_err(Unimported::Output)?, ..self.told })
     }
 
     /// Between the last event of this processor and the next one, so many were lost; 0: it is not known how many.
     pub(super) fn loses(&mut self, processor: u16, events: u64) {
-        let lost = self.lost.entry(processor).or_default();
+        let lost = self.told.lost.entry(processor).or_default();
         lost.times += 1;
         lost.events = lost.events.saturating_add(events);
         lost.more |= events == 0;
@@ -153,13 +212,27 @@ impl<W: Write + Seek> Import<W> {
         Ok(())
     }
 
-    /// At the time that was told last.
-    pub(super) fn happens(&mut self, event: &Event<'_>) -> io::Result<()> {
+    /// At the time that was told last; `line`: of a text, where it says so.
+    pub(super) fn happens(&mut self, event: &Event<'_>, line: Option<u64>) -> Result<(), Unimported> {
+        self.is_recorded(event, line).map_err(Unimported::Output)
+    }
+
+    fn is_recorded(&mut self, event: &Event<'_>, line: Option<u64>) -> io::Result<()> {
         if let Some(events) = self.gaps.remove(&event.processor) {
             self.gap(event.processor, events)?;
         }
+        if let Some(what) = self.contradicts(event) {
+            let since = self.last.saturating_sub(self.first.unwrap_or(self.last));
+            self.told.contradictions += 1;
+            self.told.first_contradiction.get_or_insert(Contradiction { line, since, what });
+        }
         match &event.what {
-            Happened::Wakeup(task) => self.is_ready(event, task),
+            // Of no thread.
+            Happened::Wakeup(task) if task.number == 0 => Ok(()),
+            Happened::Wakeup(task) => {
+                self.told.wakeups += 1;
+                self.is_ready(event, task)
+            }
             Happened::Switch { from, state, to } => {
                 if from.number != 0 {
                     self.leaves(event, from, state)?;
@@ -167,6 +240,7 @@ impl<W: Write + Seek> Import<W> {
                 if to.number == 0 {
                     return self.record(event, 0, What::Idle);
                 }
+                self.told.unwoken += u64::from(self.threads.get(&to.number) == Some(&Known::Waiting));
                 // Since when it was ready is not known after a gap.
                 if self.threads.get(&to.number) != Some(&Known::Lost) {
                     self.is_ready(event, to)?;
@@ -177,8 +251,33 @@ impl<W: Write + Seek> Import<W> {
         }
     }
 
+    /// What is wrong with an event after those before it. It holds all the same: those before it can be wrong, too.
+    fn contradicts(&mut self, event: &Event<'_>) -> Option<String> {
+        let number = event.processor;
+        let here = self.processors.entry(number).or_default();
+        let goes_back = (event.time < here.at).then(|| format!("the time goes back on processor {number}"));
+        here.at = here.at.max(event.time);
+        let Happened::Switch { from, to, .. } = &event.what else { return goes_back };
+        let left = match here.runs.replace(to.number) {
+            Some(runs) if runs != from.number => {
+                Some(format!("{} leaves processor {number}, where {} runs", called(from.number), called(runs)))
+            }
+            Some(_) | None => None,
+        };
+        let elsewhere = match self.threads.get(&to.number) {
+            Some(Known::Running(there)) if *there != number && to.number != 0 => self
+                .processors
+                .get(there)
+                .filter(|processor| processor.runs == Some(to.number))
+                .map(|_| format!("{} runs on processor {there}, and begins to on {number}", called(to.number))),
+            Some(Known::Running(_) | Known::Ready | Known::Waiting | Known::Lost) | None => None,
+        };
+        goes_back.or(left).or(elsewhere)
+    }
+
     /// What is still known is who runs on other processors.
     fn gap(&mut self, processor: u16, events: u64) -> io::Result<()> {
+        self.processors.entry(processor).or_default().runs = None;
         for known in self.threads.values_mut() {
             if !matches!(known, Known::Running(there) if *there != processor) {
                 *known = Known::Lost;
@@ -226,4 +325,8 @@ impl<W: Write + Seek> Import<W> {
         let (time_ns, processor) = (self.last, event.processor);
         self.out.record(&Record { time_ns, thread, processor, what, event: 0, line: 0, ready: None })
     }
+}
+
+fn called(thread: u32) -> String {
+    if thread == 0 { "nobody".to_owned() } else { format!("thread {thread}") }
 }

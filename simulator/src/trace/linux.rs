@@ -1,5 +1,5 @@
 //! What Linux recorded of its own scheduler, as a trace: the text of `perf sched script`, `perf script` or
-//! `/sys/kernel/tracing/trace` with the events `sched_switch` and `sched_wakeup`.
+//! `/sys/kernel/tracing/trace` with the events `sched_switch` and `sched_waking`, or `sched_wakeup`. Of one wakeup both can be told.
 //!
 //! ```text
 //! web-812  [003] d..2.  1234.567890: sched_switch: prev_comm=web prev_pid=812 prev_prio=120 prev_state=S ==> next_comm=db next_pid=9 …
@@ -8,25 +8,28 @@
 
 use std::io::{self, BufRead, Seek, Write};
 
-use super::import::{Event, Happened, Import, Imported, Line, OtherFormat, Task};
+use super::MOST_PROCESSORS;
+use super::import::{Event, Happened, Import, Imported, Line, OtherFormat, Task, Unimported};
 
 /// A longer line is not read to its end.
 const LONGEST: u64 = 1 << 16;
+/// A line of more bytes is none: what goes on without an end is no text.
+const ENDLESS: u64 = 1 << 20;
 
 /// Reads `text`; `read` is told how many bytes each line has. Memory is bounded by how many threads there are.
 ///
 /// # Errors
-/// Those of both files; [`io::ErrorKind::InvalidData`] with the line, where its time makes no sense.
+/// Those of both files; of this one [`io::ErrorKind::InvalidData`] with the line, where its time makes no sense.
 pub fn import_linux<R: BufRead, W: Write + Seek>(
     text: &mut R,
     out: W,
     read: &mut dyn FnMut(u64),
-) -> io::Result<Imported> {
+) -> Result<Imported, Unimported> {
     let mut import = Import::new(out)?;
     let mut imported = Imported::default();
     let mut line = Vec::new();
     let mut starts = true;
-    let mut number = 0_u64;
+    let (mut number, mut long) = (0_u64, 0_u64);
     loop {
         line.clear();
         let length = io::Read::take(&mut *text, LONGEST).read_until(b'\n', &mut line)?;
@@ -36,6 +39,10 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         read(length as u64);
         let is_rest = !starts;
         starts = line.ends_with(b"\n");
+        long = if is_rest { long + length as u64 } else { length as u64 };
+        if long > ENDLESS {
+            return Err(Unimported::Endless(number.max(1)));
+        }
         // What is left of a long line is none of its own.
         if is_rest {
             continue;
@@ -53,7 +60,7 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
                 import
                     .is_at(event.time)
                     .map_err(|what| io::Error::new(io::ErrorKind::InvalidData, format!("line {number}: {what}")))?;
-                import.happens(&event)?;
+                import.happens(&event, Some(number))?;
             }
             Meaning::Other => imported.others += 1,
             Meaning::Lost { processor, events } => import.loses(processor, events),
@@ -64,7 +71,8 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         }
     }
     let done = import.finish()?;
-    Ok(Imported { lost: done.lost, records: done.records, ..imported })
+    let Imported { events, others, unreadable, first_unreadable, other_format, .. } = imported;
+    Ok(Imported { events, others, unreadable, first_unreadable, other_format, ..done })
 }
 
 /// What a line tells.
@@ -112,7 +120,7 @@ fn lost(line: &str) -> Option<(u16, u64)> {
         ["LOST", "EVENTS"] | ["EVENTS", "DROPPED"] => 0,
         _ => return None,
     };
-    Some((number.trim().parse().ok()?, events))
+    Some((number_of_processor(number.trim())?, events))
 }
 
 /// An event of another name: `web-812 [003] d..2. 1234.567890: irq_handler_entry: irq=9`. One of ours that cannot be read is none.
@@ -123,7 +131,8 @@ fn is_another_event(line: &str) -> bool {
     }
     // The next word is its name, or how often it was counted; then a name follows.
     let name = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
-    name.is_some_and(|name| !OURS.contains(&name.trim_start_matches("sched:").trim_end_matches(':')))
+    let is_ours = |name: &str| OURS.iter().any(|ours| ours.trim_end_matches([':', ' ']) == name);
+    name.is_some_and(|name| !is_ours(name.trim_start_matches("sched:").trim_end_matches(':')))
 }
 
 /// A line of a stack below its event: ` => schedule` and `<stack trace>` of ftrace, `ffffffff81a0 schedule+0x2e ([kernel])` of perf.
@@ -163,47 +172,52 @@ fn shown(line: &str) -> String {
     text
 }
 
+fn number_of_processor(digits: &str) -> Option<u16> {
+    digits.parse().ok().filter(|number| *number < MOST_PROCESSORS)
+}
+
 /// The events that are read.
-const OURS: [&str; 3] = ["sched_switch", "sched_wakeup", "sched_wakeup_new"];
+const OURS: [&str; 4] = ["sched_switch: ", "sched_waking: ", "sched_wakeup: ", "sched_wakeup_new: "];
 
 /// `[003]`.
 fn processor(word: &str) -> Option<u16> {
-    word.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
+    number_of_processor(word.strip_prefix('[')?.strip_suffix(']')?)
 }
 
 fn event(line: &str) -> Option<Event<'_>> {
-    let (before, after) =
-        ["sched_switch: ", "sched_wakeup: ", "sched_wakeup_new: "].iter().find_map(|name| line.split_once(name))?;
-    let switch = line[..line.len() - after.len()].ends_with("sched_switch: ");
+    let split = |name: &&'static str| line.split_once(*name).map(|(before, after)| (*name, before, after));
+    let (name, before, after) = OURS.iter().find_map(split)?;
     let mut words = before.trim_end().trim_end_matches("sched:").split_whitespace().rev();
     let time = instant(words.next()?.strip_suffix(':')?)?;
     let cpu = words.find_map(processor)?;
-    let what = if switch {
-        let (from, to) = after.split_once("==>")?;
-        let (from, state) = before_switch(from.trim())?;
-        Happened::Switch { from, state, to: task(to.trim(), "next_")? }
-    } else {
-        Happened::Wakeup(task(after.trim(), "")?)
-    };
+    let what = if name == OURS[0] { switch(after)? } else { Happened::Wakeup(task(after.trim(), "")?) };
     Some(Event { time, processor: cpu, what })
+}
+
+/// Names of threads can be like what stands between them: of the arrows it is the first that has a thread on either side.
+fn switch(text: &str) -> Option<Happened<'_>> {
+    const ARROW: &str = "==>";
+    text.match_indices(ARROW).find_map(|(at, _)| {
+        let (from, state) = before_switch(text[..at].trim())?;
+        Some(Happened::Switch { from, state, to: task(text[at + ARROW.len()..].trim(), "next_")? })
+    })
 }
 
 /// Who ran, and in which state he is left.
 fn before_switch(text: &str) -> Option<(Task<'_>, &str)> {
-    if let Some((rest, state)) = text.rsplit_once(" prev_state=") {
+    if text.starts_with("prev_comm=") {
+        let (rest, state) = text.rsplit_once(" prev_state=")?;
         return Some((task(rest, "prev_")?, state.trim()));
     }
     let (rest, state) = text.rsplit_once(' ')?;
-    Some((task(rest, "")?, state))
+    if rest.ends_with(']') { Some((task(rest, "")?, state)) } else { None }
 }
 
 /// `prev_comm=web prev_pid=812 …`, or `web:812 [120] …`.
 fn task<'a>(text: &'a str, prefix: &str) -> Option<Task<'a>> {
-    let field = |name: &str| text.find(&format!("{prefix}{name}=")).map(|at| at + prefix.len() + name.len() + 1);
-    if let (Some(comm), Some(pid)) = (field("comm"), field("pid")) {
-        let end = text.find(&format!(" {prefix}pid="))?;
-        let number = text[pid..].split_whitespace().next()?.parse().ok()?;
-        return Some(Task { name: text.get(comm..end)?, number });
+    if let Some(fields) = text.strip_prefix(&format!("{prefix}comm=")) {
+        let (name, rest) = fields.rsplit_once(&format!(" {prefix}pid="))?;
+        return Some(Task { name, number: rest.split_whitespace().next()?.parse().ok()? });
     }
     let (brief, _) = text.split_once(" [").unwrap_or((text, ""));
     let (name, rest) = brief.rsplit_once(':')?;
@@ -219,3 +233,6 @@ fn instant(text: &str) -> Option<u64> {
     let nanoseconds: u64 = fraction.parse::<u64>().ok()? * 10_u64.pow(power);
     seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
 }
+
+#[cfg(test)]
+mod tests;

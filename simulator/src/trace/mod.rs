@@ -46,12 +46,13 @@ pub use chrome::export_chrome;
 pub use compare::{Comparison, Decision, compare};
 pub use drawn::picture;
 pub use export::Unexported;
-pub use import::{Imported, Line, Lost, OtherFormat};
+pub use import::{Contradiction, Imported, Line, Lost, OtherFormat, Unimported};
 pub use linux::import_linux;
 pub use packets::{import_perfetto, is_perfetto};
 pub use perfetto::export_perfetto;
 pub use read::Reader;
 pub use replay::{Replay, replay};
+pub use shown::exact;
 pub use simulated::Recorder;
 pub use states::{Doing, State, States, Stay, Whose};
 pub use summary::{ProcessorSummary, Summary, ThreadSummary, summarise};
@@ -191,18 +192,46 @@ pub enum Reason {
     Other = 255,
 }
 
-/// Why a file is no trace.
+/// Why a file is not read as a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceError {
-    /// In bytes from the start of the file.
-    pub offset: u64,
-    /// What is wrong there.
-    pub what: String,
+pub enum TraceError {
+    /// It is none.
+    Senseless {
+        /// In bytes from the start of the file.
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+    },
+    /// It ends too early.
+    CutOff {
+        /// Where the file says so, in bytes from its start.
+        offset: u64,
+        /// Where it was cut off.
+        what: String,
+    },
+    /// More than so many threads live at a time.
+    Crowded(usize),
+}
+
+impl TraceError {
+    /// Where in the file something is wrong, in bytes from its start.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            TraceError::Senseless { offset, .. } | TraceError::CutOff { offset, .. } => Some(*offset),
+            TraceError::Crowded(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for TraceError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "not a trace of a Catapults host: at byte {}: {}", self.offset, self.what)
+        match self {
+            TraceError::Senseless { offset, what } => {
+                write!(out, "not a trace of a Catapults host: at byte {offset}: {what}")
+            }
+            TraceError::CutOff { what, .. } => write!(out, "the trace is cut off {what}"),
+            TraceError::Crowded(threads) => write!(out, "more than {threads} threads live at a time in it"),
+        }
     }
 }
 
@@ -216,6 +245,12 @@ const VERSION: u32 = 2;
 const LONGEST_TIME: u64 = u64::MAX / 8;
 /// Of the name of one thread: longer ones are neither written nor read to their ends.
 const MOST_PARTS: u16 = 256;
+/// Threads that live at a time: a host has no more, and what is known of each is kept.
+const MOST_LIVING: usize = 1 << 20;
+/// Threads whose names are kept, for they are not said to have ended: as many as Linux has numbers for.
+const MOST_NAMED: usize = 1 << 22;
+/// As many as Linux can have.
+const MOST_PROCESSORS: u16 = 8192;
 /// Of all names together: a reader keeps them.
 const MOST_NAMES_BYTES: u32 = 1 << 20;
 /// `ready`, where a host does not know it.
@@ -331,7 +366,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn error(offset: u64, what: impl Into<String>) -> TraceError {
-    TraceError { offset, what: what.into() }
+    TraceError::Senseless { offset, what: what.into() }
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use std::io::{self, BufRead, Read, Seek, Write};
 use prost::encoding::{DecodeContext, decode_key, message, skip_field};
 use prost::{DecodeError, Message};
 
-use super::import::{Event, Happened, Import, Imported, Task};
+use super::MOST_PROCESSORS;
+use super::import::{Event, Happened, Import, Imported, Task, Unimported};
 
 mod inflate;
 
@@ -35,12 +36,12 @@ pub fn is_perfetto(start: &[u8]) -> bool {
 /// Reads the packets of `file`; `read` is told how many bytes each has. Memory is bounded by how many threads there are.
 ///
 /// # Errors
-/// Those of both files. `InvalidData`, with the place, where there is no packet.
+/// Those of both files; of this one `InvalidData`, with the place, where there is no packet.
 pub fn import_perfetto<R: BufRead, W: Write + Seek>(
     file: &mut R,
     out: W,
     read: &mut dyn FnMut(u64),
-) -> io::Result<Imported> {
+) -> Result<Imported, Unimported> {
     let mut events = Events {
         import: Import::new(out)?,
         waiting: BinaryHeap::new(),
@@ -67,7 +68,8 @@ pub fn import_perfetto<R: BufRead, W: Write + Seek>(
     }
     events.write_until(u64::MAX)?;
     let done = events.import.finish()?;
-    Ok(Imported { lost: done.lost, records: done.records, ..events.imported })
+    let Imported { events, others, compressed, .. } = events.imported;
+    Ok(Imported { events, others, compressed, ..done })
 }
 
 fn senseless(at: u64, what: &str) -> io::Error {
@@ -160,7 +162,11 @@ struct Bundle {
 /// Of a bundle, in its encoding.
 const FTRACE_EVENT: u32 = 2;
 
-fn each_event(mut bundle: &[u8], at: u64, mut each: impl FnMut(&FtraceEvent) -> io::Result<()>) -> io::Result<()> {
+fn each_event(
+    mut bundle: &[u8],
+    at: u64,
+    mut each: impl FnMut(&FtraceEvent) -> Result<(), Unimported>,
+) -> Result<(), Unimported> {
     let undecodable = |why| undecodable(at, &why);
     while !bundle.is_empty() {
         let (tag, wire) = decode_key(&mut bundle).map_err(undecodable)?;
@@ -320,7 +326,7 @@ struct Events<W> {
 
 impl<W: Write + Seek> Events<W> {
     /// The packets that are compressed in one, as they come: there is never more of them in memory than one.
-    fn inflate(&mut self, packed: &[u8]) -> io::Result<()> {
+    fn inflate(&mut self, packed: &[u8]) -> Result<(), Unimported> {
         let at = self.at;
         let unreadable = |why: &io::Error| senseless(at, &format!("what is compressed in it cannot be read ({why})"));
         let mut inflated = inflate::inflated(packed);
@@ -328,18 +334,18 @@ impl<W: Write + Seek> Events<W> {
         while packet(&mut file, &mut bytes).map_err(|why| unreadable(&why))? {
             if file.at > MOST_INFLATED {
                 let most = MOST_INFLATED >> 20;
-                return Err(senseless(at, &format!("what is compressed in it is more than {most} MiB")));
+                return Err(senseless(at, &format!("what is compressed in it is more than {most} MiB")).into());
             }
             let packet = Packet::decode(bytes.as_slice()).map_err(|why| undecodable(at, &why))?;
             if packet.compressed.is_some() {
-                return Err(senseless(at, "what is compressed in it is compressed again"));
+                return Err(senseless(at, "what is compressed in it is compressed again").into());
             }
             self.packet(packet)?;
         }
         Ok(())
     }
 
-    fn packet(&mut self, packet: Packet) -> io::Result<()> {
+    fn packet(&mut self, packet: Packet) -> Result<(), Unimported> {
         if packet.zstd_compressed.is_some() {
             self.imported.compressed += 1;
         }
@@ -349,7 +355,9 @@ impl<W: Write + Seek> Events<W> {
         };
         let bundle = Bundle::decode(bytes.as_slice()).map_err(|why| undecodable(self.at, &why))?;
         let processor = u16::try_from(bundle.cpu)
-            .map_err(|_| senseless(self.at, &format!("processor {} is more than there can be", bundle.cpu)))?;
+            .ok()
+            .filter(|processor| *processor < MOST_PROCESSORS)
+            .ok_or_else(|| senseless(self.at, &format!("processor {} is more than there can be", bundle.cpu)))?;
         if bundle.lost_events {
             self.loses(processor, &bundle, &bytes)?;
         }
@@ -365,7 +373,7 @@ impl<W: Write + Seek> Events<W> {
     }
 
     /// Before the first event of the bundle; whom its first compact switch ends is not known either.
-    fn loses(&mut self, processor: u16, bundle: &Bundle, bytes: &[u8]) -> io::Result<()> {
+    fn loses(&mut self, processor: u16, bundle: &Bundle, bytes: &[u8]) -> Result<(), Unimported> {
         self.running.remove(&processor);
         let compact = bundle.compact.as_ref();
         let firsts = compact.map(|compact| [compact.switch_timestamp.first(), compact.waking_timestamp.first()]);
@@ -379,7 +387,7 @@ impl<W: Write + Seek> Events<W> {
         Ok(())
     }
 
-    fn event(&mut self, processor: u16, event: &FtraceEvent) -> io::Result<()> {
+    fn event(&mut self, processor: u16, event: &FtraceEvent) -> Result<(), Unimported> {
         if let Some(switch) = &event.switch {
             let from = self.named(switch.prev_pid, &switch.prev_comm);
             let to = self.named(switch.next_pid, &switch.next_comm);
@@ -393,7 +401,7 @@ impl<W: Write + Seek> Events<W> {
         Ok(())
     }
 
-    fn compact(&mut self, processor: u16, compact: &Compact) -> io::Result<()> {
+    fn compact(&mut self, processor: u16, compact: &Compact) -> Result<(), Unimported> {
         let comm = |index: &u32| compact.intern_table.get(*index as usize).map_or("", String::as_str);
         let mut time = 0_u64;
         let switches = compact.switch_timestamp.iter().zip(&compact.switch_prev_state);
@@ -430,7 +438,7 @@ impl<W: Write + Seek> Events<W> {
         self.names.keep(&needed);
     }
 
-    fn wait(&mut self, time: u64, processor: u16, what: Waited) -> io::Result<()> {
+    fn wait(&mut self, time: u64, processor: u16, what: Waited) -> Result<(), Unimported> {
         self.newest = self.newest.max(time);
         let place = self.imported.events;
         self.imported.events += 1;
@@ -438,14 +446,14 @@ impl<W: Write + Seek> Events<W> {
         if self.waiting.len() > MOST { self.write_first() } else { Ok(()) }
     }
 
-    fn write_until(&mut self, time: u64) -> io::Result<()> {
+    fn write_until(&mut self, time: u64) -> Result<(), Unimported> {
         while self.waiting.peek().is_some_and(|Reverse(first)| first.time <= time) {
             self.write_first()?;
         }
         Ok(())
     }
 
-    fn write_first(&mut self) -> io::Result<()> {
+    fn write_first(&mut self) -> Result<(), Unimported> {
         let Some(Reverse(Waiting { time, processor, what, .. })) = self.waiting.pop() else { return Ok(()) };
         let task = |named: Named| Task { name: &self.names.names[named.name as usize], number: named.number };
         let what = match what {
@@ -456,11 +464,10 @@ impl<W: Write + Seek> Events<W> {
             Waited::Switch { from, state, to } => {
                 Happened::Switch { from: task(from), state: letter(state), to: task(to) }
             }
-            Waited::Wakeup(named) if named.number == 0 => return Ok(()),
             Waited::Wakeup(named) => Happened::Wakeup(task(named)),
         };
         self.import.is_at(time).map_err(|what| senseless(self.at, what))?;
-        self.import.happens(&Event { time, processor, what })
+        self.import.happens(&Event { time, processor, what }, None)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Reading a trace as a stream: memory in proportion to its names and to the threads that live, whatever its length.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use catapults_compiler::vocabulary::{Float, Value};
 
 use super::{
-    HEADER_BYTES, Header, LONGEST_TIME, MAGIC, MOST_NAMES_BYTES, MOST_PARTS, NOT_KNOWN, Name, RECORD_BYTES, Reason,
-    Record, TraceError, VERSION, What, error, text,
+    HEADER_BYTES, Header, LONGEST_TIME, MAGIC, MOST_NAMED, MOST_NAMES_BYTES, MOST_PARTS, MOST_PROCESSORS, NOT_KNOWN,
+    Name, RECORD_BYTES, Reason, Record, TraceError, VERSION, What, error, text,
 };
 
 /// The records of a trace, oldest first.
@@ -28,10 +28,13 @@ pub struct Reader<R> {
     lost: u64,
 }
 
+/// There can be millions of them.
 #[derive(Default)]
 struct Named {
-    text: String,
-    parts: BTreeMap<u16, [u8; 16]>,
+    text: Box<str>,
+    /// In their order. None, once the name has its end.
+    parts: Vec<(u16, [u8; 16])>,
+    ended: bool,
 }
 
 impl<R: Read + Seek> Reader<R> {
@@ -80,7 +83,7 @@ impl<R: Read + Seek> Reader<R> {
 
     /// The name of a thread that lives, or has just ended; `None`: it has none, or the trace does not say it.
     pub fn name(&self, thread: u32) -> Option<&str> {
-        self.names.get(&thread).map(|named| named.text.as_str())
+        self.names.get(&thread).map(|named| &*named.text)
     }
 
     /// What to call a thread: `worker (3)`, or `thread 3`.
@@ -136,7 +139,7 @@ impl<R: Read + Seek> Reader<R> {
         self.latest = record.time_ns;
         self.next += 1;
         match record.what {
-            What::Named { part, bytes } => self.is_named(record.thread, part, bytes),
+            What::Named { part, bytes } => self.is_named(record.thread, part, bytes)?,
             What::New => drop(self.names.remove(&record.thread)),
             What::Exited | What::Refused => self.ended = Some(record.thread),
             What::Dispatched
@@ -155,17 +158,28 @@ impl<R: Read + Seek> Reader<R> {
         Ok(Some(record))
     }
 
-    fn is_named(&mut self, thread: u32, part: u16, bytes: [u8; 16]) {
+    fn is_named(&mut self, thread: u32, part: u16, bytes: [u8; 16]) -> Result<(), TraceError> {
+        if self.names.len() > MOST_NAMED {
+            return Err(TraceError::Crowded(MOST_NAMED));
+        }
         let named = self.names.entry(thread).or_default();
         if part == 0 {
-            named.parts.clear();
+            *named = Named::default();
         }
-        if part >= MOST_PARTS {
-            return;
+        if part >= MOST_PARTS || named.ended {
+            return Ok(());
         }
-        named.parts.insert(part, bytes);
-        let all: Vec<u8> = named.parts.values().flatten().copied().collect();
-        named.text = text(&all);
+        match named.parts.binary_search_by_key(&part, |(number, _)| *number) {
+            Ok(place) => named.parts[place].1 = bytes,
+            Err(place) => named.parts.insert(place, (part, bytes)),
+        }
+        let all: Vec<u8> = named.parts.iter().flat_map(|(_, bytes)| bytes).copied().collect();
+        named.text = text(&all).into_boxed_str();
+        named.ended = all.contains(&0);
+        if named.ended {
+            named.parts = Vec::new();
+        }
+        Ok(())
     }
 
     fn go_to(&mut self, number: u64) -> Result<(), TraceError> {
@@ -180,7 +194,8 @@ fn header<R: Read>(start: &[u8], length: u64, file: &mut R) -> Result<(Header, u
         return Err(error(0, "it does not begin with CATTRACE"));
     }
     if (start.len() as u64) < HEADER_BYTES {
-        return Err(error(start.len() as u64, format!("the file ends within its header of {HEADER_BYTES} bytes")));
+        let what = format!("within its header of {HEADER_BYTES} bytes");
+        return Err(TraceError::CutOff { offset: start.len() as u64, what });
     }
     let version = u32_at(start, 8);
     if version == 0 || version > VERSION {
@@ -210,9 +225,12 @@ fn header<R: Read>(start: &[u8], length: u64, file: &mut R) -> Result<(Header, u
     };
     let present = length.saturating_sub(records_at) / RECORD_BYTES;
     if header.capacity > present {
-        let capacity = header.capacity;
-        let what = format!("it promises {capacity} records, and the file has room for {present}: was it cut off?");
-        return Err(error(16, what));
+        let (capacity, written) = (header.capacity, header.written);
+        let what = match capacity.min(written) {
+            all if present < all => format!("after {present} of its {all} records"),
+            all => format!("behind its last record: it has {all}, and room for {capacity} is promised"),
+        };
+        return Err(TraceError::CutOff { offset: 16, what });
     }
     if header.capacity == 0 && header.written > 0 {
         return Err(error(16, format!("{} records were written into a ring of none", header.written)));
@@ -253,10 +271,15 @@ fn names<R: Read>(start: &[u8], length: u64, file: &mut R, header: &mut Header) 
 
 fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     let (kind, detail) = (bytes[12], bytes[13]);
+    let (thread, processor) = (thread(bytes, offset)?, u16_at(bytes, 14));
+    if processor >= MOST_PROCESSORS {
+        let what = format!("a record of processor {processor}; there are {MOST_PROCESSORS} at most, from 0");
+        return Err(error(offset + 14, what));
+    }
     let mut record = Record {
         time_ns: u64_at(bytes, 0),
-        thread: u32_at(bytes, 8),
-        processor: u16_at(bytes, 14),
+        thread,
+        processor,
         what: What::New,
         event: u16_at(bytes, 20),
         line: u32_at(bytes, 16),
@@ -264,6 +287,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     };
     record.what = match kind {
         12 => What::Refused,
+        13 if u32_at(bytes, 24) == 0 => return Err(error(offset + 24, "thread 0, which there is not, lends its turn")),
         13 => What::Lent { donor: u32_at(bytes, 24) },
         14 => What::Preempted,
         15 => {
@@ -295,13 +319,23 @@ fn record_of_1(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     let line = if what == What::PolicyOut { u32::from(detail) } else { 0 };
     Ok(Record {
         time_ns: u64_at(bytes, 0),
-        thread: u32_at(bytes, 8),
+        thread: thread(bytes, offset)?,
         processor: u16::from(bytes[13]),
         what,
         event: 0,
         line,
         ready: None,
     })
+}
+
+/// To whom it happens, which is known of all that concerns threads.
+fn thread(bytes: &[u8], offset: u64) -> Result<u32, TraceError> {
+    /// Named, policy out, idle, value and lost.
+    const OF_NONE: [u8; 5] = [2, 8, 11, 15, 16];
+    match u32_at(bytes, 8) {
+        0 if !OF_NONE.contains(&bytes[12]) => Err(error(offset + 8, "a record of thread 0, which there is not")),
+        thread => Ok(thread),
+    }
 }
 
 /// The kinds that all versions have.
@@ -330,14 +364,10 @@ fn what(bytes: &[u8], detail: u16, offset: u64) -> Result<What, TraceError> {
 }
 
 fn unreadable(offset: u64, failed: &io::Error) -> TraceError {
-    error(
-        offset,
-        if failed.kind() == io::ErrorKind::UnexpectedEof {
-            "the file ends here".to_owned()
-        } else {
-            failed.to_string()
-        },
-    )
+    if failed.kind() == io::ErrorKind::UnexpectedEof {
+        return TraceError::CutOff { offset, what: format!("at byte {offset}") };
+    }
+    error(offset, failed.to_string())
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {

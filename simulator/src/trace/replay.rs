@@ -28,6 +28,8 @@ pub struct Replay {
     pub threads: usize,
     /// What they did, all together.
     pub phases: usize,
+    /// Phases, threads and values of variables.
+    pub taken: usize,
     /// When the trace was left because there was too much in it.
     pub left_at: Option<u64>,
 }
@@ -111,7 +113,7 @@ pub fn replay<R: Read + Seek>(
         read();
         last = record.time_ns;
         processors = processors.max(u64::from(record.processor) + 1);
-        states.record(&record, &mut stays);
+        states.record(&record, &mut stays)?;
         for stay in stays.drain(..) {
             collector.stay(trace, &stay, states.begin());
         }
@@ -131,8 +133,9 @@ pub fn replay<R: Read + Seek>(
     }
     let threads = collector.lives.len();
     let phases = collector.phases;
+    let taken = phases + collector.others;
     let scenario = collector.written(trace, (until - states.begin()).max(1), processors.min(1024));
-    Ok(Replay { scenario, threads, phases, left_at })
+    Ok(Replay { scenario, threads, phases, taken, left_at })
 }
 
 impl Collector {
@@ -185,14 +188,15 @@ impl Collector {
             What::Blocked(reason) => {
                 let event = trace.header().name(record.event).map_or("", |name| name.text.as_str());
                 let event = event.strip_prefix("block.").unwrap_or(reason.name());
-                let event = if event.is_empty() { "sleep" } else { event };
                 let known = self.waits.iter().position(|one| one == event);
-                let wait = known.unwrap_or_else(|| {
-                    self.waits.push(event.to_owned());
-                    self.waits.len() - 1
+                let wait = known.or_else(|| {
+                    can_be_waited_for(event).then(|| {
+                        self.waits.push(event.to_owned());
+                        self.waits.len() - 1
+                    })
                 });
                 let life = self.life(record.thread, record.time_ns - begin);
-                self.lives[life].waits = Some(wait);
+                self.lives[life].waits = wait;
             }
             What::Exited | What::Refused => {
                 if let Some(life) = self.forget(record.thread) {
@@ -313,6 +317,14 @@ fn put(values: &mut Vec<Given>, given: Given) {
 fn can_be_named(name: &str) -> bool {
     let is_word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     is_word && can_be_read(&format!("set {name} = 1; thread one {{ }}"))
+}
+
+/// As above, with dots.
+fn can_be_waited_for(event: &str) -> bool {
+    const LONGEST: usize = 100;
+    let is_of_words = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
+    let is_name = !event.is_empty() && event.len() <= LONGEST && event.chars().all(is_of_words);
+    is_name && can_be_read(&format!("thread one {{ block {event} 1ms; }}"))
 }
 
 /// In a scenario.

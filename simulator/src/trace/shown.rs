@@ -2,7 +2,7 @@
 
 use std::io::{Read, Seek};
 
-use crate::sim::duration;
+use catapults_compiler::vocabulary::in_unit;
 
 use super::{Reader, Record, What};
 
@@ -10,7 +10,7 @@ impl<R: Read + Seek> Reader<R> {
     /// When since the beginning of recording, where, who, what, and why: for people.
     pub fn line(&self, record: &Record) -> String {
         let since = record.time_ns.saturating_sub(self.header().start_ns);
-        let time = duration(i64::try_from(since).unwrap_or(i64::MAX));
+        let time = exact(since);
         let who = self.called(record.thread);
         let what = match record.what {
             What::New => format!("{who} comes"),
@@ -46,3 +46,22 @@ impl<R: Read + Seek> Reader<R> {
         format!("{time:>12}  {:>3}  {what}{because}{ready}", record.processor)
     }
 }
+
+/// A time with all its digits: `2.099123457s`. Whole ones are as they are written.
+pub fn exact(nanoseconds: u64) -> String {
+    if let Ok(whole) = i64::try_from(nanoseconds)
+        && let (count @ ..10_000, unit) = in_unit(whole)
+    {
+        return format!("{count}{unit}");
+    }
+    let (unit, length, digits) = match nanoseconds {
+        ..10_000_000 => ("us", 1_000, 3),
+        10_000_000..1_000_000_000 => ("ms", 1_000_000, 6),
+        _ => ("s", 1_000_000_000, 9),
+    };
+    let text = format!("{}.{:0digits$}", nanoseconds / length, nanoseconds % length);
+    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests;

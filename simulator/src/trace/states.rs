@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use std::io::{Read, Seek};
 
-use super::{LONGEST_TIME, Reader, Reason, Record, What};
+use super::{LONGEST_TIME, MOST_LIVING, Reader, Reason, Record, TraceError, What};
 
 /// What a thread is in, between two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct Stay {
     pub cause: Option<Record>,
 }
 
-/// Follows the records. The memory it takes depends on the numbers of living threads and of processors alone.
+/// Follows the records. The memory it takes depends on the numbers of living threads, which has a bound, and of processors alone.
 pub struct States {
     /// What each processor is at, and since when.
     processors: BTreeMap<u16, (Doing, u64, Option<Record>)>,
@@ -132,7 +132,10 @@ impl States {
     }
 
     /// Tells what `record` ends.
-    pub fn record(&mut self, record: &Record, stays: &mut Vec<Stay>) {
+    ///
+    /// # Errors
+    /// More threads live at a time than can be followed.
+    pub fn record(&mut self, record: &Record, stays: &mut Vec<Stay>) -> Result<(), TraceError> {
         let Record { time_ns: now, thread, processor, what, .. } = *record;
         if self.begin.is_none() {
             self.begin = Some(now);
@@ -176,6 +179,7 @@ impl States {
         if is_there {
             self.told.insert(processor, now);
         }
+        if self.threads.len() > MOST_LIVING { Err(TraceError::Crowded(MOST_LIVING)) } else { Ok(()) }
     }
 
     /// What happened on the processor since the last record of it is not known: nothing is told of it until now, nor of threads
@@ -314,3 +318,6 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,13 +63,13 @@ pub struct ProcessorSummary {
 /// Those of the trace.
 pub fn summarise<R: Read + Seek>(trace: &mut Reader<R>, read: &mut dyn FnMut()) -> Result<Summary, TraceError> {
     let mut summary = Summary::default();
-    let mut living: HashMap<u32, ThreadSummary> = HashMap::new();
+    let mut living: HashMap<u32, Living> = HashMap::new();
     let mut states = States::of(trace);
     let mut stays = Vec::new();
     while let Some(record) = trace.next_record()? {
         read();
         summary.records += 1;
-        states.record(&record, &mut stays);
+        states.record(&record, &mut stays)?;
         summary.decided(trace, &record, &mut living);
         stays.drain(..).for_each(|stay| summary.stay(&stay, &mut living));
         if let What::Exited = record.what {
@@ -87,21 +87,44 @@ pub fn summarise<R: Read + Seek>(trace: &mut Reader<R>, read: &mut dyn FnMut()) 
     Ok(summary)
 }
 
+/// Of a thread that lives: there can be a million.
+#[derive(Default)]
+struct Living {
+    running: u64,
+    ready: u64,
+    lending: u64,
+    blocked: u64,
+    dispatches: u64,
+    borrowed: u64,
+    /// As in [`ThreadSummary::latency`], of the powers that occur: few of them do.
+    latency: Vec<(u8, u64)>,
+    worst: u64,
+}
+
+impl Living {
+    fn was_ready(&mut self, length: u64) {
+        self.worst = self.worst.max(length);
+        let power = 63 - (length | 1).leading_zeros() as u8;
+        match self.latency.iter_mut().find(|(known, _)| *known == power) {
+            Some((_, count)) => *count += 1,
+            None => {
+                self.latency.reserve_exact(1);
+                self.latency.push((power, 1));
+            }
+        }
+    }
+}
+
 /// Names that are counted apart; threads of others are one group.
 const MOST_NAMES: usize = 10_000;
 
 impl Summary {
-    fn decided<R: Read + Seek>(
-        &mut self,
-        trace: &Reader<R>,
-        record: &Record,
-        living: &mut HashMap<u32, ThreadSummary>,
-    ) {
+    fn decided<R: Read + Seek>(&mut self, trace: &Reader<R>, record: &Record, living: &mut HashMap<u32, Living>) {
         if let Some((event, line)) = trace.header().why(record) {
             *self.handlers.entry((event.to_owned(), line)).or_default() += 1;
         }
         match record.what {
-            What::New => living.entry(record.thread).or_default().count = 1,
+            What::New => drop(living.entry(record.thread).or_default()),
             What::Dispatched => living.entry(record.thread).or_default().dispatches += 1,
             What::Lent { donor } if donor == record.thread => {}
             What::Lent { .. } => living.entry(record.thread).or_default().borrowed += 1,
@@ -129,7 +152,7 @@ impl Summary {
     }
 
     /// The times of many threads together may be more than any number: such a sum is the highest one.
-    fn stay(&mut self, stay: &Stay, living: &mut HashMap<u32, ThreadSummary>) {
+    fn stay(&mut self, stay: &Stay, living: &mut HashMap<u32, Living>) {
         let length = stay.until - stay.since;
         match stay.whose {
             Whose::Processor(number, doing) => {
@@ -147,8 +170,7 @@ impl Summary {
                     State::Lending => thread.lending = thread.lending.saturating_add(length),
                     State::Ready => {
                         thread.ready = thread.ready.saturating_add(length);
-                        thread.latency[63 - (length | 1).leading_zeros() as usize] += 1;
-                        thread.worst = thread.worst.max(length);
+                        thread.was_ready(length);
                     }
                     State::Blocked(_) | State::Suspended => thread.blocked = thread.blocked.saturating_add(length),
                 }
@@ -156,12 +178,12 @@ impl Summary {
         }
     }
 
-    fn ended<R: Read + Seek>(&mut self, trace: &Reader<R>, number: u32, living: &mut HashMap<u32, ThreadSummary>) {
+    fn ended<R: Read + Seek>(&mut self, trace: &Reader<R>, number: u32, living: &mut HashMap<u32, Living>) {
         let Some(thread) = living.remove(&number) else { return };
         let named = trace.name(number).map(str::to_owned);
         let called = named.filter(|name| self.threads.len() < MOST_NAMES || self.threads.contains_key(name));
         let all = self.threads.entry(called.unwrap_or_else(|| "(no name)".to_owned())).or_default();
-        all.count += thread.count.max(1);
+        all.count += 1;
         all.running = all.running.saturating_add(thread.running);
         all.ready = all.ready.saturating_add(thread.ready);
         all.lending = all.lending.saturating_add(thread.lending);
@@ -169,7 +191,7 @@ impl Summary {
         all.dispatches += thread.dispatches;
         all.borrowed += thread.borrowed;
         all.worst = all.worst.max(thread.worst);
-        all.latency.iter_mut().zip(thread.latency).for_each(|(all, one)| *all += one);
+        thread.latency.iter().for_each(|(power, count)| all.latency[usize::from(*power)] += count);
     }
 }
 

@@ -5,11 +5,11 @@ use crate::arguments::Import;
 use crate::commands::unreadable;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{self, whole};
+use crate::files::{self, unwritable, whole};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
-use catapults_simulator::trace::{self, Imported, OtherFormat};
+use catapults_simulator::trace::{self, Imported, OtherFormat, Unimported, exact};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -41,7 +41,7 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
             false => trace::import_linux(&mut text, out, &mut advance),
         };
         bar.finish_and_clear();
-        understood(file, packets, imported)
+        understood(arguments, packets, imported)
     })?;
     if imported.compressed > 0 {
         let count = imported.compressed;
@@ -66,16 +66,22 @@ const BINARY: [(&[u8], &str, &str); 4] = [
     (b"CATTRACE", "this is a trace already", "read it with `catapults trace show` or `catapults trace summary`"),
 ];
 
-fn understood(file: &Path, packets: bool, imported: io::Result<Imported>) -> Result<Imported, Failure> {
-    let imported = imported.map_err(|error| {
-        if error.kind() != io::ErrorKind::InvalidData {
-            return unreadable(file, &error);
+fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unimported>) -> Result<Imported, Failure> {
+    let file = &arguments.file;
+    let imported = imported.map_err(|why| match why {
+        Unimported::Output(error) => unwritable("--output", &arguments.output, &error),
+        Unimported::Endless(_) => {
+            let help = "this is no text of Linux's scheduler: `perf sched record` and `perf sched script` write one";
+            Failure::of_file("E0509", file, why.to_string(), help)
         }
-        let help = match packets {
-            true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
-            false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
-        };
-        Failure::of_file("E0509", file, error.to_string(), help)
+        Unimported::Input(error) if error.kind() != io::ErrorKind::InvalidData => unreadable(file, &error),
+        Unimported::Input(error) => {
+            let help = match packets {
+                true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
+                false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
+            };
+            Failure::of_file("E0509", file, error.to_string(), help)
+        }
     })?;
     if imported.events == 0 {
         return Err(nothing_of_linux(file, packets, &imported));
@@ -90,7 +96,29 @@ fn understood(file: &Path, packets: bool, imported: io::Result<Imported>) -> Res
         let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
         return Err(Failure::of(&file.display().to_string(), first_unreadable(diagnostic, &imported)));
     }
+    let contradictions = imported.contradictions;
+    if contradictions > 1 && contradictions > imported.events / MOST_CONTRADICTORY {
+        let title = format!("{contradictions} of its {} events contradict those before them", imported.events);
+        let help = format!(
+            "more than one in {MOST_CONTRADICTORY} is too many to go by the others; is this one recording, as `perf sched script` or ftrace wrote it?"
+        );
+        let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
+        return Err(Failure::of(&file.display().to_string(), first_contradiction(diagnostic, &imported)));
+    }
     Ok(imported)
+}
+
+/// Of so many events one may contradict another: Linux may not have said that it lost some.
+const MOST_CONTRADICTORY: u64 = 5;
+
+fn first_contradiction(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
+    let Some(first) = &imported.first_contradiction else { return diagnostic };
+    let place = match first.line {
+        Some(line) => format!("line {line}"),
+        None => format!("{} after the beginning", exact(first.since)),
+    };
+    let several = if imported.contradictions > 1 { "first, " } else { "" };
+    diagnostic.note(format!("{several}{place}: {}", first.what))
 }
 
 /// Of so many lines one may be unreadable: one cut off where the recording ends, or where two processes wrote at once.
@@ -115,6 +143,26 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
             count => format!("{count} lines cannot be read, and are left out"),
         };
         said.push(first_unreadable(Diagnostic::warning("E0509", title, At::default(), ""), imported));
+    }
+    if imported.contradictions > 0 {
+        let title = match imported.contradictions {
+            1 => "an event contradicts those before it".to_owned(),
+            count => format!("{count} events contradict those before them"),
+        };
+        let warning = Diagnostic::warning("E0509", title, At::default(), "");
+        said.push(first_contradiction(warning, imported).help(
+            "events may be missing without a word, or the clocks of processors differ: what threads did around these is not certain",
+        ));
+    }
+    if imported.wakeups == 0 && imported.unwoken > 0 {
+        let title = "no event says when a thread was woken: how long threads were ready is not known";
+        let warning = Diagnostic::warning("E0509", title, At::default(), "");
+        let times = if imported.unwoken == 1 { "once".to_owned() } else { format!("{} times", imported.unwoken) };
+        said.push(
+            warning
+                .note(format!("a thread that had waited ran again: {times}; it counts as waiting until then"))
+                .help("record sched_waking or sched_wakeup as well as sched_switch, as `perf sched record` does"),
+        );
     }
     if !imported.lost.is_empty() {
         let mut warning = Diagnostic::warning("E0509", "Linux lost events: its buffers were full", At::default(), "");
@@ -151,10 +199,11 @@ fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure 
         ),
         (false, _) => (
             format!("no event of Linux's scheduler is among its {} lines", others + unreadable),
-            "write one with `perf sched record` and `perf sched script`; the events are sched_switch and sched_wakeup",
+            "write one with `perf sched record` and `perf sched script`; the events are sched_switch, and sched_waking or sched_wakeup",
         ),
     };
-    Failure::of_file("E0509", file, title, help)
+    let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
+    Failure::of(&file.display().to_string(), first_unreadable(diagnostic, imported))
 }
 
 /// What it is, and how to get what can be read.

@@ -1,13 +1,13 @@
 //! `catapults trace plot`.
 
-use super::{Opened, advancing, over, part, senseless, time, unrecorded, within};
+use super::{Opened, advancing, over, part, senseless, unrecorded, within};
 use crate::arguments::PlotTrace;
 use crate::commands::sim::{is_svg, left_out};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::{apart, whole_text};
 use catapults_simulator::picture::Picture;
-use catapults_simulator::trace;
+use catapults_simulator::trace::{self, exact};
 use std::fmt::Write as _;
 
 pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
@@ -31,7 +31,7 @@ pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
     }
     if let Some(from) = arguments.from.filter(|from| instant(*from) >= picture.end) {
         let end = picture.end.try_into().unwrap_or(0);
-        return Err(over(from, &format!("the recording ends at {}", time(end))));
+        return Err(over(from, &format!("the recording ends at {}", exact(end))));
     }
     let drawn = picture.draw();
     whole_text("--output", &output, &drawn.svg)?;

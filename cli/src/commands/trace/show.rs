@@ -1,11 +1,11 @@
 //! `catapults trace show`.
 
-use super::{Opened, advancing, of_option, over, part, senseless, time, unrecorded, within};
+use super::{Opened, advancing, of_option, over, part, senseless, unrecorded, within};
 use crate::arguments::ShowTrace;
 use crate::console::Console;
 use crate::failure::Failure;
 use catapults_simulator::picture::short;
-use catapults_simulator::trace::{Reader, Record, What};
+use catapults_simulator::trace::{Reader, Record, What, exact};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -86,7 +86,7 @@ impl There {
             return Some(of_option("E0518", "--processor", format!("nothing happens on processor {number}"), help));
         }
         let from = arguments.from.filter(|from| *from > last)?;
-        Some(over(from, &format!("the last record is of {}", time(last))))
+        Some(over(from, &format!("the last record is of {}", exact(last))))
     }
 }
 

@@ -50,7 +50,7 @@ fn switch(timestamp: u64, (prev_pid, prev_state): (i32, i64), next_pid: i32) -> 
     FtraceEvent { timestamp, switch: Some(switch), ..FtraceEvent::default() }
 }
 
-fn imported(bytes: &[u8]) -> io::Result<(Imported, Vec<String>)> {
+fn imported(bytes: &[u8]) -> Result<(Imported, Vec<String>), Unimported> {
     let mut out = Cursor::new(Vec::new());
     let mut lengths = 0;
     let imported = import_perfetto(&mut Cursor::new(bytes), &mut out, &mut |length| lengths += length)?;
