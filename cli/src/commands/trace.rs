@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
-use catapults_simulator::picture::{LONGEST_NAME, short_names};
+use catapults_simulator::picture::{LONGEST_NAME, short_names, visible};
 use catapults_simulator::sim::duration;
 use catapults_simulator::trace::{self, Comparison, Decision, Reader, Summary, ThreadSummary, TraceError, Unexported};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -115,8 +115,8 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
     let _ = writeln!(
         text,
         "{} under {}: {} of {}, {} records{lost}\n",
-        header.host,
-        header.policy,
+        visible(&header.host),
+        visible(&header.policy),
         time(summary.length),
         header.clock,
         summary.records
@@ -132,7 +132,7 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
         let mut rows = vec![vec!["decided".to_owned(), "in".to_owned(), "line".to_owned()]];
         for ((event, line), count) in &summary.handlers {
             let line = if *line > 0 { line.to_string() } else { "–".to_owned() };
-            rows.push(vec![count.to_string(), event.clone(), line]);
+            rows.push(vec![count.to_string(), visible(event).into_owned(), line]);
         }
         // The name first.
         rows.iter_mut().for_each(|row| row.swap(0, 1));
@@ -205,7 +205,7 @@ fn histogram(text: &mut String, name: &str, thread: &ThreadSummary) {
     if most == 0 {
         return;
     }
-    let _ = writeln!(text, "\n  {name}, ready before it ran:");
+    let _ = writeln!(text, "\n  {}, ready before it ran:", visible(name));
     // Most powers between the shortest and the longest may be of no stay.
     for (power, count) in thread.latency.iter().enumerate().filter(|(_, count)| **count > 0) {
         let from = if power == 0 { 0 } else { 1 << power };

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Seek};
 
+use crate::picture::visible;
 use crate::sim::duration;
 
 use super::{Reader, Record, What};
@@ -43,6 +44,7 @@ impl<R: Read + Seek> Reader<R> {
         let because = self.header().because(record);
         let because = if because.is_empty() { String::new() } else { format!("  ({because})") };
         let ready = record.ready.map_or(String::new(), |ready| format!("  [{ready} ready]"));
-        format!("{time:>12}  {:>3}  {what}{because}{ready}", record.processor)
+        // Names of events and variables are what a file says, too.
+        visible(&format!("{time:>12}  {:>3}  {what}{because}{ready}", record.processor)).into_owned()
     }
 }
