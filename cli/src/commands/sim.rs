@@ -14,7 +14,7 @@ use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
-use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names};
+use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names, visible};
 use catapults_simulator::rtapp::{self, Translation};
 use catapults_simulator::sim::{
     self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
@@ -65,6 +65,14 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     } else if is_rtapp {
         let json = read_source(&arguments.file)?;
         let translation = of_rtapp(&json, &arguments.file)?;
+        if let Some(endless) = &translation.endless {
+            let title = format!("the workload is without end: {} of it are simulated", rtapp::ENDLESS);
+            let mut said = Diagnostics::new();
+            let at = at_range(&json.text, endless.clone());
+            let help = "say for how many seconds it goes on: `\"duration\": 60`";
+            said.push(Diagnostic::warning("E0517", title, at, "for ever").help(help));
+            console.diagnostics(&json, &said);
+        }
         let source = Source::new(format!("<{} as a scenario>", json.name), translation.text.clone());
         let place = |at: At| match translation.origin(&json.text, at.start as usize) {
             Some(range) if at != At::default() => at_range(&json.text, range),
@@ -148,7 +156,7 @@ fn of_rtapp(json: &Source, file: &Path) -> Result<Translation, Failure> {
     let name = file.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
     rtapp::to_scenario(&json.text, &name).map_err(|wrong| {
         let at = at_range(&json.text, wrong.at.clone());
-        let diagnostic = Diagnostic::error("E0517", wrong.to_string(), at, "")
+        let diagnostic = Diagnostic::error("E0517", visible(&wrong.to_string()), at, "")
             .help("docs/scenarios.md says what of rt-app can be simulated");
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(diagnostic);
