@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::frameworks;
 use crate::scenarios::{self, Case, Instead, Loaded, Policies, deciding};
 use catapults_compiler::framework::Framework;
-use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy, duration};
+use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy, exact};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write;
 use std::fs;
@@ -102,17 +102,17 @@ fn wrong(loaded: &Loaded, case: &Case, framework: &Framework) -> Result<Option<S
     }
     let mut text = format!("\n{}: {}, under {}\n", loaded.source.name, case.scenario.name, case.policy_file.display());
     if let Ending::Out(_) | Ending::Stuck(_) = outcome.ending {
-        let _ = writeln!(text, "  {}", ended(&outcome.ending, outcome.end));
+        let _ = writeln!(text, "  {}", ended(&outcome));
     }
     said(loaded, case, &outcome, &mut text);
-    text.push_str(&outcome.timeline.picture(&names(case), outcome.divergence));
+    text.push_str(&outcome.timeline.picture(&names(case), outcome.divergence, &outcome.concerned()));
     Ok(Some(text))
 }
 
 fn said(loaded: &Loaded, case: &Case, outcome: &Outcome, text: &mut String) {
     for (verdict, expectation) in outcome.verdicts.iter().zip(&case.scenario.expectations) {
         if !verdict.holds {
-            let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", duration(since)));
+            let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", exact(since)));
             let place = scenarios::place(&loaded.source, expectation.at);
             let _ = writeln!(text, "  expected {}: {}{since}\n    --> {place}", verdict.text, verdict.found);
         }
