@@ -276,7 +276,7 @@ fn long_names_are_shown_short() {
     let scenario = checked(&text, deciding, &framework);
     let outcome =
         sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, Keep::Beginning, &mut sim::Nowhere).unwrap();
-    let picture = outcome.timeline.picture(&[(name, false)], None);
+    let picture = outcome.timeline.picture(&[(name, false)], None, &outcome.concerned());
     assert!(picture.contains(&format!("  {}…{}  █", "n".repeat(20), "n".repeat(19))), "{picture}");
 }
 

@@ -15,10 +15,10 @@ use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
-use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names};
+use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names, visible};
 use catapults_simulator::rtapp::{self, Translation};
 use catapults_simulator::sim::{
-    self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration,
+    self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration, exact,
 };
 use catapults_simulator::trace::Recorder;
 use indicatif::ProgressBar;
@@ -60,6 +60,14 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     } else if is_rtapp {
         let json = read_source(&arguments.file)?;
         let translation = of_rtapp(&json, &arguments.file)?;
+        if let Some(endless) = &translation.endless {
+            let title = format!("the workload is without end: {} of it are simulated", rtapp::ENDLESS);
+            let mut said = Diagnostics::new();
+            let at = at_range(&json.text, endless.clone());
+            let help = "say for how many seconds it goes on: `\"duration\": 60`";
+            said.push(Diagnostic::warning("E0517", title, at, "for ever").help(help));
+            console.diagnostics(&json, &said);
+        }
         let source = Source::new(format!("<{} as a scenario>", json.name), translation.text.clone());
         let place = |at: At| match translation.origin(&json.text, at.start as usize) {
             Some(range) if at != At::default() => at_range(&json.text, range),
@@ -155,15 +163,15 @@ fn part(arguments: &Sim) -> Result<Keep, Failure> {
     if from < to {
         return Ok(Keep::Between(from, to));
     }
-    let title = format!("nothing is from {} on and before {}", duration(from), duration(to));
+    let title = format!("nothing is from {} on and before {}", exact(from), exact(to));
     let help = "--to is when the part ends, since the beginning of the simulation";
     Err(Failure::of("--to", Diagnostic::error("E0518", title, At::default(), "").help(help)))
 }
 
 /// Nothing is left to be shown.
 fn over(name: &str, from: i64, end: i64) -> Failure {
-    let title = format!("nothing of `{name}` is from {} on", duration(from));
-    let help = format!("it ends at {}", duration(end));
+    let title = format!("nothing of `{name}` is from {} on", exact(from));
+    let help = format!("it ends at {}", exact(end));
     Failure::of("--from", Diagnostic::error("E0518", title, At::default(), "").help(help))
 }
 
@@ -172,7 +180,7 @@ fn of_rtapp(json: &Source, file: &Path) -> Result<Translation, Failure> {
     let name = file.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
     rtapp::to_scenario(&json.text, &name).map_err(|wrong| {
         let at = at_range(&json.text, wrong.at.clone());
-        let diagnostic = Diagnostic::error("E0517", wrong.to_string(), at, "")
+        let diagnostic = Diagnostic::error("E0517", visible(&wrong.to_string()), at, "")
             .help("docs/scenarios.md says what of rt-app can be simulated");
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(diagnostic);
@@ -252,8 +260,8 @@ fn shown(case: &Case, outcome: &Outcome) -> String {
     let processors =
         if scenario.processors == 1 { "1 processor".to_owned() } else { format!("{} processors", scenario.processors) };
     let policy = case.policy.name();
-    let _ = writeln!(text, "{} under {policy}, {processors}, {}\n", scenario.name, ended(&outcome.ending, outcome.end));
-    text.push_str(&outcome.timeline.picture(&names(case), None));
+    let _ = writeln!(text, "{} under {policy}, {processors}, {}\n", scenario.name, ended(outcome));
+    text.push_str(&outcome.timeline.picture(&names(case), None, &outcome.concerned()));
     text.push('\n');
     text.push_str(&table(case, outcome));
     for (verdict, expectation) in outcome.verdicts.iter().zip(&scenario.expectations) {
@@ -262,31 +270,37 @@ fn shown(case: &Case, outcome: &Outcome) -> String {
             (true, Ending::Out(_) | Ending::Stuck(_)) => "as expected until then",
             (true, Ending::Duration | Ending::AllEnded) => "as expected",
         };
-        let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", duration(since)));
+        let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", exact(since)));
         let _ = writeln!(text, "{word}: {}: {}{since} (line {})", verdict.text, verdict.found, expectation.at.line);
     }
     text
 }
 
 /// How it ended, in words.
-pub fn ended(ending: &Ending, end: i64) -> String {
-    match ending {
-        Ending::Duration => format!("{} simulated", duration(end)),
-        Ending::AllEnded => format!("all threads ended at {}", duration(end)),
+pub fn ended(outcome: &Outcome) -> String {
+    let end = exact(outcome.end);
+    match &outcome.ending {
+        Ending::Duration => format!("{end} simulated"),
+        // Where more time was to be, the rest of it passes, and shares are of all.
+        Ending::AllEnded => match outcome.last_end {
+            Some(last) if last < outcome.end => format!("all threads ended at {}, {end} simulated", exact(last)),
+            Some(_) => format!("all threads ended at {end}"),
+            // None was admitted.
+            None => format!("{end} simulated"),
+        },
         Ending::Stuck(left) => {
             let mut left = left.clone();
             left.dedup();
             let some: Vec<&str> = left.iter().take(4).map(String::as_str).collect();
             format!(
-                "STOPPED at {}: nothing happens any more, and threads wait for ever: {}; say `duration 1s;` if they are to",
-                duration(end),
+                "STOPPED at {end}: nothing happens any more, and threads wait for ever: {}; say `duration 1s;` if they are to",
                 some.join(", ")
             )
         }
         Ending::Out(out) => {
             let line = if out.line > 0 { format!(", line {}", out.line) } else { String::new() };
             let event = if out.event.is_empty() { String::new() } else { format!(" in `{}`{line}", out.event) };
-            format!("STOPPED at {}{event}: {}", duration(out.time), out.why)
+            format!("STOPPED at {}{event}: {}", exact(out.time), out.why)
         }
     }
 }
@@ -418,7 +432,7 @@ impl Sink for Log {
             Kind::Exited => "ends",
             Kind::Idle => "",
         };
-        let time = duration(record.time);
+        let time = exact(record.time);
         if record.kind == Kind::Idle {
             return self.line(&format!("{time:>12}  {:>3}  nothing to run", record.processor));
         }

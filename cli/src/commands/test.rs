@@ -3,13 +3,13 @@
 use super::sim::{ended, names, unsimulated};
 use super::{counted, unreadable};
 use crate::arguments::Test;
-use crate::console::Console;
+use crate::console::{Console, Heard};
 use crate::failure::Failure;
 use crate::files::{apart, is_read, whole_text};
 use crate::frameworks;
 use crate::scenarios::{self, Case, Instead, Loaded, Policies, deciding};
 use catapults_compiler::framework::Framework;
-use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy, duration};
+use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy, exact};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write;
 use std::fs;
@@ -18,80 +18,117 @@ use std::time::Instant;
 
 pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
-    let mut files = Vec::new();
-    for path in &arguments.files {
-        gather(path, &mut files)?;
+    let mut tests = Tests::default();
+    let done = tests.run(console, arguments, &found.framework);
+    if let Err(Failure::Unheard) = done {
+        return done;
     }
-    files.dedup();
-    if let Some(junit) = &arguments.junit {
-        files.iter().for_each(|file| is_read(file));
-        apart("--junit", junit)?;
-    }
-    let mut policies = Policies::default();
-    let mut report = Report::new("catapults test");
-    let (mut passed, mut failed, mut broken) = (0, 0, 0);
-    let mut details = String::new();
-    for file in &files {
-        let mut suite = TestSuite::new(file.display().to_string());
-        console.listen();
-        let loaded = scenarios::load(console, file, &found.framework, &Instead::default(), &mut policies);
-        if let Err(failure) = &loaded {
-            console.failure(failure);
+    // Whatever goes wrong, the last line says what came of it all.
+    done.as_ref().err().into_iter().for_each(|failure| console.failure(failure));
+    let Tests { passed, failed, broken, details } = tests;
+    console.result(&details)?;
+    let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };
+    let ok = failed + broken == 0 && done.is_ok();
+    let word = if ok { "ok" } else { "FAILED" };
+    console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}\n"))?;
+    if ok { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// What came of the scenarios so far.
+#[derive(Default)]
+struct Tests {
+    passed: usize,
+    failed: usize,
+    /// Files that cannot be read, or are refused.
+    broken: usize,
+    /// What is not as expected, to be read.
+    details: String,
+}
+
+impl Tests {
+    fn run(&mut self, console: &Console, arguments: &Test, framework: &Framework) -> Result<(), Failure> {
+        let mut files = Vec::new();
+        for path in &arguments.files {
+            gather(path, &mut files)?;
         }
-        let heard = console.heard();
-        match loaded {
-            Ok(loaded) => {
-                for case in &loaded.cases {
-                    let name = &case.scenario.name;
-                    if arguments.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
-                        continue;
-                    }
-                    let start = Instant::now();
-                    let bar = console.spinner(format!("{}: {name}", file.display()));
-                    let wrong = wrong(&loaded, case, &found.framework);
-                    bar.finish_and_clear();
-                    let wrong = wrong.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
-                    let word = if wrong.is_some() { "FAILED" } else { "ok" };
-                    console.result(&format!("{}: {name} ... {word}\n", file.display()))?;
-                    passed += usize::from(wrong.is_none());
-                    failed += usize::from(wrong.is_some());
-                    suite.add_test_case(reported(file, case, start, wrong.as_deref()));
-                    details.extend(wrong);
+        files.dedup();
+        if let Some(junit) = &arguments.junit {
+            files.iter().for_each(|file| is_read(file));
+            apart("--junit", junit)?;
+        }
+        let mut policies = Policies::default();
+        let mut report = Report::new("catapults test");
+        for file in &files {
+            console.listen();
+            let loaded = scenarios::load(console, file, framework, &Instead::default(), &mut policies);
+            loaded.as_ref().err().into_iter().for_each(|failure| console.failure(failure));
+            let heard = console.heard();
+            let mut suite = TestSuite::new(file.display().to_string());
+            match loaded {
+                Ok(loaded) => self.file(console, arguments, file, &loaded, framework, &mut suite)?,
+                Err(Failure::Unheard) => return Err(Failure::Unheard),
+                // What is wrong has been said.
+                Err(_) => {
+                    self.broken += 1;
+                    console.result(&format!("{} ... REFUSED\n", file.display()))?;
+                    suite.add_test_case(refused(file, &heard));
                 }
             }
-            // What is wrong has been said. The other files are as good as before.
-            Err(Failure::Said | Failure::Diagnostics(_)) => {
-                broken += 1;
-                console.result(&format!("{} ... REFUSED\n", file.display()))?;
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                let why = heard.text.lines().find(|line| line.contains(": error")).unwrap_or_default();
-                status.set_message(if why.is_empty() { "its policy is refused" } else { why });
-                status.set_type(heard.code);
-                status.set_description(heard.text.trim());
-                let mut case = TestCase::new(file.display().to_string(), status);
-                case.extra.insert("file".into(), file.display().to_string().into());
-                suite.add_test_case(case);
-            }
-            Err(failure @ (Failure::Bounded | Failure::Unheard)) => return Err(failure),
+            report.add_test_suite(suite);
         }
-        report.add_test_suite(suite);
+        if let Some(junit) = &arguments.junit {
+            let text = report
+                .to_string()
+                .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
+            whole_text("--junit", junit, &text)?;
+        }
+        if self.passed + self.failed + self.broken == 0 {
+            let title = "no scenario was found";
+            let help = "a scenario stands in a file with the ending `.scenario`; `--only` may leave all of them out";
+            return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
+        }
+        Ok(())
     }
-    if passed + failed + broken == 0 {
-        let title = "no scenario was found";
-        let help = "a scenario stands in a file with the ending `.scenario`; `--only` may leave all of them out";
-        return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
+
+    fn file(
+        &mut self,
+        console: &Console,
+        arguments: &Test,
+        file: &Path,
+        loaded: &Loaded,
+        framework: &Framework,
+        suite: &mut TestSuite,
+    ) -> Result<(), Failure> {
+        for case in &loaded.cases {
+            let name = &case.scenario.name;
+            if arguments.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+                continue;
+            }
+            let start = Instant::now();
+            let bar = console.spinner(format!("{}: {name}", file.display()));
+            let wrong = wrong(loaded, case, framework);
+            bar.finish_and_clear();
+            let wrong = wrong.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
+            let word = if wrong.is_some() { "FAILED" } else { "ok" };
+            console.result(&format!("{}: {name} ... {word}\n", file.display()))?;
+            self.passed += usize::from(wrong.is_none());
+            self.failed += usize::from(wrong.is_some());
+            suite.add_test_case(reported(file, case, start, wrong.as_deref()));
+            self.details.extend(wrong);
+        }
+        Ok(())
     }
-    console.result(&details)?;
-    if let Some(junit) = &arguments.junit {
-        let text = report
-            .to_string()
-            .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
-        whole_text("--junit", junit, &text)?;
-    }
-    let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };
-    let word = if failed + broken == 0 { "ok" } else { "FAILED" };
-    console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}\n"))?;
-    if failed + broken == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+fn refused(file: &Path, heard: &Heard) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    let why = heard.text.lines().find(|line| line.contains(": error")).unwrap_or_default();
+    status.set_message(if why.is_empty() { "its policy is refused" } else { why });
+    status.set_type(heard.code);
+    status.set_description(heard.text.trim());
+    let mut case = TestCase::new(file.display().to_string(), status);
+    case.extra.insert("file".into(), file.display().to_string().into());
+    case
 }
 
 /// What is not as expected, to be read; `None`: all is.
@@ -109,17 +146,17 @@ fn wrong(loaded: &Loaded, case: &Case, framework: &Framework) -> Result<Option<S
     }
     let mut text = format!("\n{}: {}, under {}\n", loaded.source.name, case.scenario.name, case.policy_file.display());
     if let Ending::Out(_) | Ending::Stuck(_) = outcome.ending {
-        let _ = writeln!(text, "  {}", ended(&outcome.ending, outcome.end));
+        let _ = writeln!(text, "  {}", ended(&outcome));
     }
     said(loaded, case, &outcome, &mut text);
-    text.push_str(&outcome.timeline.picture(&names(case), outcome.divergence));
+    text.push_str(&outcome.timeline.picture(&names(case), outcome.divergence, &outcome.concerned()));
     Ok(Some(text))
 }
 
 fn said(loaded: &Loaded, case: &Case, outcome: &Outcome, text: &mut String) {
     for (verdict, expectation) in outcome.verdicts.iter().zip(&case.scenario.expectations) {
         if !verdict.holds {
-            let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", duration(since)));
+            let since = verdict.since.map_or(String::new(), |since| format!(", first at {}", exact(since)));
             let place = scenarios::place(&loaded.source, expectation.at);
             let _ = writeln!(text, "  expected {}: {}{since}\n    --> {place}", verdict.text, verdict.found);
         }
@@ -153,7 +190,7 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
             .filter_map(|entry| Some(entry.ok()?.path()))
             .collect();
         inside.sort();
-        inside.iter().filter(|path| is(path, "scenario")).for_each(|path| files.push(path.clone()));
+        inside.iter().filter(|path| is(path, "scenario") && !path.is_dir()).for_each(|path| files.push(path.clone()));
         return inside.iter().filter(|path| path.is_dir()).try_for_each(|path| gather(path, files));
     }
     if is(path, "sched") || is(path, "hierarchy") {

@@ -16,10 +16,10 @@ use crate::files::{self, apart, unwritable, whole, whole_text};
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
-use catapults_simulator::picture::{LONGEST_NAME, short_names};
-use catapults_simulator::sim::duration;
+use catapults_simulator::picture::{LONGEST_NAME, short_names, visible};
+use catapults_simulator::sim::{duration, exact_since};
 use catapults_simulator::trace::{
-    self, Comparison, Decision, Reader, Replay, Summary, ThreadSummary, TraceError, Unexported, exact,
+    self, Comparison, Decision, Reader, Replay, Summary, ThreadSummary, TraceError, Unexported,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsStr;
@@ -88,7 +88,7 @@ fn senseless(path: &Path, wrong: &TraceError) -> Failure {
 fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
     match (from, to) {
         (from, Some(to)) if from.unwrap_or(0) >= to => {
-            let title = format!("nothing is from {} on and before {}", exact(from.unwrap_or(0)), exact(to));
+            let title = format!("nothing is from {} on and before {}", exact_since(from.unwrap_or(0)), exact_since(to));
             let help = "--to is when the part ends, since the beginning of recording".to_owned();
             Err(of_option("E0518", "--to", title, help))
         }
@@ -98,7 +98,7 @@ fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
 
 /// The recording ends before what was asked for.
 fn over(from: u64, help: &str) -> Failure {
-    let title = format!("nothing is from {} on", exact(from));
+    let title = format!("nothing is from {} on", exact_since(from));
     of_option("E0518", "--from", title, help.to_owned())
 }
 
@@ -133,8 +133,8 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
     let _ = writeln!(
         text,
         "{} under {}: {} of {}, {} records{lost}\n",
-        header.host,
-        header.policy,
+        visible(&header.host),
+        visible(&header.policy),
         time(summary.length),
         header.clock,
         summary.records
@@ -150,7 +150,7 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
         let mut rows = vec![vec!["decided".to_owned(), "in".to_owned(), "line".to_owned()]];
         for ((event, line), count) in &summary.handlers {
             let line = if *line > 0 { line.to_string() } else { "–".to_owned() };
-            rows.push(vec![count.to_string(), event.clone(), line]);
+            rows.push(vec![count.to_string(), visible(event).into_owned(), line]);
         }
         // The name first.
         rows.iter_mut().for_each(|row| row.swap(0, 1));
@@ -223,7 +223,7 @@ fn histogram(text: &mut String, name: &str, thread: &ThreadSummary) {
     if most == 0 {
         return;
     }
-    let _ = writeln!(text, "\n  {name}, ready before it ran:");
+    let _ = writeln!(text, "\n  {}, ready before it ran:", visible(name));
     // Most powers between the shortest and the longest may be of no stay.
     for (power, count) in thread.latency.iter().enumerate().filter(|(_, count)| **count > 0) {
         let from = if power == 0 { 0 } else { 1 << power };
@@ -243,7 +243,7 @@ pub fn compare(console: &Console, arguments: &Compare) -> Result<(), Failure> {
     match compared {
         Comparison::Same { decisions, apart } => console.result(&match apart {
             0 => format!("{decisions} decisions, all the same at the same times\n"),
-            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", exact(apart)),
+            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", exact_since(apart)),
         }),
         Comparison::Different { same, one, other } => {
             let mut text = match same {
@@ -270,7 +270,7 @@ fn side(text: &mut String, path: &Path, decision: Option<&Decision>) {
     }
     let because = if decision.because.is_empty() { "the trace does not say why" } else { &decision.because };
     let Decision { thread, processor, .. } = decision;
-    let _ = writeln!(text, "> {:>12}  {processor:>3}  {thread} runs  ({because})", exact(decision.time));
+    let _ = writeln!(text, "> {:>12}  {processor:>3}  {thread} runs  ({because})", exact_since(decision.time));
 }
 
 pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
@@ -312,7 +312,7 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     if let Some(left) = replayed.left_at {
         console.note(&format!(
             "note: what is after the first {} of the recording is left out: until then there are more than {} phases, threads and values; --most takes more",
-            exact(left),
+            exact_since(left),
             arguments.most
         ));
     }

@@ -9,7 +9,7 @@ use crate::framework::Framework;
 use crate::policy::{Import, Policy};
 use crate::syntax::ast::{Call, Expression, ExpressionKind, Name};
 use crate::syntax::words::nearest;
-use crate::vocabulary::{Type, Value};
+use crate::vocabulary::{At, Type, Value};
 
 use super::expect::{MEASURES, STATISTICS};
 use super::reader::{
@@ -79,6 +79,7 @@ pub fn check(
         locked,
         spawned: vec![false; draft.threads.len()],
         used: Vec::new(),
+        instants: Vec::new(),
         without_effect: BTreeSet::new(),
     };
     let scenario = checker.scenario();
@@ -125,6 +126,8 @@ pub(super) struct Checker<'a, 'b> {
     spawned: Vec<bool>,
     /// Expressions that have been computed, or need not be.
     used: Vec<&'a Expression>,
+    /// When something happens from outside, and where that is said.
+    pub(super) instants: Vec<(At, i64)>,
     /// What has been said to be of no effect, by its title.
     without_effect: BTreeSet<String>,
 }
@@ -174,13 +177,16 @@ impl<'a> Checker<'a, '_> {
             self.diagnostics.push(none.help("say what one does: `thread A { run 5ms; }`"));
         }
         for (instant, actions) in &self.draft.moments {
+            let at = instant.at;
             let instant = self.time(instant, 0);
+            self.instants.extend(instant.map(|instant| (at, instant)));
             let actions = actions.iter().filter_map(|action| self.action(action)).collect();
             scenario.moments.extend(instant.map(|instant| Moment { instant, actions }));
         }
         scenario.moments.sort_by_key(|moment| moment.instant);
         let expectations = self.draft.expectations.iter().flat_map(|expectation| self.expectation(expectation));
         scenario.expectations = expectations.collect();
+        self.in_vain(&scenario);
         scenario.barriers = self.barriers(&scenario);
         if self.all_come(&scenario) {
             self.ends(&scenario);

@@ -10,6 +10,7 @@ mod expect;
 mod extent;
 mod phases;
 mod reader;
+mod vain;
 
 pub use check::{Subject, check};
 pub use phases::event_for;

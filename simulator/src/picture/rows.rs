@@ -1,5 +1,6 @@
 //! What a picture has no room for: which threads get a row, and how long names are shown.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// As long as a name is beside pictures and in tables.
@@ -7,12 +8,26 @@ pub const LONGEST_NAME: usize = 40;
 
 /// A name as it is shown where there is room for [`LONGEST_NAME`]: its beginning and its end.
 pub fn short(name: &str) -> String {
-    cut(name, LONGEST_NAME, LONGEST_NAME / 2)
+    cut(&visible(name), LONGEST_NAME, LONGEST_NAME / 2)
+}
+
+/// A text of others as it can be shown: letters that steer a terminal, or turn the direction of what follows, are written out, as `\u{1b}`.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let steers = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |letter: char| if steers(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 /// Names of at most `most` characters, that differ if these do: left out is the middle, or what is alike.
 pub fn short_names<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<String> {
-    let names: Vec<&str> = names.into_iter().collect();
+    let names: Vec<Cow<'_, str>> = names.into_iter().map(visible).collect();
+    let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
     let different: BTreeSet<&str> = names.iter().copied().collect();
     let half = most / 2;
     let heads = [half].into_iter().chain((0..half).rev()).chain(half + 1..most);
@@ -78,6 +93,14 @@ mod tests {
             assert_eq!(shown.iter().collect::<BTreeSet<_>>().len(), 3, "{shown:?}");
             assert_eq!(shown[1], "main");
         }
+    }
+
+    #[test]
+    fn no_name_steers_a_terminal() {
+        assert_eq!(visible("worker é"), "worker é");
+        assert_eq!(visible("a\u{1b}[31m\n\u{202e}b"), "a\\u{1b}[31m\\u{a}\\u{202e}b");
+        assert_eq!(short_names(["\u{1b}c"], 40), ["\\u{1b}c"]);
+        assert_eq!(short("\u{7}"), "\\u{7}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use svg::node::element::{Element, Group, Rectangle, Text};
 use svg::{Document, Node};
 
 use super::styles::{Kinds, Style};
-use super::{MARGIN, short_names};
+use super::{MARGIN, short_names, visible};
 
 /// A part of the picture.
 pub(super) struct Area {
@@ -160,7 +160,7 @@ fn written(x: f64, y: f64, size: f64, anchor: Anchor, text: &str) -> Text {
         Anchor::Middle => "middle",
         Anchor::End => "end",
     };
-    let place = Text::new(text).set("x", pixels(x)).set("y", pixels(y));
+    let place = Text::new(visible(text)).set("x", pixels(x)).set("y", pixels(y));
     place.set("font-size", pixels(size)).set("text-anchor", anchor)
 }
 

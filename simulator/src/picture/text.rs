@@ -1,8 +1,11 @@
-//! Who ran when, in characters: `█` runs, `░` is ready, `·` waits.
+//! Who ran when, in characters: `█` runs, `▏` does so for less than can be seen, `░` is ready, `·` waits.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::rows::chosen;
 use super::{LONGEST_NAME, Picture, State, Stay, short_names};
-use crate::sim::duration;
+use crate::sim::{duration, exact};
 
 /// What becomes of a thread.
 #[derive(Clone, Debug)]
@@ -15,22 +18,21 @@ pub struct Row {
     pub label: String,
     /// To what its state changes when.
     pub changes: Vec<(i64, State)>,
+    /// It has a row before those that are not.
+    pub concerned: bool,
 }
 
 /// Rows and columns.
 const ROWS: usize = 16;
 const COLUMNS: usize = 72;
+/// Someone runs there for a while that is too short to be seen.
+const BRIEFLY: char = '▏';
 /// So many changes are told from each other.
 pub(crate) const SEEN: usize = 180;
 
 /// What is between two instants; `end`: of all. `around` is marked.
 pub fn picture(mut rows: Vec<Row>, (from, to): (i64, i64), end: i64, around: Option<i64>) -> String {
-    let width = (to - from).max(1);
-    let column = |time: i64| {
-        usize::try_from((i128::from(time - from) * COLUMNS as i128 / i128::from(width)).max(0))
-            .unwrap_or(0)
-            .min(COLUMNS)
-    };
+    let column = |time: i64| column(time, from, to);
     // Those of which something is to be seen.
     rows.iter_mut().for_each(|row| row.changes.retain(|(time, _)| *time < to));
     rows.retain(|row| match row.changes.last() {
@@ -38,37 +40,21 @@ pub fn picture(mut rows: Vec<Row>, (from, to): (i64, i64), end: i64, around: Opt
         last => last.is_some(),
     });
     let all = rows.len();
-    let shown = chosen(rows.iter().map(|row| (row.thread, row.kind, row.runs(from, to))), ROWS);
+    let mut shown: BTreeSet<u64> = rows.iter().filter(|row| row.concerned).map(|row| row.thread).take(ROWS).collect();
+    let others = rows.iter().filter(|row| !shown.contains(&row.thread));
+    let room = ROWS - shown.len();
+    let others = chosen(others.map(|row| (row.thread, row.kind, row.runs(from, to))), room);
+    shown.extend(others);
     rows.retain(|row| shown.contains(&row.thread));
     let wide = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     if let Some(around) = around {
-        text.push_str(&format!("  {:wide$}  {}▼ {}\n", "", " ".repeat(column(around)), duration(around)));
+        // What happened before anything that is kept is on the left of it.
+        let sign = if around < from { '◀' } else { '▼' };
+        text.push_str(&format!("  {:wide$}  {}{sign} {}\n", "", " ".repeat(column(around)), exact(around)));
     }
     for row in &rows {
-        let mut cells: Vec<(i64, char)> = vec![(0, ' '); COLUMNS];
-        for (time, until, state) in row.stays(to) {
-            let sign = match state {
-                State::Running { .. } => '█',
-                State::Ready => '░',
-                State::Blocked => '·',
-                State::Ended => ' ',
-            };
-            if until <= from {
-                continue;
-            }
-            let (start, stop) = (column(time.max(from)), column(until.max(from)));
-            // In each cell what lasts longest there.
-            let edge =
-                |cell: usize| from + i64::try_from(cell as i128 * i128::from(width) / COLUMNS as i128).unwrap_or(0);
-            for (cell, (longest, shown)) in cells.iter_mut().enumerate().take(stop + 1).skip(start) {
-                let share = until.min(edge(cell + 1)) - time.max(edge(cell)).max(from);
-                if share > *longest {
-                    (*longest, *shown) = (share, sign);
-                }
-            }
-        }
-        let line: String = cells.iter().map(|(_, sign)| *sign).collect();
+        let line = row.cells(from, to);
         text.push_str(&format!("  {:<wide$}  {}\n", row.label, line.trim_end()));
     }
     if all > ROWS {
@@ -83,7 +69,58 @@ pub fn picture(mut rows: Vec<Row>, (from, to): (i64, i64), end: i64, around: Opt
     text
 }
 
+/// Where an instant is, between two.
+fn column(time: i64, from: i64, to: i64) -> usize {
+    let width = i128::from((to - from).max(1));
+    usize::try_from((i128::from(time - from) * COLUMNS as i128 / width).max(0)).unwrap_or(0).min(COLUMNS)
+}
+
 impl Row {
+    /// What it was in from then to then: in each cell what lasts longest there.
+    fn cells(&self, from: i64, to: i64) -> String {
+        let mut cells: Vec<(i64, char)> = vec![(0, ' '); COLUMNS];
+        let seen = |state: State| match state {
+            State::Running { .. } => '█',
+            State::Ready => '░',
+            State::Blocked => '·',
+            State::Ended => ' ',
+        };
+        for (since, until, state) in self.stays(to) {
+            for (cell, share) in shares(since, until, from, to) {
+                let (longest, sign) = &mut cells[cell];
+                if share > *longest {
+                    (*longest, *sign) = (share, seen(state));
+                }
+            }
+        }
+        let mut line: Vec<char> = cells.iter().map(|(_, sign)| *sign).collect();
+        // Where it ran and other things lasted longer, that it ran is to be seen all the same; and that it was there at all.
+        let is_empty = line.iter().all(|sign| *sign == ' ');
+        let mut brief: Vec<(i64, i64, char)> = Vec::new();
+        for (since, until, state) in self.stays(to).filter(|(since, until, _)| since < until) {
+            let sign = match state {
+                State::Running { .. } => BRIEFLY,
+                State::Ready | State::Blocked if is_empty => seen(state),
+                State::Ready | State::Blocked | State::Ended => continue,
+            };
+            match brief.last_mut() {
+                // A turn after the other is one run.
+                Some((_, end, before)) if *end == since && *before == sign => *end = until,
+                Some(_) | None => brief.push((since, until, sign)),
+            }
+        }
+        for (since, until, sign) in brief {
+            let most = shares(since, until, from, to).max_by_key(|(cell, share)| (*share, Reverse(*cell)));
+            if let Some((cell, _)) = most
+                && shares(since, until, from, to).all(|(cell, _)| line[cell] != '█')
+                && (sign == BRIEFLY || line[cell] == ' ')
+            {
+                line[cell] = sign;
+            }
+        }
+        line.into_iter().collect()
+    }
+
     /// From when to when it was in what, until then.
     fn stays(&self, to: i64) -> impl Iterator<Item = (i64, i64, State)> {
         let ends = self.changes.iter().skip(1).map(move |(next, _)| (*next).min(to)).chain([to]);
@@ -99,6 +136,16 @@ impl Row {
     }
 }
 
+/// The cells of a stay between two instants, and how much of it is in each.
+fn shares(since: i64, until: i64, from: i64, to: i64) -> impl Iterator<Item = (usize, i64)> {
+    let width = i128::from((to - from).max(1));
+    let edge = move |cell: usize| from + i64::try_from(cell as i128 * width / COLUMNS as i128).unwrap_or(0);
+    let (since, until) = (since.max(from), until.max(from));
+    let cells = column(since, from, to)..COLUMNS.min(column(until, from, to) + 1);
+    let shares = cells.map(move |cell| (cell, until.min(edge(cell + 1)) - since.max(edge(cell))));
+    shares.filter(|(_, share)| *share > 0)
+}
+
 impl Picture {
     /// Its timeline, for a terminal: of the beginning only as much as is told from each other, unless a part was asked for.
     pub fn text(&self) -> String {
@@ -111,7 +158,7 @@ impl Picture {
         let row = |(thread, about): (&u64, &super::Thread)| {
             let name = names.get(about.kind).map_or("", String::as_str);
             let label = format!("{name}{}", about.number);
-            Row { thread: *thread, kind: about.kind, label, changes: changes(&stays, *thread) }
+            Row { thread: *thread, kind: about.kind, label, changes: changes(&stays, *thread), concerned: false }
         };
         let rows = part.threads.iter().map(row).collect();
         picture(rows, (part.from, seen.max(part.from + 1)), self.end, None)
@@ -128,4 +175,36 @@ fn changes(stays: &[Stay], thread: u64) -> Vec<(i64, State)> {
         changes.extend([(stay.from, stay.state), (stay.to, State::Ended)]);
     }
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(thread: u64, changes: &[(i64, State)], concerned: bool) -> Row {
+        Row { thread, kind: thread as usize, label: format!("t{thread}"), changes: changes.to_vec(), concerned }
+    }
+
+    const RUNS: State = State::Running { processor: 0, lent_by: None };
+
+    #[test]
+    fn what_runs_for_less_than_a_cell_is_seen() {
+        let brief = row(0, &[(0, State::Blocked), (300, RUNS), (301, State::Blocked)], false);
+        assert_eq!(brief.cells(0, 7200), format!("···▏{}", "·".repeat(68)));
+        // No part of a longer run is one.
+        let long = row(0, &[(0, State::Blocked), (301, RUNS), (501, State::Blocked)], false);
+        assert_eq!(long.cells(0, 7200), format!("···██{}", "·".repeat(67)));
+        let gone = row(0, &[(310, State::Ready), (311, RUNS), (312, State::Ended)], false);
+        assert_eq!(gone.cells(0, 7200).trim_end(), "   ▏");
+        let idle = row(0, &[(310, State::Ready), (312, State::Ended)], false);
+        assert_eq!(idle.cells(0, 7200).trim_end(), "   ░");
+    }
+
+    #[test]
+    fn who_is_concerned_has_a_row() {
+        let mut rows: Vec<Row> = (0..40).map(|thread| row(thread, &[(0, RUNS)], false)).collect();
+        rows.push(row(40, &[(0, State::Ready)], true));
+        let shown = picture(rows, (0, 100), 100, Some(50));
+        assert!(shown.contains("  t40  ░") && shown.contains("and 25 more"), "{shown}");
+    }
 }

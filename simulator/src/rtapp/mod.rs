@@ -61,7 +61,10 @@ const LONGEST: i64 = i64::MAX / 4000;
 const MOST_INSTANCES: i64 = 10_000_000;
 
 /// How long a workload is simulated that goes on until somebody ends it.
-const ENDLESS: &str = "10s";
+pub const ENDLESS: &str = "10s";
+
+/// Of the whole workload, in seconds; -1, as rt-app takes it, until all tasks end.
+const DURATION: &str = "global.duration";
 
 type Object = [(String, Json)];
 
@@ -72,6 +75,8 @@ pub struct Translation {
     pub text: String,
     /// From where on it says what stands at this place, in order.
     places: Vec<(usize, String)>,
+    /// Where it says that it has no end; then [`ENDLESS`] is how long the scenario is.
+    pub endless: Option<Range<usize>>,
 }
 
 impl Translation {
@@ -89,13 +94,14 @@ impl Translation {
 /// The first thing that is not understood, or that no scenario can say.
 pub fn to_scenario(json: &str, name: &str) -> Result<Translation, Wrong> {
     let parsed = Json::read(json).map_err(|(what, at)| Wrong { place: String::new(), what, at })?;
-    translated(&parsed, name).map_err(|wrong| {
-        let at = position(json, &wrong.place).unwrap_or(0..0);
-        Wrong { at, ..wrong }
-    })
+    let place = |place: &str| position(json, place).unwrap_or(0..0);
+    let (translation, endless) =
+        translated(&parsed, name).map_err(|wrong| Wrong { at: place(&wrong.place), ..wrong })?;
+    Ok(Translation { endless: endless.then(|| place(DURATION)), ..translation })
 }
 
-fn translated(parsed: &Json, name: &str) -> Result<Translation, Wrong> {
+/// And whether it says that it goes on for ever.
+fn translated(parsed: &Json, name: &str) -> Result<(Translation, bool), Wrong> {
     let root = object(parsed, "")?;
     let tasks = find(root, "tasks").ok_or_else(|| wrong("tasks", "there are no tasks"))?;
     let tasks = tasks_of(object(tasks, "tasks")?)?;
@@ -117,9 +123,9 @@ fn translated(parsed: &Json, name: &str) -> Result<Translation, Wrong> {
         None => None,
     };
     let mut places = vec![(0, "tasks".to_owned())];
-    let seconds = duration.map_or(Ok(-1), |duration| whole(duration, "global.duration", -1, LONGEST / 1_000_000))?;
+    let seconds = duration.map_or(Ok(-1), |duration| whole(duration, DURATION, -1, LONGEST / 1_000_000))?;
     if seconds > 0 {
-        places.push((text.len(), "global.duration".to_owned()));
+        places.push((text.len(), DURATION.to_owned()));
         let _ = writeln!(text, "  duration {seconds}s;");
     } else if workload.endless {
         let _ = writeln!(text, "  duration {ENDLESS};");
@@ -127,7 +133,8 @@ fn translated(parsed: &Json, name: &str) -> Result<Translation, Wrong> {
     places.extend(workload.places.into_iter().map(|(start, place)| (text.len() + start, place)));
     text.push_str(&threads);
     text.push_str("}\n");
-    Ok(Translation { text, places })
+    let endless = duration.is_some() && seconds <= 0 && workload.endless;
+    Ok((Translation { text, places, endless: None }, endless))
 }
 
 struct Task<'j> {
@@ -671,6 +678,10 @@ mod tests {
             ["thread thread_ {", "run 5us;", "lock a_b;", "lock a_b_;", "unlock a_b_;", "unlock a_b;"]
         );
         assert!(lines(r#"{"tasks": {"a": {"run": 5}}}"#).contains(&"duration 10s;".to_owned()), "it has no end");
+        let endless = |json: &str| to_scenario(json, "x").map(|translation| translation.endless);
+        let said = r#"{"global": {"duration": -1}, "tasks": {"a": {"run": 5}}}"#;
+        assert_eq!(endless(said).map(|place| place.map(|place| &said[place])), Ok(Some("\"duration\"")));
+        assert_eq!(endless(r#"{"global": {"duration": -1}, "tasks": {"a": {"loop": 1, "run": 5}}}"#), Ok(None));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What is measured while a simulation runs, and whether it is as expected. Memory is bounded by the threads that live.
 
+mod verdicts;
+
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Expectation, Expected, Measure, Relation, Scenario, Statistic, Unit};
-use catapults_compiler::vocabulary::in_unit;
-use hdrhistogram::Histogram;
 
+use super::distribution::Distribution;
+use super::durations::exact;
 use super::shares::Shares;
 use super::timeline::Timeline;
 use crate::picture::State;
@@ -30,23 +32,9 @@ pub struct Tally {
     pub refusals: u64,
     /// How many came.
     pub came: u64,
-    /// When the last one ended; `None`: some have not, or none came.
+    /// When the last one ended; `None`: some have not, or have not come.
     pub end: Option<i64>,
 }
-
-/// Many durations.
-#[derive(Clone, Debug)]
-pub struct Distribution {
-    /// As long as they are few.
-    all: Vec<i64>,
-    /// Of many.
-    histogram: Option<Box<Histogram<u64>>>,
-    worst: i64,
-    sum: i128,
-}
-
-/// So many durations are kept one by one.
-const FEW: usize = 4096;
 
 /// Whether something is as expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +47,10 @@ pub struct Verdict {
     pub found: String,
     /// When it was first seen not to be so.
     pub since: Option<i64>,
+    /// The thread of which that was seen, as the timeline counts them.
+    pub thread: Option<u64>,
+    /// Whose it is, into the scenario's threads.
+    pub kinds: Vec<usize>,
 }
 
 /// Measures of a scenario.
@@ -73,8 +65,14 @@ pub(super) struct Measures<'a> {
     now: i64,
     /// Who runs on each processor.
     running: Vec<Option<(usize, ThreadId)>>,
-    /// Of each kind: who ended, in all.
+    /// Of each kind.
     living: Vec<u64>,
+    /// When the first of each kind came, or was refused.
+    first: Vec<Option<i64>>,
+    /// Of which kinds one has ended.
+    any_ended: Vec<bool>,
+    /// When a thread ended last.
+    pub(super) last_end: Option<i64>,
     diverged: bool,
 }
 
@@ -102,102 +100,10 @@ struct Watch<'a> {
     tally: Option<Tally>,
     since: Option<i64>,
     found: Option<String>,
+    /// The thread of which that was seen, as the timeline counts them.
+    thread: Option<u64>,
     /// How far an order has come.
     next: usize,
-}
-
-impl Distribution {
-    pub(crate) fn new() -> Self {
-        Distribution { all: Vec::new(), histogram: None, worst: 0, sum: 0 }
-    }
-
-    pub(crate) fn add(&mut self, nanoseconds: i64) {
-        if self.histogram.is_none() && self.all.len() < FEW {
-            self.all.push(nanoseconds);
-        } else {
-            let _ = self.many().map(|histogram| histogram.record(nanoseconds.unsigned_abs()));
-        }
-        self.worst = self.worst.max(nanoseconds);
-        self.sum += i128::from(nanoseconds);
-    }
-
-    /// All of them.
-    fn many(&mut self) -> Option<&mut Histogram<u64>> {
-        if self.histogram.is_none() {
-            // Three digits, growing as it must.
-            let mut histogram = Histogram::new(3).ok().map(Box::new)?;
-            for one in self.all.drain(..) {
-                let _ = histogram.record(one.unsigned_abs());
-            }
-            self.histogram = Some(histogram);
-        }
-        self.histogram.as_deref_mut()
-    }
-
-    /// Adds all of another one.
-    pub(crate) fn append(&mut self, mut other: Distribution) {
-        other.all.drain(..).for_each(|one| self.add(one));
-        if let Some(histogram) = other.histogram {
-            let sum = other.sum;
-            for step in histogram.iter_recorded() {
-                let _ = self.many().map(|all| all.record_n(step.value_iterated_to(), step.count_at_value()));
-            }
-            (self.worst, self.sum) = (self.worst.max(other.worst), self.sum + sum);
-        }
-    }
-
-    /// The longest.
-    pub(crate) fn worst(&self) -> i64 {
-        self.worst
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> u64 {
-        self.all.len() as u64 + self.histogram.as_ref().map_or(0, |histogram| histogram.len())
-    }
-
-    /// One number for them; quantiles of more than 4,096 are exact to three digits, and never too high. `None`: there are none.
-    pub fn statistic(&self, statistic: Statistic) -> Option<i64> {
-        if self.count() == 0 {
-            return None;
-        }
-        Some(match statistic {
-            Statistic::Worst => self.worst,
-            Statistic::Mean => i64::try_from(self.sum / i128::from(self.count())).unwrap_or(i64::MAX),
-            Statistic::Quantile(thousandths) => match &self.histogram {
-                Some(histogram) => {
-                    let value = histogram.value_at_quantile(f64::from(thousandths) / 1000.0);
-                    i64::try_from(histogram.lowest_equivalent(value)).unwrap_or(i64::MAX)
-                }
-                None => {
-                    let mut all = self.all.clone();
-                    all.sort_unstable();
-                    // The first that so many are no higher than.
-                    let place = (all.len() * usize::from(thousandths)).div_ceil(1000).max(1) - 1;
-                    all[place]
-                }
-            },
-        })
-    }
-
-    /// The distribution, as pairs of a duration and how many were no longer, in hundredths.
-    pub fn curve(&self) -> Vec<(i64, f64)> {
-        let total = self.count().max(1) as f64;
-        let mut sum = 0;
-        if self.histogram.is_none() {
-            let mut all = self.all.clone();
-            all.sort_unstable();
-            let steps = all.iter().enumerate();
-            return steps.map(|(place, time)| (*time, (place + 1) as f64 * 100.0 / total)).collect();
-        }
-        let recorded = self.histogram.iter().flat_map(|histogram| histogram.iter_recorded());
-        recorded
-            .map(|step| {
-                sum += step.count_at_value();
-                (i64::try_from(step.value_iterated_to()).unwrap_or(i64::MAX), sum as f64 * 100.0 / total)
-            })
-            .collect()
-    }
 }
 
 impl Tally {
@@ -221,7 +127,7 @@ impl<'a> Measures<'a> {
     pub(super) fn new(scenario: &'a Scenario) -> Self {
         let watches = scenario.expectations.iter().map(|expectation| {
             let windowed = matches!(expectation.what, Expected::Measure { window: Some(_), .. });
-            Watch { expectation, tally: windowed.then(Tally::new), since: None, found: None, next: 0 }
+            Watch { expectation, tally: windowed.then(Tally::new), since: None, found: None, thread: None, next: 0 }
         });
         let processors = scenario.processors as usize;
         Measures {
@@ -234,6 +140,9 @@ impl<'a> Measures<'a> {
             now: 0,
             running: vec![None; processors],
             living: vec![0; scenario.threads.len()],
+            first: vec![None; scenario.threads.len()],
+            any_ended: vec![false; scenario.threads.len()],
+            last_end: None,
             diverged: false,
         }
     }
@@ -242,25 +151,29 @@ impl<'a> Measures<'a> {
 
     pub(super) fn came(&mut self, kind: usize, thread: ThreadId, now: i64) {
         self.now = now;
-        self.tallies[kind].came += 1;
+        self.first[kind].get_or_insert(now);
         self.living[kind] += 1;
+        // Whichever was the last to end is not any more.
+        self.tallies[kind].end = None;
         let index = thread.0 as usize - 1;
         if self.threads.len() <= index {
             self.threads.resize(index + 1, Seen::default());
         }
         self.threads[index] = Seen { ready_since: Some(now) };
         self.timeline.came(thread, kind, now);
+        self.each(kind, Some(thread), now, |tally| tally.came += 1);
     }
 
     pub(super) fn refused(&mut self, kind: usize, _thread: ThreadId, reason: &str, now: i64) {
         self.now = now;
-        self.each(kind, now, |tally| tally.refusals += 1);
+        self.first[kind].get_or_insert(now);
+        self.each(kind, None, now, |tally| tally.refusals += 1);
         for watch in &mut self.watches {
             if let Expected::Reason(of, expected) = &watch.expectation.what
                 && *of == kind
                 && expected != reason
             {
-                watch.fails(now, format!("one was refused because \"{reason}\""));
+                watch.fails(now, None, format!("one was refused because \"{reason}\""));
             }
         }
     }
@@ -286,7 +199,8 @@ impl<'a> Measures<'a> {
     pub(super) fn starts(&mut self, kind: usize, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
         self.now = now;
         let waited = self.threads.get_mut(thread.0 as usize - 1).and_then(|seen| seen.ready_since.take());
-        self.each(kind, now, |tally| {
+        let number = self.timeline.number_of(thread);
+        self.each(kind, Some(thread), now, |tally| {
             tally.dispatches += 1;
             if let Some(since) = waited {
                 tally.latency.add(now - since);
@@ -304,20 +218,20 @@ impl<'a> Measures<'a> {
                 Expected::NeverOverlaps(left, right) => {
                     let other = if kind == *left { *right } else { *left };
                     if (kind == *left || kind == *right) && runs(other) {
-                        watch.fails(now, "they do".to_owned());
+                        watch.fails(now, number, "they do".to_owned());
                     }
                 }
                 Expected::Runs(of, within) if *of == kind => {
                     if let Some(since) = waited.filter(|since| now - since > *within) {
-                        watch.fails(since + within, format!("one waits for {}", duration(now - since)));
+                        watch.fails(since + within, number, format!("one waits for {}", exact(now - since)));
                     }
                 }
                 Expected::Dispatched(kinds) => {
                     if let Some(expected) = kinds.get(watch.next) {
                         if *expected != kind {
-                            let number = watch.next + 1;
+                            let place = watch.next + 1;
                             let name = &self.scenario.threads[kind].name;
-                            watch.fails(now, format!("number {number} is `{name}`"));
+                            watch.fails(now, number, format!("number {place} is `{name}`"));
                         }
                         watch.next += 1;
                     }
@@ -342,7 +256,7 @@ impl<'a> Measures<'a> {
             seen.ready_since = Some(now);
         }
         if why == Leaving::Preempted {
-            self.each(kind, now, |tally| tally.preemptions += 1);
+            self.each(kind, Some(thread), now, |tally| tally.preemptions += 1);
         }
         self.timeline.change(thread, if ready { State::Ready } else { State::Blocked }, now);
     }
@@ -368,7 +282,7 @@ impl<'a> Measures<'a> {
         if let Some(deadline) = deadline {
             self.timeline.due(thread, released.saturating_add(deadline), late);
         }
-        self.each(kind, now, |tally| {
+        self.each(kind, Some(thread), now, |tally| {
             tally.jobs += 1;
             tally.misses += u64::from(late);
             tally.response.add(response);
@@ -378,11 +292,12 @@ impl<'a> Measures<'a> {
     /// In the end a job is not done that was due then.
     pub(super) fn overdue(&mut self, kind: usize, thread: ThreadId, due: i64) {
         self.timeline.due(thread, due, true);
-        self.each(kind, due, |tally| tally.misses += 1);
+        self.each(kind, Some(thread), due, |tally| tally.misses += 1);
     }
 
     /// In the end a job is not done that was to begin then.
-    pub(super) fn unfinished(&mut self, kind: usize, released: i64, now: i64) {
+    pub(super) fn unfinished(&mut self, kind: usize, thread: ThreadId, released: i64, now: i64) {
+        let number = self.timeline.number_of(thread);
         for watch in &mut self.watches {
             if let Expected::Measure {
                 measure: Measure::Response(Statistic::Worst), of, window, relation, bound, ..
@@ -393,25 +308,30 @@ impl<'a> Measures<'a> {
                 && !relation.holds((now - released) as f64, *bound, 0.0)
             {
                 let late = released.saturating_add(*bound as i64);
-                watch.fails(late, format!("one has taken {} and is not done", duration(now - released)));
+                watch.fails(late, number, format!("one has taken {} and is not done", exact(now - released)));
             }
         }
     }
 
     pub(super) fn ended(&mut self, kind: usize, thread: ThreadId, now: i64) {
+        let number = self.timeline.number_of(thread);
         self.living[kind] -= 1;
+        (self.any_ended[kind], self.last_end) = (true, Some(now));
         if self.living[kind] == 0 {
             self.tallies[kind].end = Some(now);
         }
         self.timeline.change(thread, State::Ended, now);
-        let living = &self.living;
+        let (living, any_ended) = (&self.living, &self.any_ended);
+        let name = |kind: usize| &self.scenario.threads[kind].name;
         for watch in &mut self.watches {
-            if let Expected::Order(kinds) = &watch.expectation.what
-                && let Some(place) = kinds.iter().position(|one| *one == kind)
-                && let Some(before) = kinds[..place].iter().find(|before| living[**before] > 0)
-            {
-                let (this, before) = (&self.scenario.threads[kind].name, &self.scenario.threads[*before].name);
-                watch.fails(now, format!("`{this}` ends before `{before}`"));
+            let Expected::Order(kinds) = &watch.expectation.what else { continue };
+            let Some(place) = kinds.iter().position(|one| *one == kind) else { continue };
+            // One that comes later ends later, too.
+            if let Some(before) = kinds[..place].iter().find(|before| living[**before] > 0) {
+                watch.fails(now, number, format!("`{}` ends before `{}`", name(kind), name(*before)));
+            }
+            if let Some(after) = kinds[place + 1..].iter().find(|after| any_ended[**after]) {
+                watch.fails(now, number, format!("`{}` ends before `{}`", name(*after), name(kind)));
             }
         }
     }
@@ -433,23 +353,22 @@ impl<'a> Measures<'a> {
             }
         }
         self.now = now;
-        let worst: Vec<i64> = self.tallies.iter().map(|tally| tally.latency.worst).collect();
+        let worst: Vec<i64> = self.tallies.iter().map(|tally| tally.latency.worst()).collect();
         for index in 0..self.threads.len() {
             // Whoever waits still.
             let Some(since) = self.threads[index].ready_since else { continue };
-            let Some(kind) = u32::try_from(index + 1).ok().and_then(|number| self.timeline.kind_of(ThreadId(number)))
-            else {
-                continue;
-            };
+            let thread = u32::try_from(index + 1).ok().map(ThreadId);
+            let Some(kind) = thread.and_then(|thread| self.timeline.kind_of(thread)) else { continue };
             if now - since > worst[kind] {
-                self.each(kind, now, |tally| tally.latency.add(now - since));
+                self.each(kind, thread, now, |tally| tally.latency.add(now - since));
             }
+            let number = thread.and_then(|thread| self.timeline.number_of(thread));
             for watch in &mut self.watches {
                 if let Expected::Runs(of, within) = watch.expectation.what
                     && of == kind
                     && now - since > within
                 {
-                    watch.fails(since + within, format!("one waits for {} and more", duration(now - since)));
+                    watch.fails(since + within, number, format!("one waits for {} and more", exact(now - since)));
                 }
             }
         }
@@ -457,7 +376,8 @@ impl<'a> Measures<'a> {
     }
 
     /// Adds to what is measured of a kind, and tells those expectations that are decided at once.
-    fn each(&mut self, kind: usize, now: i64, add: impl Fn(&mut Tally)) {
+    fn each(&mut self, kind: usize, thread: Option<ThreadId>, now: i64, add: impl Fn(&mut Tally)) {
+        let number = thread.and_then(|thread| self.timeline.number_of(thread));
         add(&mut self.tallies[kind]);
         let whole = &self.tallies[kind];
         for watch in &mut self.watches {
@@ -480,8 +400,8 @@ impl<'a> Measures<'a> {
             // More only makes it worse.
             let grows = matches!(relation, Relation::Less | Relation::LessOrEqual);
             let value = match measure {
-                Measure::Response(Statistic::Worst) => tally.response.worst as f64,
-                Measure::Latency(Statistic::Worst) => tally.latency.worst as f64,
+                Measure::Response(Statistic::Worst) => tally.response.worst() as f64,
+                Measure::Latency(Statistic::Worst) => tally.latency.worst() as f64,
                 Measure::Misses => tally.misses as f64,
                 Measure::Dispatches => tally.dispatches as f64,
                 Measure::Preemptions => tally.preemptions as f64,
@@ -491,7 +411,7 @@ impl<'a> Measures<'a> {
             };
             let too_much = *relation == Relation::Equal && value > *bound && measure.unit() == Unit::Count;
             if too_much || grows && !relation.holds(value, *bound, 0.0) {
-                watch.since.get_or_insert(now);
+                watch.seen(now, number);
             }
         }
     }
@@ -514,78 +434,6 @@ impl<'a> Measures<'a> {
         self.watches.iter().map(|watch| self.verdict(watch)).collect()
     }
 
-    fn verdict(&self, watch: &Watch<'_>) -> Verdict {
-        let (holds, found) = match &watch.expectation.what {
-            Expected::Measure { measure, of, window, relation, bound, tolerance } => {
-                let value = self.value(*measure, *of, *window, watch.tally.as_ref());
-                match value {
-                    _ if watch.found.is_some() => (false, watch.found.clone().unwrap_or_default()),
-                    Some(value) => (relation.holds(value, *bound, *tolerance), shown(value, measure.unit())),
-                    None => (false, nothing(*measure).to_owned()),
-                }
-            }
-            Expected::Order(kinds) => {
-                let unended = kinds.iter().find(|kind| self.tallies[**kind].end.is_none());
-                match (&watch.found, unended) {
-                    (Some(found), _) => (false, found.clone()),
-                    (None, Some(kind)) => (false, format!("`{}` has not ended", self.scenario.threads[*kind].name)),
-                    (None, None) => (true, "they do".to_owned()),
-                }
-            }
-            Expected::Dispatched(kinds) => match &watch.found {
-                Some(found) => (false, found.clone()),
-                None if watch.next < kinds.len() => (false, format!("there are only {}", watch.next)),
-                None => (true, "they are".to_owned()),
-            },
-            Expected::NeverOverlaps(..) => {
-                (watch.found.is_none(), watch.found.clone().unwrap_or("they never do".to_owned()))
-            }
-            Expected::Runs(..) => (watch.found.is_none(), watch.found.clone().unwrap_or("always".to_owned())),
-            Expected::Reason(of, _) => match &watch.found {
-                Some(found) => (false, found.clone()),
-                None if self.tallies[*of].refusals == 0 => (false, "none was refused".to_owned()),
-                None => (true, "each time".to_owned()),
-            },
-        };
-        let since = watch.since.filter(|_| !holds);
-        Verdict { text: watch.expectation.text.clone(), holds, found, since }
-    }
-
-    fn value(
-        &self,
-        measure: Measure,
-        of: Option<usize>,
-        window: Option<(i64, i64)>,
-        windowed: Option<&Tally>,
-    ) -> Option<f64> {
-        let (from, to) = window.unwrap_or((0, self.now));
-        let capacity = self.capacity(from, to) as f64;
-        let all = || match windowed {
-            Some(tally) => tally.ran as f64,
-            None => self.tallies.iter().map(|tally| tally.ran).sum::<i128>() as f64,
-        };
-        if measure == Measure::Idle {
-            return (capacity > 0.0).then(|| 100.0 * (1.0 - all() / capacity));
-        }
-        let tally = match windowed {
-            Some(tally) => tally,
-            None => &self.tallies[of?],
-        };
-        let statistic = |all: &Distribution, which| all.statistic(which).map(|value| value as f64);
-        match measure {
-            Measure::Share => (capacity > 0.0).then(|| 100.0 * tally.ran as f64 / capacity),
-            Measure::Response(which) => statistic(&tally.response, which),
-            Measure::Latency(which) => statistic(&tally.latency, which),
-            Measure::Misses => Some(tally.misses as f64),
-            Measure::Jobs => Some(tally.jobs as f64),
-            Measure::Dispatches => Some(tally.dispatches as f64),
-            Measure::Preemptions => Some(tally.preemptions as f64),
-            Measure::Refusals => Some(tally.refusals as f64),
-            Measure::End => self.tallies[of?].end.map(|end| end as f64),
-            Measure::Idle => None,
-        }
-    }
-
     /// The time of all processors between two instants, as far as they have come.
     pub(super) fn capacity(&self, from: i64, to: i64) -> i128 {
         self.shares.capacity(from, to.min(self.now))
@@ -593,51 +441,16 @@ impl<'a> Measures<'a> {
 }
 
 impl Watch<'_> {
-    fn fails(&mut self, now: i64, found: String) {
+    fn fails(&mut self, now: i64, thread: Option<u64>, found: String) {
         if self.since.is_none() {
-            (self.since, self.found) = (Some(now), Some(found));
+            self.found = Some(found);
+        }
+        self.seen(now, thread);
+    }
+
+    fn seen(&mut self, now: i64, thread: Option<u64>) {
+        if self.since.is_none() {
+            (self.since, self.thread) = (Some(now), thread);
         }
     }
-}
-
-fn nothing(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Response(_) => "no job is done",
-        Measure::Latency(_) => "none ever ran",
-        Measure::End => "not all have ended",
-        Measure::Share
-        | Measure::Idle
-        | Measure::Misses
-        | Measure::Jobs
-        | Measure::Dispatches
-        | Measure::Preemptions
-        | Measure::Refusals => "there is none",
-    }
-}
-
-fn shown(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::Percent => format!("{}%", (value * 100.0).round() / 100.0),
-        Unit::Time => duration(value as i64),
-        Unit::Count => format!("{value}"),
-    }
-}
-
-/// `12.3ms`: what a reader wants to know of a duration, in four digits; whole ones as they are written.
-pub fn duration(nanoseconds: i64) -> String {
-    let (count, unit) = in_unit(nanoseconds);
-    if count.abs() < 10_000 {
-        return format!("{count}{unit}");
-    }
-    let (length, unit) = match nanoseconds.abs() {
-        0..=9_999 => (1.0, "ns"),
-        10_000..=9_999_999 => (1e3, "us"),
-        10_000_000..=9_999_999_999 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    };
-    let value = nanoseconds as f64 / length;
-    let digits = if value.abs() < 100.0 { 2 } else { 1 };
-    let text = format!("{value:.digits$}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    format!("{text}{unit}")
 }

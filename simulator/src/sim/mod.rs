@@ -9,7 +9,9 @@
 mod amounts;
 mod compiled;
 mod dispatcher;
+mod distribution;
 mod drawn;
+mod durations;
 mod measures;
 mod plans;
 mod policy;
@@ -27,12 +29,14 @@ use catapults_compiler::verify::Verified;
 pub use compiled::Object;
 pub use dispatcher::{Admitted, Dispatcher, Out};
 use dispatcher::{Plan, Scheduler};
+pub use distribution::Distribution;
 pub use drawn::picture;
-pub use measures::{Distribution, Tally, Verdict, duration};
+pub use durations::{duration, exact, exact_since};
+pub use measures::{Tally, Verdict};
 pub use policy::{EventId, Interpreted, Runner};
 pub use record::{Kind, Record, Sink};
 pub use shares::Shares;
-pub use timeline::{Change, Timeline};
+pub use timeline::{Change, Concerned, Timeline};
 pub use world::Ending;
 
 use world::World;
@@ -44,6 +48,8 @@ pub struct Outcome {
     pub ending: Ending,
     /// When.
     pub end: i64,
+    /// When a thread ended last.
+    pub last_end: Option<i64>,
     /// Of each expectation, in their order.
     pub verdicts: Vec<Verdict>,
     /// Of each of the scenario's threads.
@@ -62,6 +68,13 @@ impl Outcome {
     /// Whether all is as expected, and nothing stopped it.
     pub fn is_as_expected(&self) -> bool {
         !matches!(self.ending, Ending::Out(_) | Ending::Stuck(_)) && self.verdicts.iter().all(|verdict| verdict.holds)
+    }
+
+    /// The threads that are not as expected, which have a row in a picture before others.
+    pub fn concerned(&self) -> Concerned {
+        let failed = || self.verdicts.iter().filter(|verdict| !verdict.holds);
+        let kinds = failed().filter(|verdict| verdict.thread.is_none()).flat_map(|verdict| verdict.kinds.clone());
+        Concerned { threads: failed().filter_map(|verdict| verdict.thread).collect(), kinds: kinds.collect() }
     }
 }
 
@@ -147,6 +160,7 @@ fn run<R: Runner>(scenario: &Scenario, dispatcher: Dispatcher<'_, R>, framework:
     Outcome {
         ending,
         end: world.now,
+        last_end: world.measures.last_end,
         verdicts: world.measures.verdicts(),
         divergence: world.measures.first_divergence(),
         capacity: world.measures.capacity(0, world.now),

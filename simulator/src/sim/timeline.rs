@@ -1,6 +1,6 @@
 //! Who was in which state when, for a small picture: the first changes, or those around what is not as expected.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use catapults_compiler::interp::ThreadId;
 
@@ -35,6 +35,17 @@ pub struct Timeline {
     part: (i64, i64),
     /// In what threads are at the beginning of that, until the first change in it.
     before: BTreeMap<u64, State>,
+    /// In what those were whose last changes are not kept any more: who waits for long has none among the last ones.
+    dropped: BTreeMap<u64, State>,
+}
+
+/// Threads that are to be seen before others.
+#[derive(Clone, Debug, Default)]
+pub struct Concerned {
+    /// As the timeline counts them.
+    pub threads: Vec<u64>,
+    /// One of each of these, into the scenario's threads.
+    pub kinds: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +71,7 @@ impl Timeline {
             keep: Keep::First,
             part: (0, i64::MAX),
             before: BTreeMap::new(),
+            dropped: BTreeMap::new(),
         }
     }
 
@@ -100,6 +112,11 @@ impl Timeline {
         self.numbers.get(thread.0 as usize - 1).copied().flatten().map(|(_, kind)| kind)
     }
 
+    /// Of a thread that lives.
+    pub(super) fn number_of(&self, thread: ThreadId) -> Option<u64> {
+        self.numbers.get(thread.0 as usize - 1).copied().flatten().map(|(number, _)| number)
+    }
+
     pub(super) fn change(&mut self, thread: ThreadId, state: State, now: i64) {
         let index = thread.0 as usize - 1;
         let Some(Some((number, _))) = self.numbers.get(index).copied() else { return };
@@ -127,9 +144,13 @@ impl Timeline {
         }
         if self.changes.len() >= MOST
             && let Some(oldest) = self.changes.pop_front()
-            && oldest.state == State::Ended
         {
-            self.kinds.remove(&oldest.thread);
+            if oldest.state == State::Ended {
+                self.kinds.remove(&oldest.thread);
+                self.dropped.remove(&oldest.thread);
+            } else {
+                self.dropped.insert(oldest.thread, oldest.state);
+            }
         }
         self.changes.push_back(Change { time: now, thread: number, state });
     }
@@ -146,8 +167,8 @@ impl Timeline {
 
     /// It runs there, on its own turn or that of another thread.
     pub(super) fn runs(&mut self, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
-        let donor = self.numbers.get(turn.0 as usize - 1).copied().flatten().filter(|_| turn != thread);
-        self.change(thread, State::Running { processor, lent_by: donor.map(|(number, _)| number) }, now);
+        let donor = self.number_of(turn).filter(|_| turn != thread);
+        self.change(thread, State::Running { processor, lent_by: donor }, now);
     }
 
     /// A job of the thread was due at that time.
@@ -190,23 +211,28 @@ impl Timeline {
     }
 
     /// A picture in characters. `around` stands in the middle, or it begins where what is kept does.
-    pub fn picture(&self, names: &[(String, bool)], around: Option<i64>) -> String {
+    pub fn picture(&self, names: &[(String, bool)], around: Option<i64>, concerned: &Concerned) -> String {
         let (Some(first), Some(last)) = (self.changes.front(), self.changes.back()) else { return String::new() };
         let full = self.changes.len() >= MOST;
         let begin = if full { first.time } else { self.part.0 };
         let end = if full { last.time } else { self.end.max(last.time).min(self.part.1) };
         let short = short_names(names.iter().map(|(name, _)| name.as_str()), LONGEST_NAME);
         let mut rows: BTreeMap<u64, Row> = BTreeMap::new();
-        for Change { time, thread, state } in self.changes.iter().copied() {
+        let dropped = self.dropped.iter().map(|(thread, state)| Change { time: begin, thread: *thread, state: *state });
+        for Change { time, thread, state } in dropped.chain(self.changes.iter().copied()) {
             let row = rows.entry(thread).or_insert_with(|| {
                 let (kind, ordinal) = self.kind(thread).unwrap_or((0, 0));
                 let name = short.get(kind).cloned().unwrap_or_default();
                 let group = names.get(kind).is_some_and(|(_, group)| *group);
                 let label = if group { format!("{name}.{ordinal}") } else { name };
-                Row { thread, kind, label, changes: Vec::new() }
+                Row { thread, kind, label, changes: Vec::new(), concerned: false }
             });
             row.changes.push((time, state));
         }
+        let of_kinds = concerned.kinds.iter().filter_map(|kind| rows.values().find(|row| row.kind == *kind));
+        let concerned: BTreeSet<u64> =
+            concerned.threads.iter().copied().chain(of_kinds.map(|row| row.thread)).collect();
+        rows.values_mut().for_each(|row| row.concerned = concerned.contains(&row.thread));
         picture::picture(rows.into_values().collect(), self.window(begin, end, around), self.end, around)
     }
 

@@ -276,7 +276,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         for (index, live) in self.lives.iter().enumerate() {
             let (Some(live), Ok(number)) = (live, u32::try_from(index + 1)) else { continue };
             let thread = &self.scenario.threads[live.kind];
-            self.measures.unfinished(live.kind, live.released, self.now);
+            self.measures.unfinished(live.kind, ThreadId(number), live.released, self.now);
             let Some(deadline) = thread.deadline else { continue };
             let mut due = live.released.saturating_add(deadline);
             while due < self.now {

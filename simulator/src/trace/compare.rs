@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::io::{Read, Seek};
 
+use crate::picture::visible;
+
 use super::{Reader, Record, TraceError, What};
 
 /// What a policy decided: who runs next.
@@ -144,7 +146,7 @@ impl<'a, R: Read + Seek> Side<'a, R> {
             time: self.time(record),
             thread: self.trace.called(record.thread),
             processor: record.processor,
-            because: self.trace.header().because(record),
+            because: visible(&self.trace.header().because(record)).into_owned(),
             before: self.lines().collect(),
         }
     }

@@ -52,7 +52,6 @@ pub use packets::{import_perfetto, is_perfetto};
 pub use perfetto::export_perfetto;
 pub use read::Reader;
 pub use replay::{Replay, replay};
-pub use shown::exact;
 pub use simulated::Recorder;
 pub use states::{Doing, State, States, Stay, Whose};
 pub use summary::{ProcessorSummary, Summary, ThreadSummary, summarise};

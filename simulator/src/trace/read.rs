@@ -5,6 +5,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use catapults_compiler::vocabulary::{Float, Value};
 
+use crate::picture::visible;
+
 use super::{
     HEADER_BYTES, Header, LONGEST_TIME, MAGIC, MOST_NAMED, MOST_NAMES_BYTES, MOST_PARTS, MOST_PROCESSORS, NOT_KNOWN,
     Name, RECORD_BYTES, Reason, Record, TraceError, VERSION, What, error, text,
@@ -89,7 +91,7 @@ impl<R: Read + Seek> Reader<R> {
     /// What to call a thread: `worker (3)`, or `thread 3`.
     pub fn called(&self, thread: u32) -> String {
         match self.name(thread) {
-            Some(name) => format!("{name} ({thread})"),
+            Some(name) => format!("{} ({thread})", visible(name)),
             None => format!("thread {thread}"),
         }
     }

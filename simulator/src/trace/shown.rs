@@ -2,7 +2,8 @@
 
 use std::io::{Read, Seek};
 
-use catapults_compiler::vocabulary::in_unit;
+use crate::picture::visible;
+use crate::sim::exact_since;
 
 use super::{Reader, Record, What};
 
@@ -10,7 +11,7 @@ impl<R: Read + Seek> Reader<R> {
     /// When since the beginning of recording, where, who, what, and why: for people.
     pub fn line(&self, record: &Record) -> String {
         let since = record.time_ns.saturating_sub(self.header().start_ns);
-        let time = exact(since);
+        let time = exact_since(since);
         let who = self.called(record.thread);
         let what = match record.what {
             What::New => format!("{who} comes"),
@@ -43,25 +44,7 @@ impl<R: Read + Seek> Reader<R> {
         let because = self.header().because(record);
         let because = if because.is_empty() { String::new() } else { format!("  ({because})") };
         let ready = record.ready.map_or(String::new(), |ready| format!("  [{ready} ready]"));
-        format!("{time:>12}  {:>3}  {what}{because}{ready}", record.processor)
+        // Names of events and variables are what a file says, too.
+        visible(&format!("{time:>12}  {:>3}  {what}{because}{ready}", record.processor)).into_owned()
     }
 }
-
-/// A time with all its digits: `2.099123457s`. Whole ones are as they are written.
-pub fn exact(nanoseconds: u64) -> String {
-    if let Ok(whole) = i64::try_from(nanoseconds)
-        && let (count @ ..10_000, unit) = in_unit(whole)
-    {
-        return format!("{count}{unit}");
-    }
-    let (unit, length, digits) = match nanoseconds {
-        ..10_000_000 => ("us", 1_000, 3),
-        10_000_000..1_000_000_000 => ("ms", 1_000_000, 6),
-        _ => ("s", 1_000_000_000, 9),
-    };
-    let text = format!("{}.{:0digits$}", nanoseconds / length, nanoseconds % length);
-    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-#[cfg(test)]
-mod tests;

@@ -9,7 +9,8 @@ use crate::files::{self, unwritable, whole};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
-use catapults_simulator::trace::{self, Imported, OtherFormat, Unimported, exact};
+use catapults_simulator::sim::exact_since;
+use catapults_simulator::trace::{self, Imported, OtherFormat, Unimported};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -115,7 +116,7 @@ fn first_contradiction(diagnostic: Diagnostic, imported: &Imported) -> Diagnosti
     let Some(first) = &imported.first_contradiction else { return diagnostic };
     let place = match first.line {
         Some(line) => format!("line {line}"),
-        None => format!("{} after the beginning", exact(first.since)),
+        None => format!("{} after the beginning", exact_since(first.since)),
     };
     let several = if imported.contradictions > 1 { "first, " } else { "" };
     diagnostic.note(format!("{several}{place}: {}", first.what))

@@ -7,7 +7,8 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::{apart, whole_text};
 use catapults_simulator::picture::Picture;
-use catapults_simulator::trace::{self, exact};
+use catapults_simulator::sim::exact_since;
+use catapults_simulator::trace;
 use std::fmt::Write as _;
 
 pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
@@ -31,7 +32,7 @@ pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
     }
     if let Some(from) = arguments.from.filter(|from| instant(*from) >= picture.end) {
         let end = picture.end.try_into().unwrap_or(0);
-        return Err(over(from, &format!("the recording ends at {}", exact(end))));
+        return Err(over(from, &format!("the recording ends at {}", exact_since(end))));
     }
     let drawn = picture.draw();
     whole_text("--output", &output, &drawn.svg)?;

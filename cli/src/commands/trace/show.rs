@@ -5,7 +5,8 @@ use crate::arguments::ShowTrace;
 use crate::console::Console;
 use crate::failure::Failure;
 use catapults_simulator::picture::short;
-use catapults_simulator::trace::{Reader, Record, What, exact};
+use catapults_simulator::sim::exact_since;
+use catapults_simulator::trace::{Reader, Record, What};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -86,7 +87,7 @@ impl There {
             return Some(of_option("E0518", "--processor", format!("nothing happens on processor {number}"), help));
         }
         let from = arguments.from.filter(|from| *from > last)?;
-        Some(over(from, &format!("the last record is of {}", exact(last))))
+        Some(over(from, &format!("the last record is of {}", exact_since(last))))
     }
 }
 

@@ -53,7 +53,8 @@ impl Collector {
             }
             text.push_str(if life.phases.len() > 8 { "\n  }\n" } else { " }\n" });
         }
-        for (instant, thread, value) in &self.moments {
+        // At the end nothing more happens.
+        for (instant, thread, value) in self.moments.iter().filter(|(instant, ..)| *instant < length) {
             let of = thread.map_or(String::new(), |thread| format!("{}.", names[thread]));
             let _ = writeln!(text, "  at {} {{ set {of}{} }}", time(*instant), given(value));
         }
