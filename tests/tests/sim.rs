@@ -23,6 +23,8 @@ use fastrand::Rng;
 
 /// Scenarios for each policy.
 const SCENARIOS: u64 = 12;
+/// Those in which threads wait for locks.
+const LOCKING: u64 = 60;
 /// Random policies.
 const RANDOM: u64 = 150;
 
@@ -40,6 +42,8 @@ fn compiled_policies_decide_what_the_interpreter_decides() {
             let text = random_scenario(&mut rng, &[verified.policy()], &[]);
             let deciding = Deciding::Policy(&verified);
             records += same(&text, deciding, &framework, std::slice::from_ref(&object));
+            let text = locking_scenario(&mut rng, verified.policy(), &[]);
+            records += same(&text, deciding, &framework, std::slice::from_ref(&object));
         }
     }
     for (index, name) in ["desktop", "isolation", "partitioned", "workstation"].into_iter().enumerate() {
@@ -55,10 +59,44 @@ fn compiled_policies_decide_what_the_interpreter_decides() {
         for _ in 0..SCENARIOS * number("CATAPULTS_ROUNDS", 1) {
             let text = random_scenario(&mut rng, &policies, &names);
             records += same(&text, Deciding::Hierarchy(&hierarchy), &framework, &objects);
+            let text = locking_scenario(&mut rng, policies[0], &names);
+            records += same(&text, Deciding::Hierarchy(&hierarchy), &framework, &objects);
         }
     }
     println!("{records} records");
     assert!(records > 20_000, "only {records} records");
+}
+
+/// On several processors a turn is lent to a thread that may be dispatched elsewhere meanwhile.
+#[test]
+fn threads_that_wait_for_locks_all_end() {
+    let framework = native();
+    let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
+    let mut lent = 0;
+    let mut all_end = |text: String, deciding: Deciding<'_>| {
+        let (outcome, records) = simulated(&text, deciding, &framework, RunBy::Interpreter);
+        assert_eq!(outcome.ending, Ending::AllEnded, "{text}");
+        for tally in &outcome.tallies {
+            assert_eq!(tally.jobs, tally.came, "{text}");
+        }
+        lent += records.iter().filter(|record| record.contains(" Lent ")).count();
+    };
+    for path in shipped_policies() {
+        let verified = compiled(&path, &framework);
+        for _ in 0..LOCKING * number("CATAPULTS_ROUNDS", 1) {
+            all_end(locking_scenario(&mut rng, verified.policy(), &[]), Deciding::Policy(&verified));
+        }
+    }
+    for name in ["desktop", "isolation", "partitioned", "workstation"] {
+        let hierarchy = hierarchy(name, &framework);
+        let names: Vec<&str> = hierarchy.nodes().iter().map(|node| node.name.as_str()).collect();
+        for _ in 0..LOCKING * number("CATAPULTS_ROUNDS", 1) {
+            let text = locking_scenario(&mut rng, hierarchy.policies()[0].policy(), &names);
+            all_end(text, Deciding::Hierarchy(&hierarchy));
+        }
+    }
+    println!("{lent} turns lent");
+    assert!(lent > 10_000, "only {lent} turns lent");
 }
 
 #[test]
@@ -197,6 +235,60 @@ fn random_scenario(rng: &mut Rng, policies: &[&Policy], schedulers: &[&str]) -> 
     }
     let _ = writeln!(text, "  expect share of T0 >= 10%;\n  expect T0 runs within 20ms;\n}}");
     text
+}
+
+/// Threads that take locks, always in the same order, and end.
+fn locking_scenario(rng: &mut Rng, policy: &Policy, schedulers: &[&str]) -> String {
+    const LOCKS: usize = 4;
+    let mut text = format!("scenario locking {{\n  processors {};\n", rng.u8(1..5));
+    if rng.bool() {
+        let _ = writeln!(text, "  switch_cost {}us;", rng.u8(0..50));
+    }
+    for index in 0..rng.usize(2..7) {
+        let _ = write!(text, "  thread T{index} * {} at {}ms", rng.u8(1..4), rng.u8(0..40));
+        if schedulers.is_empty() {
+            values(rng, policy, &mut text);
+        } else if rng.bool() {
+            let _ = write!(text, " under {}", schedulers[rng.usize(..schedulers.len())]);
+        }
+        let _ = writeln!(text, " {{\n    repeat {} {{\n      run 1us;", rng.u8(1..4));
+        let mut held = Vec::new();
+        for lock in 0..LOCKS {
+            if rng.bool() {
+                let _ = writeln!(text, "      lock L{lock};");
+                held.push(lock);
+            }
+            takes_time(rng, &mut text);
+            if !held.is_empty() && rng.bool() {
+                let _ = writeln!(text, "      unlock L{};", held.remove(rng.usize(..held.len())));
+                takes_time(rng, &mut text);
+            }
+        }
+        for lock in held {
+            let _ = writeln!(text, "      unlock L{lock};");
+            takes_time(rng, &mut text);
+        }
+        text.push_str("    }\n  }\n");
+    }
+    if rng.u8(..3) == 0 {
+        let _ = writeln!(text, "  at {}ms {{ suspend T0; }}\n  at 60ms {{ resume T0; }}", rng.u8(0..60));
+    }
+    if rng.u8(..3) == 0 {
+        let _ = writeln!(text, "  at {}ms {{ processors {}; }}", rng.u8(0..60), rng.u8(1..5));
+    }
+    text
+}
+
+fn takes_time(rng: &mut Rng, text: &mut String) {
+    let time = rng.u8(1..8);
+    match rng.u8(..10) {
+        0..=3 => drop(writeln!(text, "      run {time}ms;")),
+        4 => drop(writeln!(text, "      sleep {time}ms;")),
+        5 => drop(writeln!(text, "      block io.read {time}ms;")),
+        6 => text.push_str("      yield;\n"),
+        7 => text.push_str("      yield to T0;\n"),
+        _ => {}
+    }
 }
 
 fn values(rng: &mut Rng, policy: &Policy, text: &mut String) {

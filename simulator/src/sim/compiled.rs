@@ -17,7 +17,7 @@ use catapults_compiler::policy::{Policy, StateClass, Type};
 use catapults_compiler::vocabulary::{Float, Value};
 use libloading::Library;
 
-use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner};
+use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner, exchanged};
 
 const MAGIC: u32 = 0x7370_636d;
 /// `CATAPULTS_CONTRACT`: of another one nothing here is true.
@@ -329,6 +329,15 @@ impl<'o> Running<'o> {
         block.map_or(std::ptr::null_mut(), |block| block.at(0))
     }
 
+    /// There is a place for the parts of this processor, and of the one that was entered.
+    fn keep_for(&mut self, processor: usize) {
+        let most = processor.max(self.here);
+        if self.running.len() <= most {
+            let fresh = self.fresh.clone();
+            self.running.resize(most + 1, fresh);
+        }
+    }
+
     /// A copy of the parts that a processor has for its own.
     fn parts(&self) -> Vec<u8> {
         let mut all = Vec::new();
@@ -410,16 +419,18 @@ impl Runner for Running<'_> {
             self.here = processor;
             return;
         }
-        let most = processor.max(self.here);
-        if self.running.len() <= most {
-            let fresh = self.fresh.clone();
-            self.running.resize(most + 1, fresh);
-        }
+        self.keep_for(processor);
         let before = self.parts();
         let coming = std::mem::take(&mut self.running[processor]);
         self.put_parts(&coming);
         self.running[self.here] = before;
         self.here = processor;
+    }
+
+    fn exchange(&mut self, one: usize, other: usize) {
+        self.keep_for(one.max(other));
+        self.running.swap(one, other);
+        self.here = exchanged(self.here, one, other);
     }
 
     fn set_now(&mut self, now: i64) {

@@ -16,6 +16,9 @@ pub trait Runner {
     /// From here on events are those of this processor: of the instance of its node, or with what is RUNNING there.
     fn enter(&mut self, processor: usize);
 
+    /// What is RUNNING on one processor is so on the other from here on, and the other way round. Not of a policy with nodes.
+    fn exchange(&mut self, one: usize, other: usize);
+
     /// What time it is.
     fn set_now(&mut self, now: i64);
 
@@ -156,6 +159,15 @@ impl Events {
     }
 }
 
+/// Where a processor is found once two are exchanged.
+pub(super) fn exchanged(processor: usize, one: usize, other: usize) -> usize {
+    match processor {
+        _ if processor == one => other,
+        _ if processor == other => one,
+        _ => processor,
+    }
+}
+
 /// Whether the event can be raised of a thread that is RUNNING.
 fn takes_running(event: &Event) -> bool {
     let running = |step: &Move| matches!(step, Move::Parameter(_, Stage::In(StateClass::Running), _));
@@ -217,6 +229,14 @@ impl<'a> Interpreted<'a> {
         }
     }
 
+    /// There is a place for what is RUNNING on this processor, and on the one that was entered.
+    fn keep_for(&mut self, processor: usize) {
+        let most = processor.max(self.here);
+        if self.running.len() <= most {
+            self.running.resize_with(most + 1, RunningSet::default);
+        }
+    }
+
     fn node(processor: usize) -> ThreadId {
         ThreadId::of_node(u32::try_from(processor).unwrap_or(0))
     }
@@ -241,14 +261,17 @@ impl Runner for Interpreted<'_> {
         if processor == self.here {
             return;
         }
-        let most = processor.max(self.here);
-        if self.running.len() <= most {
-            self.running.resize_with(most + 1, RunningSet::default);
-        }
+        self.keep_for(processor);
         let mut other = std::mem::take(&mut self.running[processor]);
         self.machine.exchange_running(&mut other);
         self.running[self.here] = other;
         self.here = processor;
+    }
+
+    fn exchange(&mut self, one: usize, other: usize) {
+        self.keep_for(one.max(other));
+        self.running.swap(one, other);
+        self.here = exchanged(self.here, one, other);
     }
 
     fn set_now(&mut self, now: i64) {

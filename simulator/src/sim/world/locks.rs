@@ -63,7 +63,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
         self.dispatcher.has(heir)?;
         self.is_suspended(heir);
-        self.dispatcher.redirects(waiting.into_iter(), heir)?;
+        self.dispatcher.redirects(waiting.into_iter(), heir);
         self.dispatcher.regains(processor)
     }
 }

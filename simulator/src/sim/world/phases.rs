@@ -27,6 +27,8 @@ impl<R: Runner> World<'_, '_, R> {
                 );
             }
             if self.dispatcher.current(processor) != Some(thread) {
+                // Before it may be given the processor again, which is not to be taken for its going on.
+                self.stops(processor);
                 return Ok(());
             }
             let scenario = self.scenario;
