@@ -280,8 +280,13 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.vacate(processor, false)
     }
 
-    /// What a thread waits for has happened.
-    pub fn unblocks(&mut self, thread: ThreadId) -> Done {
+    /// What these threads wait for has happened. All policies hear of all of them before anybody loses the only processor for it.
+    pub fn unblocks(&mut self, threads: &[ThreadId]) -> Done {
+        threads.iter().try_for_each(|thread| self.unblocks_one(*thread))?;
+        self.preempted_at_last()
+    }
+
+    fn unblocks_one(&mut self, thread: ThreadId) -> Done {
         if self.book(thread).state != State::Blocked {
             return Ok(());
         }
@@ -289,8 +294,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let event = self.events.resume.filter(|_| set_aside).unwrap_or(self.events.event_raised);
         self.becomes_ready(thread, event, State::Runnable, Kind::Raised)?;
         self.rouse_all(thread)?;
-        self.suspends_at_last(thread)?;
-        self.preempted_at_last()
+        self.suspends_at_last(thread)
     }
 
     /// Who was to be suspended as soon as it waits no longer.

@@ -304,7 +304,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             Happening::Wake(number, life) => {
                 let thread = ThreadId(number);
                 if self.waits_in(thread, life) {
-                    if self.is_polled(thread) { self.is_over(number, life) } else { self.wakes(thread)? }
+                    if self.is_polled(thread) { self.is_over(number, life) } else { self.wakes(&[thread])? }
                 }
             }
             Happening::Computed(processor, _) => {
@@ -356,12 +356,10 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     }
 
     fn looks(&mut self) -> Done {
-        for (number, life) in std::mem::take(&mut self.unheard) {
-            if self.waits_in(ThreadId(number), life) {
-                self.wakes(ThreadId(number))?;
-            }
-        }
-        Ok(())
+        let unheard = std::mem::take(&mut self.unheard).into_iter();
+        let heard = unheard.filter(|(number, life)| self.waits_in(ThreadId(*number), *life));
+        let heard: Vec<ThreadId> = heard.map(|(number, _)| ThreadId(number)).collect();
+        self.wakes(&heard)
     }
 
     fn acts(&mut self, action: &'a Action) -> Done {
@@ -465,13 +463,16 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    fn wakes(&mut self, thread: ThreadId) -> Done {
-        if let Some(live) = self.live_mut(thread) {
-            live.waits = false;
+    /// All at once.
+    fn wakes(&mut self, threads: &[ThreadId]) -> Done {
+        for thread in threads {
+            if let Some(live) = self.live_mut(*thread) {
+                live.waits = false;
+            }
+            self.measures.ready(*thread, self.now);
         }
-        self.measures.ready(thread, self.now);
-        self.dispatcher.unblocks(thread)?;
-        self.is_suspended(thread);
+        self.dispatcher.unblocks(threads)?;
+        threads.iter().for_each(|thread| self.is_suspended(*thread));
         Ok(())
     }
 

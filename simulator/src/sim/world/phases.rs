@@ -81,17 +81,17 @@ impl<R: Runner> World<'_, '_, R> {
                 }
                 Phase::Unlock(lock) => self.unlocks(processor, thread, *lock)?,
                 Phase::Send(port) => match self.ports[*port].waiting.pop_front() {
-                    Some(receiver) => self.wakes(receiver)?,
+                    Some(receiver) => self.wakes(&[receiver])?,
                     None => self.ports[*port].messages += 1,
                 },
                 Phase::Signal(port) => {
                     if let Some(receiver) = self.ports[*port].waiting.pop_front() {
-                        self.wakes(receiver)?;
+                        self.wakes(&[receiver])?;
                     }
                 }
                 Phase::Broadcast(port) => {
                     let waiting = std::mem::take(&mut self.ports[*port].waiting);
-                    waiting.into_iter().try_for_each(|receiver| self.wakes(receiver))?;
+                    self.wakes(&Vec::from(waiting))?;
                 }
                 Phase::Barrier(barrier) => {
                     if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier] as usize {
@@ -99,7 +99,7 @@ impl<R: Runner> World<'_, '_, R> {
                         return self.waits_for_ever(processor, thread, self.barrier_event);
                     }
                     let waiting = std::mem::take(&mut self.barriers[*barrier]);
-                    waiting.into_iter().try_for_each(|other| self.wakes(other))?;
+                    self.wakes(&waiting)?;
                 }
                 Phase::Timer(timer, amount) => {
                     let period = self.drawn(kind, amount);
@@ -225,6 +225,6 @@ impl<R: Runner> World<'_, '_, R> {
         }
         let joined = if state.living.is_empty() { std::mem::take(&mut state.joining) } else { Vec::new() };
         self.dispatcher.exits(processor)?;
-        joined.into_iter().try_for_each(|waiting| self.wakes(waiting))
+        self.wakes(&joined)
     }
 }
