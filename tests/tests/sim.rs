@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use catapults_compiler::diagnostics::Diagnostics;
-use catapults_compiler::framework::Framework;
+use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::{Policy, Type};
 use catapults_compiler::scenario::{self, Scenario};
@@ -406,6 +406,65 @@ fn all_schedulers_above_a_thread_are_asked_for_it_or_none() {
         expect share of asks = 100%;
     }";
     assert_as_expected(hierarchy, scenario);
+}
+
+/// A framework need not have the query by which a policy says whom it could dispatch next, nor has one of that name to be that.
+#[test]
+fn without_the_query_a_policy_is_asked_for_whoever_is_ready() {
+    let of_native = fs::read_to_string(root().join("frameworks/native/native.framework")).unwrap();
+    let query = "  query can_switch_to(t) : bool = t in READY;\n";
+    for instead in ["", "  query can_switch_to : int = count READY;\n"] {
+        assert!(of_native.contains(query));
+        let source = Source::new("native.framework", of_native.replace(query, instead));
+        let framework = framework::read(&source).unwrap_or_else(|found| panic!("{}", found.render(&source, false)));
+        assert_eq!(dispatched_after(NEXT, &framework), "acb");
+    }
+}
+
+/// A query may look at how long threads have run.
+#[test]
+fn what_runs_is_charged_before_a_policy_is_asked() {
+    let may = |least: &str| {
+        NEXT.replace("data {", "imports { time consumed default 0ns; }\n data {").replace(
+            "event schedule",
+            &format!("query can_switch_to(t) {{ return consumed >= {least} && t in ready; }}\n event schedule"),
+        )
+    };
+    assert_eq!(dispatched_after(&may("5ms"), &native()), "acb");
+    assert_eq!(dispatched_after(&may("6ms"), &native()), "abc");
+}
+
+/// In the order in which they become ready, but for one that is asked for.
+const NEXT: &str = "scheduler asked {
+  data { threadref current; threadref next; queue ready; }
+  event newthread, switch_out, event_raised(t) { t => ready; }
+  event set_next_thread(t) {
+    if (!empty(next)) next => ready;
+    t => next;
+  }
+  event schedule {
+    if (!empty(next)) next => current; else ready => current;
+    dispatch current;
+  }
+}";
+
+/// The threads in the order in which they get the processor, when the first one asks for the last one.
+fn dispatched_after(policy: &str, framework: &Framework) -> String {
+    let source = Source::new("asked.sched", policy);
+    let compiled = catapults_compiler::compile(&source, framework);
+    let (verified, _) = compiled.unwrap_or_else(|found| panic!("{}", found.render(&source, false)));
+    let text = "scenario asks { thread a { run 5ms; yield to c; } thread b { run 1ms; } thread c { run 1ms; } }";
+    let (outcome, records) = simulated(text, Deciding::Policy(&verified), framework, RunBy::Interpreter);
+    assert_eq!(outcome.ending, Ending::AllEnded);
+    let mut order = String::new();
+    for record in records.iter().filter(|record| record.contains(" Dispatched ")) {
+        let number = record.split(' ').nth(2).unwrap();
+        let name = ["", "a", "b", "c"][number.parse::<usize>().unwrap()];
+        if !order.contains(name) {
+            order.push_str(name);
+        }
+    }
+    order
 }
 
 fn assert_as_expected(hierarchy: &str, scenario: &str) {

@@ -253,15 +253,18 @@ impl<'o> Running<'o> {
                 // SAFETY: as above.
                 Some(event) if event.parameters.is_empty() => Handler::Plain(unsafe { std::mem::transmute(pointer) }),
                 // SAFETY: as above.
-                Some(_) => Handler::OfThread(unsafe { std::mem::transmute(pointer) }),
-                None => Handler::None,
+                Some(event) if event.parameters.len() == 1 => {
+                    Handler::OfThread(unsafe { std::mem::transmute(pointer) })
+                }
+                Some(_) | None => Handler::None,
             }
         };
         let line = |name: &String| {
             let place = places(of).iter().find(|place| text(place.event) == *name);
             place.map_or(0, |place| place.line)
         };
-        let query = members.iter().position(|member| member == CAN_SWITCH_TO).map(|place| {
+        let asked = members.iter().position(|member| events.can_switch_to && member == CAN_SWITCH_TO);
+        let query = asked.map(|place| {
             // SAFETY: as above; a query about a thread that is true or false has this type in every framework.
             unsafe { std::mem::transmute(*of.handlers.add(place)) }
         });
@@ -362,12 +365,17 @@ impl<'o> Running<'o> {
         }
     }
 
+    fn tell_time(&self) {
+        let now = self.object.policy().now;
+        if now != 0 {
+            // SAFETY: the policy says where it is.
+            unsafe { *self.of_all().at::<i64>(now) = self.now };
+        }
+    }
+
     fn call(&mut self, on: *mut c_void, event: EventId, thread: *mut CThread) -> Result<Option<ThreadId>, Stop> {
         let of = self.object.policy();
-        if of.now != 0 {
-            // SAFETY: the policy says where it is.
-            unsafe { *self.of_all().at::<i64>(of.now) = self.now };
-        }
+        self.tell_time();
         if of.moved_by.is_null() {
             self.moved_by = self.lines[usize::from(event.0)];
         } else {
@@ -445,9 +453,8 @@ impl Runner for Running<'_> {
     }
 
     fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop> {
-        let Some(query) = self.can_switch_to else {
-            return Err(Stop::Misuse(format!("the policy has no handler for the query `{CAN_SWITCH_TO}`")));
-        };
+        let Some(query) = self.can_switch_to else { return Ok(true) };
+        self.tell_time();
         // SAFETY: one handler runs at a time, on its instance, with a thread that was adopted.
         Ok(unsafe { query(self.instance().at(0), self.thread(thread)) })
     }

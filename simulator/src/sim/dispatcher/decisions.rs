@@ -76,12 +76,15 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Whether a scheduler can be asked that this be next. With several processors a decision comes before the next request.
     fn may_ask(&mut self, scheduler: usize, processor: usize, member: ThreadId, event: EventId) -> Done<bool> {
         let several = self.processors.len() > 1;
-        let of = &mut self.schedulers[scheduler];
+        let of = &self.schedulers[scheduler];
         if !of.runner.handles(event) || (several && of.asked_for) {
             return Ok(false);
         }
-        of.runner.enter(processor);
-        of.runner.can_switch_to(member).map_err(|stop| self.out(event, stop))
+        // The answer may depend on how long a thread has run.
+        self.charge();
+        let runner = &mut self.schedulers[scheduler].runner;
+        runner.enter(processor);
+        runner.can_switch_to(member).map_err(|stop| self.out(event, stop))
     }
 
     /// Asks the root, and whatever it dispatches, down to a thread. Whether to ask again, if nothing runs now.
