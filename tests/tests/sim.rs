@@ -448,6 +448,25 @@ const NEXT: &str = "scheduler asked {
   }
 }";
 
+/// The threads that wait for each other are said, with their locks and lines; and whoever ran until then has done so.
+#[test]
+fn a_stop_says_who_waits_for_whom_and_counts_what_ran() {
+    let text = "scenario ring { processors 3;
+        thread runs { run 100ms; }
+        thread a { lock m; run 3ms; lock n; unlock n; unlock m; }
+        thread b { lock n; run 5ms; lock m; unlock m; unlock n; }
+    }";
+    let framework = native();
+    let verified = compiled(&root().join("policies/fifo.sched"), &framework);
+    let (outcome, _) = simulated(text, Deciding::Policy(&verified), &framework, RunBy::Interpreter);
+    let Ending::Out(out) = &outcome.ending else { panic!("{:?}", outcome.ending) };
+    let a = "`a` waits for the lock `n`, which `b` has (line 3)";
+    let b = "`b` waits for the lock `m`, which `a` has (line 4)";
+    assert_eq!((out.time, out.why.as_str()), (5_000_000, format!("{b}; {a}: a deadlock").as_str()));
+    let ran: Vec<i128> = outcome.tallies.iter().map(|tally| tally.ran).collect();
+    assert_eq!((outcome.end, ran), (5_000_000, vec![5_000_000, 3_000_000, 5_000_000]));
+}
+
 /// The threads in the order in which they get the processor, when the first one asks for the last one.
 fn dispatched_after(policy: &str, framework: &Framework) -> String {
     let source = Source::new("asked.sched", policy);

@@ -94,7 +94,7 @@ impl<R: Runner> World<'_, '_, R> {
                     self.wakes(&Vec::from(waiting))?;
                 }
                 Phase::Barrier(barrier) => {
-                    if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier] as usize {
+                    if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier].threads as usize {
                         self.barriers[*barrier].push(thread);
                         return self.waits_for_ever(processor, thread, self.barrier_event);
                     }
@@ -129,7 +129,7 @@ impl<R: Runner> World<'_, '_, R> {
                 }
                 Phase::Spawn(other) => self.create(*other, processor, Some(thread))?,
                 Phase::Join(other) => {
-                    if self.kinds[*other].living.iter().any(|one| *one != thread) {
+                    if !self.kinds[*other].living.is_empty() {
                         self.kinds[*other].joining.push(thread);
                         return self.waits_for_ever(processor, thread, self.join_event);
                     }
@@ -195,18 +195,7 @@ impl<R: Runner> World<'_, '_, R> {
     }
 
     fn exits(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done {
-        for lock in 0..self.locks.len() {
-            if self.locks[lock].owner == Some(thread) {
-                self.unlocks(processor, thread, lock)?;
-            }
-        }
-        if self.dispatcher.current(processor) != Some(thread) {
-            // It ran on the turn of one that waited for its lock. It ends when it runs again.
-            if let Some(live) = self.live_mut(thread) {
-                live.phase -= 1;
-            }
-            return Ok(());
-        }
+        // It has no lock, as the scenario was checked for: nobody waits for it, and it runs on a turn of its own.
         if self.scenario.threads[kind].period.is_none() {
             self.job_done(thread, kind);
         }
