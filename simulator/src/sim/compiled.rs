@@ -252,8 +252,8 @@ impl<'o> Running<'o> {
                 Some(event) if event.dispatches() => Handler::Dispatches(unsafe { std::mem::transmute(pointer) }),
                 // SAFETY: as above.
                 Some(event) if event.parameters.is_empty() => Handler::Plain(unsafe { std::mem::transmute(pointer) }),
-                // SAFETY: as above.
                 Some(event) if event.parameters.len() == 1 => {
+                    // SAFETY: as above.
                     Handler::OfThread(unsafe { std::mem::transmute(pointer) })
                 }
                 Some(_) | None => Handler::None,
