@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use catapults_compiler::diagnostics::Diagnostics;
-use catapults_compiler::framework::Framework;
+use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::{Policy, Type};
 use catapults_compiler::scenario::{self, Scenario};
@@ -23,6 +23,8 @@ use fastrand::Rng;
 
 /// Scenarios for each policy.
 const SCENARIOS: u64 = 12;
+/// Those in which threads wait for locks.
+const LOCKING: u64 = 60;
 /// Random policies.
 const RANDOM: u64 = 150;
 
@@ -40,6 +42,8 @@ fn compiled_policies_decide_what_the_interpreter_decides() {
             let text = random_scenario(&mut rng, &[verified.policy()], &[]);
             let deciding = Deciding::Policy(&verified);
             records += same(&text, deciding, &framework, std::slice::from_ref(&object));
+            let text = locking_scenario(&mut rng, verified.policy(), &[]);
+            records += same(&text, deciding, &framework, std::slice::from_ref(&object));
         }
     }
     for (index, name) in ["desktop", "isolation", "partitioned", "workstation"].into_iter().enumerate() {
@@ -55,10 +59,44 @@ fn compiled_policies_decide_what_the_interpreter_decides() {
         for _ in 0..SCENARIOS * number("CATAPULTS_ROUNDS", 1) {
             let text = random_scenario(&mut rng, &policies, &names);
             records += same(&text, Deciding::Hierarchy(&hierarchy), &framework, &objects);
+            let text = locking_scenario(&mut rng, policies[0], &names);
+            records += same(&text, Deciding::Hierarchy(&hierarchy), &framework, &objects);
         }
     }
     println!("{records} records");
     assert!(records > 20_000, "only {records} records");
+}
+
+/// On several processors a turn is lent to a thread that may be dispatched elsewhere meanwhile.
+#[test]
+fn threads_that_wait_for_locks_all_end() {
+    let framework = native();
+    let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
+    let mut lent = 0;
+    let mut all_end = |text: String, deciding: Deciding<'_>| {
+        let (outcome, records) = simulated(&text, deciding, &framework, RunBy::Interpreter);
+        assert_eq!(outcome.ending, Ending::AllEnded, "{text}");
+        for tally in &outcome.tallies {
+            assert_eq!(tally.jobs, tally.came, "{text}");
+        }
+        lent += records.iter().filter(|record| record.contains(" Lent ")).count();
+    };
+    for path in shipped_policies() {
+        let verified = compiled(&path, &framework);
+        for _ in 0..LOCKING * number("CATAPULTS_ROUNDS", 1) {
+            all_end(locking_scenario(&mut rng, verified.policy(), &[]), Deciding::Policy(&verified));
+        }
+    }
+    for name in ["desktop", "isolation", "partitioned", "workstation"] {
+        let hierarchy = hierarchy(name, &framework);
+        let names: Vec<&str> = hierarchy.nodes().iter().map(|node| node.name.as_str()).collect();
+        for _ in 0..LOCKING * number("CATAPULTS_ROUNDS", 1) {
+            let text = locking_scenario(&mut rng, hierarchy.policies()[0].policy(), &names);
+            all_end(text, Deciding::Hierarchy(&hierarchy));
+        }
+    }
+    println!("{lent} turns lent");
+    assert!(lent > 10_000, "only {lent} turns lent");
 }
 
 #[test]
@@ -199,6 +237,60 @@ fn random_scenario(rng: &mut Rng, policies: &[&Policy], schedulers: &[&str]) -> 
     text
 }
 
+/// Threads that take locks, always in the same order, and end.
+fn locking_scenario(rng: &mut Rng, policy: &Policy, schedulers: &[&str]) -> String {
+    const LOCKS: usize = 4;
+    let mut text = format!("scenario locking {{\n  processors {};\n", rng.u8(1..5));
+    if rng.bool() {
+        let _ = writeln!(text, "  switch_cost {}us;", rng.u8(0..50));
+    }
+    for index in 0..rng.usize(2..7) {
+        let _ = write!(text, "  thread T{index} * {} at {}ms", rng.u8(1..4), rng.u8(0..40));
+        if schedulers.is_empty() {
+            values(rng, policy, &mut text);
+        } else if rng.bool() {
+            let _ = write!(text, " under {}", schedulers[rng.usize(..schedulers.len())]);
+        }
+        let _ = writeln!(text, " {{\n    repeat {} {{\n      run 1us;", rng.u8(1..4));
+        let mut held = Vec::new();
+        for lock in 0..LOCKS {
+            if rng.bool() {
+                let _ = writeln!(text, "      lock L{lock};");
+                held.push(lock);
+            }
+            takes_time(rng, &mut text);
+            if !held.is_empty() && rng.bool() {
+                let _ = writeln!(text, "      unlock L{};", held.remove(rng.usize(..held.len())));
+                takes_time(rng, &mut text);
+            }
+        }
+        for lock in held {
+            let _ = writeln!(text, "      unlock L{lock};");
+            takes_time(rng, &mut text);
+        }
+        text.push_str("    }\n  }\n");
+    }
+    if rng.u8(..3) == 0 {
+        let _ = writeln!(text, "  at {}ms {{ suspend T0; }}\n  at 60ms {{ resume T0; }}", rng.u8(0..60));
+    }
+    if rng.u8(..3) == 0 {
+        let _ = writeln!(text, "  at {}ms {{ processors {}; }}", rng.u8(0..60), rng.u8(1..5));
+    }
+    text
+}
+
+fn takes_time(rng: &mut Rng, text: &mut String) {
+    let time = rng.u8(1..8);
+    match rng.u8(..10) {
+        0..=3 => drop(writeln!(text, "      run {time}ms;")),
+        4 => drop(writeln!(text, "      sleep {time}ms;")),
+        5 => drop(writeln!(text, "      block io.read {time}ms;")),
+        6 => text.push_str("      yield;\n"),
+        7 => text.push_str("      yield to T0;\n"),
+        _ => {}
+    }
+}
+
 fn values(rng: &mut Rng, policy: &Policy, text: &mut String) {
     let mut given = Vec::new();
     for import in policy.thread_imports.iter().filter(|import| import.name != "consumed") {
@@ -314,6 +406,84 @@ fn all_schedulers_above_a_thread_are_asked_for_it_or_none() {
         expect share of asks = 100%;
     }";
     assert_as_expected(hierarchy, scenario);
+}
+
+/// A framework need not have the query by which a policy says whom it could dispatch next, nor has one of that name to be that.
+#[test]
+fn without_the_query_a_policy_is_asked_for_whoever_is_ready() {
+    let of_native = fs::read_to_string(root().join("frameworks/native/native.framework")).unwrap();
+    let query = "  query can_switch_to(t) : bool = t in READY;\n";
+    for instead in ["", "  query can_switch_to : int = count READY;\n"] {
+        assert!(of_native.contains(query));
+        let source = Source::new("native.framework", of_native.replace(query, instead));
+        let framework = framework::read(&source).unwrap_or_else(|found| panic!("{}", found.render(&source, false)));
+        assert_eq!(dispatched_after(NEXT, &framework), "acb");
+    }
+}
+
+/// A query may look at how long threads have run.
+#[test]
+fn what_runs_is_charged_before_a_policy_is_asked() {
+    let may = |least: &str| {
+        NEXT.replace("data {", "imports { time consumed default 0ns; }\n data {").replace(
+            "event schedule",
+            &format!("query can_switch_to(t) {{ return consumed >= {least} && t in ready; }}\n event schedule"),
+        )
+    };
+    assert_eq!(dispatched_after(&may("5ms"), &native()), "acb");
+    assert_eq!(dispatched_after(&may("6ms"), &native()), "abc");
+}
+
+/// In the order in which they become ready, but for one that is asked for.
+const NEXT: &str = "scheduler asked {
+  data { threadref current; threadref next; queue ready; }
+  event newthread, switch_out, event_raised(t) { t => ready; }
+  event set_next_thread(t) {
+    if (!empty(next)) next => ready;
+    t => next;
+  }
+  event schedule {
+    if (!empty(next)) next => current; else ready => current;
+    dispatch current;
+  }
+}";
+
+/// The threads that wait for each other are said, with their locks and lines; and whoever ran until then has done so.
+#[test]
+fn a_stop_says_who_waits_for_whom_and_counts_what_ran() {
+    let text = "scenario ring { processors 3;
+        thread runs { run 100ms; }
+        thread a { lock m; run 3ms; lock n; unlock n; unlock m; }
+        thread b { lock n; run 5ms; lock m; unlock m; unlock n; }
+    }";
+    let framework = native();
+    let verified = compiled(&root().join("policies/fifo.sched"), &framework);
+    let (outcome, _) = simulated(text, Deciding::Policy(&verified), &framework, RunBy::Interpreter);
+    let Ending::Out(out) = &outcome.ending else { panic!("{:?}", outcome.ending) };
+    let a = "`a` waits for the lock `n`, which `b` has (line 3)";
+    let b = "`b` waits for the lock `m`, which `a` has (line 4)";
+    assert_eq!((out.time, out.why.as_str()), (5_000_000, format!("{b}; {a}: a deadlock").as_str()));
+    let ran: Vec<i128> = outcome.tallies.iter().map(|tally| tally.ran).collect();
+    assert_eq!((outcome.end, ran), (5_000_000, vec![5_000_000, 3_000_000, 5_000_000]));
+}
+
+/// The threads in the order in which they get the processor, when the first one asks for the last one.
+fn dispatched_after(policy: &str, framework: &Framework) -> String {
+    let source = Source::new("asked.sched", policy);
+    let compiled = catapults_compiler::compile(&source, framework);
+    let (verified, _) = compiled.unwrap_or_else(|found| panic!("{}", found.render(&source, false)));
+    let text = "scenario asks { thread a { run 5ms; yield to c; } thread b { run 1ms; } thread c { run 1ms; } }";
+    let (outcome, records) = simulated(text, Deciding::Policy(&verified), framework, RunBy::Interpreter);
+    assert_eq!(outcome.ending, Ending::AllEnded);
+    let mut order = String::new();
+    for record in records.iter().filter(|record| record.contains(" Dispatched ")) {
+        let number = record.split(' ').nth(2).unwrap();
+        let name = ["", "a", "b", "c"][number.parse::<usize>().unwrap()];
+        if !order.contains(name) {
+            order.push_str(name);
+        }
+    }
+    order
 }
 
 fn assert_as_expected(hierarchy: &str, scenario: &str) {

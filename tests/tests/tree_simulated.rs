@@ -174,11 +174,20 @@ impl Both<'_, '_> {
                 say(format!("yield_to {}", any.0));
                 said_by(self.reference.yields_to(any), self.simulated.yields_to(0, thread))
             }
-            40..50 => {
+            40..47 => {
                 let name = ["block.io.read", "block.lock", "block.sleep"][rng.usize(0..3)];
                 say(name.to_owned());
                 let event = self.simulated.event(name).unwrap();
                 said_by(self.reference.blocks(name), self.simulated.blocks(0, event))
+            }
+            // A barrier, or a broadcast.
+            47..50 if runs.is_some() => {
+                let waits = |one: &ThreadId| self.reference.is_blocked(*one) && !self.reference.waits(*one);
+                let mut woken: Vec<ThreadId> = living.iter().copied().filter(waits).collect();
+                rng.shuffle(&mut woken);
+                say(format!("unblock {:?}", woken.iter().map(|one| one.0).collect::<Vec<u32>>()));
+                let threads: Vec<ThreadId> = woken.iter().map(|one| self.threads[one]).collect();
+                said_by(self.reference.unblock_all(&woken), self.simulated.unblocks(&threads))
             }
             // Who waits for a lock gets it by `unlock`.
             50..61 if !self.reference.waits(any) => {
@@ -188,7 +197,7 @@ impl Both<'_, '_> {
                 } else {
                     self.reference.outside(|tree| tree.unblock(any))
                 };
-                said_by(expected, self.simulated.unblocks(thread))
+                said_by(expected, self.simulated.unblocks(&[thread]))
             }
             61..65 => {
                 say(format!("suspend {}", any.0));
@@ -241,10 +250,10 @@ impl Both<'_, '_> {
             let waiting: Vec<ThreadId> = self.locks[index].waiting.iter().map(|one| self.threads[one]).collect();
             let heir = self.threads[&heir];
             let simulated = &mut self.simulated;
-            let happened = simulated
-                .has(heir)
-                .and_then(|()| simulated.redirects(waiting.into_iter(), heir))
-                .and_then(|()| simulated.regains(0));
+            let happened = simulated.has(heir).and_then(|()| {
+                simulated.redirects(waiting.into_iter(), heir);
+                simulated.regains(0)
+            });
             return said_by(expected, happened);
         }
         let index = rng.usize(0..LOCKS);

@@ -36,7 +36,7 @@ pub fn written(scenario: &Scenario) -> Result<String> {
     }
     writeln!(text, "processors {}\ntick {}", scenario.processors, scenario.tick)?;
     writeln!(text, "duration {}", scenario.duration.unwrap_or(0))?;
-    writeln!(text, "locks {}\nports {}", scenario.locks, scenario.ports)?;
+    writeln!(text, "locks {}\nports {}", scenario.locks.len(), scenario.ports.len())?;
     for value in &scenario.values {
         writeln!(text, "set {}", assigned(&value.name, &value.value)?)?;
     }

@@ -196,6 +196,13 @@ fn at_range(text: &str, range: Range<usize>) -> At {
 
 /// The policies of a case as shared objects, built unless they are up to date.
 fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Result<Vec<Object>, Failure> {
+    // What is built for a host that a policy is compiled into is nothing that can be loaded here.
+    if found.framework.builds.first().is_none_or(|build| build.name != "shared") {
+        let title = format!("no policy of the framework `{}` can be simulated compiled", found.framework.name);
+        let none = Diagnostic::error("E0516", title, At::default(), "");
+        let none = none.note("it does not build shared objects first (`build shared`), as `native` does");
+        return Err(Failure::of("--compiled", none.help("leave `--compiled` out: the interpreter decides the same")));
+    }
     let made = |accepted: &Accepted, file: &Path| {
         let object = up_to_date(console, found, accepted, file)?;
         Object::load(&object, &found.framework, recorded).map_err(|why| {

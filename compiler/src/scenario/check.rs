@@ -78,6 +78,7 @@ pub fn check(
         barriers: BTreeMap::new(),
         locked,
         spawned: vec![false; draft.threads.len()],
+        places: Vec::new(),
         used: Vec::new(),
         instants: Vec::new(),
         without_effect: BTreeSet::new(),
@@ -114,7 +115,7 @@ pub(super) struct Checker<'a, 'b> {
     numbers: &'b mut dyn FnMut(&FileName) -> Result<Vec<i64>, String>,
     pub(super) diagnostics: &'b mut Diagnostics,
     /// Of threads, with their indices.
-    names: BTreeMap<&'a str, usize>,
+    pub(super) names: BTreeMap<&'a str, usize>,
     /// As above.
     pub(super) locks: BTreeMap<&'a str, usize>,
     pub(super) ports: BTreeMap<&'a str, usize>,
@@ -124,6 +125,8 @@ pub(super) struct Checker<'a, 'b> {
     /// All locks that some thread takes.
     pub(super) locked: BTreeSet<&'a str>,
     spawned: Vec<bool>,
+    /// Where the phases of the thread at hand stand, as far as they have been looked at.
+    pub(super) places: Vec<At>,
     /// Expressions that have been computed, or need not be.
     used: Vec<&'a Expression>,
     /// When something happens from outside, and where that is said.
@@ -155,8 +158,8 @@ impl<'a> Checker<'a, '_> {
             switch_cost: 0,
             values: Vec::new(),
             threads: Vec::new(),
-            locks: 0,
-            ports: 0,
+            locks: Vec::new(),
+            ports: Vec::new(),
             barriers: Vec::new(),
             moments: Vec::new(),
             expectations: Vec::new(),
@@ -191,7 +194,7 @@ impl<'a> Checker<'a, '_> {
         if self.all_come(&scenario) {
             self.ends(&scenario);
         }
-        (scenario.locks, scenario.ports) = (self.locks.len(), self.ports.len());
+        (scenario.locks, scenario.ports) = (self.lock_names(), names_of(&self.ports));
         Some(scenario)
     }
 
@@ -235,6 +238,7 @@ impl<'a> Checker<'a, '_> {
             under: None,
             values: Vec::new(),
             phases: Vec::new(),
+            places: Vec::new(),
             at: draft.name.at,
         };
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
@@ -301,8 +305,18 @@ impl<'a> Checker<'a, '_> {
                 }
             }
         }
-        thread.phases = self.phases(&draft.phases);
+        let before = self.diagnostics.errors();
+        (thread.phases, thread.places) = self.phases(draft);
+        self.waits_for_others(&thread);
+        if self.diagnostics.errors() == before {
+            self.locks_are_given_back(&thread);
+        }
         Some(thread)
+    }
+
+    /// By their numbers.
+    pub(super) fn lock_names(&self) -> Vec<String> {
+        names_of(&self.locks)
     }
 
     /// Whether the policy of a thread imports a time of this name, or one of those that it may be under does.
@@ -733,6 +747,13 @@ fn number(value: Value) -> f64 {
         Value::Float(value) => value.get(),
         Value::Bool(truth) => f64::from(u8::from(truth)),
     }
+}
+
+/// By their numbers.
+pub(super) fn names_of(numbers: &BTreeMap<&str, usize>) -> Vec<String> {
+    let mut names = vec![String::new(); numbers.len()];
+    numbers.iter().for_each(|(name, number)| (*name).clone_into(&mut names[*number]));
+    names
 }
 
 fn locks_of<'a>(phases: &'a [PhaseDraft], names: &mut BTreeSet<&'a str>) {

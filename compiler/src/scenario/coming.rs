@@ -3,10 +3,10 @@
 use crate::diagnostics::Diagnostic;
 use crate::vocabulary::At;
 
-use super::check::Checker;
+use super::check::{Checker, names_of};
 use super::extent::Extent;
 use super::reader::PhaseDraft;
-use super::{LONGEST, MOST_AT_ONCE, Phase, Scenario, Thread};
+use super::{Barrier, LONGEST, MOST_AT_ONCE, Phase, Scenario, Thread};
 
 impl Checker<'_, '_> {
     /// A thread that is created comes only so: somebody who does it must have come without it.
@@ -44,7 +44,7 @@ impl Checker<'_, '_> {
     }
 
     /// How many threads meet at each barrier: all that come to it, whose number must be known.
-    pub(super) fn barriers(&mut self, scenario: &Scenario) -> Vec<u32> {
+    pub(super) fn barriers(&mut self, scenario: &Scenario) -> Vec<Barrier> {
         let mut meet = vec![0_u32; self.barriers.len()];
         for thread in &scenario.threads {
             let mut here: Vec<usize> = thread
@@ -62,7 +62,7 @@ impl Checker<'_, '_> {
             let count = thread.count.unwrap_or(0);
             here.into_iter().for_each(|barrier| meet[barrier] = meet[barrier].saturating_add(count));
         }
-        meet
+        names_of(&self.barriers).into_iter().zip(meet).map(|(name, threads)| Barrier { name, threads }).collect()
     }
 
     /// Threads that never end, and those that create one another without end, need an end of the whole.

@@ -8,6 +8,7 @@ mod check;
 mod coming;
 mod expect;
 mod extent;
+mod held;
 mod phases;
 mod reader;
 mod vain;
@@ -100,12 +101,12 @@ pub struct Scenario {
     pub values: Vec<Assignment>,
     /// As written.
     pub threads: Vec<Thread>,
-    /// How many locks and message ports the threads name.
-    pub locks: usize,
+    /// The names of the locks and message ports that threads use.
+    pub locks: Vec<String>,
     /// As above.
-    pub ports: usize,
-    /// How many threads meet at each barrier.
-    pub barriers: Vec<u32>,
+    pub ports: Vec<String>,
+    /// As above, of barriers.
+    pub barriers: Vec<Barrier>,
     /// In the order of their instants.
     pub moments: Vec<Moment>,
     /// As written.
@@ -135,8 +136,19 @@ pub struct Thread {
     pub values: Vec<Assignment>,
     /// In order; jumps are indices into the same list. Never empty: it ends with [`Phase::End`].
     pub phases: Vec<Phase>,
+    /// Where each of them stands in the source.
+    pub places: Vec<At>,
     /// The name, in the source.
     pub at: At,
+}
+
+/// Where threads meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Barrier {
+    /// As written.
+    pub name: String,
+    /// How many come to it.
+    pub threads: u32,
 }
 
 /// A value for a variable that the policy imports.

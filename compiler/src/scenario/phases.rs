@@ -6,78 +6,86 @@ use crate::diagnostics::Diagnostic;
 use crate::framework::{Framework, Move, Stage};
 use crate::syntax::ast::Name;
 use crate::syntax::words::nearest;
-use crate::vocabulary::{StateClass, Type};
+use crate::vocabulary::{At, StateClass, Type};
 
 use super::check::Checker;
-use super::reader::PhaseDraft;
+use super::reader::{PhaseDraft, ThreadDraft};
 use super::{Amount, Phase, Timer};
 
 impl<'a> Checker<'a, '_> {
-    /// All phases of a thread, with the end.
-    pub(super) fn phases(&mut self, drafts: &'a [PhaseDraft]) -> Vec<Phase> {
+    /// All phases of a thread, with the end, and where each stands.
+    pub(super) fn phases(&mut self, draft: &'a ThreadDraft) -> (Vec<Phase>, Vec<At>) {
         let mut phases = Vec::new();
-        self.add(drafts, &mut phases);
+        self.add(&draft.phases, &mut phases);
         phases.push(Phase::End);
-        phases
+        let mut places = std::mem::take(&mut self.places);
+        places.resize(phases.len(), draft.name.at);
+        (phases, places)
     }
 
     fn add(&mut self, drafts: &'a [PhaseDraft], phases: &mut Vec<Phase>) {
         for draft in drafts {
-            match draft {
-                PhaseDraft::Time(word, amount) => {
-                    let Some(amount) = self.duration(amount) else { continue };
-                    phases.push(if word.text == "run" { Phase::Run(amount) } else { self.sleep(word, amount) });
+            self.add_one(draft, phases);
+            self.places.resize(phases.len(), at_of(draft));
+        }
+    }
+
+    fn add_one(&mut self, draft: &'a PhaseDraft, phases: &mut Vec<Phase>) {
+        match draft {
+            PhaseDraft::Time(word, amount) => {
+                let Some(amount) = self.duration(amount) else { return };
+                phases.push(if word.text == "run" { Phase::Run(amount) } else { self.sleep(word, amount) });
+            }
+            PhaseDraft::Block(event, amount) => {
+                let event = self.blocking(event);
+                if let (Some(event), Some(amount)) = (event, self.duration(amount)) {
+                    phases.push(Phase::Block(event, amount));
                 }
-                PhaseDraft::Block(event, amount) => {
-                    let event = self.blocking(event);
-                    if let (Some(event), Some(amount)) = (event, self.duration(amount)) {
-                        phases.push(Phase::Block(event, amount));
-                    }
+            }
+            PhaseDraft::Timer(draft) => {
+                let event = self.blocking_for(SLEEP, &draft.name);
+                let timers = if draft.shared { &mut self.shared_timers } else { &mut self.timers };
+                let number = Self::place(timers, &draft.name.text);
+                if let (Some(_), Some(amount)) = (event, self.duration(&draft.amount)) {
+                    let timer = Timer { number, shared: draft.shared, absolute: draft.absolute };
+                    phases.push(Phase::Timer(timer, amount));
                 }
-                PhaseDraft::Timer(draft) => {
-                    let event = self.blocking_for(SLEEP, &draft.name);
-                    let timers = if draft.shared { &mut self.shared_timers } else { &mut self.timers };
-                    let number = Self::place(timers, &draft.name.text);
-                    if let (Some(_), Some(amount)) = (event, self.duration(&draft.amount)) {
-                        let timer = Timer { number, shared: draft.shared, absolute: draft.absolute };
-                        phases.push(Phase::Timer(timer, amount));
-                    }
+            }
+            PhaseDraft::Plain(word) => phases.push(if word.text == "yield" { Phase::Yield } else { Phase::Exit }),
+            PhaseDraft::Of(word, of) => phases.extend(self.of(word, of)),
+            PhaseDraft::Set(given) => phases.extend(self.of_thread(given).map(Phase::Set)),
+            PhaseDraft::Repeat(at, times, inner) => {
+                if inner.is_empty() {
+                    let nothing = Diagnostic::error("E0704", "nothing is repeated", *at, "");
+                    self.diagnostics.push(nothing.help("say what: `repeat { run 1ms; yield; }`"));
+                    return;
                 }
-                PhaseDraft::Plain(word) => phases.push(if word.text == "yield" { Phase::Yield } else { Phase::Exit }),
-                PhaseDraft::Of(word, of) => phases.extend(self.of(word, of)),
-                PhaseDraft::Set(given) => phases.extend(self.of_thread(given).map(Phase::Set)),
-                PhaseDraft::Repeat(at, times, inner) => {
-                    if inner.is_empty() {
-                        let nothing = Diagnostic::error("E0704", "nothing is repeated", *at, "");
-                        self.diagnostics.push(nothing.help("say what: `repeat { run 1ms; yield; }`"));
-                        continue;
-                    }
-                    let times = match times {
-                        Some(times) => match self.count(times, 1, i64::MAX) {
-                            Some(times) => Some(times),
-                            None => continue,
-                        },
-                        None => None,
-                    };
-                    let start = phases.len();
-                    if times.is_some() {
+                let times = match times {
+                    Some(times) => match self.count(times, 1, i64::MAX) {
+                        Some(times) => Some(times),
+                        None => return,
+                    },
+                    None => None,
+                };
+                let start = phases.len();
+                if times.is_some() {
+                    phases.push(Phase::Again(start));
+                    self.places.resize(phases.len(), *at);
+                }
+                let before = phases.len();
+                self.add(inner, phases);
+                if times.is_none() && phases[before..].iter().all(takes_no_time) {
+                    let title = "this is repeated for ever, and takes no time";
+                    let endless = Diagnostic::error("E0704", title, *at, "");
+                    self.diagnostics.push(endless.help("put a `run`, a `sleep` or a `block` into it"));
+                    return;
+                }
+                match times {
+                    Some(times) => {
                         phases.push(Phase::Again(start));
+                        phases[start] = Phase::Repeat { times: times.unsigned_abs(), end: phases.len() };
                     }
-                    let before = phases.len();
-                    self.add(inner, phases);
-                    if times.is_none() && phases[before..].iter().all(takes_no_time) {
-                        let title = "this is repeated for ever, and takes no time";
-                        let endless = Diagnostic::error("E0704", title, *at, "");
-                        self.diagnostics.push(endless.help("put a `run`, a `sleep` or a `block` into it"));
-                        continue;
-                    }
-                    match times {
-                        Some(times) => {
-                            phases.push(Phase::Again(start));
-                            phases[start] = Phase::Repeat { times: times.unsigned_abs(), end: phases.len() };
-                        }
-                        None => phases.push(Phase::Jump(start)),
-                    }
+                    None => phases.push(Phase::Jump(start)),
                 }
             }
         }
@@ -170,6 +178,16 @@ impl<'a> Checker<'a, '_> {
     /// Nanoseconds, none negative.
     pub(super) fn duration(&mut self, amount: &'a super::reader::AmountDraft) -> Option<Amount> {
         self.amount(amount, Type::Time, true)
+    }
+}
+
+fn at_of(draft: &PhaseDraft) -> At {
+    match draft {
+        PhaseDraft::Time(word, _) | PhaseDraft::Block(word, _) | PhaseDraft::Plain(word) => word.at,
+        PhaseDraft::Of(word, of) => At { end: of.at.end, ..word.at },
+        PhaseDraft::Timer(timer) => timer.name.at,
+        PhaseDraft::Set(given) => given.name.at,
+        PhaseDraft::Repeat(at, ..) => *at,
     }
 }
 

@@ -17,7 +17,7 @@ use catapults_compiler::policy::{Policy, StateClass, Type};
 use catapults_compiler::vocabulary::{Float, Value};
 use libloading::Library;
 
-use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner};
+use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner, exchanged};
 
 const MAGIC: u32 = 0x7370_636d;
 /// `CATAPULTS_CONTRACT`: of another one nothing here is true.
@@ -252,16 +252,19 @@ impl<'o> Running<'o> {
                 Some(event) if event.dispatches() => Handler::Dispatches(unsafe { std::mem::transmute(pointer) }),
                 // SAFETY: as above.
                 Some(event) if event.parameters.is_empty() => Handler::Plain(unsafe { std::mem::transmute(pointer) }),
-                // SAFETY: as above.
-                Some(_) => Handler::OfThread(unsafe { std::mem::transmute(pointer) }),
-                None => Handler::None,
+                Some(event) if event.parameters.len() == 1 => {
+                    // SAFETY: as above.
+                    Handler::OfThread(unsafe { std::mem::transmute(pointer) })
+                }
+                Some(_) | None => Handler::None,
             }
         };
         let line = |name: &String| {
             let place = places(of).iter().find(|place| text(place.event) == *name);
             place.map_or(0, |place| place.line)
         };
-        let query = members.iter().position(|member| member == CAN_SWITCH_TO).map(|place| {
+        let asked = members.iter().position(|member| events.can_switch_to && member == CAN_SWITCH_TO);
+        let query = asked.map(|place| {
             // SAFETY: as above; a query about a thread that is true or false has this type in every framework.
             unsafe { std::mem::transmute(*of.handlers.add(place)) }
         });
@@ -329,6 +332,15 @@ impl<'o> Running<'o> {
         block.map_or(std::ptr::null_mut(), |block| block.at(0))
     }
 
+    /// There is a place for the parts of this processor, and of the one that was entered.
+    fn keep_for(&mut self, processor: usize) {
+        let most = processor.max(self.here);
+        if self.running.len() <= most {
+            let fresh = self.fresh.clone();
+            self.running.resize(most + 1, fresh);
+        }
+    }
+
     /// A copy of the parts that a processor has for its own.
     fn parts(&self) -> Vec<u8> {
         let mut all = Vec::new();
@@ -353,12 +365,17 @@ impl<'o> Running<'o> {
         }
     }
 
+    fn tell_time(&self) {
+        let now = self.object.policy().now;
+        if now != 0 {
+            // SAFETY: the policy says where it is.
+            unsafe { *self.of_all().at::<i64>(now) = self.now };
+        }
+    }
+
     fn call(&mut self, on: *mut c_void, event: EventId, thread: *mut CThread) -> Result<Option<ThreadId>, Stop> {
         let of = self.object.policy();
-        if of.now != 0 {
-            // SAFETY: the policy says where it is.
-            unsafe { *self.of_all().at::<i64>(of.now) = self.now };
-        }
+        self.tell_time();
         if of.moved_by.is_null() {
             self.moved_by = self.lines[usize::from(event.0)];
         } else {
@@ -410,16 +427,18 @@ impl Runner for Running<'_> {
             self.here = processor;
             return;
         }
-        let most = processor.max(self.here);
-        if self.running.len() <= most {
-            let fresh = self.fresh.clone();
-            self.running.resize(most + 1, fresh);
-        }
+        self.keep_for(processor);
         let before = self.parts();
         let coming = std::mem::take(&mut self.running[processor]);
         self.put_parts(&coming);
         self.running[self.here] = before;
         self.here = processor;
+    }
+
+    fn exchange(&mut self, one: usize, other: usize) {
+        self.keep_for(one.max(other));
+        self.running.swap(one, other);
+        self.here = exchanged(self.here, one, other);
     }
 
     fn set_now(&mut self, now: i64) {
@@ -434,9 +453,8 @@ impl Runner for Running<'_> {
     }
 
     fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop> {
-        let Some(query) = self.can_switch_to else {
-            return Err(Stop::Misuse(format!("the policy has no handler for the query `{CAN_SWITCH_TO}`")));
-        };
+        let Some(query) = self.can_switch_to else { return Ok(true) };
+        self.tell_time();
         // SAFETY: one handler runs at a time, on its instance, with a thread that was adopted.
         Ok(unsafe { query(self.instance().at(0), self.thread(thread)) })
     }

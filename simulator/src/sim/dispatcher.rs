@@ -15,6 +15,8 @@ mod decisions;
 mod nodes;
 mod schedulers;
 
+use std::collections::BTreeSet;
+
 use catapults_compiler::interp::{Stop, ThreadId};
 use catapults_compiler::vocabulary::Value;
 
@@ -70,6 +72,10 @@ pub struct Dispatcher<'s, R> {
     taken_by: Option<EventId>,
     /// Who was suspended as soon as it ran again.
     suspended: Vec<ThreadId>,
+    /// Who cannot lend its turns, and is blocked until it can.
+    stalled: BTreeSet<ThreadId>,
+    /// Some of those may be able to: somebody waits for another thread, or for none, or runs no more.
+    chains_changed: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -107,6 +113,8 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             told: 0,
             taken_by: None,
             suspended: Vec::new(),
+            stalled: BTreeSet::new(),
+            chains_changed: false,
         }
     }
 
@@ -251,13 +259,17 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             // To the policy it is READY.
             let under = self.under(current);
             if let Some(suspend) = self.events.suspend.filter(|event| self.schedulers[under].runner.handles(*event)) {
-                self.raise(under, processor, suspend, &[current])?;
+                let told = self.home_of(under, current, processor);
+                self.raise(under, told, suspend, &[current])?;
                 self.lost_ready(current);
                 let book = self.book(current);
                 (book.set_aside, book.state) = (true, State::Blocked);
                 self.note_moved(processor, current, Kind::Blocked, suspend);
                 self.adjust(under, processor)?;
                 self.stops_running(current)?;
+                if told != processor {
+                    self.preempted(told, suspend)?;
+                }
                 self.preempted(processor, suspend)?;
                 return self.borrow(processor);
             }
@@ -268,8 +280,13 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.vacate(processor, false)
     }
 
-    /// What a thread waits for has happened.
-    pub fn unblocks(&mut self, thread: ThreadId) -> Done {
+    /// What these threads wait for has happened. All policies hear of all of them before anybody loses the only processor for it.
+    pub fn unblocks(&mut self, threads: &[ThreadId]) -> Done {
+        threads.iter().try_for_each(|thread| self.unblocks_one(*thread))?;
+        self.preempted_at_last()
+    }
+
+    fn unblocks_one(&mut self, thread: ThreadId) -> Done {
         if self.book(thread).state != State::Blocked {
             return Ok(());
         }
@@ -277,8 +294,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let event = self.events.resume.filter(|_| set_aside).unwrap_or(self.events.event_raised);
         self.becomes_ready(thread, event, State::Runnable, Kind::Raised)?;
         self.rouse_all(thread)?;
-        self.suspends_at_last(thread)?;
-        self.preempted_at_last()
+        self.suspends_at_last(thread)
     }
 
     /// Who was to be suspended as soon as it waits no longer.

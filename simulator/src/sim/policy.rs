@@ -16,13 +16,16 @@ pub trait Runner {
     /// From here on events are those of this processor: of the instance of its node, or with what is RUNNING there.
     fn enter(&mut self, processor: usize);
 
+    /// What is RUNNING on one processor is so on the other from here on, and the other way round. Not of a policy with nodes.
+    fn exchange(&mut self, one: usize, other: usize);
+
     /// What time it is.
     fn set_now(&mut self, now: i64);
 
     /// Raises an event. The result is the thread that is dispatched.
     fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop>;
 
-    /// Whether the policy could dispatch a thread that is READY next, as it says itself.
+    /// Whether the policy could dispatch a thread that is READY next, as it says itself. It can, if its framework has no such query.
     fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop>;
 
     /// A new thread, in hand.
@@ -71,7 +74,7 @@ pub trait Runner {
     fn raise_steal(&mut self, event: EventId, for_processor: usize) -> Result<(), Stop>;
 }
 
-/// The query.
+/// The query by which a policy is asked whether a thread can be next.
 pub(super) const CAN_SWITCH_TO: &str = "can_switch_to";
 
 /// Into [`Events::names`].
@@ -101,6 +104,8 @@ pub(super) struct Events {
     pub(super) suspends_running: bool,
     pub(super) resume: Option<EventId>,
     pub(super) set_next: Option<EventId>,
+    /// Whether policies can be asked that: the framework may have no such query, or another one of that name.
+    pub(super) can_switch_to: bool,
     pub(super) lock: Option<EventId>,
     pub(super) scheduler: Option<EventId>,
     pub(super) arrival: Option<EventId>,
@@ -135,6 +140,10 @@ impl Events {
             suspends_running: met.events.iter().any(|event| event.name == "suspend_thread" && takes_running(event)),
             resume: find("resume_thread"),
             set_next: find("set_next_thread"),
+            can_switch_to: framework
+                .queries
+                .iter()
+                .any(|query| query.name == CAN_SWITCH_TO && query.parameters.len() == 1 && query.returns == Type::Bool),
             lock: lock.and_then(|name| find(&name)),
             scheduler: find("block.scheduler"),
             arrival: find("arrival"),
@@ -153,6 +162,15 @@ impl Events {
 
     pub(super) fn name(&self, event: EventId) -> &str {
         self.names.get(usize::from(event.0)).map_or("", String::as_str)
+    }
+}
+
+/// Where a processor is found once two are exchanged.
+pub(super) fn exchanged(processor: usize, one: usize, other: usize) -> usize {
+    match processor {
+        _ if processor == one => other,
+        _ if processor == other => one,
+        _ => processor,
     }
 }
 
@@ -180,6 +198,8 @@ pub struct Interpreted<'a> {
     load: Option<AttributeId>,
     number: Option<AttributeId>,
     has_timers: bool,
+    /// See [`Events::can_switch_to`].
+    can_be_asked: bool,
 }
 
 impl<'a> Interpreted<'a> {
@@ -214,6 +234,15 @@ impl<'a> Interpreted<'a> {
             load: property("load"),
             number: property("number"),
             has_timers: policy.timers().next().is_some(),
+            can_be_asked: events.can_switch_to,
+        }
+    }
+
+    /// There is a place for what is RUNNING on this processor, and on the one that was entered.
+    fn keep_for(&mut self, processor: usize) {
+        let most = processor.max(self.here);
+        if self.running.len() <= most {
+            self.running.resize_with(most + 1, RunningSet::default);
         }
     }
 
@@ -241,14 +270,17 @@ impl Runner for Interpreted<'_> {
         if processor == self.here {
             return;
         }
-        let most = processor.max(self.here);
-        if self.running.len() <= most {
-            self.running.resize_with(most + 1, RunningSet::default);
-        }
+        self.keep_for(processor);
         let mut other = std::mem::take(&mut self.running[processor]);
         self.machine.exchange_running(&mut other);
         self.running[self.here] = other;
         self.here = processor;
+    }
+
+    fn exchange(&mut self, one: usize, other: usize) {
+        self.keep_for(one.max(other));
+        self.running.swap(one, other);
+        self.here = exchanged(self.here, one, other);
     }
 
     fn set_now(&mut self, now: i64) {
@@ -261,6 +293,9 @@ impl Runner for Interpreted<'_> {
     }
 
     fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop> {
+        if !self.can_be_asked {
+            return Ok(true);
+        }
         let answer = self.machine.ask(CAN_SWITCH_TO, &[thread], &mut self.application)?;
         Ok(answer == Value::Bool(true))
     }

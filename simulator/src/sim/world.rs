@@ -3,6 +3,7 @@
 //! Nothing happens between two instants. At one, what was planned for it happens in the order in which it was planned, and
 //! then every thread that runs does what takes no time, until it computes or waits.
 
+mod left;
 mod locks;
 mod phases;
 
@@ -28,7 +29,7 @@ pub enum Ending {
     Duration,
     /// All threads have ended.
     AllEnded,
-    /// Threads are left, and nothing will ever happen to them.
+    /// Threads are left, and nothing will ever happen to them: their names, with what they wait for.
     Stuck(Vec<String>),
     /// The policy broke a rule, or the scenario asks for what cannot be.
     Out(Out),
@@ -184,8 +185,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             living: 0,
             again_at_once: 0,
             kinds: scenario.threads.iter().map(|_| KindState::default()).collect(),
-            locks: (0..scenario.locks).map(|_| Lock::default()).collect(),
-            ports: (0..scenario.ports).map(|_| Port::default()).collect(),
+            locks: scenario.locks.iter().map(|_| Lock::default()).collect(),
+            ports: scenario.ports.iter().map(|_| Port::default()).collect(),
             barriers: vec![Vec::new(); scenario.barriers.len()],
             timers: BTreeMap::new(),
             processors: vec![Cpu::default(); processors],
@@ -207,7 +208,11 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     pub(super) fn run(&mut self) -> Ending {
         match self.all() {
             Ok(ending) => ending,
-            Err(out) => Ending::Out(out),
+            Err(out) => {
+                // What ran until then has done so.
+                self.measures.ends(self.now, &self.processors_now());
+                Ending::Out(out)
+            }
         }
     }
 
@@ -246,13 +251,12 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             };
             if next >= end {
                 self.now = end;
+                if self.scenario.duration.is_none() {
+                    let why = "it goes on for more than 73 years: say when it ends, `duration 10s;`";
+                    return Err(self.impossible(why));
+                }
                 self.ends();
-                return match self.scenario.duration {
-                    Some(_) => Ok(Ending::Duration),
-                    None => {
-                        Err(self.impossible("it goes on for more than 73 years: say when it ends, `duration 10s;`"))
-                    }
-                };
+                return Ok(Ending::Duration);
             }
             if next > self.now {
                 (self.at_once, self.again_at_once, self.armed_anew, passes) = (0, 0, false, 0);
@@ -289,12 +293,10 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     }
 
     fn left(&self) -> Ending {
-        let left: Vec<String> =
-            self.lives.iter().flatten().map(|live| self.scenario.threads[live.kind].name.clone()).collect();
-        match (left.is_empty(), self.scenario.duration) {
-            (true, _) => Ending::AllEnded,
-            (false, Some(_)) => Ending::Duration,
-            (false, None) => Ending::Stuck(left),
+        match (self.living, self.scenario.duration) {
+            (0, _) => Ending::AllEnded,
+            (_, Some(_)) => Ending::Duration,
+            (_, None) => Ending::Stuck(self.who_is_left()),
         }
     }
 
@@ -304,7 +306,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             Happening::Wake(number, life) => {
                 let thread = ThreadId(number);
                 if self.waits_in(thread, life) {
-                    if self.is_polled(thread) { self.is_over(number, life) } else { self.wakes(thread)? }
+                    if self.is_polled(thread) { self.is_over(number, life) } else { self.wakes(&[thread])? }
                 }
             }
             Happening::Computed(processor, _) => {
@@ -356,12 +358,10 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     }
 
     fn looks(&mut self) -> Done {
-        for (number, life) in std::mem::take(&mut self.unheard) {
-            if self.waits_in(ThreadId(number), life) {
-                self.wakes(ThreadId(number))?;
-            }
-        }
-        Ok(())
+        let unheard = std::mem::take(&mut self.unheard).into_iter();
+        let heard = unheard.filter(|(number, life)| self.waits_in(ThreadId(*number), *life));
+        let heard: Vec<ThreadId> = heard.map(|(number, _)| ThreadId(number)).collect();
+        self.wakes(&heard)
     }
 
     fn acts(&mut self, action: &'a Action) -> Done {
@@ -465,13 +465,16 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    fn wakes(&mut self, thread: ThreadId) -> Done {
-        if let Some(live) = self.live_mut(thread) {
-            live.waits = false;
+    /// All at once.
+    fn wakes(&mut self, threads: &[ThreadId]) -> Done {
+        for thread in threads {
+            if let Some(live) = self.live_mut(*thread) {
+                live.waits = false;
+            }
+            self.measures.ready(*thread, self.now);
         }
-        self.measures.ready(thread, self.now);
-        self.dispatcher.unblocks(thread)?;
-        self.is_suspended(thread);
+        self.dispatcher.unblocks(threads)?;
+        threads.iter().for_each(|thread| self.is_suspended(*thread));
         Ok(())
     }
 

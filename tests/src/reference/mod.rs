@@ -326,11 +326,22 @@ impl<'a> Tree<'a> {
     /// # Errors
     /// A policy is out.
     pub fn unblock(&mut self, thread: ThreadId) -> Done {
-        if self.is_blocked(thread) {
-            self.raise_unblock(thread)?;
-            self.preempt()?;
+        self.unblock_all(&[thread])
+    }
+
+    /// The same of several that wait for the same, as at a barrier: before a decision follows, all policies have heard of all.
+    ///
+    /// # Errors
+    /// A policy is out.
+    pub fn unblock_all(&mut self, threads: &[ThreadId]) -> Done {
+        let mut any = false;
+        for thread in threads {
+            if self.is_blocked(*thread) {
+                self.raise_unblock(*thread)?;
+                any = true;
+            }
         }
-        Ok(())
+        if any { self.preempt() } else { Ok(()) }
     }
 
     /// What happens outside while no thread runs; then, if something can run, it does.

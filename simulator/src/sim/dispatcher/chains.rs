@@ -1,4 +1,11 @@
 //! Donation: who waits for a lock lends its turns to whoever has it, as `frameworks/native/dispatcher/donation.c` has it.
+//!
+//! ```text
+//! turn ──waits for──► a thread ──waits for──► current        the chain of a turn: its end runs
+//! RUNNING             READY                   READY          what their policies see
+//! ```
+//!
+//! If the end cannot run, or runs already on another turn, the thread whose turn it is is blocked: it is stalled, until it can lend.
 
 use catapults_compiler::interp::ThreadId;
 
@@ -15,12 +22,14 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.book(current).state = State::Lending;
         self.book(current).runs_on = None;
         self.processors[processor].current = None;
+        self.chains_changed = true;
         self.borrow(processor)
     }
 
     /// A thread does not wait any more: it has what it waited for.
     pub fn has(&mut self, heir: ThreadId) -> Done {
         self.book(heir).waits_for = None;
+        self.chains_changed = true;
         match self.book(heir).state {
             State::Lending => {
                 // Whoever has suspended it meanwhile: it is READY or RUNNING to its policy until it runs.
@@ -37,15 +46,13 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// Those that wait for `old` wait for another thread from now on.
-    pub fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: ThreadId) -> Done {
+    /// These threads wait for another one from now on. Those that are stalled hear nothing of it unless they can lend their turns
+    /// again, once the current event is over: else all would, as often as a lock changes hands.
+    pub fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: ThreadId) {
         for waiter in waiters {
             self.book(waiter).waits_for = Some(owner);
-            if self.book(waiter).stalled_on.is_some() {
-                self.rouse(waiter)?;
-            }
+            self.chains_changed = true;
         }
-        Ok(())
     }
 
     /// The chain of the turn may end in another thread than runs.
@@ -87,9 +94,61 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.raise(self.under(turn), processor, event, &[turn])?;
         self.note_moved(processor, turn, Kind::Blocked, event);
         self.book(turn).state = State::Blocked;
-        self.book(turn).stalled_on = Some(end);
-        self.book(end).stalled.push(turn);
+        self.stall(turn, end);
         self.vacate(processor, false)
+    }
+
+    /// The policy has given a thread a turn on this processor that runs on the turn of a donor elsewhere: it goes on there on its
+    /// own, and what is RUNNING there is so here, for the donor cannot hasten it. An instance of a node stays where it is: then
+    /// the thread comes here. Where it is to run, and where the turn of the donor is then, if there is one.
+    pub(super) fn takes_over(&mut self, thread: ThreadId, processor: usize) -> (usize, Option<usize>) {
+        let Some(lent) = self.book(thread).runs_on.filter(|lent| *lent != processor) else { return (processor, None) };
+        if self.has_nodes {
+            self.note(lent, thread, Kind::Preempted, self.events.schedule, 0);
+            self.book(thread).runs_on = None;
+            self.processors[lent].current = None;
+            return (processor, Some(lent));
+        }
+        let here = std::mem::take(&mut self.processors[processor].way);
+        let there = std::mem::replace(&mut self.processors[lent].way, here);
+        self.processors[processor].way = there;
+        self.processors[processor].turn = self.processors[lent].turn.replace(thread);
+        self.processors[processor].told_idle = false;
+        for on in [processor, lent] {
+            for member in self.way_up(on) {
+                let book = self.book(member);
+                (book.turn_on, book.home) = (Some(on), on);
+            }
+        }
+        self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.exchange(processor, lent));
+        (lent, Some(processor))
+    }
+
+    /// Whoever is stalled and can lend its turns again does so.
+    pub(super) fn rouse_who_can_lend(&mut self) -> Done {
+        while std::mem::take(&mut self.chains_changed) {
+            for thread in self.stalled.clone() {
+                if !self.stalled.contains(&thread) {
+                    continue;
+                }
+                let end = self.end_of(thread);
+                let book = &self.books[end.0 as usize - 1];
+                if book.state == State::Runnable && book.runs_on.is_none() && (end == thread || book.turn_on.is_none())
+                {
+                    self.rouse(thread)?;
+                } else if self.book(thread).stalled_on != Some(end) {
+                    self.strike_off(thread);
+                    self.stall(thread, end);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn stall(&mut self, thread: ThreadId, end: ThreadId) {
+        self.book(thread).stalled_on = Some(end);
+        self.book(end).stalled.push(thread);
+        self.stalled.insert(thread);
     }
 
     fn end_of(&self, thread: ThreadId) -> ThreadId {
@@ -103,6 +162,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     fn strike_off(&mut self, thread: ThreadId) {
         if let Some(end) = self.book(thread).stalled_on.take() {
             self.book(end).stalled.retain(|one| *one != thread);
+            self.stalled.remove(&thread);
         }
     }
 

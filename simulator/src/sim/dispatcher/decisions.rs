@@ -10,23 +10,39 @@ use super::{Dispatcher, Done, Processor};
 impl<R: Runner> Dispatcher<'_, R> {
     /// Every processor that has nothing to run gets something, if anything is ready.
     pub fn settle(&mut self) -> Done {
-        self.preempted_at_last()?;
-        for processor in 0..self.processors.len() {
-            while self.processors[processor].turn.is_none() {
-                if self.has_nodes && self.processors[processor].ready == 0 && self.schedulers[0].ready > 0 {
-                    self.steal(processor)?;
-                }
-                let ready = if self.has_nodes { self.processors[processor].ready } else { self.schedulers[0].ready };
-                if ready == 0 || self.processors[processor].refused || !self.decide(processor)? {
-                    break;
+        loop {
+            self.rouse_who_can_lend()?;
+            self.preempted_at_last()?;
+            for processor in 0..self.processors.len() {
+                while self.processors[processor].turn.is_none() {
+                    if self.has_nodes && self.processors[processor].ready == 0 && self.schedulers[0].ready > 0 {
+                        self.steal(processor)?;
+                    }
+                    if !self.is_to_decide(processor) || !self.decide(processor)? {
+                        break;
+                    }
                 }
             }
+            // What one processor decides can have another one lose its thread.
+            let chains = self.chains_changed && !self.stalled.is_empty();
+            if !chains && !(0..self.processors.len()).any(|processor| self.is_to_decide(processor)) {
+                break;
+            }
+        }
+        for processor in 0..self.processors.len() {
             let idle = &mut self.processors[processor];
             if idle.turn.is_none() && !std::mem::replace(&mut idle.told_idle, true) {
                 self.note(processor, ThreadId(0), Kind::Idle, self.events.schedule, 0);
             }
         }
         Ok(())
+    }
+
+    /// Whether it has nothing to run, and may get something.
+    fn is_to_decide(&self, processor: usize) -> bool {
+        let on = &self.processors[processor];
+        let ready = if self.has_nodes { on.ready } else { self.schedulers[0].ready };
+        on.turn.is_none() && ready > 0 && !on.refused
     }
 
     /// Asks all schedulers between a thread and what is RUNNING that it be next, if all of them can be asked.
@@ -60,12 +76,15 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Whether a scheduler can be asked that this be next. With several processors a decision comes before the next request.
     fn may_ask(&mut self, scheduler: usize, processor: usize, member: ThreadId, event: EventId) -> Done<bool> {
         let several = self.processors.len() > 1;
-        let of = &mut self.schedulers[scheduler];
+        let of = &self.schedulers[scheduler];
         if !of.runner.handles(event) || (several && of.asked_for) {
             return Ok(false);
         }
-        of.runner.enter(processor);
-        of.runner.can_switch_to(member).map_err(|stop| self.out(event, stop))
+        // The answer may depend on how long a thread has run.
+        self.charge();
+        let runner = &mut self.schedulers[scheduler].runner;
+        runner.enter(processor);
+        runner.can_switch_to(member).map_err(|stop| self.out(event, stop))
     }
 
     /// Asks the root, and whatever it dispatches, down to a thread. Whether to ask again, if nothing runs now.
@@ -100,10 +119,14 @@ impl<R: Runner> Dispatcher<'_, R> {
             }
             self.processors[processor].turn = Some(member);
             self.processors[processor].told_idle = false;
-            self.note_moved(processor, member, Kind::Dispatched, self.events.schedule);
-            self.adjust(scheduler, processor)?;
-            self.preempted(processor, self.events.schedule)?;
-            self.lends(processor, true)?;
+            let (at, donors) = self.takes_over(member, processor);
+            self.note_moved(at, member, Kind::Dispatched, self.events.schedule);
+            self.adjust(scheduler, at)?;
+            self.preempted(at, self.events.schedule)?;
+            self.lends(at, true)?;
+            if let Some(donors) = donors {
+                self.borrow(donors)?;
+            }
             return Ok(true);
         }
     }
@@ -127,6 +150,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Who ran does not any more: those that are stalled behind it can lend their turns to it again.
     pub(super) fn stops_running(&mut self, thread: ThreadId) -> Done {
         self.book(thread).runs_on = None;
+        self.chains_changed = true;
         if self.book(thread).state == State::Runnable { self.rouse_all(thread) } else { Ok(()) }
     }
 
@@ -171,6 +195,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
         let (processor, under) = (self.where_told(thread), self.under(thread));
         self.book(thread).state = state;
+        self.chains_changed = true;
         self.raise(under, processor, event, &[thread])?;
         self.gained_ready(thread);
         self.note_moved(processor, thread, kind, event);

@@ -121,7 +121,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     }
 
     /// Where events of a record are raised at its parent: in the instance that it is in, if there are several.
-    fn home_of(&self, parent: usize, record: ThreadId, processor: usize) -> usize {
+    pub(super) fn home_of(&self, parent: usize, record: ThreadId, processor: usize) -> usize {
         if self.is_of_nodes(parent) { self.books[record.0 as usize - 1].home } else { processor }
     }
 

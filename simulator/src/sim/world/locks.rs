@@ -20,11 +20,8 @@ impl<R: Runner> World<'_, '_, R> {
                 Ok(true)
             }
             Some(owner) => {
-                if self.leads_to(owner, thread) {
-                    let name = &self.scenario.threads[self.kind_of(thread)].name;
-                    return Err(self.impossible(&format!(
-                        "`{name}` waits for a lock, and whoever has it waits for `{name}`: a deadlock"
-                    )));
+                if let Some(ring) = self.ring(owner, thread, lock) {
+                    return Err(self.impossible(&format!("{}: a deadlock", ring.join("; "))));
                 }
                 self.locks[lock].waiting.push_back(thread);
                 if let Some(live) = self.live_mut(thread) {
@@ -37,22 +34,26 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    fn leads_to(&self, from: ThreadId, thread: ThreadId) -> bool {
-        let mut next = Some(from);
-        while let Some(one) = next {
-            if one == thread {
-                return true;
-            }
-            next = self.locks.iter().find(|lock| lock.waiting.contains(&one)).and_then(|lock| lock.owner);
+    /// Who waits for whom, if the owner of the lock waits for the thread, which is about to wait for the lock.
+    fn ring(&self, owner: ThreadId, thread: ThreadId, lock: usize) -> Option<Vec<String>> {
+        let mut ring = vec![self.waiting(thread, lock)];
+        let mut next = owner;
+        while next != thread {
+            let lock = self.locks.iter().position(|lock| lock.waiting.contains(&next))?;
+            ring.push(self.waiting(next, lock));
+            next = self.locks[lock].owner?;
         }
-        false
+        Some(ring)
+    }
+
+    fn waiting(&self, thread: ThreadId, lock: usize) -> String {
+        let (name, line) =
+            self.live(thread).map_or(("", 0), |live| (self.scenario.threads[live.kind].name.as_str(), self.line(live)));
+        format!("`{name}` waits {} (line {line})", self.for_lock(lock))
     }
 
     pub(super) fn unlocks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done {
-        if self.locks[lock].owner != Some(thread) {
-            let name = &self.scenario.threads[self.kind_of(thread)].name;
-            return Err(self.impossible(&format!("`{name}` unlocks what it has not locked")));
-        }
+        debug_assert_eq!(self.locks[lock].owner, Some(thread), "as the scenario was checked for");
         let heir = self.locks[lock].waiting.pop_front();
         self.locks[lock].owner = heir;
         let Some(heir) = heir else { return Ok(()) };
@@ -63,7 +64,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
         self.dispatcher.has(heir)?;
         self.is_suspended(heir);
-        self.dispatcher.redirects(waiting.into_iter(), heir)?;
+        self.dispatcher.redirects(waiting.into_iter(), heir);
         self.dispatcher.regains(processor)
     }
 }

@@ -27,6 +27,8 @@ impl<R: Runner> World<'_, '_, R> {
                 );
             }
             if self.dispatcher.current(processor) != Some(thread) {
+                // Before it may be given the processor again, which is not to be taken for its going on.
+                self.stops(processor);
                 return Ok(());
             }
             let scenario = self.scenario;
@@ -79,25 +81,25 @@ impl<R: Runner> World<'_, '_, R> {
                 }
                 Phase::Unlock(lock) => self.unlocks(processor, thread, *lock)?,
                 Phase::Send(port) => match self.ports[*port].waiting.pop_front() {
-                    Some(receiver) => self.wakes(receiver)?,
+                    Some(receiver) => self.wakes(&[receiver])?,
                     None => self.ports[*port].messages += 1,
                 },
                 Phase::Signal(port) => {
                     if let Some(receiver) = self.ports[*port].waiting.pop_front() {
-                        self.wakes(receiver)?;
+                        self.wakes(&[receiver])?;
                     }
                 }
                 Phase::Broadcast(port) => {
                     let waiting = std::mem::take(&mut self.ports[*port].waiting);
-                    waiting.into_iter().try_for_each(|receiver| self.wakes(receiver))?;
+                    self.wakes(&Vec::from(waiting))?;
                 }
                 Phase::Barrier(barrier) => {
-                    if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier] as usize {
+                    if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier].threads as usize {
                         self.barriers[*barrier].push(thread);
                         return self.waits_for_ever(processor, thread, self.barrier_event);
                     }
                     let waiting = std::mem::take(&mut self.barriers[*barrier]);
-                    waiting.into_iter().try_for_each(|other| self.wakes(other))?;
+                    self.wakes(&waiting)?;
                 }
                 Phase::Timer(timer, amount) => {
                     let period = self.drawn(kind, amount);
@@ -127,7 +129,7 @@ impl<R: Runner> World<'_, '_, R> {
                 }
                 Phase::Spawn(other) => self.create(*other, processor, Some(thread))?,
                 Phase::Join(other) => {
-                    if self.kinds[*other].living.iter().any(|one| *one != thread) {
+                    if !self.kinds[*other].living.is_empty() {
                         self.kinds[*other].joining.push(thread);
                         return self.waits_for_ever(processor, thread, self.join_event);
                     }
@@ -193,18 +195,7 @@ impl<R: Runner> World<'_, '_, R> {
     }
 
     fn exits(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done {
-        for lock in 0..self.locks.len() {
-            if self.locks[lock].owner == Some(thread) {
-                self.unlocks(processor, thread, lock)?;
-            }
-        }
-        if self.dispatcher.current(processor) != Some(thread) {
-            // It ran on the turn of one that waited for its lock. It ends when it runs again.
-            if let Some(live) = self.live_mut(thread) {
-                live.phase -= 1;
-            }
-            return Ok(());
-        }
+        // It has no lock, as the scenario was checked for: nobody waits for it, and it runs on a turn of its own.
         if self.scenario.threads[kind].period.is_none() {
             self.job_done(thread, kind);
         }
@@ -223,6 +214,6 @@ impl<R: Runner> World<'_, '_, R> {
         }
         let joined = if state.living.is_empty() { std::mem::take(&mut state.joining) } else { Vec::new() };
         self.dispatcher.exits(processor)?;
-        joined.into_iter().try_for_each(|waiting| self.wakes(waiting))
+        self.wakes(&joined)
     }
 }

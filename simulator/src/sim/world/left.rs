@@ -1,0 +1,54 @@
+//! Who is left when nothing happens any more, and what each waits for: in words.
+
+use catapults_compiler::scenario::Phase;
+
+use super::super::policy::Runner;
+use super::{Live, ThreadId, World};
+
+impl<R: Runner> World<'_, '_, R> {
+    /// `low (for the lock `m`, which `high` has; line 4)`
+    pub(super) fn who_is_left(&self) -> Vec<String> {
+        let living = (1_u32..).zip(&self.lives).filter_map(|(number, live)| Some((ThreadId(number), live.as_ref()?)));
+        living
+            .map(|(thread, live)| format!("{} ({})", self.scenario.threads[live.kind].name, self.why(thread, live)))
+            .collect()
+    }
+
+    fn why(&self, thread: ThreadId, live: &Live) -> String {
+        if self.dispatcher.is_suspended(thread) {
+            return "suspended".to_owned();
+        }
+        let scenario = self.scenario;
+        let waits = match self.waits_in_phase(live) {
+            Some(Phase::Lock(lock)) => self.for_lock(*lock),
+            Some(Phase::Receive(port)) => format!("for a message at `{}`", scenario.ports[*port]),
+            Some(Phase::Barrier(barrier)) => format!("at the barrier `{}`", scenario.barriers[*barrier].name),
+            Some(Phase::Join(other)) => format!("for the end of `{}`", scenario.threads[*other].name),
+            Some(_) | None => return "ready, and not dispatched".to_owned(),
+        };
+        format!("{waits}; line {}", self.line(live))
+    }
+
+    pub(super) fn for_lock(&self, lock: usize) -> String {
+        let name = &self.scenario.locks[lock];
+        match self.locks[lock].owner {
+            Some(owner) => {
+                let owner = &self.scenario.threads[self.kind_of(owner)].name;
+                format!("for the lock `{name}`, which `{owner}` has")
+            }
+            None => format!("for the lock `{name}`"),
+        }
+    }
+
+    /// The phase that the thread has begun to wait in.
+    fn waits_in_phase(&self, live: &Live) -> Option<&Phase> {
+        let place = live.phase.checked_sub(1).filter(|_| live.waits)?;
+        self.scenario.threads[live.kind].phases.get(place)
+    }
+
+    /// In the scenario, of the phase that it began last.
+    pub(super) fn line(&self, live: &Live) -> u32 {
+        let places = &self.scenario.threads[live.kind].places;
+        places.get(live.phase.saturating_sub(1)).map_or(0, |at| at.line)
+    }
+}
