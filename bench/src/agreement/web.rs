@@ -252,7 +252,7 @@ fn read(file: File, seconds: u32) -> Result<Recording> {
     let mut dispatches = Vec::new();
     let mut batches = Batches::default();
     while let Some(record) = trace.next_record()? {
-        states.record(&record, &mut stays);
+        states.record(&record, &mut stays)?;
         for stay in stays.drain(..) {
             if matches!(stay.whose, Whose::Processor(_, Doing::Choosing)) {
                 choosing.push((stay.since, stay.until - stay.since));
