@@ -111,8 +111,8 @@ struct catapults_options {
 
 /* Starts the runtime with the caller as its first thread, for good: the function that the caller's kernel thread began
  * with is not to return, unless that is main. Functions that need it end the program if they are called before, with a
- * message. `options` may be NULL. On failure the reason is on standard error, and the result is EINVAL (the policy or an
- * option cannot be used), ENOMEM, EALREADY, or what the system said. */
+ * message. `options` may be NULL. On failure the reason is on standard error, and the result is EINVAL (the policy or
+ * an option cannot be used), ENOMEM, EALREADY, or what the system said. */
 int catapults_init(const struct catapults_options *options);
 
 /* ---- What the policy that the caller is under answers, all its instances together --------------------------------
