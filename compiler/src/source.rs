@@ -175,7 +175,7 @@ mod tests {
         for ending in endings {
             let name = format!("some.d/x.{ending}");
             assert!(hint(&name, b"\0\xff").contains(&format!("`.{ending}`")), "{ending}");
-            let long = hint(&name, &vec![b' '; Source::LONGEST + 1]);
+            let long = hint(&name, &vec![b' '; Source::longest(&name) + 1]);
             assert_eq!(long.contains("`.sched`"), ending == "sched", "{long}");
         }
         assert!(hint("/bin/true", b"\0\xff").contains("`.sched`"));

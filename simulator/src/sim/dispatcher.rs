@@ -15,8 +15,6 @@ mod decisions;
 mod nodes;
 mod schedulers;
 
-use std::collections::BTreeSet;
-
 use catapults_compiler::interp::{Stop, ThreadId};
 use catapults_compiler::vocabulary::Value;
 
@@ -72,8 +70,8 @@ pub struct Dispatcher<'s, R> {
     taken_by: Option<EventId>,
     /// Who was suspended as soon as it ran again.
     suspended: Vec<ThreadId>,
-    /// Who cannot lend its turns, and is blocked until it can.
-    stalled: BTreeSet<ThreadId>,
+    /// Who cannot lend its turns, and is blocked until it can, in the order in which that came to be.
+    stalled: Vec<ThreadId>,
     /// Some of those may be able to: somebody waits for another thread, or for none, or runs no more.
     chains_changed: bool,
 }
@@ -113,7 +111,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             told: 0,
             taken_by: None,
             suspended: Vec::new(),
-            stalled: BTreeSet::new(),
+            stalled: Vec::new(),
             chains_changed: false,
         }
     }

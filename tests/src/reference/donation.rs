@@ -213,7 +213,7 @@ impl Tree<'_> {
 
     /// The thread can run again, or has ended: so can those that are stalled behind it.
     pub(super) fn rouse_all(&mut self, end: ThreadId) -> Done {
-        while let Some(first) = self.waits_of(end).and_then(|waits| waits.stalled.last().copied()) {
+        while let Some(first) = self.waits_of(end).and_then(|waits| waits.stalled.first().copied()) {
             let mut at = self.borrower_of(first);
             while let Some(thread) = at.filter(|thread| *thread != end) {
                 self.change(thread, |waits| waits.relays = false);

@@ -33,7 +33,7 @@ pub(super) struct Waits {
     pub(super) relays: bool,
     /// The end of its chain, which cannot run.
     pub(super) stalled_on: Option<ThreadId>,
-    /// Those whose end it is; who came last leaves first.
+    /// Those whose end it is; who came first leaves first.
     pub(super) stalled: Vec<ThreadId>,
 }
 

@@ -128,7 +128,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     pub(super) fn rouse_who_can_lend(&mut self) -> Done {
         while std::mem::take(&mut self.chains_changed) {
             for thread in self.stalled.clone() {
-                if !self.stalled.contains(&thread) {
+                if self.book(thread).stalled_on.is_none() {
                     continue;
                 }
                 let end = self.end_of(thread);
@@ -148,7 +148,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     fn stall(&mut self, thread: ThreadId, end: ThreadId) {
         self.book(thread).stalled_on = Some(end);
         self.book(end).stalled.push(thread);
-        self.stalled.insert(thread);
+        self.stalled.push(thread);
     }
 
     fn end_of(&self, thread: ThreadId) -> ThreadId {
@@ -162,7 +162,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     fn strike_off(&mut self, thread: ThreadId) {
         if let Some(end) = self.book(thread).stalled_on.take() {
             self.book(end).stalled.retain(|one| *one != thread);
-            self.stalled.remove(&thread);
+            self.stalled.retain(|one| *one != thread);
         }
     }
 
@@ -172,8 +172,8 @@ impl<R: Runner> Dispatcher<'_, R> {
     }
 
     pub(super) fn rouse_all(&mut self, end: ThreadId) -> Done {
-        while let Some(last) = self.books[end.0 as usize - 1].stalled.last().copied() {
-            self.rouse(last)?;
+        while let Some(first) = self.books[end.0 as usize - 1].stalled.first().copied() {
+            self.rouse(first)?;
         }
         Ok(())
     }
