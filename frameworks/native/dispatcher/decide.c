@@ -5,8 +5,7 @@
  * A decision is taken on the processor that needs a thread, in its frame (frames.c). What the policy dispatches may
  * have to run on another processor, because it still stands there: it was woken before it had left, or was interrupted
  * in the middle of code that counts on its kernel thread. Then it is RUNNING all the same, and its turn, with the
- * frame, waits for that processor, which takes it before it asks the policy, unless its own turn was taken for what is
- * READY; this one asks the policy anew.
+ * frame, waits for that processor, which takes it before it asks the policy; this one asks the policy anew.
  *
  * Of a policy with an instance for each processor (nodes.c) a decision is taken in the one of the processor, whose
  * frame is always the same. While its turn waits for another processor, or is run there, it takes no decision: it has
@@ -42,6 +41,7 @@ static bool makes_room(struct processor *there, const struct dispatcher_thread *
 static bool can_wait(const struct dispatcher_thread *turn, const struct dispatcher_thread *before);
 static void clear_away(struct processor *there, const struct dispatcher_thread *turn);
 static void give_back(uint16_t frame);
+static void precede(struct processor *there, const struct dispatcher_thread *turn);
 static void sort(struct processor *there);
 static void let_go_who_has_left(struct processor *here);
 static void set_runs(uint16_t frame, struct dispatcher_thread *thread);
@@ -68,8 +68,6 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     here->anew = false;
     here->expected = false;
     here->sorted = false;
-    bool asks = here->asks && !here->parked && !dispatcher.root.node;
-    here->asks = false;
     end_own_turn(here);
     if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
         dispatcher_glance(here, &here->decisions);
@@ -77,11 +75,9 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     for (;;) {
         if (UNLIKELY(dispatcher.changes))
             attend_between_turns(here);
-        bool takes = here->turns_first && !asks;
-        next = takes ? take_turn(here) : here->parked ? &here->idle : ask(here);
-        if (LIKELY(next != NULL) && (takes || LIKELY(next != &here->idle || !here->turns_first)))
+        next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
+        if (LIKELY(next != NULL))
             break;
-        asks = false;
         end_own_turn(here); /* it stalled */
     }
     here->settles = false;
@@ -296,7 +292,32 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     queue(there, turn, frame, place_in_order(there, turn));
     if (next->kept_on && (shared || next != turn))
         clear_away(there, turn);
+    else if (shared && there->turns_first == turn)
+        precede(there, turn);
     return NULL;
+}
+
+/* The turn waits for a processor whose own comes after it, as the policies say: that is READY again. */
+static void precede(struct processor *there, const struct dispatcher_thread *turn) {
+    const struct dispatcher_thread *runs = dispatcher.frames[there->frame].turn;
+    if (runs && there != processor_here() && dispatcher_order(turn, runs) < 0)
+        give_back(there->frame);
+}
+
+void dispatcher_precede(const struct dispatcher_thread *thread) {
+    const struct dispatcher_thread *last = NULL;
+    uint16_t frame = NOBODY;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        const struct dispatcher_thread *turn = dispatcher.frames[one->frame].turn;
+        if (one == processor_here() || one->parked || !turn || !dispatcher_may_run_on(thread, one) ||
+            dispatcher_order(thread, turn) >= 0 || (last && dispatcher_order(last, turn) >= 0))
+            continue;
+        last = turn;
+        frame = one->frame;
+    }
+    if (last)
+        give_back(frame);
 }
 
 /* Of a policy with nodes, whose processor would have nothing to do while the turn waits: a scheduler below has chosen
@@ -315,11 +336,17 @@ struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next) {
 }
 
 /* The policy has given `turn` a turn, which runs in another frame, or is to, on that of a donor: it goes on there on
- * its own, and the donor's comes here. */
+ * its own, and the donor's comes here. But if both wait, and the donor comes first, it keeps to that. */
 static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn) {
     uint16_t lent = turn->runs_in, own = here->frame;
     struct dispatcher_thread *donor = dispatcher.frames[lent].turn;
     struct processor *there = donor->turn_waits ? donor->turn_for : dispatcher_runner_of(lent);
+    if (donor->turn_waits && !turn->own_turn && dispatcher_order(donor, turn) < 0) { /* it comes earlier as it is */
+        dispatcher_set_turn(own, turn);
+        here->put_back++;
+        give_up_all(turn, own);
+        return NULL;
+    }
     dispatcher.frames[lent].runs = NULL;
     turn->runs_in = NOBODY;
     dispatcher_set_turn(own, turn);
@@ -327,10 +354,8 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     if (donor->turn_waits) {
         struct dispatcher_thread **place = place_of_turn(there, donor);
         *place = donor->turn_next;
-        bool stays = donor->turn_stays || dispatcher_order(donor, turn) < 0;
         stop_waiting(donor);
-        queue(there, turn, own, place);
-        turn->turn_stays = stays;
+        queue(there, turn, own, dispatcher_order(turn, donor) < 0 ? place_in_order(there, turn) : place);
     } else {
         there->turn = turn;
         move_to(there, own);
@@ -412,7 +437,8 @@ static void sort(struct processor *there) {
 void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher_thread *donor) {
     if (UNLIKELY(thread->state == THREAD_PUT_OFF)) {
         struct processor *there = place_for(thread, processor_here());
-        dispatcher_put_off_less(thread, donor);
+        if (dispatcher_order(donor, thread) < 0)
+            dispatcher_put_off_less(thread, donor);
         if (there && there->turns_first && dispatcher.waiting >= TURNS_WAITING)
             makes_room(there, donor);
         return;
@@ -427,11 +453,9 @@ void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher
     } else if (thread->kept_on && !there->sorted) {
         sort(there);
     } else if (dispatcher_order(donor, turn) < 0) {
-        *place_of_turn(there, turn) = turn->turn_next;
-        struct dispatcher_thread **place = place_in_order(there, donor);
-        turn->turn_next = *place;
-        turn->turn_stays = true;
-        *place = turn;
+        give_back(turn->turn_frame); /* it waits on the donor's turn instead, which comes earlier */
+        processor_here()->settles = true;
+        processor_here()->put_back++;
     }
 }
 
@@ -445,30 +469,28 @@ static struct dispatcher_thread **place_of_turn(struct processor *there, const s
     return place;
 }
 
-/* The same, where the policies' order has a turn that comes: behind others that are as urgent, and behind such as wait
- * for donors. */
+/* The same, where the policies' order has a turn that comes: behind others that are as urgent. */
 static struct dispatcher_thread **place_in_order(struct processor *there, const struct dispatcher_thread *turn) {
     struct dispatcher_thread **place = &there->turns_first;
-    while (*place && ((*place)->turn_stays || dispatcher_order(turn, *place) >= 0))
+    while (*place && dispatcher_order(turn, *place) >= 0)
         place = &(*place)->turn_next;
     return place;
 }
 
-/* The last of the turns that wait there is READY again, if the policies say that `turn` comes before it. */
+/* The last of the turns that wait there, and that the policies say `turn` comes before, is READY again. */
 static bool makes_room(struct processor *there, const struct dispatcher_thread *turn) {
-    const struct dispatcher_thread *last = there->turns_first;
-    while (last->turn_next)
-        last = last->turn_next;
-    if (last->turn_stays || dispatcher_order(turn, last) >= 0)
-        return false;
-    give_back(last->turn_frame);
-    return true;
+    const struct dispatcher_thread *last = NULL;
+    for (const struct dispatcher_thread *one = there->turns_first; one; one = one->turn_next)
+        if (dispatcher_order(turn, one) < 0)
+            last = one;
+    if (last)
+        give_back(last->turn_frame);
+    return last != NULL;
 }
 
 static void queue(struct processor *there, struct dispatcher_thread *turn, uint16_t frame,
                   struct dispatcher_thread **place) {
     turn->turn_waits = true;
-    turn->turn_stays = false;
     dispatcher.waiting++;
     turn->turn_for = there;
     dispatcher.frames[frame].since = dispatcher.host->now();

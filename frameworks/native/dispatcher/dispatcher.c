@@ -222,10 +222,9 @@ static inline void preempt(void) {
     struct processor *here = processor_here();
     if (here->attends)
         return;
-    if (UNLIKELY(preempted(here->turn))) {
-        here->asks = true;
+    if (UNLIKELY(preempted(here->turn)))
         run(here, here->current, choose(here));
-    } else if (UNLIKELY(here->turn != here->current))
+    else if (UNLIKELY(here->turn != here->current))
         regain(here);
     else if (UNLIKELY(here->timed))
         dispatcher_arm(here); /* for whoever is ready since */

@@ -81,11 +81,13 @@ void dispatcher_frames_start(struct scheduler *scheduler) {
 
 /* Whether what becomes READY now is taken by one of those that have nothing to do, and so is all that is READY and they
  * have not come for yet. */
-static bool is_taken_up(const struct processor *here, bool runs) {
-    int64_t idle = !here->asleep && !here->woken && !here->parked && !runs;
+static bool is_taken_up(const struct processor *here, bool runs, const struct dispatcher_thread *thread) {
+    int64_t idle =
+        !here->asleep && !here->woken && !here->parked && !runs && (!thread || dispatcher_may_run_on(thread, here));
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         const struct processor *one = dispatcher.processors[i];
-        idle += (one->asleep || one->woken) && !one->parked && !one->turns_first;
+        idle += (one->asleep || one->woken) && !one->parked && !one->turns_first &&
+                (!thread || dispatcher_may_run_on(thread, one));
     }
     return idle > dispatcher_ready();
 }
@@ -146,9 +148,9 @@ uint16_t dispatcher_frame_to_take(struct processor *here, const struct dispatche
         thread = NULL;
     const struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
     bool idle = dispatcher.asleep + dispatcher.waking != 0;
-    if (idle && is_taken_up(here, turn && !dispatcher_is_taken(turn)))
+    if (idle && is_taken_up(here, turn && !dispatcher_is_taken(turn), thread))
         return NOBODY;
-    if (here->turns_first && !turn)
+    if (here->turns_first && !turn && (!thread || dispatcher_may_run_on(thread, here)))
         return here->turns_first->turn_frame;
     if (!turn && !idle && expects(here, thread)) {
         here->expected = true;
@@ -161,10 +163,6 @@ void dispatcher_come_back(struct processor *here) {
     uint16_t frame = here->sees;
     const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
     here->sees = here->frame;
-    if (!turn || !dispatcher_is_taken(turn))
-        return;
-    struct processor *there = dispatcher_runner_of(frame);
-    if (there)
-        there->asks = true;
-    dispatcher_end_turn(frame);
+    if (turn && dispatcher_is_taken(turn))
+        dispatcher_end_turn(frame);
 }

@@ -45,22 +45,21 @@ struct processor {
     struct dispatcher_exceptions *exceptions;
 
     /* Where there are several: see decide.c, frames.c, processors.c. */
-    uint32_t number;             /* the place in dispatcher.processors */
-    struct scheduler *scheduler; /* which is asked: the root, or the instance for this one */
-    struct scheduler *serves;    /* which was asked last: that, or the instance for another: see decide.c */
-    int32_t decisions;           /* until the world outside is attended to */
-    uint16_t frame;              /* of its turn; NOBODY: it has none, and a node (nodes.c) */
-    uint16_t sees;               /* the frame in which it raises events: `frame`, but for a moment */
-    uint32_t put_back;           /* turns in a row that were given back since they are to run elsewhere */
-    bool parked;                 /* it is to take no more turns than those that must be taken here */
-    bool over;                   /* another processor's event has ended its turn */
-    bool anew;                   /* or what another runs on it: see dispatcher_look_at_turns */
-    bool expected;               /* between turns: something has become READY that it takes next */
-    bool sorted;                 /* the policy has chosen anew among those whose turns wait here */
-    bool asks;                   /* its turn was taken by what is READY: the policy comes before turns that wait */
-    bool settles;                /* at its next decision, whoever lends to such is asked for, too */
-    bool asleep;                 /* idle, and to be woken */
-    bool woken;                  /* and was, but does not know it yet */
+    uint32_t number;                       /* the place in dispatcher.processors */
+    struct scheduler *scheduler;           /* which is asked: the root, or the instance for this one */
+    struct scheduler *serves;              /* which was asked last: that, or the instance for another: see decide.c */
+    int32_t decisions;                     /* until the world outside is attended to */
+    uint16_t frame;                        /* of its turn; NOBODY: it has none, and a node (nodes.c) */
+    uint16_t sees;                         /* the frame in which it raises events: `frame`, but for a moment */
+    uint32_t put_back;                     /* turns in a row that were given back since they are to run elsewhere */
+    bool parked;                           /* it is to take no more turns than those that must be taken here */
+    bool over;                             /* another processor's event has ended its turn */
+    bool anew;                             /* or what another runs on it: see dispatcher_look_at_turns */
+    bool expected;                         /* between turns: something has become READY that it takes next */
+    bool sorted;                           /* the policy has chosen anew among those whose turns wait here */
+    bool settles;                          /* at its next decision, whoever lends to such is asked for, too */
+    bool asleep;                           /* idle, and to be woken */
+    bool woken;                            /* and was, but does not know it yet */
     struct dispatcher_thread *turns_first; /* that wait for it, linked by turn_next */
     void *host;                            /* what the host keeps of it */
     /* It is in the dispatcher, or on its way in or out: for its own handlers. Without the lock, and so not beside what

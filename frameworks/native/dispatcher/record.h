@@ -75,7 +75,7 @@ struct dispatcher_thread {
         struct dispatcher_thread *stalled_other; /* of several processors, while it is stalled: see stalled.c */
     };
 
-    bool turn_stays;   /* as long as it waits, or is put off: it has the place of a donor that came earlier */
+    bool turn_stays;   /* as long as it is put off: it has the place of a donor that comes earlier */
     uint8_t spare[23]; /* the next line begins here, as records begin with one */
     uint8_t state;     /* enum dispatcher_state */
     bool own_turn;     /* it is to run on a turn of its own only, for an event of the running thread */

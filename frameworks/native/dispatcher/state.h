@@ -280,9 +280,13 @@ static inline void dispatcher_changed(struct dispatcher_thread *thread) {
 /* `next` runs on the turn of this processor: see begin_turn in decide.c. */
 struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next);
 
+/* The thread is READY, and may run elsewhere than before: who comes last of those that run there on other processors is
+ * READY again, if it comes after the thread. */
+void dispatcher_precede(const struct dispatcher_thread *thread);
+
 /* The donor waits for the thread, which is to run on a turn that waits for a processor: if it can go on nowhere else,
- * who runs there is to make room; else that turn has the donor's place, if that is before its own. Or it is put off:
- * then a turn that the donor comes before makes room. */
+ * who runs there is to make room; else that turn is READY again, if the donor's comes before it. Or it is put off: then
+ * a turn that the donor comes before makes room. */
 void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
 
 /* The processor on which the turn of the frame runs; NULL: none. */

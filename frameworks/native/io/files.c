@@ -53,9 +53,11 @@ ssize_t catapults_pread(int descriptor, void *buffer, size_t size, off_t offset)
 ssize_t catapults_write(int descriptor, const void *buffer, size_t size) {
     catapults_testcancel();
     if (__builtin_expect(size == 0, 0)) { /* a datagram, if it is a socket for such */
+        int before = errno;
         ssize_t sent = catapults_send_until(descriptor, buffer, 0, 0, CATAPULTS_FOREVER);
         if (sent == 0 || errno != ENOTSOCK)
             return sent;
+        errno = before;
     }
     struct iovec part = {(void *)buffer, size};
     return io_write(descriptor, &part, 1, -1, CATAPULTS_FOREVER);

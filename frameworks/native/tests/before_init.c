@@ -14,6 +14,19 @@ static void keys_can_be_made(void) {
     require(catapults_setspecific(key, &key) == 0 && catapults_getspecific(key) == &key);
 }
 
+static void fail_and_yield(void) {
+    if (catapults_init(&(struct catapults_options){.tick = -1}) != 0)
+        catapults_yield();
+}
+
+static void another_init_changes_nothing(void) {
+    require(catapults_init(&(struct catapults_options){.processors = 2}) == 0);
+    for (int i = 0; i < 100; i++) {
+        require(catapults_init(NULL) == EALREADY);
+        catapults_sleep(10000);
+    }
+}
+
 static void lock(void) {
     static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
     catapults_mutex_lock(&mutex);
@@ -25,7 +38,7 @@ static void look_at_itself(void) { catapults_name(catapults_self()); }
 
 static void others_say_what_is_missing(void **state) {
     (void)state;
-    void (*const early[])(void) = {lock, yield, sleep_a_while, look_at_itself};
+    void (*const early[])(void) = {lock, yield, sleep_a_while, look_at_itself, fail_and_yield};
     for (size_t i = 0; i < sizeof early / sizeof *early; i++) {
         struct child child = run_child(early[i]);
         assert_true(WIFSIGNALED(child.status) && WTERMSIG(child.status) == SIGABRT);
@@ -62,6 +75,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_cannot_be_meant_are_refused),
         child_test(keys_can_be_made),
+        child_test(another_init_changes_nothing),
         cmocka_unit_test(others_say_what_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

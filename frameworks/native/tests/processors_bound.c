@@ -170,6 +170,60 @@ static void the_owner_comes_first(void) {
     require(atomic_load(&place) == 0);
 }
 
+static struct task very_urgent = {7};
+
+static void *wake_now_and_then(void *argument) {
+    for (int i = 0; i < 8; i++)
+        catapults_sleep(3 * MS);
+    atomic_store(&let_go, true);
+    return argument;
+}
+
+static void *yield_until_let_go(void *argument) {
+    while (!atomic_load(&let_go))
+        catapults_yield();
+    return argument;
+}
+
+/* The least urgent computes on the second processor, for which somebody sleeps; the first is idle, or is not. */
+static void wake_where_another_computes(bool idle) {
+    begin(2);
+    require(catapults_setaffinity(catapults_self(), 1) == 0);
+    keepers[0] = spawn(&least, 2, keep);
+    while (atomic_load(&kept) < 1)
+        catapults_sleep(MS / 10);
+    threads[0] = spawn(&very_urgent, 2, wake_now_and_then);
+    threads[1] = spawn(&urgent, 1, idle ? go_by : yield_until_let_go);
+    join_all(threads, 2);
+    join_all(keepers, 1);
+}
+static void who_wakes_has_the_only_processor(void) { wake_where_another_computes(true); }
+static void who_wakes_has_the_only_processor_while_none_is_idle(void) { wake_where_another_computes(false); }
+
+static void *let_go_at_once(void *argument) {
+    atomic_store(&let_go, true);
+    return argument;
+}
+
+/* Who is READY is bound to where the least urgent computes, while somebody decides here, or nobody. */
+static void bind_where_another_computes(bool decide) {
+    begin(2);
+    require(catapults_setaffinity(catapults_self(), 1) == 0);
+    keepers[0] = spawn(&least, 2, keep);
+    while (atomic_load(&kept) < 1)
+        catapults_sleep(MS / 10);
+    catapults_set_object(catapults_self(), &most_urgent);
+    catapults_yield();
+    catapults_t other = spawn(&urgent, 1, let_go_at_once);
+    require(catapults_setaffinity(other, 2) == 0);
+    while (!decide && !atomic_load(&let_go))
+        ;
+    join_all(&other, 1);
+    join_all(keepers, 1);
+}
+static void who_is_bound_there_comes_first(void) { bind_where_another_computes(true); }
+static void who_is_bound_there_comes_first_while_nobody_decides(void) { bind_where_another_computes(false); }
+
 static void to_two_that_are_kept(void) {
     begin(3);
     rounds(NULL, 2, yield_and_come);
@@ -273,6 +327,10 @@ int main(int given, char **arguments) {
         child_test(to_one_that_is_kept_in_turns),
         child_test(the_most_urgent_comes_first),
         child_test(the_owner_comes_first),
+        child_test(who_wakes_has_the_only_processor),
+        child_test(who_wakes_has_the_only_processor_while_none_is_idle),
+        child_test(who_is_bound_there_comes_first),
+        child_test(who_is_bound_there_comes_first_while_nobody_decides),
         child_test(to_two_that_are_kept),
         child_test(under_a_scheduler_of_their_own),
         child_test(they_are_suspended_meanwhile),

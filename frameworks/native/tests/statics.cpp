@@ -72,6 +72,24 @@ void *use_apart(void *result) {
     return nullptr;
 }
 
+struct Half_done {
+    int value;
+    Half_done() {
+        catapults_sleep(attempts++ == 0 ? 50000000 : 1000);
+        value = 10;
+    }
+};
+
+int half_done() {
+    static Half_done variable;
+    return variable.value;
+}
+
+void *use_half_done(void *result) {
+    *static_cast<int *>(result) = half_done();
+    return nullptr;
+}
+
 int check(bool condition, const char *what) {
     if (!condition)
         std::fprintf(stderr, "statics: not so: %s\n", what);
@@ -97,6 +115,17 @@ int try_on(int processors) {
     failed += check(all_get(7, use_slow) && attempts == 1, "who comes meanwhile waits");
     attempts = 0;
     failed += check(all_get(8, use_second_time) && attempts == 2 && failures == 1, "another tries again");
+    attempts = 0;
+    catapults_t thread;
+    int result = 0, status = 1;
+    failed += check(catapults_create(&thread, nullptr, use_half_done, &result) == 0, "a thread is created");
+    while (attempts == 0)
+        catapults_yield();
+    pid_t child = catapults_fork();
+    if (child == 0)
+        _exit(half_done() == 10 && attempts == 2 ? 0 : 1);
+    failed += check(catapults_join(thread, nullptr) == 0 && result == 10 && attempts == 1, "the parent goes on");
+    failed += check(waitpid(child, &status, 0) == child && status == 0, "a child of fork begins anew");
     std::thread other(apart);
     failed += check(all_get(9, use_apart), "kernel threads are waited for");
     other.join();

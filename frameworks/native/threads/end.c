@@ -62,9 +62,11 @@ void end(struct catapults_handle *self, void *result) {
     cancel_add(self, CANCEL_ENDING);
     if (__builtin_expect(self->signals.stopped != NULL, 0))
         activations_forget(self, NULL);
-    if (__builtin_expect(self->cleanup || self->values, 0))
-        clean_up(self);
     signals_check(self); /* those that came while it was blocked in the kernel */
+    while (__builtin_expect(self->cleanup || self->values, 0)) {
+        clean_up(self);
+        signals_check(self);
+    }
     dispatcher_enter();
     if (__builtin_expect(self->held || self->stand_ins, 0))
         abandon(self);

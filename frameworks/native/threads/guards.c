@@ -4,7 +4,7 @@
  * one, and its wait would stop the processor. Only programs that have such variables are linked with this file.
  *
  *     byte 0       1: initialized; compilers look at it before they call
- *     bytes 4..7   0, or who initializes
+ *     bytes 4..7   0, or who initializes, and in which process: a child of fork begins anew what others had begun
  *
  * Kernel threads that run none of our threads may come, too: they, and who waits for one of them, look again now and
  * then.
@@ -29,18 +29,28 @@ static struct catapults_waiters waiters; /* for any guard */
 static uint8_t *done(uint64_t *guard) { return (uint8_t *)guard; }
 static uint32_t *owner_of(uint64_t *guard) { return (uint32_t *)guard + 1; }
 
-/* A kernel thread is told from threads by the lowest bit. */
+/* The lowest bit tells threads from kernel threads, those above it the processes (runtime.forks). */
+enum { KIND_BITS = 1, PROCESS_BITS = 5 };
+
+static uint32_t process_here(void) { return runtime.forks % (1 << PROCESS_BITS) << KIND_BITS; }
+
+static bool is_here(uint32_t owner) { return (owner & ((1 << PROCESS_BITS) - 1) << KIND_BITS) == process_here(); }
+
 static uint32_t name_here(void) {
-    return runtime_thread ? handle_self()->dispatched.policy.number << 1 | 1 : (uint32_t)syscall(SYS_gettid) << 1;
+    uint32_t number = runtime_thread ? handle_self()->dispatched.policy.number : (uint32_t)syscall(SYS_gettid);
+    return number << (KIND_BITS + PROCESS_BITS) | process_here() | runtime_thread;
 }
 
 /* Whether the caller is to initialize the variable, and then call one of the others. */
 int __cxa_guard_acquire(uint64_t *guard) {
     uint32_t self = name_here();
     while (!__atomic_load_n(done(guard), __ATOMIC_ACQUIRE)) {
-        uint32_t owner = 0;
-        if (!__atomic_compare_exchange_n(owner_of(guard), &owner, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            await(owner_of(guard), self);
+        uint32_t owner = __atomic_load_n(owner_of(guard), __ATOMIC_RELAXED);
+        bool busy = owner != 0 && is_here(owner);
+        if (busy ||
+            !__atomic_compare_exchange_n(owner_of(guard), &owner, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            if (busy)
+                await(owner_of(guard), self);
             continue;
         }
         if (!__atomic_load_n(done(guard), __ATOMIC_RELAXED))

@@ -112,7 +112,7 @@ static int64_t limit_of(int64_t option, const char *variable, int64_t usual) {
     return milliseconds * 1000000;
 }
 
-int catapults_init(const struct catapults_options *options) {
+static int init(const struct catapults_options *options) {
     static const struct catapults_options none;
     static struct dispatcher_host host = {.record = offsetof(struct catapults_handle, dispatched),
                                           .now = catapults_now,
@@ -127,13 +127,13 @@ int catapults_init(const struct catapults_options *options) {
                                           .goes_on = signals_goes_on,
                                           .deadlocked = report_deadlock,
                                           .finished = finished};
-    dispatcher_guard = (struct dispatcher_guard){0};
     if (!options)
         options = &none;
     if (runtime.started) {
         runtime_report("catapults_init was called before; call it once");
         return EALREADY;
     }
+    dispatcher_guard = (struct dispatcher_guard){0};
     const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
     runtime.traced = trace && *trace;
     const char *file = options->policy ? options->policy : runtime_environment("CATAPULTS_POLICY");
@@ -233,6 +233,13 @@ int catapults_init(const struct catapults_options *options) {
     dispatcher_leave(); /* entered by activations_start, or processors_start */
     runtime.started = runtime_thread = true;
     return 0;
+}
+
+int catapults_init(const struct catapults_options *options) {
+    int error = init(options);
+    if (error && !runtime.started)
+        expect_init();
+    return error;
 }
 
 void runtime_make_room(const struct catapults_policy *policy) {
