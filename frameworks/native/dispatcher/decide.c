@@ -437,8 +437,7 @@ static void sort(struct processor *there) {
 void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher_thread *donor) {
     if (UNLIKELY(thread->state == THREAD_PUT_OFF)) {
         struct processor *there = place_for(thread, processor_here());
-        if (dispatcher_order(donor, thread) < 0)
-            dispatcher_put_off_less(thread, donor);
+        dispatcher_put_off_less(thread, donor);
         if (there && there->turns_first && dispatcher.waiting >= TURNS_WAITING)
             makes_room(there, donor);
         return;

@@ -368,7 +368,7 @@ int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
     thread->bound = processors;
     dispatcher.picky = true;
     dispatcher.none_waits |= dispatcher.put_off != NULL; /* for one that it may run on now */
-    if (!dispatcher.root.node && dispatcher_is_runnable(thread) && taken_from(thread))
+    if (!dispatcher.root.node && !dispatcher.root.next && dispatcher_is_runnable(thread) && taken_from(thread))
         dispatcher_precede(thread);
     return 0;
 }

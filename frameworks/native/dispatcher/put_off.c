@@ -17,10 +17,15 @@
  */
 #include "dispatcher/state.h"
 
+/* In a tree only what is RUNNING can be compared. */
+static bool comes_first(const struct dispatcher_thread *thread, const struct dispatcher_thread *other) {
+    return LIKELY(!dispatcher.root.next) && dispatcher_order(thread, other) < 0;
+}
+
 /* The link to the first that comes after the thread. */
 static struct dispatcher_thread **place_of(const struct dispatcher_thread *thread) {
     struct dispatcher_thread **place = &dispatcher.put_off;
-    while (*place && ((*place)->turn_stays || dispatcher_order(thread, *place) >= 0))
+    while (*place && ((*place)->turn_stays || !comes_first(thread, *place)))
         place = &(*place)->turn_next;
     return place;
 }
@@ -47,7 +52,7 @@ static void take_out(struct dispatcher_thread *thread) {
 void dispatcher_put_off(struct dispatcher_thread *thread) {
     struct dispatcher_thread *last = dispatcher.put_off ? dispatcher.put_off_last : NULL;
     /* Policies dispatch in their order, so it is the last more often than not. */
-    insert(thread, last && dispatcher_order(thread, last) >= 0 ? &last->turn_next : place_of(thread));
+    insert(thread, last && !comes_first(thread, last) ? &last->turn_next : place_of(thread));
     dispatcher_set_aside(thread);
     thread->state = THREAD_PUT_OFF;
     if (UNLIKELY(thread->scheduler->parent != NULL))
@@ -55,6 +60,8 @@ void dispatcher_put_off(struct dispatcher_thread *thread) {
 }
 
 void dispatcher_put_off_less(struct dispatcher_thread *thread, const struct dispatcher_thread *donor) {
+    if (!comes_first(donor, thread))
+        return;
     take_out(thread);
     insert(thread, place_of(donor));
     thread->turn_stays = true;

@@ -280,8 +280,8 @@ static inline void dispatcher_changed(struct dispatcher_thread *thread) {
 /* `next` runs on the turn of this processor: see begin_turn in decide.c. */
 struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next);
 
-/* The thread is READY, and may run elsewhere than before: who comes last of those that run there on other processors is
- * READY again, if it comes after the thread. */
+/* Under one policy: the thread is READY, and may run elsewhere than before: who comes last of those that run there on
+ * other processors is READY again, if it comes after the thread. */
 void dispatcher_precede(const struct dispatcher_thread *thread);
 
 /* The donor waits for the thread, which is to run on a turn that waits for a processor: if it can go on nowhere else,
@@ -303,7 +303,7 @@ void dispatcher_glance(struct processor *here, volatile int32_t *patience);
 /* The thread, whose turn it is here, and that has to wait behind others for a processor. */
 void dispatcher_put_off(struct dispatcher_thread *thread);
 
-/* The donor lends to the thread, which is put off. */
+/* The donor lends to the thread, which is put off: it has the donor's place, if that comes first. */
 void dispatcher_put_off_less(struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
 
 /* Those that have room now are READY. Not within dispatcher_step_aside: each is an event of its own. */

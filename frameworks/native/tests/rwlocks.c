@@ -2,6 +2,7 @@
  * Read-write locks.
  */
 #include <errno.h>
+#include <stdatomic.h>
 
 #include "support/program.h"
 
@@ -101,7 +102,7 @@ static void in_time(void) {
     require(join(writer) == ETIMEDOUT && join(reader) == 0 && lock.readers == 1);
 }
 
-static int readers, writers, turns;
+static atomic_int readers, writers, turns;
 static void *mix(void *seed_) {
     unsigned seed = (unsigned)(uintptr_t)seed_;
     for (int i = 0; i < 100; i++) {
@@ -109,13 +110,13 @@ static void *mix(void *seed_) {
         int64_t instant = rand_r(&seed) % 3 ? CATAPULTS_FOREVER : catapults_now() + rand_r(&seed) % 50 * 1000;
         if ((writes ? catapults_rwlock_wrlock_until : catapults_rwlock_rdlock_until)(&lock, instant) != 0)
             continue;
-        *(writes ? &writers : &readers) += 1;
+        atomic_fetch_add(writes ? &writers : &readers, 1); /* readers are preempted, too */
         require(writers == 0 || (writers == 1 && readers == 0));
         for (int turn = rand_r(&seed) % 4; turn; turn--)
             catapults_yield();
         if (rand_r(&seed) % 10 == 0)
             catapults_sleep(1000);
-        *(writes ? &writers : &readers) -= 1;
+        atomic_fetch_sub(writes ? &writers : &readers, 1);
         turns++;
         require(catapults_rwlock_unlock(&lock) == 0);
     }
