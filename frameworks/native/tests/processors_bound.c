@@ -185,13 +185,18 @@ static void *yield_until_let_go(void *argument) {
     return argument;
 }
 
-/* The least urgent computes on the second processor, for which somebody sleeps; the first is idle, or is not. */
-static void wake_where_another_computes(bool idle) {
+/* On the first of two processors; the least urgent computes on the second. */
+static void begin_beside_the_least_urgent(void) {
     begin(2);
     require(catapults_setaffinity(catapults_self(), 1) == 0);
     keepers[0] = spawn(&least, 2, keep);
     while (atomic_load(&kept) < 1)
         catapults_sleep(MS / 10);
+}
+
+/* The least urgent computes on the second processor, for which somebody sleeps; the first is idle, or is not. */
+static void wake_where_another_computes(bool idle) {
+    begin_beside_the_least_urgent();
     threads[0] = spawn(&very_urgent, 2, wake_now_and_then);
     threads[1] = spawn(&urgent, 1, idle ? go_by : yield_until_let_go);
     join_all(threads, 2);
@@ -207,11 +212,7 @@ static void *let_go_at_once(void *argument) {
 
 /* Who is READY is bound to where the least urgent computes, while somebody decides here, or nobody. */
 static void bind_where_another_computes(bool decide) {
-    begin(2);
-    require(catapults_setaffinity(catapults_self(), 1) == 0);
-    keepers[0] = spawn(&least, 2, keep);
-    while (atomic_load(&kept) < 1)
-        catapults_sleep(MS / 10);
+    begin_beside_the_least_urgent();
     catapults_set_object(catapults_self(), &most_urgent);
     catapults_yield();
     catapults_t other = spawn(&urgent, 1, let_go_at_once);
