@@ -22,7 +22,7 @@ POLICIES     := $(wildcard policies/*.sched)
 HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 # Folders of policies, hierarchies, scenarios and framework descriptions.
-FORMATTED    := policies tests/run frameworks bench/experiments bench/agreement
+FORMATTED    := policies tests/run tests/instants frameworks bench/experiments bench/agreement
 # Rust that is in no workspace of ours.
 CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
 CLANG_FORMAT := clang-format-19
@@ -36,12 +36,14 @@ MOST_GUARDED := 10
 setup-%:
 	@[[ "$(SETUP)" == no ]] || scripts/setup $(subst +, ,$*)
 
-# STARTED: when `make test` did, in seconds. It lists at its end what took how long.
+# STARTED: when `make test` did, in seconds. It lists at its end what took how long: until the next phase began, or, for what runs
+# beside others, until it was done.
 say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECONDS - STARTED)) s}"; \
-    [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS $(1)" >>$(PHASES)
+    [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS began $(1)" >>$(PHASES)
+done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build test demo bench agreement experiments guards explore mutants fuzz differential stress tsan pth-suite weather lint format clean
+.PHONY: help setup build test demo bench agreement experiments guards explore mutants theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -71,6 +73,7 @@ frameworks/%/all applications/%/all:
 frameworks/%/test applications/%/test:
 	@$(call say,$(@:%/test=%): tests)
 	@$(MAKE) -C $(@:%/test=%) test
+	@$(call done,$(@:%/test=%): tests)
 
 $(CATAPULTS): programs ;
 
@@ -87,19 +90,20 @@ test: setup-build+demo+test ## Run every test, lint and sanitizer
 	@mkdir -p $(BUILD) && rm -f $(PHASES)
 	@export STARTED=$$EPOCHSECONDS; $(MAKE) test-all || \
 	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((EPOCHSECONDS - STARTED)); exit 1; }; \
-	echo && echo "$$EPOCHSECONDS" | awk 'NR > 1 { printf "%5d s %s\n", $$1 - began, phase } { began = $$1; $$1 = ""; phase = $$0 }' \
-	    $(PHASES) - && printf '\nmake test: all passed in %d s\n' $$((EPOCHSECONDS - STARTED))
+	echo "$$EPOCHSECONDS began end" >>$(PHASES) && echo && awk '{ at = $$1; what = $$2; $$1 = $$2 = ""; if (what == "ended") end[$$0] = at; else { time[++n] = at; phase[n] = $$0 } } \
+	    END { for (i = 1; i < n; i++) printf "%5d s%s\n", (phase[i] in end ? end[phase[i]] : time[i + 1]) - time[i], phase[i] }' \
+	    $(PHASES) && printf '\nmake test: all passed in %d s\n' $$((EPOCHSECONDS - STARTED))
 
-.PHONY: test-all test-compiled test-rust test-bench test-policies
+.PHONY: test-all test-compiled test-rust test-bench test-policies test-native-compiled
 # What is compiled with optimization and without lies in two folders, and each waits for single crates most of the time.
 test-all:
 	@STARTED= $(MAKE) programs & programs=$$!; compiled=0; $(MAKE) lint-rust test-compiled || compiled=$$?; wait $$programs && exit $$compiled
 	@$(MAKE) lint-policies
 	@$(MAKE) frameworks policies applications
-	@$(MAKE) test-policies
-	@$(MAKE) test-rust
+	@$(MAKE) test-policies test-native-compiled
+	@$(MAKE) -j$(JOBS) -Oline test-rust frameworks/native/test
+	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test))
 	@$(MAKE) test-bench
-	@$(MAKE) $(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)
 
 test-compiled:
 	@$(call say,compiler and command line: tests are compiled)
@@ -107,7 +111,13 @@ test-compiled:
 
 test-rust:
 	@$(call say,compiler and command line: tests)
-	@CATAPULTS_TESTED=$(CARGO_TARGET_DIR)/debug/catapults timeout --kill-after=10 2400 cargo test --workspace --locked --no-fail-fast -- --quiet
+	@CATAPULTS_TESTED=$(CARGO_TARGET_DIR)/debug/catapults MAKEFLAGS= timeout --kill-after=10 2400 cargo test --workspace --locked --no-fail-fast -- --quiet
+	@$(call done,compiler and command line: tests)
+
+# Before tests run that share parts of it.
+test-native-compiled:
+	@$(call say,frameworks/native: tests are compiled)
+	@$(MAKE) -C frameworks/native test-compiled
 
 test-bench:
 	@$(call say,measurements: every loop once, in short)
@@ -136,11 +146,17 @@ mutants: setup-build ## Break the policies in every way: what the compiler accep
 differential: setup-build+test ## Compare what compiled policies decide on every framework with the interpreter, 1000 random ones each
 	@cargo run --release --quiet --locked -p catapults-tests --bin differential
 
+theory: setup-build ## Compare simulations of 6000 random sets of tasks with response-time and demand analysis, and with schedules by force
+	@cargo run --release --quiet --locked -p catapults-tests --bin theory
+
 fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECONDS=60 in all
 	@cargo run --release --quiet --locked -p catapults-tests --bin fuzz -- $(SECONDS)
 
 stress: setup-build+test ## Random programs on the native runtime with random faults and preemption, for SECONDS=60; SEED=n: one of them again
 	@$(MAKE) -C frameworks/native stress SECONDS=$(SECONDS) SEED=$(SEED)
+
+test-busy: setup-build+demo+test ## The same three times beside hogs of all processors (stress-ng), which no test may mind
+	@scripts/test-busy 3 $(MAKE) test SETUP=no
 
 tsan: setup-build+test ## The tests of the native runtime under ThreadSanitizer
 	@$(MAKE) -C frameworks/native test-tsan

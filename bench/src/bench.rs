@@ -3,6 +3,7 @@
 mod activations;
 mod check;
 mod freertos;
+mod growth;
 mod large;
 mod missed;
 mod peers;
@@ -51,6 +52,8 @@ enum Question {
     Activations,
     /// What several processors cost
     Processors,
+    /// What costs more the more threads there are
+    Growth,
     /// How CoW compares with nginx
     Web,
     /// How long a policy takes to be checked and translated
@@ -94,6 +97,15 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
             Question::Processors => {
                 let (repeats, goals) = processors::measure(place)?;
                 ("processors", "several processors, in nanoseconds", repeats, goals)
+            }
+            Question::Growth => {
+                let (repeats, goals) = growth::measure(place)?;
+                (
+                    "growth",
+                    "what concerns a few threads, beside 100 and 100,000 that sleep, in nanoseconds",
+                    repeats,
+                    goals,
+                )
             }
             Question::Freertos => {
                 let (table, rows) = freertos::measure(place)?;

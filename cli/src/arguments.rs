@@ -9,10 +9,12 @@ use std::path::PathBuf;
 /// Thread schedulers written as policies: checked, translated, run.
 #[derive(Parser)]
 #[command(name = "catapults", version, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit status: 0 done, 1 something is wrong with a file or a tool, 2 wrong usage, 3 explored within a bound only.\n\
-                        Messages are coloured on a terminal unless NO_COLOR is set."
-)]
+#[command(after_help = "Exit status: 0 done; 1 something is wrong with a file or a tool; 2 wrong usage;\n\
+                  3 explored within a bound only; 130 or 143 interrupted; 141 nobody reads the output any more.\n\
+                  A file to be read may be -, standard input, but for recordings and what is to be run.\n\
+                  A file that is there already, and was not named as the output, is replaced only with\n\
+                  --force. Output that is closed, or full, is an error.\n\
+                  Messages are coloured on a terminal unless NO_COLOR is set.")]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -68,7 +70,7 @@ pub struct Check {
     #[arg(long)]
     pub explain_guards: bool,
     /// Refuse if more of the transfers in all files together keep a guard
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = whole::<u8, 0, 100>, allow_negative_numbers = true)]
     pub most_guarded: Option<u8>,
     /// The policies (.sched), hierarchies (.hierarchy) and scenarios (.scenario)
     #[arg(value_name = "FILE", required = true)]
@@ -82,22 +84,22 @@ pub struct Check {
 /// shown as the shortest sequence of steps, with what the containers hold after each.
 ///
 /// Exit status: 0 explored wholly and nothing found, 1 a counterexample or a policy that is refused, 3 nothing found within a
-/// bound that was reached.
+/// bound that was reached, 130 or 143 interrupted (SIGINT, SIGTERM): what was explored until then is told.
 #[derive(Args)]
 pub struct Explore {
     #[command(flatten)]
     pub framework: FrameworkOption,
     /// How many threads may live at once
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=8))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole::<u8, 1, 8>, allow_negative_numbers = true)]
     pub threads: u8,
     /// How many situations to keep, at some 100 to 300 bytes each
-    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = whole::<u32, 1, 100_000_000>, allow_negative_numbers = true)]
     pub states: u32,
     /// How long to take for each policy; 0: as long as it takes
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32, 0, 1_000_000>, allow_negative_numbers = true)]
     pub seconds: u32,
     /// How far to follow variables that are more than counters: from -N to N
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<i64, 1, { i64::MAX as u64 }>, allow_negative_numbers = true)]
     pub bound: i64,
     /// Starvation is an error too
     ///
@@ -107,6 +109,9 @@ pub struct Explore {
     /// Write the first counterexample as a scenario that fails, or as a script that replays
     #[arg(long, value_name = "FILE.scenario|FILE.script")]
     pub save: Option<PathBuf>,
+    /// Replace a script that is there already, where no scenario comes to the same
+    #[arg(long)]
+    pub force: bool,
     /// The policies (.sched)
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
@@ -141,6 +146,9 @@ pub struct Build {
     /// The folder to write into; it is made if it is missing
     #[arg(short, long, value_name = "FOLDER", default_value = "build")]
     pub output: PathBuf,
+    /// Replace files in that folder that `catapults build` did not make
+    #[arg(long)]
+    pub force: bool,
     /// The policy (.sched) or hierarchy (.hierarchy)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -178,10 +186,10 @@ pub struct Sim {
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
     /// Draw other random numbers than the scenario says
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64, 0, { u64::MAX }>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Simulate so many processors, whatever the scenario says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1024>, allow_negative_numbers = true)]
     pub processors: Option<u32>,
     /// Run the policy compiled to machine code: several times as fast, and the same
     #[arg(long)]
@@ -190,10 +198,10 @@ pub struct Sim {
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
     /// Show who ran when from this time on, such as 1.5ms; how it was shared, and how long it took, is of all
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
     /// Show that before this time only
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub to: Option<u64>,
     /// Print a line for each thing that happens, with the line of the policy that decided it
     #[arg(long)]
@@ -208,11 +216,15 @@ pub struct Sim {
 
 /// Run scenarios as tests: whether what they expect of their policies is so
 ///
-/// The policy of `edf.scenario`, or of `edf.overload.scenario`, is `edf.sched` beside it, unless the scenario names another one.
+/// The policy of `edf.scenario`, or of `edf.overload.scenario`, is `edf.sched` beside it, unless the scenario names another one. Those in
+/// a folder that name none, and have none beside them, are not run, unless --policy says what they are for.
 #[derive(Args)]
 pub struct Test {
     #[command(flatten)]
     pub framework: FrameworkOption,
+    /// The policy of scenarios that name none, and have none beside them
+    #[arg(long, value_name = "FILE.sched")]
+    pub policy: Option<PathBuf>,
     /// Only scenarios whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
@@ -308,7 +320,7 @@ pub struct Recording {
     #[arg(value_name = "FILE.trace")]
     pub file: PathBuf,
     /// Keep only the newest N records
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64, 1, { u64::MAX }>, allow_negative_numbers = true)]
     pub newest: Option<u64>,
 }
 
@@ -318,19 +330,19 @@ pub struct ShowTrace {
     #[command(flatten)]
     pub recording: Recording,
     /// Only what happens to this thread; can be given again
-    #[arg(long, value_name = "NAME|NUMBER")]
+    #[arg(long, value_name = "NAME|NUMBER", allow_hyphen_values = true)]
     pub thread: Vec<String>,
     /// Only on this processor; can be given again
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u16, 0, { u16::MAX as u64 }>, allow_negative_numbers = true)]
     pub processor: Vec<u16>,
     /// Only this: dispatched, blocked, preempted and so on; can be given again
     #[arg(long, value_name = "WORD", value_parser = KINDS)]
     pub kind: Vec<String>,
     /// Only from this time since the beginning of recording on, such as 1.5ms
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
     /// Only before this time
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub to: Option<u64>,
 }
 
@@ -354,6 +366,14 @@ const KINDS: [&str; 16] = [
     "lost",
 ];
 
+/// A whole number in a range, said in words.
+fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {
+    let number = text.parse::<u64>().ok().filter(|number| (LEAST..=MOST).contains(number));
+    number
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
+}
+
 /// `12ms`, `1.5s`, `300us`, `70ns`; nanoseconds.
 fn duration(text: &str) -> Result<u64, String> {
     let wrong = || "write a time as 300us, 12ms or 1.5s".to_owned();
@@ -368,7 +388,13 @@ fn duration(text: &str) -> Result<u64, String> {
         _ => return Err(wrong()),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
-    Ok((number * 10_f64.powi(places)).round() as u64)
+    let nanoseconds = (number * 10_f64.powi(places)).round();
+    // As many as instants have: 292 years.
+    if nanoseconds <= i64::MAX as f64 {
+        Ok(nanoseconds as u64)
+    } else {
+        Err("write a time of 292 years at most".to_owned())
+    }
 }
 
 /// Say how long each thread ran, was ready and was blocked, how long it waited for a processor, and who decided how often
@@ -392,11 +418,14 @@ pub struct PlotTrace {
     /// Where the picture goes; otherwise beside the recording, with the ending .svg
     #[arg(short, long, value_name = "FILE.svg")]
     pub output: Option<PathBuf>,
+    /// Replace what is there already beside the recording
+    #[arg(long)]
+    pub force: bool,
     /// Show who ran when from this time since the beginning of recording on, such as 1.5ms
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
     /// Show that before this time only
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub to: Option<u64>,
 }
 
@@ -427,6 +456,9 @@ pub struct Export {
     /// Where the timeline goes; otherwise beside the recording, with the ending .json
     #[arg(short, long, value_name = "FILE.json|FILE.pftrace")]
     pub output: Option<PathBuf>,
+    /// Replace what is there already beside the recording
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Turn a recording into a scenario: its threads do again what they did, under any policy
@@ -440,14 +472,14 @@ pub struct ToScenario {
     #[arg(short, long, value_name = "FILE.scenario")]
     pub output: Option<PathBuf>,
     /// Leave the recording when it has so many phases, threads and values
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000)]
-    pub most: usize,
+    #[arg(long, value_name = "NUMBER", value_parser = whole::<u64, 1, { u64::MAX }>, default_value_t = 1_000_000, allow_negative_numbers = true)]
+    pub most: u64,
 }
 
 /// Turn what Linux recorded of its scheduler into a recording
 ///
-/// Reads the text of `perf sched script`, `perf script` or /sys/kernel/tracing/trace with the events sched_switch, and
-/// sched_waking or sched_wakeup, and what Perfetto recorded (.pftrace) with sched_switch and sched_waking.
+/// Reads the text of `perf sched script`, `perf script`, `trace-cmd report` or /sys/kernel/tracing/trace with the events
+/// sched_switch, and sched_waking or sched_wakeup, also in a page of systrace (.html), and what Perfetto recorded (.pftrace) with sched_switch and sched_waking.
 #[derive(Args)]
 pub struct Import {
     /// The text, or what Perfetto recorded; - is standard input
@@ -456,4 +488,50 @@ pub struct Import {
     /// Where the recording goes
     #[arg(short, long, value_name = "FILE.trace")]
     pub output: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn numbers_are_said_in_words() {
+        let refused = |text: &str| whole::<u8, 0, 100>(text).unwrap_err();
+        for text in ["nan", "inf", "-1", "101", "1e2", "50%", "", " 5", "99999999999999999999", "0x10", "½"] {
+            assert_eq!(refused(text), "write a whole number from 0 to 100", "{text}");
+        }
+        assert_eq!((whole::<u8, 0, 100>("0"), whole::<u8, 0, 100>("100")), (Ok(0), Ok(100)));
+        assert_eq!(whole::<u64, 0, { u64::MAX }>("18446744073709551615"), Ok(u64::MAX));
+        for text in ["", "1", "ms", "1.5.5ms", "-1ms", "1min", "nan", "infs", "1e3ms", "99999999999999999999s"] {
+            assert!(duration(text).unwrap_err().starts_with("write a time "), "{text}");
+        }
+        assert_eq!((duration("1.5ms"), duration("0")), (Ok(1_500_000), Ok(0)));
+    }
+
+    /// Whatever an option takes, what it says of something else are words of ours, or of clap's.
+    #[test]
+    fn no_option_says_what_rust_says() {
+        fn each(command: &clap::Command, above: &[String], tried: &mut usize) {
+            for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+                each(below, &[above, &[below.get_name().to_owned()]].concat(), tried);
+            }
+            let options = command.get_arguments().filter(|argument| argument.get_action().takes_values());
+            for name in options.filter_map(clap::Arg::get_long) {
+                for value in ["nan", "inf", "-1", "1.5", "", "x", "99999999999999999999999", "\u{e9}", " 1"] {
+                    let given = above.iter().cloned().chain([format!("--{name}={value}")]);
+                    let all = ["catapults".to_owned()].into_iter().chain(given);
+                    let Err(said) = Arguments::try_parse_from(all) else { continue };
+                    let said = said.to_string();
+                    for word in ["digit", "string", "float literal", "parse", "overflow", "..", "target type", "Err("] {
+                        assert!(!said.replace("...", "").contains(word), "{above:?} --{name}={value}: {said}");
+                    }
+                    *tried += 1;
+                }
+            }
+        }
+        let mut tried = 0;
+        each(&Arguments::command(), &[], &mut tried);
+        assert!(tried > 100, "{tried}");
+    }
 }

@@ -1,16 +1,18 @@
 //! From a policy, or a hierarchy of them, to what a host loads.
 
+use crate::blame;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{apart, beside, unwritable, whole_text};
+use crate::files::{Unfinished, apart, beside, unasked, unwritable, whole_text};
 use crate::frameworks::Found;
 use catapults_compiler::diagnostics::Diagnostic;
-use catapults_compiler::emit::{self, File, Refusal, emit, emit_hierarchy};
+use catapults_compiler::emit::{self, File, Part, Refusal, emit, emit_hierarchy};
 use catapults_compiler::framework::{Build, Framework};
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::At;
+use std::io::Read;
 use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, Stdio};
 use std::{fs, io};
@@ -57,7 +59,7 @@ pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, F
         };
         let names = builds.iter().map(|build| build.name.as_str()).chain(["source"]).map(|name| format!("`{name}`"));
         let help = format!("there is {}", names.collect::<Vec<_>>().join(", "));
-        Failure::of("--as", Diagnostic::error("E0504", title, At::default(), "").help(help))
+        Failure::of_usage("--as", Diagnostic::error("E0504", title, At::default(), "").help(help))
     })
 }
 
@@ -67,39 +69,85 @@ pub struct Place<'a> {
     pub folder: &'a Path,
     /// How another one is chosen.
     pub option: &'a str,
+    /// Files that we did not make are replaced, too.
+    pub force: bool,
 }
 
-/// Writes the generated files into a folder, unless they are there already. They are built together.
-pub fn translate(found: &Found, accepted: &Accepted, place: Place<'_>) -> Result<Vec<PathBuf>, Failure> {
+/// The generated files, each with its place.
+pub struct Translation(Vec<(File, PathBuf)>);
+
+impl Translation {
+    /// What is written whatever is built.
+    pub fn written(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter(|(file, _)| file.part != Part::Traced).map(|(_, path)| path.as_path())
+    }
+
+    fn of(&self, part: Part) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter(move |(file, _)| file.part == part).map(|(_, path)| path.as_path())
+    }
+}
+
+/// Writes the generated files into a folder, unless they are there already; those that record, once a build asks for them.
+pub fn translate(found: &Found, accepted: &Accepted, place: Place<'_>) -> Result<Translation, Failure> {
     let files = accepted.files(&found.framework).map_err(|error| {
         let diagnostic = Diagnostic::error("E0505", error.to_string(), At::default(), "");
-        let help = match error {
-            Refusal::UnknownLanguage { .. } => "give the framework description one of these after `language`",
-            Refusal::OneScheduler { .. } => "take `hierarchies` out of the `dialect` of the framework description",
-            Refusal::TooManyContainers { .. } => "declare fewer containers",
+        let help = match (&error, accepted) {
+            (Refusal::UnknownLanguage { .. }, _) => "give the framework description one of these after `language`",
+            (Refusal::Lacks { .. }, Accepted::Hierarchy(_)) => {
+                "take `hierarchies` out of the `dialect` of the framework description"
+            }
+            (Refusal::Lacks { .. }, Accepted::Policy(_)) => {
+                "take `nodes` out of the `dialect` of the framework description"
+            }
+            (Refusal::TooManyContainers { .. }, _) => "declare fewer containers",
         };
         Failure::of(&found.framework.name, diagnostic.help(help))
     })?;
     fs::create_dir_all(place.folder).map_err(|error| unwritable(place.option, place.folder, &error))?;
-    files.into_iter().map(|file| write(&file, place)).collect()
+    let placed = files.into_iter().map(|file| {
+        let path = place.folder.join(&file.name);
+        (file, path)
+    });
+    let translation = Translation(placed.collect());
+    let mut written = translation.0.iter().filter(|(file, _)| file.part != Part::Traced);
+    written.try_for_each(|(file, path)| write(file, path, place))?;
+    Ok(translation)
 }
 
-fn write(file: &File, place: Place<'_>) -> Result<PathBuf, Failure> {
-    let path = place.folder.join(&file.name);
-    if fs::read(&path).ok().as_deref() != Some(file.text.as_bytes()) {
-        whole_text(place.option, &path, &file.text)?;
+fn write(file: &File, path: &Path, place: Place<'_>) -> Result<(), Failure> {
+    apart(place.option, path)?;
+    if !is_ours(path) {
+        unasked(place.option, path, place.force)?;
     }
-    Ok(path)
+    if fs::read(path).ok().as_deref() != Some(file.text.as_bytes()) {
+        whole_text(place.option, path, &file.text)?;
+    }
+    Ok(())
 }
 
-/// Of each source the file that has it once more, for hosts that record.
-fn traced(sources: &[PathBuf]) -> impl Iterator<Item = File> + '_ {
-    sources.iter().filter_map(|source| source.file_name()).map(|name| emit::traced(&name.to_string_lossy()))
+/// Whether a file is one that we made, as its first lines say, or nobody's.
+fn is_ours(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(512).read_to_end(&mut start));
+    read.is_ok() && (start.is_empty() || emit::is_generated(&String::from_utf8_lossy(&start)))
 }
 
 /// Where a build puts what it makes.
 pub fn output(recipe: &Build, accepted: &Accepted, folder: &Path) -> PathBuf {
     folder.join(recipe.output.replace("{policy}", accepted.name()))
+}
+
+/// Refuses to replace something of the artefact's name that was not built here: beside what was, its source lies.
+pub fn may_replace(found: &Found, accepted: &Accepted, recipe: &Build, place: Place<'_>) -> Result<(), Failure> {
+    let path = output(recipe, accepted, place.folder);
+    let files = accepted.files(&found.framework).unwrap_or_default();
+    let is_built = !files.is_empty()
+        && files.iter().filter(|file| file.part != Part::Traced).all(|file| {
+            let path = place.folder.join(&file.name);
+            path.is_file() && is_ours(&path)
+        });
+    apart(place.option, &path)?;
+    if is_built { Ok(()) } else { unasked(place.option, &path, place.force) }
 }
 
 /// The command of a build, complete. A word that is `{source}` stands for as many as there are sources; `{traced}` likewise, for
@@ -108,19 +156,19 @@ pub fn command(
     found: &Found,
     accepted: &Accepted,
     recipe: &Build,
-    sources: &[PathBuf],
+    translation: &Translation,
     output: &Path,
 ) -> Result<Vec<String>, Failure> {
     const SOURCE: &str = "{source}";
     let full = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let parts = [("{output}", full(output)), ("{framework}", full(&found.folder)), ("{shared}", full(&found.shared()))];
     let fill = |word: &str| parts.iter().fold(word.to_owned(), |text, (name, value)| text.replace(name, value));
-    let folder = output.parent().unwrap_or(Path::new(""));
+    let sources: Vec<&Path> = translation.of(Part::Source).collect();
     let mut command = Vec::new();
     for word in emit::command(recipe, &accepted.policies()) {
-        match sources {
+        match sources[..] {
             _ if word == SOURCE => command.extend(sources.iter().map(|source| full(source))),
-            _ if word == TRACED => command.extend(traced(sources).map(|file| full(&folder.join(file.name)))),
+            _ if word == TRACED => command.extend(translation.of(Part::Traced).map(full)),
             [only] => command.push(fill(&word.replace(SOURCE, &full(only)))),
             _ if word.contains(SOURCE) => return Err(for_one_policy(found, recipe)),
             _ => command.push(fill(word)),
@@ -136,7 +184,7 @@ fn for_one_policy(found: &Found, recipe: &Build) -> Failure {
         found.framework.name
     );
     let help = "build another kind: the first that the framework describes is the usual one";
-    Failure::of("--as", Diagnostic::error("E0504", title, At::default(), "").note(note).help(help))
+    Failure::of_usage("--as", Diagnostic::error("E0504", title, At::default(), "").note(note).help(help))
 }
 
 const TRACED: &str = "{traced}";
@@ -147,24 +195,20 @@ pub fn make(
     found: &Found,
     accepted: &Accepted,
     recipe: &Build,
-    sources: &[PathBuf],
+    translation: &Translation,
     place: Place<'_>,
 ) -> Result<PathBuf, Failure> {
     let output = output(recipe, accepted, place.folder);
     apart(place.option, &output)?;
-    let unfinished = beside(&output);
-    let command = command(found, accepted, recipe, sources, &unfinished)?;
+    let unfinished = Unfinished::beside(&output);
+    let command = command(found, accepted, recipe, translation, &unfinished.path)?;
     if recipe.command.iter().any(|argument| argument.text == TRACED) {
-        traced(sources).try_for_each(|file| write(&file, place).map(drop))?;
+        let mut traced = translation.0.iter().filter(|(file, _)| file.part == Part::Traced);
+        traced.try_for_each(|(file, path)| write(file, path, place))?;
     }
-    let done = execute(console, &command).and_then(|()| {
-        replace(&output, &unfinished).map_err(|error| unwritable(place.option, &output, &error))?;
-        Ok(output)
-    });
-    if done.is_err() {
-        let _ = fs::remove_file(&unfinished).or_else(|_| fs::remove_dir_all(&unfinished));
-    }
-    done
+    execute(console, &command, translation, accepted)?;
+    replace(&output, &unfinished.path).map_err(|error| unwritable(place.option, &output, &error))?;
+    Ok(output)
 }
 
 /// Puts what was made into its place. A folder takes the place of an older one, which must not be there then.
@@ -179,7 +223,12 @@ fn replace(output: &Path, unfinished: &Path) -> io::Result<()> {
     fs::remove_dir_all(&old)
 }
 
-fn execute(console: &Console, command: &[String]) -> Result<(), Failure> {
+fn execute(
+    console: &Console,
+    command: &[String],
+    translation: &Translation,
+    accepted: &Accepted,
+) -> Result<(), Failure> {
     let Some((program, arguments)) = command.split_first() else {
         let diagnostic = Diagnostic::error("E0506", "the framework's build command is empty", At::default(), "");
         return Err(Failure::of("build", diagnostic.help("give the `build` clause a program and its arguments")));
@@ -198,7 +247,13 @@ fn execute(console: &Console, command: &[String]) -> Result<(), Failure> {
     }
     let diagnostic =
         Diagnostic::error("E0507", format!("the build command failed: {}", result.status), At::default(), "");
-    let help = "its messages stand above; if they are about the generated source, the mistake is the compiler's: please report it";
+    let sources: Vec<&Path> = translation.written().collect();
+    let blamed = blame::verbatim(&String::from_utf8_lossy(&said), &sources, &accepted.policies());
+    let help = match blamed.as_slice() {
+        [] => "its messages stand above; if they are about the generated source, the mistake is the compiler's: please report it"
+            .to_owned(),
+        places => format!("its messages stand above; they are about the verbatim text of {}: mend it there", places.join(", ")),
+    };
     Err(Failure::of("build", diagnostic.note(quoted(command)).help(help)))
 }
 

@@ -2,11 +2,14 @@
 
 use crate::failure::Failure;
 use crate::messages::{self, MessageFormat};
+use crate::streams::Stream;
 use catapults_compiler::diagnostics::{Diagnostics, Severity};
 use catapults_compiler::source::Source;
+use catapults_simulator::picture::visible;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
@@ -15,6 +18,8 @@ pub struct Console {
     format: MessageFormat,
     /// What was said of errors, for a report, while somebody wants to know.
     heard: RefCell<Option<Heard>>,
+    /// Why something could not be said on standard error.
+    unsaid: Cell<Option<io::Error>>,
 }
 
 /// Errors, as a report has them.
@@ -30,21 +35,47 @@ impl Console {
     pub fn new(format: MessageFormat) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        Console { color: wanted && io::stderr().is_terminal(), format, heard: RefCell::new(None) }
+        Console {
+            color: wanted && io::stderr().is_terminal(),
+            format,
+            heard: RefCell::new(None),
+            unsaid: Cell::new(None),
+        }
     }
 
-    /// The command's result.
+    /// The command's result, in words. Names in it may be whatever somebody chose, and steer no terminal.
     pub fn result(&self, text: &str) -> Result<(), Failure> {
+        self.data(&harmless(text, false))
+    }
+
+    /// A result that is a text of its own, as it is.
+    pub fn data(&self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::of_output(&error))
     }
 
-    /// What the command is doing. Nothing can be done about a closed standard error.
+    /// What the command is doing.
     pub fn note(&self, text: &str) {
         if self.is_json() {
             return self.record(&json!({ "type": "message", "severity": "note", "text": text }));
         }
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        self.say(&format!("{}\n", harmless(text, self.color)));
+    }
+
+    /// What cannot be said is remembered: a command that nobody could hear did not do all that it was to.
+    fn say(&self, text: &str) {
+        let said = match Stream::Error.is_closed() {
+            true => Err(io::Error::from_raw_os_error(libc::EBADF)),
+            false => io::stderr().lock().write_all(text.as_bytes()),
+        };
+        if let Err(error) = said {
+            self.unsaid.set(Some(error));
+        }
+    }
+
+    /// Why something that was to be said on standard error was not.
+    pub fn unsaid(&self) -> Option<Failure> {
+        self.unsaid.take().map(|error| Failure::of_output(&error))
     }
 
     /// Says that it goes on, and for how long it has. It draws nothing unless standard error is a terminal.
@@ -53,7 +84,7 @@ impl Console {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
-        bar.set_message(text);
+        bar.set_message(visible(&text).into_owned());
         bar.enable_steady_tick(Duration::from_millis(100));
         bar
     }
@@ -65,7 +96,7 @@ impl Console {
 
     /// An object for a program that reads standard error.
     pub fn record(&self, object: &Value) {
-        let _ = writeln!(io::stderr().lock(), "{object}");
+        self.say(&format!("{object}\n"));
     }
 
     /// What is said of errors from now on is wanted.
@@ -110,7 +141,7 @@ impl Console {
                 return messages::objects(source, diagnostics).iter().for_each(|object| self.record(object));
             }
         };
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        self.say(&harmless(&text, self.color));
     }
 
     /// Diagnostics that were asked for: a result, unless it goes where a program reads.
@@ -127,8 +158,10 @@ impl Console {
 
     pub fn failure(&self, failure: &Failure) {
         match failure {
-            Failure::Diagnostics(place) => self.diagnostics(&place.0, &place.1),
-            Failure::Said | Failure::Bounded | Failure::Unheard => {}
+            Failure::Diagnostics(place) | Failure::Usage(place) | Failure::Unwritten(place) => {
+                self.diagnostics(&place.0, &place.1);
+            }
+            Failure::Said | Failure::Bounded | Failure::Unheard | Failure::Interrupted(_) => {}
         }
     }
 
@@ -139,5 +172,52 @@ impl Console {
         }
         let (bold, plain) = if self.color { ("\x1b[1m\x1b[91merror\x1b[0m\x1b[1m", "\x1b[0m") } else { ("error", "") };
         self.note(&format!("{bold}: {text}{plain}"));
+    }
+}
+
+/// A text of several lines in which nothing steers a terminal, but for colours where there are some.
+fn harmless(text: &str, color: bool) -> Cow<'_, str> {
+    let is_laid_out = |letter: char| letter == '\n' || letter == '\t';
+    if text.split(is_laid_out).all(|part| matches!(visible(part), Cow::Borrowed(_))) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = if color { colour(rest) } else { 0 };
+        if length > 0 {
+            safe.push_str(&rest[..length]);
+            rest = &rest[length..];
+            continue;
+        }
+        if is_laid_out(letter) {
+            safe.push(letter);
+        } else {
+            safe.push_str(&visible(letter.encode_utf8(&mut [0; 4])));
+        }
+        rest = &rest[letter.len_utf8()..];
+    }
+    Cow::Owned(safe)
+}
+
+/// How long the escape sequence is that a text begins with, if it is one of a colour.
+fn colour(text: &str) -> usize {
+    let Some(after) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let end = after.find(|letter: char| !letter.is_ascii_digit() && letter != ';').unwrap_or(after.len());
+    if after[end..].starts_with('m') { 2 + end + 1 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_steer_no_terminal() {
+        let name = "a\u{1b}[31mb\u{1b}]0;title\u{7}\u{202e}c\td\r\n";
+        let safe = "a\\u{1b}[31mb\\u{1b}]0;title\\u{7}\\u{202e}c\td\\u{d}\n";
+        assert_eq!(harmless(name, false), safe);
+        assert_eq!(harmless(name, true), safe.replace("\\u{1b}[31m", "\u{1b}[31m"));
+        assert_eq!(harmless("é – █\n", false), "é – █\n");
+        assert_eq!(harmless("\u{1b}[", true), "\\u{1b}[");
     }
 }

@@ -12,12 +12,18 @@ use std::process::ExitCode;
 pub enum Failure {
     /// Errors in a file, or of a file.
     Diagnostics(Box<(Source, Diagnostics)>),
+    /// Something that no files can make right is wrong with the command line.
+    Usage(Box<(Source, Diagnostics)>),
     /// All has been said already.
     Said,
+    /// Somebody wanted it to end, by this signal. What there was has been said.
+    Interrupted(i32),
     /// Nothing was found, and not everything was looked at.
     Bounded,
     /// Nobody reads our output any more: the end of `catapults ir x.sched | head`.
     Unheard,
+    /// Our output cannot be written: whatever else there is to do would not be heard either.
+    Unwritten(Box<(Source, Diagnostics)>),
 }
 
 impl Failure {
@@ -35,16 +41,18 @@ impl Failure {
         advice: &[(io::ErrorKind, &str)],
     ) -> Self {
         let diagnostic = Diagnostic::error(code, format!("{what}: {}", plain(error)), At::default(), "");
-        let help = advice.iter().find(|(kind, _)| *kind == error.kind()).map(|(_, help)| *help);
-        let diagnostic = if let Some(help) = help { diagnostic.help(help) } else { diagnostic };
-        Failure::of(&file.display().to_string(), diagnostic)
+        let help = advice.iter().find(|(kind, _)| *kind == error.kind()).map_or(USUAL, |(_, help)| *help);
+        Failure::of(&file.display().to_string(), diagnostic.help(help))
+    }
+
+    /// The command line is wrong, whatever the files hold. `name`: of the option.
+    pub fn of_usage(name: &str, diagnostic: Diagnostic) -> Self {
+        Failure::Usage(alone(name, diagnostic))
     }
 
     /// An error about something that has a name.
     pub fn of(name: &str, diagnostic: Diagnostic) -> Self {
-        let mut diagnostics = Diagnostics::new();
-        diagnostics.push(diagnostic);
-        Failure::Diagnostics(Box::new((Source::new(name, ""), diagnostics)))
+        Failure::Diagnostics(alone(name, diagnostic))
     }
 
     /// Output could not be written to the console.
@@ -52,33 +60,66 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Failure::Unheard;
         }
-        Failure::of(
-            "<stdout>",
-            Diagnostic::error("E0503", format!("output cannot be written: {}", plain(error)), At::default(), ""),
-        )
+        let title = format!("output cannot be written: {}", plain(error));
+        Failure::unwritten(Diagnostic::error("E0503", title, At::default(), ""))
+    }
+
+    pub fn unwritten(diagnostic: Diagnostic) -> Self {
+        Failure::Unwritten(alone("<stdout>", diagnostic))
+    }
+
+    /// Nothing that is left to do would be heard.
+    pub fn ends_all(&self) -> bool {
+        matches!(self, Failure::Unheard | Failure::Unwritten(_))
     }
 
     /// How many errors it stands for.
     pub fn errors(&self) -> usize {
         match self {
-            Failure::Diagnostics(place) => place.1.errors(),
-            Failure::Said | Failure::Bounded | Failure::Unheard => 1,
+            Failure::Diagnostics(place) | Failure::Usage(place) | Failure::Unwritten(place) => place.1.errors(),
+            Failure::Said | Failure::Bounded | Failure::Unheard | Failure::Interrupted(_) => 1,
         }
     }
 
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Diagnostics(_) | Failure::Said => ExitCode::FAILURE,
+            Failure::Diagnostics(_) | Failure::Unwritten(_) | Failure::Said => ExitCode::FAILURE,
+            Failure::Usage(_) => ExitCode::from(2),
             Failure::Bounded => ExitCode::from(3),
+            // As a shell reports a program that the signal ended.
+            Failure::Interrupted(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
             // As a shell reports a program that SIGPIPE ended.
             Failure::Unheard => ExitCode::from(141),
         }
     }
 }
 
-/// What the system says, without its number.
+/// What to do about what is not usual.
+const USUAL: &str =
+    "choose another place, or mend what is wrong with this one: `ls -ld` says what is there, `df` how full the disk is";
+
+fn alone(name: &str, diagnostic: Diagnostic) -> Box<(Source, Diagnostics)> {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    Box::new((Source::new(name, ""), diagnostics))
+}
+
+/// What the system says, without its number; and what Rust's library says, in words that are ours.
 pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
+    if error.kind() == io::ErrorKind::InvalidData && text.contains("UTF-8") {
+        return "it is no text in UTF-8".to_owned();
+    }
+    // As the system has it, where it was found out without it.
+    let known = [
+        (io::ErrorKind::UnexpectedEof, "it ends too soon"),
+        (io::ErrorKind::IsADirectory, "Is a directory"),
+        (io::ErrorKind::NotADirectory, "Not a directory"),
+    ];
+    let known = known.into_iter().find(|(kind, _)| *kind == error.kind() && error.raw_os_error().is_none());
+    if let Some((_, said)) = known {
+        return said.to_owned();
+    }
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),
         None => text,

@@ -1,6 +1,9 @@
 //! The files that a command reads, and those that it writes: none of the latter takes the place of one of the former.
 
+use crate::commands::is_standard_input;
 use crate::failure::Failure;
+use catapults_compiler::diagnostics::Diagnostic;
+use catapults_compiler::vocabulary::At;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -27,6 +30,7 @@ pub fn is_read(path: &Path) {
 
 /// Refuses an output that is one of the files that are read, by whatever name. `option` is how another place is chosen.
 pub fn apart(option: &str, output: &Path) -> Result<(), Failure> {
+    is_no_input(option, output, "standard output is /dev/stdout, and a file of this name ./-")?;
     let Ok(about) = fs::metadata(output) else { return Ok(()) };
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(input) = read.get(&identity(&about)) else { return Ok(()) };
@@ -35,6 +39,102 @@ pub fn apart(option: &str, output: &Path) -> Result<(), Failure> {
         false => format!("the output would replace what is read: this is `{}`, too", input.display()),
     };
     Err(Failure::of_file("E0519", output, title, format!("choose another place with {option}")))
+}
+
+fn is_no_input(option: &str, output: &Path, help: &str) -> Result<(), Failure> {
+    if !is_standard_input(output) {
+        return Ok(());
+    }
+    let title = "`-` is standard input, and no output";
+    Err(Failure::of_usage(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
+}
+
+/// Refuses an output that is another one, too, by whatever name: one would take the place of the other. No file makes that right.
+fn no_other(option: &'static str, output: &Path) -> Result<(), Failure> {
+    let about = fs::metadata(output).ok();
+    // What is written to a pipe or a device does not take the place of anything.
+    if about.as_ref().is_some_and(|about| !about.is_file()) {
+        return Ok(());
+    }
+    let written = Written { option, place: place(output), identity: about.as_ref().map(identity) };
+    let mut known = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_same = |other: &&Written| {
+        other.place == written.place || (written.identity.is_some() && other.identity == written.identity)
+    };
+    if let Some(other) = known.iter().find(is_same).map(|other| other.option) {
+        let title = format!("one output would replace the other: `{}` is that of {other}, too", output.display());
+        let help = format!("choose another place with {option}");
+        return Err(Failure::of_usage(option, Diagnostic::error("E0519", title, At::default(), "").help(help)));
+    }
+    known.push(written);
+    Ok(())
+}
+
+/// Where a file is, or will be, whatever links lead there.
+fn place(output: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 40;
+    let mut place = output.to_owned();
+    for _ in 0..MOST_LINKS {
+        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match fs::read_link(&place) {
+            Ok(to) => place = folder.join(to),
+            Err(_) => {
+                let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+                return place.file_name().map_or_else(|| place.clone(), |name| folder.join(name));
+            }
+        }
+    }
+    place
+}
+
+/// Refuses an output that cannot be written, before there is anything to write. `option` is how another place is chosen.
+pub fn ready(option: &'static str, output: &Path) -> Result<(), Failure> {
+    apart(option, output)?;
+    no_other(option, output)?;
+    let wrong = |error: io::Error| unwritable(option, output, &error);
+    match fs::metadata(output) {
+        Ok(about) if about.is_dir() => Err(wrong(io::Error::from(io::ErrorKind::IsADirectory))),
+        Ok(about) if about.is_file() => {
+            drop(OpenOptions::new().write(true).open(output).map_err(wrong)?);
+            let place = output.canonicalize().unwrap_or_else(|_| output.to_owned());
+            can_have_another(&place).map_err(wrong)
+        }
+        // Opening a pipe, say, would wait for whoever reads it.
+        Ok(_) => Ok(()),
+        Err(_) => can_have_another(output).map_err(wrong),
+    }
+}
+
+/// The same of a folder, which may be missing.
+pub fn folder_ready(option: &str, folder: &Path) -> Result<(), Failure> {
+    is_no_input(option, folder, "name a folder; one of this name is ./-")?;
+    let wrong = |error: io::Error| unwritable(option, folder, &error);
+    let existing = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
+    let existing = existing.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match fs::metadata(folder) {
+        Ok(about) if !about.is_dir() => Err(wrong(io::Error::from(io::ErrorKind::NotADirectory))),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(wrong(error)),
+        Ok(_) | Err(_) => can_have_another(&existing.join("catapults")).map_err(wrong),
+    }
+}
+
+/// Whether what is written first, and then takes the place of a file, can be made.
+fn can_have_another(place: &Path) -> io::Result<()> {
+    let unfinished = Unfinished::beside(place);
+    drop(OpenOptions::new().write(true).create(true).truncate(true).open(&unfinished.path)?);
+    Ok(())
+}
+
+/// Refuses an output that is there already where nobody has named it, but `force` is given. What is not a plain file is written to.
+pub fn unasked(option: &str, output: &Path, force: bool) -> Result<(), Failure> {
+    let Ok(about) = fs::symlink_metadata(output) else { return Ok(()) };
+    if force || !(about.is_file() || about.is_symlink() || about.is_dir()) {
+        return Ok(());
+    }
+    let what = if about.is_dir() { "folder" } else { "file" };
+    let title = format!("a {what} of this name is there already, and nobody asked to replace it");
+    let help = format!("`--force` replaces it; or say where to write with {option}");
+    Err(Failure::of_file("E0520", output, title, help))
 }
 
 /// Writes a file that appears whole or not at all: what was there stays until then.
@@ -74,20 +174,47 @@ pub fn replace<T>(
         drop(OpenOptions::new().write(true).open(&place).map_err(wrong)?);
         options.mode(0o600);
     }
-    let unfinished = beside(&place);
+    let unfinished = Unfinished::beside(&place);
     // Of a command that was killed, which had the same number.
-    let _ = fs::remove_file(&unfinished);
-    let file = options.write(true).create_new(true).open(&unfinished).map_err(wrong)?;
-    let done = filled(file, unwritable, write).and_then(|value| {
-        let like_before = before.as_ref().map_or(Ok(()), |before| like(&unfinished, before));
-        like_before.and_then(|()| fs::rename(&unfinished, &place)).map_err(wrong)?;
-        Ok(value)
-    });
-    if done.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    done
+    let _ = fs::remove_file(&unfinished.path);
+    let file = options.write(true).create_new(true).open(&unfinished.path).map_err(wrong)?;
+    let value = filled(file, unwritable, write)?;
+    before.as_ref().map_or(Ok(()), |before| like(&unfinished.path, before)).map_err(wrong)?;
+    fs::rename(&unfinished.path, &place).map_err(wrong)?;
+    Ok(value)
 }
+
+/// A file, or a folder, that is made before it takes its place, whole. Unless it does, nothing is left of it, also if somebody interrupts us.
+pub struct Unfinished {
+    pub path: PathBuf,
+}
+
+impl Unfinished {
+    pub fn beside(place: &Path) -> Self {
+        let path = beside(place);
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
+        Unfinished { path }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        removed(&self.path);
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.path);
+    }
+}
+
+/// What is being made is given up.
+pub fn give_up() {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|path| removed(path));
+}
+
+fn removed(path: &Path) {
+    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+}
+
+/// Where there are some now.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Where a file is made before it takes its place, whole.
 pub fn beside(path: &Path) -> PathBuf {
@@ -115,6 +242,17 @@ pub fn unwritable(option: &str, path: &Path, error: &io::Error) -> Failure {
 
 /// What has been read, by device and number, with the path that was given. A process runs one command.
 static READ: Mutex<BTreeMap<(u64, u64), PathBuf>> = Mutex::new(BTreeMap::new());
+
+/// A file that is to be written.
+struct Written {
+    option: &'static str,
+    place: PathBuf,
+    /// Of what is there already.
+    identity: Option<(u64, u64)>,
+}
+
+/// What is to be written.
+static WRITTEN: Mutex<Vec<Written>> = Mutex::new(Vec::new());
 
 fn remember(path: &Path, about: &Metadata) {
     // What is read of a pipe or a device is not lost when that is written to.

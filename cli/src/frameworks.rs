@@ -1,6 +1,6 @@
 //! Finds framework descriptions.
 
-use crate::commands::read_source;
+use crate::commands::{is_standard_input, read_source};
 use crate::console::Console;
 use crate::failure::Failure;
 use catapults_compiler::diagnostics::Diagnostic;
@@ -35,8 +35,24 @@ pub fn shared(folder: &Path) -> PathBuf {
 }
 
 /// The path of the framework description that is named: a path if it looks like one, else a name.
-pub fn locate(wanted: &str) -> Result<PathBuf, Failure> {
-    if wanted.contains('/') || wanted.ends_with(".framework") { Ok(PathBuf::from(wanted)) } else { search(wanted) }
+/// `by`: what names it.
+pub fn locate(wanted: &str, by: &str) -> Result<PathBuf, Failure> {
+    let (known, ending) = match Path::new(wanted).extension().and_then(OsStr::to_str) {
+        Some("sched") => ("a policy", "check"),
+        Some("hierarchy") => ("a hierarchy of policies", "check"),
+        Some("scenario") => ("a file of scenarios", "check"),
+        Some("trace") => ("a recording", "trace summary"),
+        Some(_) | None => ("", ""),
+    };
+    if !known.is_empty() {
+        let title = format!("`{wanted}` is {known}, and no framework description");
+        let help = format!(
+            "`catapults {ending}` is for those; descriptions end in .framework, and `catapults framework list` has some"
+        );
+        return Err(Failure::of_usage(by, Diagnostic::error("E0502", title, At::default(), "").help(help)));
+    }
+    let is_path = wanted.contains('/') || wanted.ends_with(".framework") || is_standard_input(Path::new(wanted));
+    if is_path { Ok(PathBuf::from(wanted)) } else { search(wanted, by) }
 }
 
 /// The folder that a description lies in, from the root.
@@ -66,7 +82,12 @@ pub fn all() -> Result<BTreeMap<String, PathBuf>, Failure> {
 
 /// Reads the framework description that `--framework` names.
 pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
-    let path = locate(wanted)?;
+    if is_standard_input(Path::new(wanted)) {
+        let title = "a framework is named, or described by a file, and `-` is standard input";
+        let diagnostic = Diagnostic::error("E0502", title, At::default(), "").help(PATH_OR_NAME);
+        return Err(Failure::of_usage("--framework", diagnostic));
+    }
+    let path = locate(wanted, "--framework")?;
     let source = read_source(&path)?;
     let framework = framework::read(&source).map_err(|diagnostics| {
         console.diagnostics(&source, &diagnostics);
@@ -76,10 +97,10 @@ pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
     Ok(Found { framework, folder: folder_of(&path) })
 }
 
-fn search(name: &str) -> Result<PathBuf, Failure> {
+fn search(name: &str, by: &str) -> Result<PathBuf, Failure> {
     let folders = folders();
     let mut candidates = folders.iter().flat_map(|folder| candidates(folder, name));
-    candidates.find(|path| path.is_file()).ok_or_else(|| missing(name, &folders))
+    candidates.find(|path| path.is_file()).ok_or_else(|| missing(name, by, &folders))
 }
 
 fn candidates(folder: &Path, name: &str) -> [PathBuf; 2] {
@@ -87,7 +108,7 @@ fn candidates(folder: &Path, name: &str) -> [PathBuf; 2] {
     [folder.join(name).join(&file), folder.join(file)]
 }
 
-fn missing(wanted: &str, folders: &[PathBuf]) -> Failure {
+fn missing(wanted: &str, by: &str, folders: &[PathBuf]) -> Failure {
     let title = format!("there is no framework `{wanted}`");
     let mut diagnostic = looked_in(Diagnostic::error("E0502", title, At::default(), ""), folders);
     let names: BTreeSet<String> = folders.iter().flat_map(|folder| names(folder)).collect();
@@ -100,8 +121,10 @@ fn missing(wanted: &str, folders: &[PathBuf]) -> Failure {
         let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         diagnostic.help(format!("there is {names}; or give the path of a .framework file"))
     };
-    Failure::of("--framework", diagnostic)
+    Failure::of_usage(by, diagnostic)
 }
+
+const PATH_OR_NAME: &str = "`catapults framework list` has the names; or give the path of a .framework file";
 
 const NO_NAMES: &str =
     "set CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file";

@@ -2,52 +2,99 @@
 
 mod arguments;
 mod artefact;
+mod blame;
 mod commands;
 mod console;
 mod failure;
 mod files;
 mod frameworks;
+mod interrupt;
 mod messages;
+mod program;
 mod scenarios;
+mod streams;
+mod table;
 
 use arguments::{Arguments, Command, FrameworkCommand, TraceCommand};
 use clap::Parser;
 use console::Console;
+use failure::Failure;
+use messages::MessageFormat;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(said) => return not_a_command(&said),
+    };
     let console = Console::new(arguments.message_format);
-    let done = match arguments.command {
-        Command::Check(arguments) => commands::check::check(&console, &arguments),
-        Command::Explore(arguments) => commands::explore::explore(&console, &arguments),
-        Command::Build(arguments) => commands::build::build(&console, &arguments),
-        Command::Fmt(arguments) => commands::fmt::fmt(&console, &arguments),
-        Command::Run(arguments) => commands::run::run(&console, &arguments),
-        Command::Sim(arguments) => commands::sim::sim(&console, &arguments),
-        Command::Test(arguments) => commands::test::test(&console, &arguments),
-        Command::Ir(arguments) => commands::ir::ir(&console, &arguments),
-        Command::Grammar(arguments) => commands::grammar::grammar(&console, &arguments),
-        Command::Explain(arguments) => commands::explain::explain(&console, &arguments),
-        Command::Completions(arguments) => commands::completions::completions(&console, &arguments),
-        Command::Framework { command } => match command {
-            FrameworkCommand::Check(arguments) => commands::framework::check(&console, &arguments),
-            FrameworkCommand::List => commands::framework::list(&console),
-        },
-        Command::Trace { command } => match command {
-            TraceCommand::Show(arguments) => commands::trace::show(&console, &arguments),
-            TraceCommand::Summary(arguments) => commands::trace::summary(&console, &arguments),
-            TraceCommand::Plot(arguments) => commands::trace::plot(&console, &arguments),
-            TraceCommand::Compare(arguments) => commands::trace::compare(&console, &arguments),
-            TraceCommand::Export(arguments) => commands::trace::export(&console, &arguments),
-            TraceCommand::ToScenario(arguments) => commands::trace::to_scenario(&console, &arguments),
-            TraceCommand::Import(arguments) => commands::trace::import(&console, &arguments),
-        },
+    interrupt::watch();
+    let done = done(&console, arguments.command);
+    // That nobody heard what was said is worse than that not everything was looked at.
+    let done = match (done, console.unsaid()) {
+        (Ok(()) | Err(Failure::Bounded), Some(unsaid)) => Err(unsaid),
+        (done, _) => done,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             console.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+fn done(console: &Console, command: Command) -> Result<(), Failure> {
+    // What a program writes is up to that program.
+    if !matches!(command, Command::Run(_)) {
+        streams::output_is_open()?;
+    }
+    match command {
+        Command::Check(arguments) => commands::check::check(console, &arguments),
+        Command::Explore(arguments) => commands::explore::explore(console, &arguments),
+        Command::Build(arguments) => commands::build::build(console, &arguments),
+        Command::Fmt(arguments) => commands::fmt::fmt(console, &arguments),
+        Command::Run(arguments) => commands::run::run(console, &arguments),
+        Command::Sim(arguments) => commands::sim::sim(console, &arguments),
+        Command::Test(arguments) => commands::test::test(console, &arguments),
+        Command::Ir(arguments) => commands::ir::ir(console, &arguments),
+        Command::Grammar(arguments) => commands::grammar::grammar(console, &arguments),
+        Command::Explain(arguments) => commands::explain::explain(console, &arguments),
+        Command::Completions(arguments) => commands::completions::completions(console, &arguments),
+        Command::Framework { command } => match command {
+            FrameworkCommand::Check(arguments) => commands::framework::check(console, &arguments),
+            FrameworkCommand::List => commands::framework::list(console),
+        },
+        Command::Trace { command } => match command {
+            TraceCommand::Show(arguments) => commands::trace::show(console, &arguments),
+            TraceCommand::Summary(arguments) => commands::trace::summary(console, &arguments),
+            TraceCommand::Plot(arguments) => commands::trace::plot(console, &arguments),
+            TraceCommand::Compare(arguments) => commands::trace::compare(console, &arguments),
+            TraceCommand::Export(arguments) => commands::trace::export(console, &arguments),
+            TraceCommand::ToScenario(arguments) => commands::trace::to_scenario(console, &arguments),
+            TraceCommand::Import(arguments) => commands::trace::import(console, &arguments),
+        },
+    }
+}
+
+/// `--help`, `--version`, or wrong usage. What cannot be written is an error here, too.
+fn not_a_command(said: &clap::Error) -> ExitCode {
+    if said.use_stderr() {
+        // Nothing can be done about a closed standard error, and it is a failure already.
+        let _ = said.print();
+        return ExitCode::from(2);
+    }
+    let text = said.render();
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || !io::stdout().is_terminal();
+    let text = if plain { text.to_string() } else { text.ansi().to_string() };
+    let mut out = io::stdout().lock();
+    let mut written =
+        || out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::of_output(&error));
+    match streams::output_is_open().and_then(|()| written()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            Console::new(MessageFormat::Human).failure(&failure);
             failure.exit_code()
         }
     }

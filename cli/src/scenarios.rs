@@ -1,12 +1,13 @@
 //! From a .scenario file to scenarios with their policies.
 
 use crate::artefact::Accepted;
-use crate::commands::{compile_any, read_source};
+use crate::commands::{compile_any, is_standard_input, read_source};
 use crate::console::{Console, Heard};
 use crate::failure::{Failure, plain};
 use crate::files;
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::Framework;
-use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Scenario, Subject, Surroundings};
+use catapults_compiler::scenario::{self, Decides, Draft, FileName, Found, Scenario, Subject, Surroundings};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use catapults_compiler::{Staged, compile_scenarios};
@@ -29,6 +30,8 @@ pub struct Case {
 pub struct Loaded {
     pub source: Source,
     pub cases: Vec<Case>,
+    /// Those that are left out, as nothing says for which policy they are.
+    pub left: Vec<String>,
 }
 
 /// Policies that have been compiled, each once, or what was said of those that are refused.
@@ -42,6 +45,10 @@ pub struct Instead<'a> {
     pub only: Option<&'a str>,
     /// The file is not for any policy: what one does not import is of no effect.
     pub for_none: bool,
+    /// The policy of scenarios that name none, and have none beside them.
+    pub usual: Option<&'a Path>,
+    /// Such scenarios are left out, rather than refused, where there is no usual policy.
+    pub leaves: bool,
 }
 
 /// What a text was made of, where messages are to point to.
@@ -75,6 +82,7 @@ pub fn of_source(
     policies: &mut Policies,
 ) -> Result<Loaded, Failure> {
     let staged = judge(console, path, &source, framework, instead, policies)?;
+    let left = left(path, &source, instead);
     match origin {
         Some(origin) => console.diagnostics(origin.source, &staged.said.placed(origin.place)),
         None => console.diagnostics(&source, &staged.said),
@@ -95,11 +103,13 @@ pub fn of_source(
     {
         let names: Vec<String> = staged.names.iter().map(|name| format!("`{name}`")).collect();
         let title = format!("there is no scenario `{only}`");
-        return Err(Failure::of_file("E0515", path, title, format!("it has {}", names.join(", "))));
+        let help = format!("it has {}", names.join(", "));
+        let diagnostic = Diagnostic::error("E0515", title, At::default(), "").help(help);
+        return Err(Failure::of_usage(&path.display().to_string(), diagnostic));
     }
     let cases = staged.scenarios.into_iter();
     let cases = cases.map(|(scenario, Known { policy, file })| Case { scenario, policy, policy_file: file });
-    Ok(Loaded { source, cases: cases.collect() })
+    Ok(Loaded { source, cases: cases.collect(), left })
 }
 
 /// What becomes of the scenarios in a text. What is wrong with their policies has been shown.
@@ -111,10 +121,27 @@ pub fn judge(
     instead: &Instead<'_>,
     policies: &mut Policies,
 ) -> Result<Staged<Known>, Failure> {
+    let left = left(path, source, instead);
     let mut folder = Beside { console, path, framework, instead, policies, unsaid: None };
-    let wanted = |name: &str| instead.only.is_none_or(|only| only == name);
+    let wanted = |name: &str| instead.only.is_none_or(|only| only == name) && left.iter().all(|left| left != name);
     let staged = compile_scenarios(source, framework, &wanted, &mut folder);
     folder.unsaid.map_or(Ok(staged), Err)
+}
+
+/// The scenarios that are left out.
+fn left(path: &Path, source: &Source, instead: &Instead<'_>) -> Vec<String> {
+    if !instead.leaves || instead.usual.is_some() || instead.policy.is_some() {
+        return Vec::new();
+    }
+    // What is wrong with them is said elsewhere.
+    let drafts = scenario::read(source, &mut Diagnostics::new());
+    let without = drafts.into_iter().filter(|draft| !has_policy(path, draft));
+    without.map(|draft| draft.name.text).collect()
+}
+
+/// Whether a scenario says for which policy it is, or one of its name is beside it.
+fn has_policy(path: &Path, draft: &Draft) -> bool {
+    draft.policy.is_some() || !is_standard_input(path) && policy_of(path, draft).exists()
 }
 
 /// What decides.
@@ -153,17 +180,31 @@ impl Surroundings for Beside<'_> {
 
     fn policy(&mut self, draft: &Draft) -> Found<Known> {
         let own = policy_of(self.path, draft);
-        let file = self.instead.policy.map_or_else(|| own.clone(), Path::to_path_buf);
+        let usual = self.instead.usual.filter(|_| !has_policy(self.path, draft));
+        let named = has_policy(self.path, draft).then_some(own.as_path());
+        let Some(file) = self.instead.policy.or(usual).or(named) else {
+            let missing = own.display();
+            return match (is_standard_input(self.path), self.instead.for_none) {
+                (true, true) => Found::None("nothing says for which policy this is".to_owned(), GIVE_ONE),
+                (false, true) => Found::None(format!("there is no policy `{missing}`"), PUT_ONE),
+                (true, false) => {
+                    let why = "the scenario names no policy, and standard input has no name to find one by";
+                    Found::None(why.to_owned(), NAME_ONE)
+                }
+                (false, false) => {
+                    Found::None(format!("there is no policy `{missing}`, and the scenario names no other"), NAME_ONE)
+                }
+            };
+        };
+        let file = file.to_path_buf();
         // One that names none, and has none beside it, is for any: a trace's, say, tells of whatever its own policy imported.
         let another = || own.canonicalize().ok() != file.canonicalize().ok();
-        let instead = self.instead.for_none || self.instead.policy.is_some() && another();
+        let instead = self.instead.for_none || self.instead.policy.or(usual).is_some() && another();
         match self.policies.compile(self.console, &file, self.framework) {
             Ok(Found::Policy(policy) | Found::Instead(policy)) if instead => Found::Instead(Known { policy, file }),
             Ok(Found::Policy(policy) | Found::Instead(policy)) => Found::Policy(Known { policy, file }),
             Ok(Found::Refused) => Found::Refused,
-            Ok(Found::None(why, _)) if self.instead.for_none => {
-                Found::None(why, "name one with `--policy FILE.sched`, or put one of this name there")
-            }
+            Ok(Found::None(why, _)) if self.instead.for_none => Found::None(why, PUT_ONE),
             Ok(Found::None(why, help)) => Found::None(why, help),
             Err(failure) => {
                 self.unsaid.get_or_insert(failure);
@@ -177,11 +218,17 @@ impl Surroundings for Beside<'_> {
     }
 }
 
+const GIVE_ONE: &str = "name one with `--policy FILE.sched`";
+const PUT_ONE: &str = "name one with `--policy FILE.sched`, or put one of this name there";
+const NAME_ONE: &str = "write which one it is, from the scenario's folder: `policy \"edf.sched\";`; `sim` and `test` take `--policy FILE.sched`, too";
+
 /// The file of a scenario's own policy: as it says, or the one whose name the scenario's file begins with.
 fn policy_of(path: &Path, draft: &Draft) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     if let Some(named) = &draft.policy {
-        return folder.join(&named.path);
+        let file = folder.join(&named.path);
+        // What a scenario names is a file.
+        return if is_standard_input(&file) { Path::new(".").join(file) } else { file };
     }
     let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let stem = name.split('.').next().unwrap_or_default();
@@ -199,7 +246,7 @@ impl Policies {
         if let Some(known) = self.0.get(file) {
             return Ok(found(console, known));
         }
-        if !file.exists() {
+        if !is_standard_input(file) && !file.exists() {
             let help = "say which one it is, from the scenario's folder: `policy \"edf.sched\";`";
             return Ok(Found::None(format!("there is no policy `{}`", file.display()), help));
         }

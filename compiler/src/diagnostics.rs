@@ -31,6 +31,17 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Changes of the text that mend it, for programs: `help` says them to people.
     pub suggestions: Vec<Suggestion>,
+    /// The part of the place that is meant, if its place is not known yet: see [`Diagnostics::narrow`].
+    pub part: Option<Part>,
+}
+
+/// A part of a place, as it is written there, but for blanks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What is written.
+    pub text: String,
+    /// The label, if it is found.
+    pub label: String,
 }
 
 /// A change of the text.
@@ -94,6 +105,17 @@ impl Diagnostics {
         placed
     }
 
+    /// Points at the parts that are meant, where this text has them once.
+    pub fn narrow(&mut self, text: &str) {
+        for diagnostic in &mut self.list {
+            if let Some(part) = diagnostic.part.take()
+                && let Some(at) = only(text, diagnostic.primary.0, &part.text)
+            {
+                diagnostic.primary = (at, part.label);
+            }
+        }
+    }
+
     /// Whether further ones are only counted.
     pub fn is_full(&self) -> bool {
         self.list.len() >= Self::MOST
@@ -132,6 +154,33 @@ impl Diagnostics {
     }
 }
 
+/// Where a part is written within a place, if it is written there once.
+fn only(text: &str, within: At, part: &str) -> Option<At> {
+    let place = text.get(within.start as usize..within.end as usize)?;
+    let wanted: Vec<char> = part.chars().filter(|c| !c.is_whitespace()).collect();
+    let written: Vec<(usize, char)> = place.char_indices().filter(|(_, c)| !c.is_whitespace()).collect();
+    let in_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let mut found = None;
+    for window in written.windows(wanted.len().max(1)) {
+        let (Some((first, _)), Some((last, end))) = (window.first(), window.last()) else { continue };
+        let behind = last + end.len_utf8();
+        let cut = |inside: Option<&char>, outside: Option<char>| in_word(inside.copied()) && in_word(outside);
+        if window.iter().map(|(_, c)| c).ne(&wanted)
+            || cut(wanted.first(), place[..*first].chars().next_back())
+            || cut(wanted.last(), place[behind..].chars().next())
+        {
+            continue;
+        }
+        if found.replace((*first, behind)).is_some() {
+            return None;
+        }
+    }
+    let (first, behind) = found?;
+    let offset = |inside: usize| within.start + u32::try_from(inside).unwrap_or(0);
+    let lines = place[..first].bytes().filter(|byte| *byte == b'\n').count();
+    Some(At { start: offset(first), end: offset(behind), line: within.line + u32::try_from(lines).unwrap_or(0) })
+}
+
 impl Diagnostic {
     /// An error at a place.
     pub fn error(code: &'static str, title: impl Into<String>, at: At, label: impl Into<String>) -> Self {
@@ -144,6 +193,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: Vec::new(),
             suggestions: Vec::new(),
+            part: None,
         }
     }
 
@@ -162,6 +212,12 @@ impl Diagnostic {
     /// An answer about a place.
     pub fn remark(title: impl Into<String>, at: At, label: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Note, ..Self::error("", title, at, label) }
+    }
+
+    /// The same, about a part of the place.
+    pub fn of_part(mut self, text: impl Into<String>, label: impl Into<String>) -> Self {
+        self.part = Some(Part { text: text.into(), label: label.into() });
+        self
     }
 
     /// The same, pointing at another place too.

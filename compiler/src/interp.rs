@@ -17,7 +17,9 @@ pub use application::{Application, Variables};
 pub use nodes::SavedNodes;
 pub use saved::{Saved, SavedThread};
 
-use crate::policy::{AttributeId, ContainerId, ContainerKind, Handler, LocalKind, Policy, SortKey, StateClass, Value};
+use crate::policy::{
+    AttributeId, ContainerId, ContainerKind, Handler, Leave, LocalKind, Policy, SortKey, StateClass, Value,
+};
 use crate::verify::Verified;
 
 use step::Step;
@@ -142,6 +144,8 @@ enum LocalState {
 /// How a block ended.
 enum Flow {
     Next,
+    /// The loop around it goes on with the next turn, or not at all.
+    Left(Leave),
     Dispatched(ThreadId),
     Returned(Option<Value>),
 }
@@ -273,7 +277,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<ThreadId>, Stop> {
         match self.handle(handler, threads, application)? {
             Flow::Dispatched(thread) => Ok(Some(thread)),
-            Flow::Next | Flow::Returned(_) => Ok(None),
+            Flow::Next | Flow::Left(_) | Flow::Returned(_) => Ok(None),
         }
     }
 
@@ -322,7 +326,7 @@ impl<'a> Machine<'a> {
             handler.ok_or_else(|| Stop::Misuse(format!("the policy has no handler for the query `{query}`")))?;
         match self.handle(handler, threads, application)? {
             Flow::Returned(Some(value)) => Ok(value),
-            Flow::Returned(None) | Flow::Next | Flow::Dispatched(_) => {
+            Flow::Returned(None) | Flow::Next | Flow::Left(_) | Flow::Dispatched(_) => {
                 Err(Stop::Unproved { line: handler.at.line, text: format!("the query `{query}` has a value") })
             }
         }

@@ -40,6 +40,7 @@ pub fn compile(source: &Source, framework: &Framework) -> Result<(Verified<Polic
     let tree = syntax::parse(source, &framework.dialect, &mut diagnostics);
     let policy = check::check(source, &tree, framework, &mut diagnostics);
     let verified = policy.and_then(|policy| verify::verify(policy, framework, &mut diagnostics));
+    diagnostics.narrow(&source.text);
     if let Some(verified) = &verified {
         emit::check_size(verified.policy(), framework, &mut diagnostics);
     }

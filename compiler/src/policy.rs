@@ -13,7 +13,9 @@ pub use statements::{Block, Handler, Local, LocalKind, Source, Statement, Statem
 
 use statements::within_block;
 
-pub use crate::vocabulary::{At, BinaryOperator, Entity, Float, StateClass, Test, Type, UnaryOperator, Value};
+pub use crate::vocabulary::{
+    At, BinaryOperator, Comparison, Entity, Float, Leave, StateClass, Test, Type, UnaryOperator, Value,
+};
 
 /// A scheduler, ready to be verified.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,9 +79,10 @@ impl Policy {
             Expression::Verbatim { ty, .. } => *ty,
             Expression::Convert(ty, _) => *ty,
             Expression::Size(_) => Type::Int,
-            Expression::In(..) | Expression::NotZero(_) => Type::Bool,
+            Expression::In(..) | Expression::Same(..) | Expression::NotZero(_) => Type::Bool,
             Expression::Unary(UnaryOperator::Not, _) => Type::Bool,
             Expression::Unary(UnaryOperator::Negate, operand) => self.type_of(locals, operand)?,
+            Expression::Choose(_, one, _) => self.type_of(locals, one)?,
             Expression::Binary(operator, left, right) => {
                 operator.joins(self.type_of(locals, left)?, self.type_of(locals, right)?)?
             }
@@ -137,19 +140,9 @@ impl Policy {
                     || statement.blocks().any(within)
             })
         }
-        let asked = |it: &Expression| match it {
-            Expression::Verbatim { text, .. } => text.pieces.contains(&Piece::Now),
-            Expression::Now => true,
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::ConstantElement { .. }
-            | Expression::Read(_)
-            | Expression::Size(_)
-            | Expression::In(..)
-            | Expression::Convert(..)
-            | Expression::Unary(..)
-            | Expression::Binary(..)
-            | Expression::NotZero(_) => false,
+        let asked = |it: &Expression| match it.names().verbatim {
+            Some(text) => text.pieces.contains(&Piece::Now),
+            None => *it == Expression::Now,
         };
         self.has(&asked) || self.events.iter().chain(&self.queries).any(|handler| within(&handler.body))
     }
@@ -200,6 +193,7 @@ impl Policy {
                     | StatementKind::Destroy { .. }
                     | StatementKind::Dispatch { .. }
                     | StatementKind::Return { .. }
+                    | StatementKind::Leave { .. }
                     | StatementKind::Fail { .. } => {}
                 }
             }

@@ -99,9 +99,149 @@ pub enum BinaryOperator {
     And,
     /// `||` on bool.
     Or,
+    /// `min(a, b)`; the left one of equal ones.
+    Least,
+    /// `max(a, b)`
+    Greatest,
+    /// `&`, of each bit.
+    BitAnd,
+    /// `|`, of each bit.
+    BitOr,
+    /// `^`, of each bit.
+    BitXor,
+    /// `<<`; by less than 0 it is by 0, and by the width or more all bits are gone.
+    ShiftLeft,
+    /// `>>`, the same; what comes from the left is the sign.
+    ShiftRight,
 }
 
+/// What of a loop is left early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// `break`: all of it.
+    Loop,
+    /// `continue`: this turn.
+    Turn,
+}
+
+impl Leave {
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Leave::Loop => "break",
+            Leave::Turn => "continue",
+        }
+    }
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// Whether it holds of two values.
+    pub fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
+        match self {
+            Comparison::Equal => left == right,
+            Comparison::NotEqual => left != right,
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::GreaterOrEqual => left >= right,
+        }
+    }
+
+    /// The one that holds exactly when this one does not.
+    pub fn negated(self) -> Comparison {
+        match self {
+            Comparison::Equal => Comparison::NotEqual,
+            Comparison::NotEqual => Comparison::Equal,
+            Comparison::Less => Comparison::GreaterOrEqual,
+            Comparison::LessOrEqual => Comparison::Greater,
+            Comparison::Greater => Comparison::LessOrEqual,
+            Comparison::GreaterOrEqual => Comparison::Less,
+        }
+    }
+
+    /// The one that holds of the same values after they have changed places.
+    pub fn mirrored(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            Comparison::Equal | Comparison::NotEqual => self,
+        }
+    }
+}
+
+/// Groups: operators compare, decide (`&&`, `||`), or compute.
 impl BinaryOperator {
+    /// Which comparison it is, if it compares.
+    pub fn comparison(self) -> Option<Comparison> {
+        match self {
+            BinaryOperator::Equal => Some(Comparison::Equal),
+            BinaryOperator::NotEqual => Some(Comparison::NotEqual),
+            BinaryOperator::Less => Some(Comparison::Less),
+            BinaryOperator::LessOrEqual => Some(Comparison::LessOrEqual),
+            BinaryOperator::Greater => Some(Comparison::Greater),
+            BinaryOperator::GreaterOrEqual => Some(Comparison::GreaterOrEqual),
+            BinaryOperator::Add
+            | BinaryOperator::Subtract
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Remainder
+            | BinaryOperator::And
+            | BinaryOperator::Or
+            | BinaryOperator::Least
+            | BinaryOperator::Greatest
+            | BinaryOperator::BitAnd
+            | BinaryOperator::BitOr
+            | BinaryOperator::BitXor
+            | BinaryOperator::ShiftLeft
+            | BinaryOperator::ShiftRight => None,
+        }
+    }
+
+    /// What the left operand must be for the right one to be evaluated, if the left one can decide alone.
+    pub fn goes_on_if(self) -> Option<bool> {
+        match self {
+            BinaryOperator::And => Some(true),
+            BinaryOperator::Or => Some(false),
+            BinaryOperator::Add
+            | BinaryOperator::Subtract
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Remainder
+            | BinaryOperator::Least
+            | BinaryOperator::Greatest
+            | BinaryOperator::BitAnd
+            | BinaryOperator::BitOr
+            | BinaryOperator::BitXor
+            | BinaryOperator::ShiftLeft
+            | BinaryOperator::ShiftRight
+            | BinaryOperator::Equal
+            | BinaryOperator::NotEqual
+            | BinaryOperator::Less
+            | BinaryOperator::LessOrEqual
+            | BinaryOperator::Greater
+            | BinaryOperator::GreaterOrEqual => None,
+        }
+    }
+
     /// The type of what the operator makes of operands of these types; `None` if it does not join them.
     pub fn joins(self, left: Type, right: Type) -> Option<Type> {
         use Type::{Bool, Float, Int, Time};
@@ -125,6 +265,12 @@ impl BinaryOperator {
                 (Float, Float) => Some(Float),
                 (Int | Bool | Time | Float, _) => None,
             },
+            BinaryOperator::BitAnd
+            | BinaryOperator::BitOr
+            | BinaryOperator::BitXor
+            | BinaryOperator::ShiftLeft
+            | BinaryOperator::ShiftRight => (left == Int && right == Int).then_some(Int),
+            BinaryOperator::Least | BinaryOperator::Greatest => (left == right && left != Bool).then_some(left),
             BinaryOperator::Equal | BinaryOperator::NotEqual => (left == right).then_some(Bool),
             BinaryOperator::Less
             | BinaryOperator::LessOrEqual
@@ -150,7 +296,29 @@ impl BinaryOperator {
             BinaryOperator::GreaterOrEqual => ">=",
             BinaryOperator::And => "&&",
             BinaryOperator::Or => "||",
+            BinaryOperator::Least => "min",
+            BinaryOperator::Greatest => "max",
+            BinaryOperator::BitAnd => "&",
+            BinaryOperator::BitOr => "|",
+            BinaryOperator::BitXor => "^",
+            BinaryOperator::ShiftLeft => "<<",
+            BinaryOperator::ShiftRight => ">>",
         }
+    }
+
+    /// Whether it works on bits: people do not agree how strongly such an operator binds.
+    pub fn is_of_bits(self) -> bool {
+        self.is_shift() || matches!(self, BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor)
+    }
+
+    /// Whether it moves bits.
+    pub fn is_shift(self) -> bool {
+        matches!(self, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight)
+    }
+
+    /// Whether it is written as a function is: `min(a, b)`.
+    pub fn is_called(self) -> bool {
+        matches!(self, BinaryOperator::Least | BinaryOperator::Greatest)
     }
 
     /// The operator of this spelling.
@@ -170,6 +338,13 @@ impl BinaryOperator {
             GreaterOrEqual,
             And,
             Or,
+            Least,
+            Greatest,
+            BitAnd,
+            BitOr,
+            BitXor,
+            ShiftLeft,
+            ShiftRight,
         ];
         all.into_iter().find(|operator| operator.word() == word)
     }

@@ -133,7 +133,7 @@ impl<'a> Hosts<'a> {
         if let Some(first) = self.types.first(machine).get(place.begun) {
             return vec![raise(first, &[])];
         }
-        let coming = |new: bool| {
+        let arriving = |new: bool| {
             let here = move |(_, travel): &(&ThreadId, &Travel)| travel.to == Some(node) && travel.new == new;
             places.travels.iter().filter(here).map(|(thread, _)| *thread)
         };
@@ -148,7 +148,7 @@ impl<'a> Hosts<'a> {
                 let named: Vec<ThreadId> = if event.names(index, Entity::Node) {
                     places.nodes.keys().copied().filter(|other| *other != node).collect()
                 } else if threads == [placeholder] {
-                    [true, false].into_iter().filter(|new| arrives(event, *new)).flat_map(coming).collect()
+                    [true, false].into_iter().filter(|new| arrives(event, *new)).flat_map(arriving).collect()
                 } else {
                     threads
                 };

@@ -9,6 +9,8 @@
 //! expire
 //! set_import connections 5
 //! set_thread_import 1 bytesleft 100
+//! read_import connections 5 0
+//! read_thread_import 1 bytesleft 100 50
 //! schedule
 //! block.io.read 1
 //! ask threads_ready
@@ -45,6 +47,9 @@ pub enum Step {
     SetImport(String, Value),
     /// `set_thread_import 1 bytesleft 100`: the application assigns a variable of a thread.
     SetThreadImport(ThreadId, String, Value),
+    /// `read_import connections 5 0`, `read_thread_import 1 bytesleft 100 50`: the next reads of a variable find these values, one after
+    /// the other, since the application changes it in between; the last one stays.
+    LetRead(Option<ThreadId>, String, Vec<Value>),
 }
 
 /// One step. A refused new thread is gone afterwards.
@@ -104,6 +109,9 @@ pub fn perform(
         Step::SetThreadImport(thread, name, value) => {
             application.set_of_thread(policy, *thread, name, *value).map(|()| None).map_err(Stop::Misuse)
         }
+        Step::LetRead(thread, name, values) => {
+            application.let_read(policy, *thread, name, values).map(|()| None).map_err(Stop::Misuse)
+        }
     }
 }
 
@@ -149,6 +157,13 @@ impl FromStr for Step {
                 let thread = thread_of(thread).ok_or_else(wrong)?;
                 Ok(Step::SetThreadImport(thread, (*name).to_owned(), Value::parse(value).ok_or_else(wrong)?))
             }
+            ["read_import", name, values @ ..] if !values.is_empty() => {
+                Ok(Step::LetRead(None, (*name).to_owned(), values_of(values).ok_or_else(wrong)?))
+            }
+            ["read_thread_import", thread, name, values @ ..] if !values.is_empty() => {
+                let thread = thread_of(thread).ok_or_else(wrong)?;
+                Ok(Step::LetRead(Some(thread), (*name).to_owned(), values_of(values).ok_or_else(wrong)?))
+            }
             ["node", node] => Ok(Step::Enter(thread_of(node).ok_or_else(wrong)?.0)),
             ["set_property", node, name, value] => {
                 let node = thread_of(node).ok_or_else(wrong)?.0;
@@ -160,12 +175,19 @@ impl FromStr for Step {
             },
             ["ask", query, threads @ ..] => Ok(Step::Ask((*query).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
             ["expire"] => Ok(Step::Expire),
-            ["set_import" | "set_thread_import" | "set_property" | "node" | "ask" | "at" | "expire", ..] | [] => {
-                Err(wrong())
-            }
+            [
+                "set_import" | "set_thread_import" | "read_import" | "read_thread_import" | "set_property" | "node"
+                | "ask" | "at" | "expire",
+                ..,
+            ]
+            | [] => Err(wrong()),
             [event, threads @ ..] => Ok(Step::Raise((*event).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
         }
     }
+}
+
+fn values_of(words: &[&str]) -> Option<Vec<Value>> {
+    words.iter().map(|word| Value::parse(word)).collect()
 }
 
 fn threads_of(words: &[&str]) -> Option<Vec<ThreadId>> {
@@ -188,6 +210,14 @@ impl fmt::Display for Step {
             Step::SetImport(name, value) => (format!("set_import {name} {value}"), &[][..]),
             Step::SetThreadImport(thread, name, value) => {
                 (format!("set_thread_import {} {name} {value}", thread.0), &[][..])
+            }
+            Step::LetRead(thread, name, values) => {
+                let values: Vec<String> = values.iter().map(Value::to_string).collect();
+                let values = values.join(" ");
+                match thread {
+                    None => (format!("read_import {name} {values}"), &[][..]),
+                    Some(thread) => (format!("read_thread_import {} {name} {values}", thread.0), &[][..]),
+                }
             }
         };
         out.write_str(&words)?;

@@ -171,7 +171,9 @@ static struct step next_step(uint32_t taker) {
         printf("%" PRIu32 "\n", taker);
     if (!fgets(line, sizeof(line), stdin))
         finish();
-    if (sscanf(line, "with %31s %" SCNd64, step.name, &step.number) == 2)
+    if (sscanf(line, "changed %" SCNd64 " %31s %" SCNd64, &step.number, step.name, &step.other) == 3)
+        strcpy(step.word, "changed");
+    else if (sscanf(line, "with %31s %" SCNd64, step.name, &step.number) == 2)
         strcpy(step.word, "with");
     else if (sscanf(line, "%31s %" SCNd64 " %" SCNd64, step.word, &step.number, &step.other) < 1)
         fatal("no step", line);
@@ -301,12 +303,44 @@ static bool of_schedulers(const struct step *step) {
     return true;
 }
 
+/* The variable of the thread; NULL: its policy imports none. */
+static const struct catapults_import *import_of(const struct dispatcher_thread *thread, const char *name) {
+    const struct catapults_policy *policy = thread->scheduler->policy;
+    for (uint32_t i = 0; i < policy->thread_imports_count; i++)
+        if (strcmp(policy->thread_imports[i].name, name) == 0)
+            return &policy->thread_imports[i];
+    return NULL;
+}
+
+static bool holds(const struct catapults_import *import, const char *start, int64_t value) {
+    return import->type == CATAPULTS_IMPORT_BOOL ? *(const bool *)(start + import->fallback) == (value != 0)
+                                                 : memcmp(start + import->fallback, &value, 8) == 0;
+}
+
+/* Steps by which the policy of a thread is told something. False: it is another. */
+static bool is_told(const struct step *step, struct dispatcher_thread *thread) {
+    bool changed = is(step, "changed");
+    if (!changed && !is(step, "released"))
+        return false;
+    const struct catapults_import *import = thread ? import_of(thread, changed ? step->name : "release") : NULL;
+    char *start = thread ? (char *)&thread->policy : NULL;
+    bool is_new = import && !holds(import, start, step->other);
+    if (is_new)
+        put(import, start, &step->other);
+    if (changed && is_new)
+        dispatcher_tell_changed(thread);
+    else if (thread && !changed)
+        dispatcher_tell_released(thread);
+    dispatcher_unblocked();
+    return true;
+}
+
 static void take_steps(void) {
     for (;;) {
         struct step step = next_step(dispatcher_self()->policy.number);
         struct dispatcher_thread *thread = numbered(step.number);
         processor_here()->patience = 1;
-        if (from_outside(&step) || of_schedulers(&step))
+        if (from_outside(&step) || of_schedulers(&step) || is_told(&step, thread))
             continue;
         if (is(&step, "create")) {
             create((uint32_t)step.number);

@@ -2,7 +2,7 @@
 
 use crate::replay::Step;
 use crate::{limited, root};
-use catapults_compiler::emit::{self, emit};
+use catapults_compiler::emit::{self, File, Part, emit};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::{Entity, Float, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
@@ -26,6 +26,35 @@ pub struct Driver<'a> {
     program: Option<PathBuf>,
     /// The build whose command compiles policies; none: the framework's first.
     build: Option<&'static str>,
+}
+
+/// The files of a translation.
+pub struct Written {
+    /// Where they are.
+    pub sources: Vec<PathBuf>,
+    /// What they are when they are traced.
+    pub traced: Vec<PathBuf>,
+}
+
+impl Written {
+    /// Writes all of them into a folder, which is made.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn into(folder: &Path, files: &[File]) -> Result<Self, String> {
+        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        let mut written = Written { sources: Vec::new(), traced: Vec::new() };
+        for file in files {
+            let path = folder.join(&file.name);
+            fs::write(&path, &file.text).map_err(|error| error.to_string())?;
+            match file.part {
+                Part::Source => written.sources.push(path),
+                Part::Traced => written.traced.push(path),
+                Part::Included => {}
+            }
+        }
+        Ok(written)
+    }
 }
 
 /// How a policy is compiled.
@@ -74,17 +103,16 @@ impl<'a> Driver<'a> {
     /// What the compiler said: generated code is to compile without a warning.
     pub fn policy(&self, policy: &Verified<Policy>, name: &str, mode: Mode) -> Result<PathBuf, String> {
         let files = emit(policy, self.framework).map_err(|error| error.to_string())?;
-        let file = files.first().ok_or("no file is generated")?;
-        let (source, output) = (self.folder.join(format!("{name}.c")), self.folder.join(format!("{name}.so")));
-        fs::write(&source, &file.text).map_err(|error| error.to_string())?;
-        let again = emit::traced(&format!("{name}.c"));
-        let traced = self.folder.join(again.name);
-        fs::write(&traced, again.text).map_err(|error| error.to_string())?;
+        let written = Written::into(&self.folder.join(name), &files)?;
+        let output = self.folder.join(format!("{name}.so"));
+        let ([source], [traced]) = (&written.sources[..], &written.traced[..]) else {
+            return Err("a policy is one source here".to_owned());
+        };
         let wanted = |name: &str| self.framework.builds.iter().find(|build| build.name == name);
         let build = self.build.map_or(self.framework.builds.first(), wanted).ok_or("the framework has no build")?;
         let parts = [
             ("{source}", source.as_path()),
-            ("{traced}", &traced),
+            ("{traced}", traced),
             ("{output}", &output),
             ("{framework}", &self.home),
             ("{shared}", &root().join("frameworks/shared")),

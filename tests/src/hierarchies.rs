@@ -15,7 +15,14 @@ use crate::{native, root, shipped_policies};
 /// What becomes of a hierarchy, wherever it stands.
 pub fn judge(source: &Source, framework: &Framework) -> Judged {
     compile_hierarchy(source, framework, &mut |policy| {
-        for folder in ["policies", "tests/hierarchies", "tests/ui"] {
+        for folder in [
+            "policies",
+            "tests/hierarchies",
+            "tests/ui/accepted",
+            "tests/ui/syntax",
+            "tests/ui/check",
+            "tests/ui/verify",
+        ] {
             let path = format!("{folder}/{policy}");
             if let Ok(bytes) = fs::read(root().join(&path)) {
                 return Source::from_bytes(path, bytes).map_err(NotFound::Unreadable);
@@ -58,7 +65,7 @@ pub fn random(rng: &mut Rng, name: &str) -> String {
         let mut given = |list: &[Import]| -> String {
             let mut values = String::new();
             // What the host keeps it also sets.
-            for import in list.iter().filter(|import| import.name != "consumed") {
+            for import in list.iter().filter(|import| !["consumed", "release"].contains(&import.name.as_str())) {
                 let value = match import.ty {
                     Type::Int => rng.i64(0..60).to_string(),
                     Type::Time => format!("{}ms", rng.i64(1..40)),

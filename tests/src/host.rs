@@ -213,7 +213,8 @@ impl<'a> Host<'a> {
             | Step::At(_)
             | Step::Expire
             | Step::SetImport(..)
-            | Step::SetThreadImport(..) => raised,
+            | Step::SetThreadImport(..)
+            | Step::LetRead(..) => raised,
         };
         let Some((hosts, places)) = &mut self.nodes else { return Ok(()) };
         let before = hosts.before(&self.machine).map_err(wrong)?;

@@ -1,6 +1,7 @@
 //! Helpers of the tests.
 
 pub mod choices;
+pub mod command;
 pub mod compiled;
 pub mod differential;
 pub mod examples;
@@ -15,12 +16,16 @@ pub mod promises;
 pub mod recorded;
 pub mod reference;
 pub mod replay;
+pub mod repository;
 pub mod scenarios;
+pub mod theory;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::source::Source;
@@ -28,6 +33,21 @@ use catapults_compiler::source::Source;
 /// The folder of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// How long the calling thread has had a processor. What it takes to do something is told by that, whatever else the machine does.
+pub fn processor_time() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
+/// Waits until it is so. The limit is for what never comes, and far beyond what a machine takes that has other things to do.
+pub fn eventually(what: &str, mut so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(began.elapsed() < Duration::from_secs(120), "not in two minutes: {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// The framework that is described at a path from the root.

@@ -34,7 +34,7 @@ impl Surroundings for Library<'_> {
 
     fn policy(&mut self, draft: &Draft) -> Found<Known> {
         let name = draft.policy.as_ref().map_or("round_robin.sched", |named| named.path.as_str());
-        for folder in ["policies", "tests/run", "tests/ui"] {
+        for folder in ["policies", "tests/run", "tests/ui/accepted"] {
             let path = format!("{folder}/{name}");
             if let Ok(text) = fs::read_to_string(root().join(&path)) {
                 return compile(&Source::new(path, text), self.0)

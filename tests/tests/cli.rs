@@ -20,6 +20,8 @@ use std::process::{Command, Output, Stdio};
 fn says_what_is_written() {
     std::env::set_current_dir(root()).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    // Only `build` makes folders, and nobody knows which file is tried first.
+    fs::create_dir_all("build/tests/cli").unwrap();
     let cases = trycmd::TestCases::new();
     cases.register_bin("catapults", catapults());
     cases.env("NO_COLOR", "1").env("XDG_CACHE_HOME", folder.path().to_string_lossy());
@@ -72,20 +74,68 @@ fn a_closed_pipe_is_no_panic() {
 fn a_report_says_why_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.xml");
-    let (refused, good) = ("tests/ui/E0704-empty.scenario", "tests/cli/turns.scenario");
+    let (refused, good) = ("tests/ui/scenario/E0704-empty.scenario", "tests/cli/turns.scenario");
     let mut test = Command::new(catapults());
     test.current_dir(root()).args(["test", refused, good, "--junit"]).arg(&report);
     assert_eq!(test.output().unwrap().status.code(), Some(1));
     let text = fs::read_to_string(&report).unwrap();
     let error = text.lines().find(|line| line.contains("<error ")).unwrap();
     assert!(error.contains("type=\"E0706\""), "{text}");
-    assert!(error.contains("message=\"tests/ui/E0704-empty.scenario:1:10: error[E0706]: there is no policy"), "{text}");
+    assert!(
+        error.contains("message=\"tests/ui/scenario/E0704-empty.scenario:1:10: error[E0706]: there is no policy"),
+        "{text}"
+    );
     assert!(
         text.contains("E0704-empty.scenario:1:10: error[E0704]: the scenario `empty` has no thread</error>"),
         "{text}"
     );
     assert!(text.contains("errors=\"1\""), "{text}");
     assert_eq!(text.matches("<testcase ").count(), 4, "{text}");
+}
+
+/// Of a folder, scenarios that name no policy are not run, and said; all others are. `--policy` says what they are for.
+#[test]
+fn scenarios_without_a_policy_are_told_from_those_that_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = fs::read(root().join("policies/fifo.sched")).unwrap();
+    fs::write(folder.path().join("fifo.sched"), fifo).unwrap();
+    let thread = "thread a { run 1ms; }";
+    fs::write(folder.path().join("fifo.scenario"), format!("scenario one {{ {thread} }}")).unwrap();
+    fs::write(folder.path().join("any.scenario"), format!("scenario other {{ {thread} expect end of a = 1ms; }}"))
+        .unwrap();
+    let mixed = format!("scenario named {{ policy \"fifo.sched\"; {thread} }} scenario unnamed {{ {thread} }}");
+    fs::write(folder.path().join("mixed.scenario"), mixed).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut test = Command::new(catapults());
+        test.env("CATAPULTS_FRAMEWORKS", root().join("frameworks")).current_dir(folder.path()).arg("test");
+        let done = test.args(arguments).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (status, said, told) = run(&[".", "--junit", "report.xml"]);
+    assert_eq!(status, Some(0), "{said}{told}");
+    assert!(said.contains("any.scenario: other ... not run: it names no policy\n"), "{said}");
+    assert!(
+        said.contains("mixed.scenario: named ... ok\n") && said.contains("mixed.scenario: unnamed ... not run"),
+        "{said}"
+    );
+    assert!(said.ends_with("test result: ok. 2 passed; 0 failed; 2 not run\n"), "{said}");
+    assert!(told.contains("2 scenarios are not run") && told.contains("--policy"), "{told}");
+    assert_eq!(fs::read_to_string(folder.path().join("report.xml")).unwrap().matches("<skipped").count(), 2);
+    let (status, said, _) = run(&[".", "--policy", "fifo.sched"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.ends_with("test result: ok. 4 passed; 0 failed\n"), "{said}");
+    // Whoever asks for the very file wants an answer; and so does whoever has none at all.
+    let (status, said, told) = run(&["any.scenario"]);
+    assert!(status == Some(1) && told.contains("error[E0706]") && told.contains("--policy"), "{said}{told}");
+    let (status, said, told) = run(&[".", "--only", "other"]);
+    assert!(status == Some(1) && told.contains("no scenario names a policy"), "{said}{told}");
+    let (status, said, told) = run(&[".", "--policy", "nowhere.sched"]);
+    assert!(status == Some(1) && told.contains("error[E0501]"), "{said}{told}");
+    // What names a policy that is not there is wrong.
+    fs::write(folder.path().join("wrong.scenario"), format!("scenario w {{ policy \"nowhere.sched\"; {thread} }}"))
+        .unwrap();
+    let (status, said, _) = run(&["."]);
+    assert!(status == Some(1) && said.ends_with("FAILED. 2 passed; 0 failed; 1 file refused; 2 not run\n"), "{said}");
 }
 
 /// The policy is complained of once, and each file that names it is refused for it.
@@ -175,6 +225,7 @@ fn an_output_never_replaces_an_input() {
         fs::copy(path("a.trace"), path(name)).unwrap();
     }
     fs::write(path("scenario.svg"), scenario).unwrap();
+    fs::copy(path("other.sched"), path("other.script")).unwrap();
     symlink("a.trace", path("link.trace")).unwrap();
     let all = || {
         let mut all: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -197,7 +248,7 @@ fn an_output_never_replaces_an_input() {
         &["sim", "fifo.sched", "--trace", "fifo.sched"],
         &["test", "a.scenario", "--junit", "a.scenario"],
         &["test", "a.scenario", "--junit", "other.sched"],
-        &["explore", "fifo.sched", "other.sched", "--save", "other.sched"],
+        &["explore", "fifo.sched", "other.script", "--save", "other.script"],
         &["build", "--as", "source", "fifo.c", "-o", "."],
     ] {
         let done = run(arguments);
@@ -218,7 +269,7 @@ fn an_output_is_whole_or_not_at_all() {
         let mut sim = Command::new(catapults());
         sim.current_dir(root()).args(["sim", file, "--trace"]).arg(output).output().unwrap()
     };
-    let refused = sim("tests/ui/E0704-empty.scenario", &trace);
+    let refused = sim("tests/ui/scenario/E0704-empty.scenario", &trace);
     assert_eq!(refused.status.code(), Some(1));
     assert_eq!(fs::read_to_string(&trace).unwrap(), "what was there");
     fs::set_permissions(&trace, fs::Permissions::from_mode(0o640)).unwrap();

@@ -386,7 +386,7 @@ fn what_is_found_comes_about_in_a_simulation() {
         // Both come, and are suspended and resumed, before anything is decided.
         ("resumed", queue("event event_raised(t) { t => next; }"), 2, Kind::Guard),
         // All come before a decision.
-        ("loop", policy(&format!("{QUEUE} {usual} event schedule {{ n = 0; while (|ready| > 1 && n < 1) sum++; ready => current; dispatch current; }}")), 2, Kind::Overrun),
+        ("loop", policy(&format!("{QUEUE} {usual} event schedule {{ n = 0; while (|ready| > 1 && n < 1) {{ if (sum < 0) n++; sum++; }} ready => current; dispatch current; }}")), 2, Kind::Overrun),
         // Somebody who has the processor asks for another.
         ("asked", queue(&format!("{usual} event set_next_thread(t) {{ t => next; }}")), 2, Kind::Guard),
         // Each as soon as the other one is ready.

@@ -10,6 +10,7 @@ use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
+use catapults_tests::compiled::Written;
 use catapults_tests::recorded::{Host, compare_all};
 use catapults_tests::{differential, framework_at, root};
 
@@ -56,9 +57,8 @@ impl FreeRtos {
     }
 
     fn emitted(&self, policy: &Verified<Policy>, name: &str) -> PathBuf {
-        let path = self.folder.path().join(name).with_extension("c");
-        fs::write(&path, &emit(policy, &self.framework).unwrap()[0].text).unwrap();
-        path
+        let folder = self.folder.path().join("generated").join(name);
+        Written::into(&folder, &emit(policy, &self.framework).unwrap()).unwrap().sources.remove(0)
     }
 
     /// The compiler, for the kernel with a policy.

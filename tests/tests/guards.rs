@@ -184,18 +184,25 @@ fn a_loop_leaves_its_condition_false() {
 #[test]
 fn turns_forget_what_they_change() {
     // The second turn finds less, or more, than the first.
-    assert_eq!(in_newthread("if (|a| > 2) for (int i = 0; i < 2; i++) a => b;"), ["`a` is empty in `a => b`"]);
+    assert_eq!(in_newthread("if (|a| > 2) for (int i = 0; i < v; i++) a => b;"), ["`a` is empty in `a => b`"]);
+    // A few turns are followed one by one.
+    assert!(in_newthread("if (|a| > 2) for (int i = 0; i < 2; i++) a => b;").is_empty());
+    assert!(in_newthread("if (|a| > 2) for (int i = 3; i > 0; i--) a => b;").is_empty());
+    assert_eq!(in_newthread("if (|a| > 2) for (int i = 0; i < 4; i++) a => b;"), ["`a` is empty in `a => b`"]);
     assert_eq!(
         in_newthread("if (|a| > 2) { for (int i = 0; i < v; i++) b => c; a => b; }"),
         ["`b` is empty in `b => c`"]
     );
     assert_eq!(
-        in_newthread("if (|s| == 0 && |a| > 0) for (int i = 0; i < 2; i++) { if (|a| > 0) a => s; }"),
+        in_newthread("if (|s| == 0 && |a| > 0) for (int i = 0; i < v; i++) { if (|a| > 0 && t.key < 3) a => s; }"),
         ["`s` already holds a thread in `a => s`"]
     );
     // A turn may have been taken, or none.
-    assert_eq!(in_newthread("if (|b| == 0) { while (v > 0) { t => b; v--; } b => a; }"), ["`b` is empty in `b => a`"]);
-    assert_eq!(named("if (t in s) { while (v > 0) { t => a; v--; } b => s; }").len(), 2);
+    assert_eq!(
+        in_newthread("if (|b| == 0) { while (t.key > v) { t => b; v++; } b => a; }"),
+        ["`b` is empty in `b => a`"]
+    );
+    assert_eq!(named("if (t in s) { while (t.key > v) { t => a; v++; } b => s; }").len(), 2);
     // One turn has been.
     assert!(in_newthread("do { t => b; v--; } while (v > 0); b => a;").is_empty());
     assert!(in_newthread("if (|a| > 0) do { a => b; } while (|a| > 0);").is_empty());

@@ -84,10 +84,10 @@ fn what_is_known_by_an_index_is_forgotten_when_it_can_be_another() {
     guarded(
         "if (|s[1]| > 0 && |a[s[1].level]| > 0) { s[1] => q; if (|a[0]| > 0) a[0] => s[1]; if (|s[1]| > 0) a[s[1].level] => q; }",
     );
-    guarded("foreach u in a { if (|a[u.level]| > 0) j = u.level; } a[j] => q;");
+    guarded("if (|a| > 0) { foreach u in a { if (|a[u.level]| > 0 && u.level > 1) j = 1; } a[j] => q; }");
     guarded("if (|a[i]| > 0) { for (int k = 0; k < 2; k++) i += k; a[i] => q; }");
     guarded("if (|a[i]| > 0) while (j > 0) { a[i] => q; j--; }");
-    guarded("if (|a[i]| > 0) j = 1; a[i] => q;");
+    guarded("if (t.level > 1 && |a[i]| > 0) j = 1; a[i] => q;");
 }
 
 #[test]

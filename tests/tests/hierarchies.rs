@@ -124,11 +124,26 @@ fn a_description_cannot_promise_what_its_language_has_not() {
     assert!(!checked.status.success() && said.contains(expected), "{said}");
 }
 
+/// The same of nodes, and each promise is told by itself.
+#[test]
+fn a_description_cannot_promise_nodes_where_there_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let description = fs::read_to_string(root().join("frameworks/native/native.framework")).unwrap();
+    let path = folder.path().join("native.framework");
+    fs::write(&path, description.replacen("language c;", "language embedded_c;", 1)).unwrap();
+    let checked = command(&["framework".as_ref(), "check".as_ref(), path.as_os_str()]);
+    let said = said(&checked);
+    for feature in ["hierarchies", "nodes"] {
+        let help = format!("take `{feature}` out of `dialect`");
+        assert!(!checked.status.success() && said.contains("error[E0505]") && said.contains(&help), "{said}");
+    }
+}
+
 /// What a program of `tests/hierarchies` prints under the shipped hierarchy of its name.
 fn ran(name: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let native = root().join("frameworks/native");
-    let build = format!("{}/hierarchies", env!("CARGO_TARGET_TMPDIR"));
+    let build = root().join("build").display().to_string(); // where it is already, after `make build`
     let mut make = Command::new("make");
     make.args(["--silent", "-j2", "-C"]).arg(&native).arg(format!("BUILD={build}")).arg("all").env_remove("MAKEFLAGS");
     let made = make.env_remove("OUT").output().unwrap();

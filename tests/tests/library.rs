@@ -176,6 +176,11 @@ fn page(library: &[Entry]) -> String {
         for (word, text) in entry.header.parts.iter().filter(|(word, _)| word != "Bossa") {
             let _ = writeln!(page, "- **{word}**: {text}");
         }
+        if entry.verified.unlimited_turns(&native()).is_some() {
+            page.push_str(
+                "- **Turns**: not limited. A thread that computes keeps the processor until it blocks or yields.\n",
+            );
+        }
         let policy = entry.verified.policy();
         let of_threads = policy.thread_imports.iter().map(|import| ("of each thread", import));
         let imports: Vec<(&str, &Import)> =

@@ -86,21 +86,29 @@ fn objects_are_as_described() {
     let mut judge = Judge { described: described(), seen: BTreeSet::new() };
     let cases: [(&[&str], i32); 17] = [
         (&["check", "policies/fifo.sched"], 0),
-        (&["check", "tests/ui/E0301-names.sched", "tests/ui/E0321-unused.sched", "tests/ui/E0103-latin-1.sched"], 1),
-        (&["check", "tests/ui/E0307-missing.sched"], 1),
+        (
+            &[
+                "check",
+                "tests/ui/check/E0301-names.sched",
+                "tests/ui/check/E0321-unused.sched",
+                "tests/ui/syntax/E0103-latin-1.sched",
+            ],
+            1,
+        ),
+        (&["check", "tests/ui/check/E0307-missing.sched"], 1),
         (&["check", "nowhere.sched", "policies", &many], 1),
         (&["check", "--framework", &broken, "policies/fifo.sched"], 1),
-        (&["check", "--framework", "nowhere", "policies/fifo.sched"], 1),
+        (&["check", "--framework", "nowhere", "policies/fifo.sched"], 2),
         (&["check", "--explain-guards", "tests/run/refusal.sched"], 0),
         (&["explore", "--threads", "2", "tests/run/refusal.sched", "tests/cli/unfair.sched"], 1),
         (&["explore", "--threads", "2", "policies/fifo.sched"], 0),
-        (&["fmt", "--check", "tests/figures/cow.sched", "tests/ui/E0101-missing-semicolon.sched"], 1),
+        (&["fmt", "--check", "tests/figures/cow.sched", "tests/ui/syntax/E0101-missing-semicolon.sched"], 1),
         (&["build", "--output", "policies/fifo.sched", "policies/cow.sched"], 1),
         (&["build", "--as", "source", "--output", &out, "policies/cow.sched"], 0),
-        (&["ir", "tests/ui/E0402-may-be-empty.sched"], 1),
-        (&["run", "tests/ui/E0402-may-be-empty.sched", "--", "true"], 1),
-        (&["explain", "E9999"], 1),
-        (&["framework", "check", "native", &broken, "tests/ui/E0212-E0213-warnings.framework", "nowhere"], 1),
+        (&["ir", "tests/ui/verify/E0402-may-be-empty.sched"], 1),
+        (&["run", "tests/ui/verify/E0402-may-be-empty.sched", "--", "true"], 1),
+        (&["explain", "E9999"], 2),
+        (&["framework", "check", "native", &broken, "tests/ui/framework/E0212-E0213-warnings.framework", "nowhere"], 1),
         (&["framework", "list"], 0),
     ];
     for (arguments, status) in cases {
@@ -123,7 +131,9 @@ fn objects_are_as_described() {
 /// Each span is where `rendered` and the source say.
 #[test]
 fn spans_are_places_of_the_source() {
-    for case in ["tests/ui/E0301-names.sched", "tests/ui/E0302-twice.sched", "tests/ui/E0102-tokens.sched"] {
+    for case in
+        ["tests/ui/check/E0301-names.sched", "tests/ui/check/E0302-twice.sched", "tests/ui/syntax/E0102-tokens.sched"]
+    {
         let text = fs::read_to_string(root().join(case)).unwrap();
         let (objects, _) = objects(&["check", case]);
         let mut spans = 0;
@@ -151,7 +161,9 @@ fn spans_are_places_of_the_source() {
 
 #[test]
 fn standard_output_stays_what_it_is() {
-    for arguments in [&["check", "policies/fifo.sched"][..], &["ir", "policies/fifo.sched"], &["explain", "E0401"]] {
+    for arguments in
+        [&["check", "policies/round_robin.sched"][..], &["ir", "policies/fifo.sched"], &["explain", "E0401"]]
+    {
         let plain = Command::new(catapults()).args(arguments).current_dir(root()).output().unwrap();
         let (objects, output) = objects(arguments);
         assert_eq!(plain.stdout, output.stdout);

@@ -11,10 +11,11 @@
 use catapults_compiler::compile;
 use catapults_compiler::emit::emit;
 use catapults_compiler::framework::{self, Framework};
-use catapults_compiler::policy::{BinaryOperator, ContainerKind, Expression, Policy, Type};
+use catapults_compiler::policy::{BinaryOperator, Block, ContainerKind, Expression, Policy, Type};
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_tests::replay::replay;
+use catapults_tests::repository::below;
 use catapults_tests::{catapults, framework_at, limited, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -132,11 +133,9 @@ fn agrees(policy: &Verified<Policy>, trace: &str, name: &str) -> usize {
 
 /// The policies in these folders.
 fn written(folders: &[&str]) -> Vec<PathBuf> {
-    let entries = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut files = below(folders, "sched");
     // One policy is about names that are taken, and has them all.
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "sched") && !path.ends_with("names.sched"));
-    files.sort();
+    files.retain(|path| !path.ends_with("names.sched"));
     files
 }
 
@@ -152,7 +151,7 @@ const RARE: [&str; 2] = [
 }",
     "scheduler rare {
   data { threadref current; queue ready, other : READY; int turn, of = 2; }
-  event newthread(t) { turn++; if (turn % of == 1) t => ready; else t => other; }
+  event newthread(t) { turn = max(min(turn, of), 0) + (1 << (of >> 1)); if (turn % of == 1) t => ready; else t => other; }
   event switch_out(t) { t => ready; }
   event event_raised(t) { t => ready; }
   event schedule { if (|ready| > 0) ready => current; else other => current; dispatch current; }
@@ -177,9 +176,18 @@ fn rows(language: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
+/// Also where nothing ever comes to them.
+fn has_guards(policy: &Verified<Policy>, block: &Block) -> bool {
+    block.iter().any(|statement| {
+        !policy.facts(statement.id).guards.is_empty() || statement.blocks().any(|inner| has_guards(policy, inner))
+    })
+}
+
 /// Whether a policy has something.
 fn has(policy: &Verified<Policy>, what: &str) -> bool {
-    let (guarded, policy) = (policy.share().guarded > 0, policy.policy());
+    let bodies = policy.policy().events.iter().chain(&policy.policy().queries).map(|handler| &handler.body);
+    let guarded = bodies.into_iter().any(|body| has_guards(policy, body));
+    let policy = policy.policy();
     let kind = |such: fn(&ContainerKind) -> bool| policy.containers.iter().any(|container| such(&container.kind));
     match what {
         "all" => true,
@@ -198,6 +206,8 @@ fn has(policy: &Verified<Policy>, what: &str) -> bool {
         "division" => {
             policy.has(&|it| matches!(it, Expression::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, ..)))
         }
+        "min" => policy.has(&|it| matches!(it, Expression::Binary(operator, ..) if operator.is_called())),
+        "shift" => policy.has(&|it| matches!(it, Expression::Binary(operator, ..) if operator.is_shift())),
         // An index that is computed can be anywhere, also in a transfer.
         "index" => {
             policy.containers.iter().any(|container| container.element.is_some())

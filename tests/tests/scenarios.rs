@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
+use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Subject, Surroundings};
@@ -15,7 +16,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_compiler::{compile, compile_hierarchy, compile_scenarios};
 use catapults_simulator::sim::{Deciding, Keep, Nowhere, RunBy, simulate};
-use catapults_tests::{native, root, shipped_policies};
+use catapults_tests::{framework_at, native, root, shipped_policies};
 
 /// What decides in all scenarios of a file.
 #[derive(Clone)]
@@ -53,10 +54,13 @@ impl Surroundings for Under {
 
 /// What is not as expected in the scenarios of a policy, decided by the policy in `text`.
 fn unexpected(name: &str, text: &str) -> Vec<String> {
-    let framework = native();
+    unexpected_at(name, text, &native())
+}
+
+fn unexpected_at(name: &str, text: &str, framework: &Framework) -> Vec<String> {
     let source = Source::new(format!("{name}.sched"), text.to_owned());
-    let (policy, _) = compile(&source, &framework).unwrap_or_else(|errors| panic!("{}", errors.render(&source, false)));
-    unexpected_under(name, Under::Policy(Rc::new(policy)))
+    let (policy, _) = compile(&source, framework).unwrap_or_else(|errors| panic!("{}", errors.render(&source, false)));
+    unexpected_under(name, Under::Policy(Rc::new(policy)), framework)
 }
 
 /// The same of a hierarchy, in which `other` gives the text of a policy by its name.
@@ -67,22 +71,21 @@ fn unexpected_in(name: &str, other: &dyn Fn(&str) -> String) -> Vec<String> {
     let judged = compile_hierarchy(&source, &native(), &mut find);
     let said: String = judged.said.iter().map(|(source, said)| said.render(source, false)).collect();
     let hierarchy = judged.hierarchy.unwrap_or_else(|| panic!("{said}"));
-    unexpected_under(name, Under::Hierarchy(Rc::new(hierarchy)))
+    unexpected_under(name, Under::Hierarchy(Rc::new(hierarchy)), &native())
 }
 
-fn unexpected_under(name: &str, under: Under) -> Vec<String> {
-    let framework = native();
+fn unexpected_under(name: &str, under: Under, framework: &Framework) -> Vec<String> {
     let path = format!("policies/{name}.scenario");
     let text = fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     let scenarios = Source::new(path, text);
-    let staged = compile_scenarios(&scenarios, &framework, &|_| true, &mut under.clone());
+    let staged = compile_scenarios(&scenarios, framework, &|_| true, &mut under.clone());
     assert_eq!(staged.said.render(&scenarios, false), "");
     assert!(!staged.scenarios.is_empty());
     let mut unexpected = Vec::new();
     for (scenario, policy) in &staged.scenarios {
         assert!(!scenario.expectations.is_empty(), "{}: {} expects nothing", scenarios.name, scenario.name);
         let outcome =
-            simulate(scenario, policy.deciding(), &framework, RunBy::Interpreter, Keep::Beginning, &mut Nowhere)
+            simulate(scenario, policy.deciding(), framework, RunBy::Interpreter, Keep::Beginning, &mut Nowhere)
                 .unwrap();
         if !outcome.is_as_expected() {
             unexpected.push(format!("{}: {:?}, {:#?}", scenario.name, outcome.ending, outcome.verdicts));
@@ -101,6 +104,14 @@ fn each_policy_is_as_its_scenarios_expect() {
         let unexpected = unexpected(&name(&path), &fs::read_to_string(&path).unwrap());
         assert!(unexpected.is_empty(), "{}: {}", path.display(), unexpected.join("\n"));
     }
+}
+
+/// Draws are as good where an `int` has 32 bits, for products that fit in no more.
+#[test]
+fn lottery_draws_alike_on_small_machines() {
+    let freertos = framework_at("frameworks/freertos/freertos.framework");
+    let unexpected = unexpected_at("lottery", &policy_text("lottery"), &freertos);
+    assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
 }
 
 /// A policy in whose place `fifo` decides, with the same imports, is found out; and so is `fifo`, if the last comes first.

@@ -124,6 +124,89 @@ fn random_policies_lose_no_thread_and_no_time() {
     assert!(accepted > 20 && out < accepted, "{accepted} policies, {out} out");
 }
 
+/// Numbers are compared as they are written and counted, and none is rounded on the way.
+#[test]
+fn expectations_compare_exactly() {
+    let threads = "thread A { run 7ms; }\n  thread B * 2 { run 14500us; }\n  thread C * 2 at 90ms { run 1ns; }";
+    let held = [
+        ("share of A = 7%", true),
+        ("share of A = 7.0%", true),
+        ("share of A <= 7%", true),
+        ("share of A >= 7%", true),
+        ("share of A < 7%", false),
+        ("share of A = 7.00000000000000000001%", false),
+        ("share of A < 7.00000000000000000001%", true),
+        ("share of A = 6.9% within 0.1%", true),
+        ("share of A = 6.9% within 0.0999999999999999999999%", false),
+        ("share of A from 0ms to 30ms = 23.33%", false),
+        ("share of A from 0ms to 30ms > 23.33333333333333333333%", true),
+        ("share of A from 0ms to 30ms < 23.33333333333333333334%", true),
+        ("share of B = 29%", true),
+        ("idle = 64%", false),
+        ("idle = 64% within 0.000002%", true),
+        ("idle = 64% within 0.00000199%", false),
+        ("idle from 0ms to 36ms = 0%", true),
+        ("mean response of B = 28750us", true),
+        ("mean response of C = 1ns", false),
+        ("mean response of C > 1ns", true),
+        ("mean response of C < 2ns", true),
+        ("mean response of C = 1ns within 50%", true),
+        ("mean response of C = 1ns within 49.9%", false),
+        ("median response of B = 21500us", true),
+        ("response of A = 7ms", true),
+        ("response of A = 6650us within 5.2631578947%", false),
+        ("response of A = 6650us within 5.2631578948%", true),
+        ("response of A = 7350us within 4.7619047620%", true),
+        ("response of A = 7350us within 4.7619047619%", false),
+        ("jobs of B = 2", true),
+        ("jobs of B = 1 within 100%", true),
+        ("jobs of B = 1 within 99.9%", false),
+    ];
+    compare(threads, &held);
+}
+
+/// Of B a job is not done that has taken 20 ms in the end, longer than the one before: it takes longer than that. What A does for ever
+/// is no job that could be done. The job of C that is done took longer than the other has by then.
+#[test]
+fn jobs_that_are_not_done_are_longer_than_they_have_taken() {
+    let threads = "thread B period 80ms { run 10ms; }\n  thread C period 60ms { run 45ms; }
+  thread A at 75ms { repeat { run 1ms; } }";
+    let held = [
+        ("jobs of B = 1", true),
+        ("worst response of B < 20ms", false),
+        ("worst response of B <= 20ms", false),
+        ("worst response of B = 20ms", false),
+        ("worst response of B = 20ms within 1ms", true),
+        ("worst response of B = 19ms within 1ms", false),
+        ("worst response of B = 30ms", false),
+        ("worst response of B >= 20ms", true),
+        ("worst response of B > 20ms", true),
+        ("worst response of B >= 20000001ns", false),
+        ("worst response of B <= 20000001ns", true),
+        ("response of B > 20ms", true),
+        ("worst response of B from 50ms to 100ms > 20ms", true),
+        ("worst response of B from 0ms to 99ms > 20ms", false),
+        ("p99 response of B = 10ms", true),
+        ("worst response of A >= 1ms", false),
+        ("worst response of A <= 1ms", false),
+        ("worst response of C = 55ms", true),
+    ];
+    compare(threads, &held);
+}
+
+/// In 100 ms under `fifo`.
+fn compare(threads: &str, held: &[(&str, bool)]) {
+    let framework = native();
+    let verified = compiled(&root().join("policies/fifo.sched"), &framework);
+    let expected: String =
+        held.iter().fold(String::new(), |text, (expected, _)| format!("{text}  expect {expected};\n"));
+    let text = format!("scenario exact {{\n  duration 100ms;\n  {threads}\n{expected}}}\n");
+    let (outcome, _) = simulated(&text, Deciding::Policy(&verified), &framework, RunBy::Interpreter);
+    for (verdict, (expected, holds)) in outcome.verdicts.iter().zip(held) {
+        assert_eq!(verdict.holds, *holds, "{expected}: {}", verdict.found);
+    }
+}
+
 /// Simulates twice and compiled; how many records there are.
 fn same(text: &str, deciding: Deciding<'_>, framework: &Framework, objects: &[Object]) -> usize {
     let (outcome, first) = simulated(text, deciding, framework, RunBy::Interpreter);
@@ -229,6 +312,18 @@ fn random_scenario(rng: &mut Rng, policies: &[&Policy], schedulers: &[&str]) -> 
         let thread = rng.usize(..threads);
         let _ = writeln!(text, "  at 50ms {{ suspend T{thread}; }}\n  at 90ms {{ resume T{thread}; }}");
     }
+    for import in policies[0].thread_imports.iter().filter(|_| schedulers.is_empty()) {
+        // Those that are ready, or run, or wait, are filed anew.
+        let value = match import.ty {
+            Type::Int => format!("{}", rng.u8(0..5)),
+            Type::Time => format!("{}ms", rng.u8(1..50)),
+            Type::Bool | Type::Float => continue,
+        };
+        let thread = rng.usize(..threads);
+        if import.name != "consumed" && import.name != "release" {
+            let _ = writeln!(text, "  at {}ms {{ set T{thread}.{} = {value}; }}", rng.u8(10..200), import.name);
+        }
+    }
     if rng.bool() {
         let _ = writeln!(text, "  at {}ms {{ processors {}; }}", rng.u8(10..200), rng.u8(1..4));
         let _ = writeln!(text, "  at {}ms {{ processors {}; }}", rng.u8(10..200), rng.u8(1..4));
@@ -293,7 +388,8 @@ fn takes_time(rng: &mut Rng, text: &mut String) {
 
 fn values(rng: &mut Rng, policy: &Policy, text: &mut String) {
     let mut given = Vec::new();
-    for import in policy.thread_imports.iter().filter(|import| import.name != "consumed") {
+    let kept = ["consumed", "release"];
+    for import in policy.thread_imports.iter().filter(|import| !kept.contains(&import.name.as_str())) {
         let value = match import.ty {
             _ if rng.bool() => continue,
             // What policies take for classes, priorities and tickets.
@@ -517,6 +613,29 @@ fn what_has_come_is_heard_when_the_host_looks() {
     assert_eq!(first_wake("block io.read 3ms;", "run 7ms;"), 7_000);
     assert_eq!(first_wake("block io.read 3ms;", "run 2ms;"), 3_000);
     assert_eq!(first_wake("sleep 3ms;", "run 50ms;"), 3_000);
+}
+
+/// After a late job the next ones begin a period from then each: what was missed is not made up for.
+#[test]
+fn a_relative_period_begins_anew_after_a_late_job() {
+    let framework = native();
+    let verified = compiled(&root().join("policies/fixed_priority.sched"), &framework);
+    let late = |hog: &str, period: &str, expected: &str| {
+        let text = format!(
+            "scenario late {{ duration 1s;
+               thread hog with {{ priority = 2; }} {{ sleep 50ms; run {hog}; }}
+               thread job {period} 100ms with {{ priority = 1; }} {{ run 10ms; }} {expected} }}"
+        );
+        let (outcome, _) = simulated(&text, Deciding::Policy(&verified), &framework, RunBy::Interpreter);
+        assert!(outcome.is_as_expected(), "{period}: {:?}", outcome.verdicts);
+    };
+    let jobs = |period: &str, expected: &str| late("450ms", period, expected);
+    // Released at 0, 100 and 510 ms, when the second one is done; then at 610, 710, 810 and 910 ms.
+    jobs("relative period", "expect jobs of job = 7; expect misses of job = 1; expect worst response of job = 410ms;");
+    jobs("period", "expect jobs of job = 10; expect misses of job = 4; expect worst response of job = 410ms;");
+    // One that is never done is late, and keeps the next from being released.
+    late("2s", "relative period", "expect jobs of job = 1; expect misses of job = 1;");
+    late("2s", "period", "expect jobs of job = 1; expect misses of job = 9;");
 }
 
 /// As rt-app's: all users of a shared timer advance it, and an absolute one makes up for what it missed.

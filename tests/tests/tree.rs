@@ -13,6 +13,8 @@
 //! remove 2, add 2           a scheduler goes, and comes again
 //! replace 2 5               it gets the policy of scheduler 5
 //! attach 2                  who runs is under it from now on
+//! changed 7 priority 3      a variable of thread 7 is this from now on
+//! released 7 5000000        a job of thread 7 begins, which was released then
 //! unblock 7, at 5000000     anybody's, and all that can happen outside
 //! ```
 //!
@@ -27,13 +29,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use catapults_compiler::emit::{File, command, emit_hierarchy, traced};
+use catapults_compiler::emit::{command, emit_hierarchy};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::policy::{Policy, Type};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::Value;
+use catapults_tests::compiled::Written;
 use catapults_tests::differential::number;
 use catapults_tests::hierarchies::{judge, random, said};
 use catapults_tests::reference::{Out, Tree};
@@ -260,6 +263,7 @@ fn step(
         }
         77..87 => waiting(tree, rng, &mut say),
         87..94 => of_schedulers(hierarchy, tree, rng, &mut say),
+        94..97 => told(tree, any, *now, rng, &mut say),
         _ => {
             *now += rng.i64(0..30_000_000);
             say(format!("at {now}"));
@@ -270,11 +274,29 @@ fn step(
     .map(|()| None)
 }
 
+/// The policy of a thread is told of it.
+fn told(tree: &mut Tree, thread: ThreadId, now: i64, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Result<(), Out> {
+    let Some(under) = tree.scheduler_of(thread) else { return Ok(()) };
+    let mut given = Vec::new();
+    let values = values(tree.policy(under), rng, &mut |text| given.push(text));
+    match values.first().zip(given.first()) {
+        Some((&(name, value), given)) => {
+            say(format!("changed {} {}", thread.0, given.trim_start_matches("with ")));
+            tree.sets(thread, name, value)
+        }
+        None => {
+            let instant = now - rng.i64(0..30_000_000);
+            say(format!("released {} {instant}", thread.0));
+            tree.releases(thread, instant)
+        }
+    }
+}
+
 /// For some of the variables that the policy imports of threads.
 fn values<'a>(policy: &'a Policy, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Vec<(&'a str, Value)> {
     let mut values = Vec::new();
     for import in &policy.thread_imports {
-        if import.name == "consumed" || rng.bool() {
+        if ["consumed", "release"].contains(&import.name.as_str()) || rng.bool() {
             continue;
         }
         let value = match import.ty {
@@ -383,13 +405,9 @@ impl Bench {
 
     fn build(&self, hierarchy: &Hierarchy) -> PathBuf {
         let files = emit_hierarchy(hierarchy, &self.framework).unwrap();
-        let write = |file: &File| {
-            let path = self.folder.path().join(&file.name);
-            fs::write(&path, &file.text).unwrap();
-            path.display().to_string()
-        };
-        let sources: Vec<String> = files.iter().map(write).collect();
-        let twins: Vec<String> = files.iter().map(|file| write(&traced(&file.name))).collect();
+        let written = Written::into(self.folder.path(), &files).unwrap();
+        let paths = |files: &[PathBuf]| files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        let (sources, twins) = (paths(&written.sources), paths(&written.traced));
         let output = self.folder.path().join(format!("{}.so", hierarchy.name()));
         let policies: Vec<_> = hierarchy.policies().iter().map(|policy| policy.policy()).collect();
         let build = &self.framework.builds[0];

@@ -139,7 +139,7 @@ impl Both<'_, '_> {
     }
 
     fn came(&mut self, expected: Result<ThreadId, impl ToString>, under: usize, values: &[(&str, Value)]) -> Done {
-        let happened = self.simulated.create(0, Some(under), values);
+        let happened = self.simulated.create(0, Some(under), values, None);
         match (expected, happened) {
             (Ok(number), Ok(Admitted::Yes(thread))) => {
                 self.threads.insert(number, thread);
@@ -217,6 +217,22 @@ impl Both<'_, '_> {
                 say("tick".to_owned());
                 said_by(self.reference.ticks(), self.simulated.ticks(0))
             }
+            79..82 if runs.is_some() => {
+                let under = self.reference.scheduler_of(any).map(|under| self.reference.policy(under));
+                let values = values(under.iter().flat_map(|policy| &policy.thread_imports), rng);
+                match values.first() {
+                    Some((name, value)) => {
+                        say(format!("changed {} {name} {value:?}", any.0));
+                        said_by(self.reference.sets(any, name, *value), self.simulated.set_of(thread, name, *value))
+                    }
+                    None => {
+                        let instant = *now - rng.i64(0..30_000_000);
+                        say(format!("released {} {instant}", any.0));
+                        self.simulated.set_release(thread, instant);
+                        said_by(self.reference.releases(any, instant), self.simulated.releases(thread))
+                    }
+                }
+            }
             79..92 => self.locks_or_unlocks(runs, rng, &mut say),
             _ => {
                 *now += rng.i64(1..30_000_000);
@@ -251,7 +267,7 @@ impl Both<'_, '_> {
             let heir = self.threads[&heir];
             let simulated = &mut self.simulated;
             let happened = simulated.has(heir).and_then(|()| {
-                simulated.redirects(waiting.into_iter(), heir);
+                simulated.redirects(waiting.into_iter(), Some(heir));
                 simulated.regains(0)
             });
             return said_by(expected, happened);
@@ -290,7 +306,7 @@ fn values<'a>(
 ) -> Vec<(&'a str, Value)> {
     // What the host keeps it also sets.
     imports
-        .filter(|import| import.name != "consumed")
+        .filter(|import| !["consumed", "release"].contains(&import.name.as_str()))
         .filter_map(|import| {
             let value = match import.ty {
                 Type::Int => Value::Int(rng.i64(-5..80)),

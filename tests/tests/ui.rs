@@ -1,4 +1,4 @@
-//! What the compiler says. Each `.sched`, `.hierarchy`, `.scenario` or `.framework` file in `tests/ui` and `tests/figures` is a case; beside it
+//! What the compiler says. Each `.sched`, `.hierarchy`, `.scenario` or `.framework` file in `tests/figures`, and in the folders of `tests/ui`, one for each stage, is a case; beside it
 //! stands what is said, in a file that ends in `.stderr` (empty if the case is accepted). `UPDATE=1` rewrites it.
 //!
 //! A policy, hierarchy or scenario is checked against the native framework, or against the one of `tests/ui/frameworks` that its first line names:
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
+use catapults_tests::repository::below;
 use catapults_tests::{framework_for, hierarchies, root, scenarios};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -19,9 +20,8 @@ const ENDINGS: [&str; 4] = ["sched", "hierarchy", "scenario", "framework"];
 fn main() {
     let mut trials = Vec::new();
     for folder in ["tests/ui", "tests/figures"] {
-        let mut cases: Vec<PathBuf> =
-            fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
-        cases.retain(|path| path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known)));
+        let mut cases: Vec<PathBuf> = ENDINGS.iter().flat_map(|ending| below(&[folder], ending)).collect();
+        cases.retain(|path| !path.parent().is_some_and(|folder| folder.ends_with("frameworks")));
         cases.sort();
         assert!(!cases.is_empty(), "{folder} has no cases");
         for case in cases {

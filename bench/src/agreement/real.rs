@@ -74,6 +74,8 @@ fn write_thread(text: &mut String, thread: &Thread) -> Result<()> {
             Phase::End => writeln!(text, "end")?,
             Phase::Block(..)
             | Phase::YieldTo(_)
+            | Phase::Wait(_)
+            | Phase::Post(_)
             | Phase::Spawn(_)
             | Phase::Join(_)
             | Phase::Signal(_)

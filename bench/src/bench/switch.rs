@@ -2,6 +2,7 @@
 //! programs of `bench/native`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -54,11 +55,11 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
             eprintln!("bench:   {name:<22} {what:<20} {value:>8.2} ns, {:.2} × Boost's switch", value / bare);
         }
     }
-    let flat = median(of("levels of FIFO", "levels_1")?);
+    let single_level = median(of("levels of FIFO", "levels_1")?);
     let mut most = f64::NEG_INFINITY;
     for levels in LEVELS {
         let deep = median(of("levels of FIFO", &format!("levels_{levels}"))?);
-        most = most.max((deep - flat) / f64::from(levels - 1) / bare);
+        most = most.max((deep - single_level) / f64::from(levels - 1) / bare);
     }
     let record = median(of("recording", "record")?).max(median(of("recording", "record_first")?));
     let goal =
@@ -81,8 +82,14 @@ pub fn run(program: PathBuf, argument: Option<&PathBuf>, processor: usize) -> Re
 
 /// The same, on several processors.
 pub fn run_on(program: PathBuf, argument: Option<&PathBuf>, processors: &[usize]) -> Result<Vec<(String, f64)>> {
+    let arguments: Vec<OsString> = argument.into_iter().map(|path| path.clone().into_os_string()).collect();
+    run_with(program, &arguments, processors)
+}
+
+/// The same, with these arguments.
+pub fn run_with(program: PathBuf, arguments: &[OsString], processors: &[usize]) -> Result<Vec<(String, f64)>> {
     let output = limited(&program, processors)
-        .args(argument)
+        .args(arguments)
         .env_remove("CATAPULTS_POLICY")
         .output()
         .with_context(|| format!("cannot start {}", program.display()))?;

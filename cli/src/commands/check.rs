@@ -1,14 +1,16 @@
 //! `catapults check`.
 
-use super::{counted, distinct, is_hierarchy, is_of_scenarios, judge, read_source};
+use super::{counted, distinct, is_hierarchy, is_of_scenarios, judge, no_policy, read_source};
 use crate::arguments::Check;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
 use crate::scenarios::{self, Instead, Policies};
 use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::Policy;
+use catapults_compiler::scenario::Exact;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::{Share, Verified};
 use serde_json::json;
@@ -19,10 +21,13 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let (mut errors, mut warnings, mut refused, mut hierarchies) = (0, 0, 0, 0);
     let (mut of_scenarios, mut scenarios) = (0, 0);
     let mut simulated = Policies::default();
-    let mut share = Share::default();
+    let mut safe = Safe::default();
     let files = distinct(&arguments.files);
     for path in &files {
-        let wrong = match read_source(path) {
+        let is_more = is_hierarchy(path) || is_of_scenarios(path);
+        let wrong = match read_source(path)
+            .and_then(|source| if is_more { Ok(source) } else { no_policy(path).map(|()| source) })
+        {
             Err(failure) => {
                 console.failure(&failure);
                 1
@@ -36,11 +41,7 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
                 hierarchies += 1;
                 let policies = judged.hierarchy.iter().flat_map(Hierarchy::policies);
                 for (policy, (source, _)) in policies.zip(&judged.said) {
-                    if arguments.explain_guards {
-                        explain_guards(console, source, policy)?;
-                    }
-                    share.total += policy.share().total;
-                    share.guarded += policy.share().guarded;
+                    safe.add(console, source, policy, &found.framework, arguments.explain_guards)?;
                 }
                 judged.said.iter().map(|(_, diagnostics)| diagnostics.errors()).sum()
             }
@@ -61,11 +62,7 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
                 console.diagnostics(&source, diagnostics);
                 warnings += diagnostics.warnings();
                 if let Ok((policy, _)) = &judged {
-                    if arguments.explain_guards {
-                        explain_guards(console, &source, policy)?;
-                    }
-                    share.total += policy.share().total;
-                    share.guarded += policy.share().guarded;
+                    safe.add(console, &source, policy, &found.framework, arguments.explain_guards)?;
                 }
                 diagnostics.errors()
             }
@@ -74,10 +71,12 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
         refused += usize::from(wrong > 0);
     }
     let files = files.len();
-    if refused > 0 {
-        let place = if files == 1 { String::new() } else { format!(" in {refused} of {}", counted(files, "file")) };
-        console.summary(&format!("{}{place}", counted(errors, "error")));
-        return Err(Failure::Said);
+    super::refused(console, errors, refused, files)?;
+    let Safe { mut endless, share, left } = safe;
+    endless.sort_unstable();
+    endless.dedup();
+    if !endless.is_empty() {
+        console.note(&keeps_the_processor(&endless));
     }
     let also = if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
     let policies = files - hierarchies - of_scenarios;
@@ -88,7 +87,7 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let are = |number: usize| if number == 1 { "is" } else { "are" };
     let mut said = Vec::new();
     if !what.is_empty() {
-        said.push(format!("{} {} safe to run", what.join(" and "), are(policies + hierarchies)));
+        said.push(format!("{} {} safe to run{}", what.join(" and "), are(policies + hierarchies), left.said()));
     }
     if of_scenarios > 0 {
         said.push(format!("{} can be simulated", counted(scenarios, "scenario")));
@@ -103,6 +102,82 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
             Err(Failure::Said)
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+/// What is said of all policies that are safe to run.
+#[derive(Default)]
+struct Safe {
+    /// Those that limit no turn, as [`without_limit`] has them.
+    endless: Vec<(String, String)>,
+    share: Share,
+    left: Left,
+}
+
+impl Safe {
+    fn add(
+        &mut self,
+        console: &Console,
+        source: &Source,
+        policy: &Verified<Policy>,
+        framework: &Framework,
+        explain: bool,
+    ) -> Result<(), Failure> {
+        self.endless.extend(without_limit(policy, framework));
+        if explain {
+            explain_guards(console, source, policy)?;
+        }
+        self.share.total += policy.share().total;
+        self.share.guarded += policy.share().guarded;
+        self.left.add(source, policy);
+        Ok(())
+    }
+}
+
+/// The name of a policy that limits no turn on a host where it could, and the event by which it could.
+fn without_limit(policy: &Verified<Policy>, framework: &Framework) -> Option<(String, String)> {
+    policy.unlimited_turns(framework).map(|event| (policy.policy().name.clone(), event))
+}
+
+fn keeps_the_processor(policies: &[(String, String)]) -> String {
+    let names: Vec<&str> = policies.iter().map(|(name, _)| name.as_str()).collect();
+    let limit = if names.len() == 1 { "limits" } else { "limit" };
+    let event = policies.first().map_or("", |(_, event)| event.as_str());
+    format!(
+        "note: `{}` {limit} no turn: a thread that computes keeps the processor until it blocks or yields\n = help: where that is not \
+         meant, handle `{event}`, or arm a timer in `schedule`",
+        names.join("`, `")
+    )
+}
+
+/// The guards that are left in all policies.
+#[derive(Default)]
+struct Left {
+    number: usize,
+    /// The first of them.
+    first: String,
+}
+
+impl Left {
+    fn add(&mut self, source: &Source, policy: &Verified<Policy>) {
+        if let Some(first) = policy.guards_left().first()
+            && self.number == 0
+        {
+            let place = match first.remark.primary.0.line {
+                0 => format!("{}, in a handler of the framework", source.name),
+                line => format!("{}:{line}", source.name),
+            };
+            self.first = format!("{} ({place})", first.tested);
+        }
+        self.number += policy.guards_left().len();
+    }
+
+    fn said(&self) -> String {
+        match self.number {
+            0 => String::new(),
+            1 => format!(" as long as 1 guard holds: {}", self.first),
+            number => format!(" as long as {number} guards hold, the first: {}", self.first),
+        }
     }
 }
 
@@ -124,6 +199,11 @@ fn explain_guards(console: &Console, source: &Source, policy: &Verified<Policy>)
 
 /// Statements that move or dispatch a thread are counted once for each event that they handle.
 fn shown(share: Share) -> String {
-    let percent = (share.guarded * 100).checked_div(share.total).unwrap_or(0);
+    let part = Exact::new(100 * share.guarded as i128, share.total.max(1) as i128);
+    // As much as tells it from whole ones, to which it is compared.
+    let percent = match (part.floor(), part.rest()) {
+        (whole, None) => whole.to_string(),
+        (whole, Some((rest, of))) => format!("{whole}.{}", (rest * 10 / of).max(1)),
+    };
     format!("guarded {} of {} transfers ({percent} %)", share.guarded, share.total)
 }

@@ -8,5 +8,5 @@ use clap::CommandFactory;
 pub fn completions(console: &Console, arguments: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "catapults", &mut script);
-    console.result(&String::from_utf8_lossy(&script))
+    console.data(&String::from_utf8_lossy(&script))
 }

@@ -45,5 +45,5 @@ fn unknown(wanted: &str, code: &str) -> Failure {
         let near = list(near.iter().map(|(_, page)| *page));
         diagnostic = diagnostic.note(format!("there is\n{}", near.trim_end()));
     }
-    Failure::of("explain", diagnostic.help("`catapults explain` lists all"))
+    Failure::of_usage("explain", diagnostic.help("`catapults explain` lists all"))
 }

@@ -1,11 +1,12 @@
 //! `catapults explore`.
 
-use super::{compile_source, distinct, read_source};
+use super::{compile_source, counted, distinct, is_standard_input, read_source};
 use crate::arguments::Explore;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{apart, is_read, unwritable, whole_text};
+use crate::files::{is_read, ready, unasked, unwritable, whole_text};
 use crate::frameworks;
+use crate::interrupt;
 use crate::scenarios::{self, Instead, Policies};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::format::format;
@@ -14,11 +15,14 @@ use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::header::Header;
 use catapults_compiler::verify::Verified;
+use catapults_compiler::vocabulary::At;
 use catapults_simulator::explorer::{self, Finding, Options, Report};
+use catapults_simulator::picture::visible;
 use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
@@ -26,25 +30,30 @@ use std::{fs, io};
 pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let beginning = Instant::now();
-    let (mut wrong, mut bounded, mut starving) = (0, 0, 0);
+    let (mut wrong, mut bounded, mut starving, mut explored) = (0, 0, 0, 0);
     let mut save = arguments.save.as_deref();
     let files = distinct(&arguments.files);
     if let Some(save) = save {
         files.iter().for_each(|path| is_read(path));
-        apart("--save", save)?;
+        can_be_saved(save, &files)?;
     }
+    let stop = interrupt::asks();
     for path in files.iter().copied() {
         let start = Instant::now();
-        let explored = read_source(path).and_then(|source| {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let done = read_source(path).and_then(|source| {
             let (policy, report) = one(console, arguments, &found.framework, path, &source)?;
             Ok((policy, report, Header::of(&source.text)))
         });
-        let (policy, report, header) = match explored {
-            Ok(explored) => explored,
-            Err(failure @ Failure::Unheard) => return Err(failure),
+        let (policy, report, header) = match done {
+            Ok(done) => done,
+            Err(failure) if failure.ends_all() => return Err(failure),
             Err(failure) => {
                 console.failure(&failure);
                 wrong += 1;
+                explored += 1;
                 continue;
             }
         };
@@ -56,30 +65,65 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
         } else {
             console.result(&shown(&report, arguments, &judgement, path, start.elapsed()))?;
         }
+        explored += 1;
         starving += usize::from(finding.is_none() && report.starvation.is_some());
         wrong += usize::from(finding.is_some());
         bounded += usize::from(finding.is_none() && !report.limits.is_empty());
         // A lasso that is no error is worth keeping, too.
         if let (Some(finding), Some(file)) = (finding.or(report.starvation.as_ref()), save) {
-            let kept = keep(console, file, path, finding, policy.policy(), &found.framework)?;
+            let kept = keep(console, file, path, finding, policy.policy(), &found.framework, arguments.force)?;
             console.result(&kept)?;
             save = None;
         }
     }
-    let count = files.len();
-    let mut sum = format!("explored {count} {}", if count == 1 { "policy" } else { "policies" });
+    let count = explored;
+    let interrupted = stop.load(Ordering::Relaxed);
+    let policies = if count == 1 { "policy" } else { "policies" };
+    let mut sum = format!("{}explored {count} {policies}", if interrupted { "interrupted: " } else { "" });
     let whole = count - wrong - bounded;
     let _ = write!(sum, " ({whole} wholly, {bounded} within bounds, {wrong} with errors)");
     if starving > 0 {
         let _ = write!(sum, ", {starving} can starve a thread");
     }
-    let _ = writeln!(sum, ", {} threads, {:.1} s", arguments.threads, beginning.elapsed().as_secs_f64());
+    let _ = writeln!(sum, ", {}, {:.1} s", threads(arguments), beginning.elapsed().as_secs_f64());
     console.result(&sum)?;
+    if interrupted {
+        let left = files.len() - count;
+        let left = if left > 0 { format!("; {} not explored", counted(left, "file")) } else { String::new() };
+        console.summary(&format!("interrupted: what is said is of what was explored until then{left}"));
+        return Err(Failure::Interrupted(interrupt::signal()));
+    }
     match (wrong, bounded) {
         (0, 0) => Ok(()),
         (0, _) => Err(Failure::Bounded),
         (_, _) => Err(Failure::Said),
     }
+}
+
+/// What is found can be written, before it is looked for.
+fn can_be_saved(file: &Path, policies: &[&Path]) -> Result<(), Failure> {
+    let usage = |title: &str, help: &str| {
+        let diagnostic = Diagnostic::error("E0503", title, At::default(), "").help(help);
+        Err(Failure::of_usage(&file.display().to_string(), diagnostic))
+    };
+    if file.is_dir() {
+        let help = "name a file in it: `found.scenario` for a scenario, or `found.script` for a script";
+        return usage("a finding is saved as a file, and this is a folder", help);
+    }
+    let is_plain = fs::metadata(file).map_or(true, |about| about.is_file());
+    if is_plain && !is_standard_input(file) && !is(file, "scenario") && !is(file, "script") {
+        let title = format!("the ending of `{}` does not say what to write", file.display());
+        return usage(&title, "end it with .scenario for a scenario, or with .script for a script");
+    }
+    if is(file, "scenario") && policies.iter().any(|path| is_standard_input(path)) {
+        let help = "give the policy as a file, or save a script: `--save found.script`";
+        return usage("a scenario names the file of its policy, and standard input is none", help);
+    }
+    ready("--save", file)
+}
+
+fn is(file: &Path, ending: &str) -> bool {
+    file.extension().is_some_and(|found| found == ending)
 }
 
 /// Writes what was found: a file that ends with `.scenario` is a scenario, if one comes to the same, any other a script. What was written is said.
@@ -90,16 +134,12 @@ fn keep(
     finding: &Finding,
     policy: &Policy,
     framework: &Framework,
+    force: bool,
 ) -> Result<String, Failure> {
     let title = format!("{}: {}", finding.kind, finding.what);
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if file.is_dir() {
-        let help = "name a file in it: `found.scenario` for a scenario, or whatever else for a script";
-        return Err(Failure::of_file("E0503", file, "a finding is saved as a file, and this is a folder", help));
-    }
-    fs::create_dir_all(folder).map_err(|error| unwritable("--save", file, &error))?;
     let write = |file: &Path, text: &str| whole_text("--save", file, text);
-    if file.extension().is_none_or(|ending| ending != "scenario") {
+    if !is(file, "scenario") {
         write(file, &finding.scenario.script(&title))?;
         return Ok(format!("saved as {}\n", file.display()));
     }
@@ -119,6 +159,7 @@ fn keep(
         Err(why) => why,
     };
     let script = file.with_extension("script");
+    unasked("--save", &script, force)?;
     write(&script, &finding.scenario.script(&title))?;
     Ok(format!("saved as {}, a script: there is no scenario of it, because {why}\n", script.display()))
 }
@@ -168,6 +209,7 @@ fn object(report: &Report, error: Option<&Finding>, arguments: &Explore, path: &
         "situations": report.states,
         "transitions": report.transitions,
         "complete": report.limits.is_empty(),
+        "interrupted": is_interrupted(report),
         "limits": report.limits,
         "assumptions": report.assumptions,
         "error": error.map(finding),
@@ -212,7 +254,7 @@ fn one(
         let title = "a policy with verbatim text alone cannot be explored";
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(
-            Diagnostic::error("E0512", title, at, "nobody can tell what this does")
+            Diagnostic::error("E0512", title, at, "the effect of this text is not known")
                 .help("add `else` and what stands for it: `verbatim c int { rand() } else 4`"),
         );
         return Err(Failure::Diagnostics(Box::new((source.clone(), diagnostics))));
@@ -222,10 +264,11 @@ fn one(
         states: arguments.states as usize,
         bound: arguments.bound,
         starvation: true,
+        stop: Some(interrupt::asks()),
         time: (arguments.seconds > 0).then(|| Duration::from_secs(u64::from(arguments.seconds))),
     };
     let bar = console.spinner(path.display().to_string());
-    let name = path.display();
+    let name = visible(&path.display().to_string()).into_owned();
     let mut progress = |done: usize, known: usize| {
         bar.set_message(format!("{name}: {done} situations explored, {} more to explore", known - done));
     };
@@ -238,37 +281,56 @@ fn one(
     Ok((policy, report))
 }
 
+/// Whether somebody wanted it to end before it had.
+fn is_interrupted(report: &Report) -> bool {
+    interrupt::asks().load(Ordering::Relaxed) && report.limits.iter().any(|limit| limit.contains("interrupted"))
+}
+
 fn shown(report: &Report, arguments: &Explore, judgement: &Judgement, path: &Path, time: Duration) -> String {
-    let mut text = String::new();
-    let seconds = time.as_secs_f64();
-    let _ = writeln!(
-        text,
-        "{}: {} threads, {} situations, {} transitions, {seconds:.1} s",
-        path.display(),
-        arguments.threads,
-        report.states,
-        report.transitions
-    );
+    let threads = threads(arguments);
+    let mut text = format!("{}: ", path.display());
+    // The answer, in a sentence; then how it comes about; then what it rests on.
+    let answer = if report.limits.is_empty() {
+        format!("proved for {threads}: no order of events makes it fail")
+    } else if is_interrupted(report) {
+        format!("interrupted: nothing found until then, for {threads}: this is no proof")
+    } else {
+        format!("nothing found within bounds, for {threads}: this is no proof")
+    };
+    let mut finding = |answer: &str, finding: &Finding| {
+        let _ = write!(text, "{answer}\n{}", finding.scenario);
+    };
+    let wrong = |finding: &Finding| format!("wrong: {}: {}", finding.kind, finding.what);
+    match (&report.counterexample, &report.starvation) {
+        (Some(counterexample), _) => finding(&wrong(counterexample), counterexample),
+        (None, Some(starvation)) => match judgement {
+            Judgement::Error => finding(&wrong(starvation), starvation),
+            Judgement::MayBeMeant => {
+                finding(&format!("{answer}\n  but {}, which may be meant", starvation.what), starvation)
+            }
+            Judgement::Stated(limit) => {
+                let stated = limit.trim_end_matches('.');
+                finding(
+                    &format!("{answer}\n  as its header states, it starves {stated}; here {}", starvation.what),
+                    starvation,
+                )
+            }
+        },
+        (None, None) => {
+            let _ = writeln!(text, "{answer}");
+        }
+    }
+    let (situations, transitions, seconds) = (report.states, report.transitions, time.as_secs_f64());
+    let _ = writeln!(text, "  explored: {situations} situations, {transitions} transitions, {seconds:.1} s");
     for line in &report.assumptions {
         let _ = writeln!(text, "  assumed: {line}");
     }
     for limit in &report.limits {
         let _ = writeln!(text, "  bound reached: {limit}");
     }
-    let mut finding = |word: &str, finding: &Finding| {
-        let _ = write!(text, "{word}: {}: {}\n{}", finding.kind, finding.what, finding.scenario);
-    };
-    match (&report.counterexample, &report.starvation) {
-        (Some(counterexample), _) => finding("counterexample", counterexample),
-        (None, Some(starvation)) => match judgement {
-            Judgement::Error => finding("counterexample", starvation),
-            Judgement::MayBeMeant => finding("may be meant", starvation),
-            Judgement::Stated(limit) => {
-                finding(&format!("as its header states, it starves {limit}\nfor example"), starvation)
-            }
-        },
-        (None, None) if report.limits.is_empty() => text.push_str("  nothing wrong, every situation explored\n"),
-        (None, None) => text.push_str("  nothing wrong within these bounds; this is no proof\n"),
-    }
     text
+}
+
+fn threads(arguments: &Explore) -> String {
+    counted(usize::from(arguments.threads), "thread")
 }

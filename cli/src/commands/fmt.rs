@@ -1,17 +1,19 @@
 //! `catapults fmt`.
 
-use super::{counted, distinct, read_source, unreadable};
+use super::{counted, distinct, is_standard_input, read_source, unreadable};
 use crate::arguments::Fmt;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
+use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::format::{Unformatted, format};
 use catapults_compiler::source::Source;
+use catapults_compiler::vocabulary::At;
 use serde_json::json;
 use similar::TextDiff;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Of the files in a folder that are formatted.
@@ -21,6 +23,11 @@ const ENDINGS: [&str; 4] = ["sched", "hierarchy", "scenario", "framework"];
 pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
     if arguments.files == [Path::new("-")] {
         return standard_input(console, arguments.check);
+    }
+    if arguments.files.iter().any(|file| is_standard_input(file)) {
+        let title = "standard input is not formatted together with files";
+        let diagnostic = Diagnostic::error("E0511", title, At::default(), "");
+        return Err(Failure::of_usage("-", diagnostic.help("give `-` alone, or ./- for a file of this name")));
     }
     let (mut errors, mut changed, mut whole) = (0, 0, 0);
     let mut fail = |failure: &Failure| {
@@ -39,7 +46,7 @@ pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
             match one(console, &file, arguments.check) {
                 Ok(true) => changed += 1,
                 Ok(false) => whole += 1,
-                Err(failure @ Failure::Unheard) => return Err(failure),
+                Err(failure) if failure.ends_all() => return Err(failure),
                 Err(failure) => fail(&failure),
             }
         }
@@ -63,14 +70,10 @@ pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
 
 /// From standard input to standard output; or only the difference between the two.
 fn standard_input(console: &Console, check: bool) -> Result<(), Failure> {
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(Source::LONGEST as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| unreadable(Path::new("<stdin>"), &error))?;
-    let source = Source::from_bytes("<stdin>", bytes)
-        .map_err(|refused| Failure::Diagnostics(Box::new((refused.source, refused.diagnostics))))?;
+    let source = read_source(Path::new("-"))?;
     let formatted = formatted(console, &source)?;
     if !check {
-        return console.result(&formatted);
+        return console.data(&formatted);
     }
     if formatted == source.text {
         return Ok(());
@@ -123,10 +126,6 @@ fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> 
 
 /// The file, or all policies, hierarchies, scenarios and descriptions in the folder and those below it.
 fn gather(given: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if given == Path::new("-") {
-        let help = "give `-` alone, or ./- for a file of this name";
-        return Err(Failure::of_file("E0511", given, "standard input is not formatted together with files", help));
-    }
     let metadata = fs::metadata(given).map_err(|error| unreadable(given, &error))?;
     if metadata.is_dir() {
         let mut files = Vec::new();

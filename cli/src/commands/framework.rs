@@ -1,12 +1,12 @@
 //! `catapults framework`.
 
-use super::{counted, read_source};
+use super::{counted, is_standard_input, read_source};
 use crate::arguments::CheckFrameworks;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
-use catapults_compiler::emit::{LANGUAGES, Refusal, can_have_hierarchies};
+use catapults_compiler::emit::{Refusal, can_have, languages};
 use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::syntax::Feature;
 use serde_json::json;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failure> {
     let (mut errors, mut warnings, mut refused) = (0, 0, 0);
     for wanted in &arguments.files {
-        let judged = frameworks::locate(wanted).and_then(|path| Ok((read_source(&path)?, path)));
+        let judged = frameworks::locate(wanted, wanted).and_then(|path| Ok((read_source(&path)?, path)));
         let wrong = match judged {
             Err(failure) => {
                 console.failure(&failure);
@@ -39,11 +39,7 @@ pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failu
         refused += usize::from(wrong > 0);
     }
     let files = arguments.files.len();
-    if refused > 0 {
-        let place = if files == 1 { String::new() } else { format!(" in {refused} of {}", counted(files, "file")) };
-        console.summary(&format!("{}{place}", counted(errors, "error")));
-        return Err(Failure::Said);
-    }
+    super::refused(console, errors, refused, files)?;
     let also = if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
     let sound = if files == 1 {
         "1 framework description is".to_owned()
@@ -56,20 +52,23 @@ pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failu
 /// What a description says of things outside: its file, its header, an emitter.
 fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostics) {
     let (name, places) = (&framework.name, framework.places);
-    if path.file_stem().is_some_and(|stem| *stem != **name) {
+    if !is_standard_input(path) && path.file_stem().is_some_and(|stem| *stem != **name) {
         let title = format!("`{}` describes a framework of another name", path.display());
-        let other = Diagnostic::error("E0513", title, places.name, "nobody finds it by this name");
+        let other = Diagnostic::error("E0513", title, places.name, "the compiler does not find it by this name");
         diagnostics.push(other.help(format!("call the file `{name}.framework`, in a folder `{name}`")));
     }
-    if !LANGUAGES.contains(&framework.language.as_str()) {
+    let known: Vec<&str> = languages().collect();
+    if !known.contains(&framework.language.as_str()) {
         let title = format!("no policy can be translated into `{}`", framework.language);
         let unknown = Diagnostic::error("E0505", title, places.language, "no such language");
-        diagnostics.push(unknown.help(format!("write one of these: {}", LANGUAGES.join(", "))));
+        diagnostics.push(unknown.help(format!("write one of these: {}", known.join(", "))));
     }
-    let hierarchies = framework.dialect.features.contains(&Feature::Hierarchies);
-    if let (true, Err(refusal @ Refusal::OneScheduler { .. })) = (hierarchies, can_have_hierarchies(framework)) {
-        let one = Diagnostic::error("E0505", refusal.to_string(), places.language, "one scheduler for all threads");
-        diagnostics.push(one.help("take `hierarchies` out of `dialect`"));
+    for feature in [Feature::Hierarchies, Feature::Nodes] {
+        let wanted = framework.dialect.features.contains(&feature);
+        if let (true, Err(refusal @ Refusal::Lacks { .. })) = (wanted, can_have(framework, feature)) {
+            let one = Diagnostic::error("E0505", refusal.to_string(), places.language, "one scheduler for all threads");
+            diagnostics.push(one.help(format!("take `{}` out of `dialect`", feature.word())));
+        }
     }
     let folders = header_folders(framework, &frameworks::folder_of(path));
     if !folders.iter().any(|folder| folder.join(&framework.header).is_file()) {

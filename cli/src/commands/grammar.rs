@@ -12,25 +12,25 @@ use catapults_compiler::{framework, hierarchy, scenario};
 
 pub fn grammar(console: &Console, arguments: &Grammar) -> Result<(), Failure> {
     if arguments.framework_language {
-        return console.result(&framework::grammar().to_string());
+        return console.data(&framework::grammar().to_string());
     }
     if arguments.scenarios {
-        return console.result(&scenario::grammar().to_string());
+        return console.data(&scenario::grammar().to_string());
     }
     let found = frameworks::find(console, &arguments.framework.framework)?;
     if arguments.hierarchies {
         return hierarchies(console, &found);
     }
-    console.result(&found.framework.grammar().to_string())
+    console.data(&found.framework.grammar().to_string())
 }
 
 /// Of the hierarchies of a framework, if it has any.
 fn hierarchies(console: &Console, found: &Found) -> Result<(), Failure> {
     let dialect = &found.framework.dialect;
     if dialect.features.contains(&Feature::Hierarchies) {
-        return console.result(&hierarchy::grammar(dialect).to_string());
+        return console.data(&hierarchy::grammar(dialect).to_string());
     }
     let title = format!("framework `{}` has no hierarchies of schedulers", dialect.framework);
     let help = "leave `--hierarchies` out for the grammar of its policies";
-    Err(Failure::of("--hierarchies", Diagnostic::error("E0108", title, At::default(), "").help(help)))
+    Err(Failure::of_usage("--hierarchies", Diagnostic::error("E0108", title, At::default(), "").help(help)))
 }

@@ -10,5 +10,5 @@ use catapults_compiler::policy::text;
 pub fn ir(console: &Console, arguments: &Ir) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let policy = compile(console, &arguments.file, &found.framework)?;
-    console.result(&text::print(policy.policy()))
+    console.data(&text::print(policy.policy()))
 }

@@ -18,6 +18,7 @@ use crate::artefact::Accepted;
 use crate::console::Console;
 use crate::failure::{Failure, plain};
 use crate::files;
+use crate::streams::Stream;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::NotFound;
 use catapults_compiler::policy::Policy;
@@ -29,21 +30,122 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The files in their order, each once however often and by whatever path it is given.
 pub fn distinct(files: &[PathBuf]) -> Vec<&Path> {
     let mut seen = HashSet::new();
-    let first = |file: &&PathBuf| seen.insert(file.canonicalize().unwrap_or_else(|_| file.to_path_buf()));
+    let plain = |file: &PathBuf| file.canonicalize().ok().filter(|_| !is_standard_input(file));
+    let first = |file: &&PathBuf| seen.insert(plain(file).unwrap_or_else(|| file.to_path_buf()));
     files.iter().filter(first).map(PathBuf::as_path).collect()
+}
+
+/// Whether standard input stands for a file: `-`; a file of this name is `./-`.
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What standard input has, which can be read once, and may be asked for again.
+static STANDARD_INPUT: OnceLock<Result<Vec<u8>, io::ErrorKind>> = OnceLock::new();
+
+fn standard_input() -> Result<Source, Failure> {
+    input_is_open()?;
+    let read = STANDARD_INPUT.get_or_init(|| {
+        files::is_read(Path::new("/dev/stdin"));
+        let mut bytes = Vec::new();
+        let most = Source::LONGEST_SCENARIOS as u64 + 1;
+        io::stdin().lock().take(most).read_to_end(&mut bytes).map(|_| bytes).map_err(|error| error.kind())
+    });
+    let name = "<stdin>";
+    let bytes = read.clone().map_err(|kind| unreadable(Path::new(name), &kind.into()))?;
+    no_binary(Path::new(name), &bytes)?;
+    Source::from_bytes(name, bytes)
+        .map_err(|refused| Failure::Diagnostics(Box::new((refused.source, refused.diagnostics))))
+}
+
+/// Refuses to read where nobody has written anything, by `<&-`.
+fn input_is_open() -> Result<(), Failure> {
+    if !Stream::Input.is_closed() {
+        return Ok(());
+    }
+    let help = "give the path of a file, or what comes from another command: `… | catapults …`";
+    Err(Failure::of_file("E0501", Path::new("<stdin>"), "standard input is closed", help))
+}
+
+/// The first word of what standard input has, which says what it is.
+fn first_word() -> String {
+    first_of_input(|rest| rest.chars().take_while(char::is_ascii_alphanumeric).collect())
+}
+
+/// Whether a file is a workload of rt-app's.
+pub fn is_of_rtapp(path: &Path) -> bool {
+    if is_standard_input(path) {
+        first_of_input(|rest| rest.starts_with('{'))
+    } else {
+        path.extension() == Some(OsStr::new("json"))
+    }
+}
+
+/// What standard input begins with, after white space and comments.
+fn first_of_input<T: Default>(what: impl FnOnce(&str) -> T) -> T {
+    let Ok(source) = standard_input() else { return T::default() };
+    let mut rest = source.text.trim_start_matches('\u{feff}').trim_start();
+    loop {
+        let comment = match () {
+            () if rest.starts_with("//") => rest.split_once('\n'),
+            () if rest.starts_with("/*") => rest.split_once("*/"),
+            () => break,
+        };
+        let Some((_, after)) = comment else { break };
+        rest = after.trim_start();
+    }
+    what(rest)
 }
 
 /// The text of a file, which may be anything.
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
+    if is_standard_input(path) {
+        return standard_input();
+    }
     // One byte more than is accepted, so that an endless file ends.
     let longest = Source::longest(&path.to_string_lossy()) as u64;
     let bytes = read_at_most(path, longest + 1).map_err(|error| unreadable(path, &error))?;
+    no_binary(path, &bytes)?;
     Source::from_bytes(path.display().to_string(), bytes)
         .map_err(|refused| Failure::Diagnostics(Box::new((refused.source, refused.diagnostics))))
+}
+
+/// Refuses what is known to be something else than a text.
+fn no_binary(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let known: [(&[u8], &str, &str); 3] = [
+        (
+            b"CATTRACE",
+            "this is a recording, and no text",
+            "`catapults trace summary` reads it, and `catapults trace to-scenario` makes a scenario of it",
+        ),
+        (b"\x7fELF", "this is a program or a library, and no text", "give the source of which it was made"),
+        (b"\x1f\x8b", "this is compressed by gzip, and no text", "decompress it first: `gunzip`"),
+    ];
+    match known.into_iter().find(|(start, ..)| bytes.starts_with(start)) {
+        Some((_, title, help)) => Err(Failure::of_file("E0103", path, title, help)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what is known to be something else than a policy, before it is read as one.
+pub fn no_policy(path: &Path) -> Result<(), Failure> {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let (what, help) = match ending {
+        _ if is_of_scenarios(path) => ("a file of scenarios", "`catapults sim`, `test` and `check` take those"),
+        _ if is_hierarchy(path) => (
+            "a hierarchy of policies",
+            "`catapults check`, `build`, `run` and `sim` take those; give the policies that it names",
+        ),
+        _ if is_of_rtapp(path) => ("a workload of rt-app", "`catapults sim --policy FILE.sched` takes it"),
+        "framework" => ("a framework description", "`catapults framework check` takes it"),
+        _ => return Ok(()),
+    };
+    Err(Failure::of_file("E0104", path, format!("this is {what}, and no policy"), help))
 }
 
 /// The policy in a file. Its warnings have been shown.
@@ -58,6 +160,7 @@ pub fn compile_source(
     source: &Source,
     framework: &Framework,
 ) -> Result<Verified<Policy>, Failure> {
+    no_policy(path)?;
     match catapults_compiler::compile(source, framework) {
         Ok((policy, diagnostics)) => {
             console.diagnostics(source, &diagnostics);
@@ -81,12 +184,16 @@ fn because(path: &Path, errors: usize) -> String {
 
 /// Whether a file has a hierarchy, and no policy.
 pub fn is_hierarchy(path: &Path) -> bool {
-    path.extension() == Some(OsStr::new("hierarchy"))
+    if is_standard_input(path) {
+        first_word() == "hierarchy"
+    } else {
+        path.extension() == Some(OsStr::new("hierarchy"))
+    }
 }
 
 /// Whether a file has scenarios.
 pub fn is_of_scenarios(path: &Path) -> bool {
-    path.extension() == Some(OsStr::new("scenario"))
+    if is_standard_input(path) { first_word() == "scenario" } else { path.extension() == Some(OsStr::new("scenario")) }
 }
 
 /// The policy or the hierarchy in a file. Its warnings have been shown, those of a hierarchy's policies included.
@@ -153,11 +260,23 @@ fn unreadable_by(option: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::of_system("E0501", Path::new(option), &what, error, &UNREADABLE)
 }
 
-const UNREADABLE: [(io::ErrorKind, &str); 3] = [
+const UNREADABLE: [(io::ErrorKind, &str); 5] = [
+    (io::ErrorKind::NotADirectory, "check the path: a file stands in it where a folder should be"),
+    (io::ErrorKind::InvalidFilename, "check the path: it is too long"),
     (io::ErrorKind::NotFound, "check the path; relative paths start at the current directory"),
     (io::ErrorKind::IsADirectory, "give the file itself"),
     (io::ErrorKind::PermissionDenied, "make it readable: chmod +r"),
 ];
+
+/// The last line of a command that judges files, if some of them are refused.
+fn refused(console: &Console, errors: usize, refused: usize, files: usize) -> Result<(), Failure> {
+    if refused == 0 {
+        return Ok(());
+    }
+    let place = if files == 1 { String::new() } else { format!(" in {refused} of {}", counted(files, "file")) };
+    console.summary(&format!("{}{place}", counted(errors, "error")));
+    Err(Failure::Said)
+}
 
 fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })

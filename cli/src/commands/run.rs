@@ -1,17 +1,21 @@
 //! `catapults run`.
 
-use super::compile_any;
+use super::{compile_any, is_standard_input};
 use crate::arguments::Run;
 use crate::artefact::{self, Accepted, Place};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::whole_text;
 use crate::frameworks::{self, Found};
-use catapults_compiler::diagnostics::Diagnostic;
+use crate::program;
+use crate::streams;
+use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
+use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsStr;
 use std::hash::{Hash, Hasher};
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
@@ -20,6 +24,11 @@ use std::{env, fs, io};
 
 /// Becomes the program: returns only if that fails.
 pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
+    if is_standard_input(&arguments.policy) {
+        let title = "the policy cannot come from standard input, which the program reads";
+        let diagnostic = Diagnostic::error("E0501", title, At::default(), "").help("write it to a file, and give that");
+        return Err(Failure::of_usage("-", diagnostic));
+    }
     let found = frameworks::find(console, &arguments.framework.framework)?;
     if found.framework.run_environment.is_empty() {
         return Err(without_policy(&found.framework.name));
@@ -33,12 +42,16 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     };
     let artefact = absolute(&artefact).unwrap_or(artefact);
     let (program, rest) = arguments.program.split_first().ok_or(Failure::Said)?;
+    if !program::may_have(program, rest, &found.framework.run_marks) {
+        warn(console, program, &arguments.policy, &found.framework.name);
+    }
     let mut command = Command::new(program);
     command.args(rest);
     for (name, value) in &found.framework.run_environment {
         let folder = found.folder.display().to_string();
         command.env(name, value.replace("{output}", &artefact.display().to_string()).replace("{framework}", &folder));
     }
+    streams::as_they_were();
     let error = command.exec();
     let advice = [
         (io::ErrorKind::NotFound, "check the path; a program of the current directory is written ./NAME"),
@@ -47,20 +60,47 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
 }
 
+/// It runs all the same: it may start another program, which has what it lacks. Of one that is there to start others this is no surprise.
+fn warn(console: &Console, program: &OsStr, policy: &Path, framework: &str) {
+    let starts_others = program::starts_others(program);
+    let program = program.display().to_string();
+    let title = format!("`{program}` itself has nothing of the host `{framework}` in it");
+    let diagnostic = match starts_others {
+        true => Diagnostic::remark(title, At::default(), ""),
+        false => Diagnostic::warning("E0523", title, At::default(), "")
+            .help("run a program that is linked with the host's library, or that starts such programs"),
+    };
+    let policy = policy.display();
+    let diagnostic = diagnostic.note("nor has a library that it is linked with").note(format!(
+        "only programs that it starts, and that are linked with the host's library, could be scheduled by {policy}"
+    ));
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    console.diagnostics(&Source::new(program.as_str(), ""), &diagnostics);
+}
+
 /// Nothing tells the program of the policy: it would run as it does without.
 fn without_policy(framework: &str) -> Failure {
     let title = format!("the framework `{framework}` has no `run`");
     let diagnostic = Diagnostic::error("E0514", title, At::default(), "")
         .note("its description does not say how a program is told of a policy: usually policies are compiled into programs")
         .help("use `catapults build`");
-    Failure::of("--framework", diagnostic)
+    Failure::of_usage("--framework", diagnostic)
 }
 
 /// Something that was built before; a missing one is better said here than by the host.
 fn existing(policy: &Path) -> Result<PathBuf, Failure> {
-    fs::File::open(policy).map_err(|error| super::unreadable(policy, &error))?;
+    let unreadable = |error: io::Error| super::unreadable(policy, &error);
     if policy.is_dir() {
-        return Err(super::unreadable(policy, &io::Error::from(io::ErrorKind::IsADirectory)));
+        return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    let mut start = Vec::new();
+    fs::File::open(policy).and_then(|file| file.take(4).read_to_end(&mut start)).map_err(unreadable)?;
+    // What a host loads is an object.
+    if start != *b"\x7fELF" {
+        let title = "this is no policy that can be run";
+        let help = "give a .sched or .hierarchy file, or the .so that `catapults build` makes of one";
+        return Err(Failure::of_file("E0104", policy, title, help));
     }
     Ok(policy.to_owned())
 }
@@ -74,18 +114,18 @@ pub(super) fn up_to_date(
 ) -> Result<PathBuf, Failure> {
     let recipe = artefact::recipe(found, None)?;
     let folder = cache().join(fingerprint(&[file, &found.folder]));
-    let place = Place { folder: &folder, option: "XDG_CACHE_HOME" };
-    let sources = artefact::translate(found, accepted, place)?;
+    let place = Place { folder: &folder, option: "XDG_CACHE_HOME", force: true };
+    let translation = artefact::translate(found, accepted, place)?;
     let output = artefact::output(recipe, accepted, &folder);
-    let command = artefact::command(found, accepted, recipe, &sources, &output)?.join("\n");
+    let command = artefact::command(found, accepted, recipe, &translation, &output)?.join("\n");
     let record = folder.join("command");
     let same = fs::read_to_string(&record).is_ok_and(|before| before == command);
     let (framework, shared) = (found.folder.as_path(), found.shared());
-    let inputs: Vec<&Path> = sources.iter().map(PathBuf::as_path).chain([framework, &shared]).collect();
+    let inputs: Vec<&Path> = translation.written().chain([framework, &shared]).collect();
     if same && newer(&output, &inputs) {
         return Ok(output);
     }
-    let made = artefact::make(console, found, accepted, recipe, &sources, place)?;
+    let made = artefact::make(console, found, accepted, recipe, &translation, place)?;
     whole_text(place.option, &record, &command)?;
     Ok(made)
 }

@@ -1,16 +1,17 @@
 //! `catapults sim`.
 
 use super::run::up_to_date;
-use super::{read_source, unreadable_by};
+use super::{is_of_rtapp, is_of_scenarios, is_standard_input, read_source, unreadable_by};
 use crate::arguments::Sim;
 use crate::artefact::Accepted;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{apart, unwritable, whole, whole_text};
+use crate::files::{apart, is_read, ready, unwritable, whole, whole_text};
 use crate::frameworks::{self, Found};
 use crate::scenarios::{self, Case, Instead, Origin, Policies, deciding};
+use crate::table;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
-use catapults_compiler::framework::Framework;
+use catapults_compiler::framework::{Framework, Protocol};
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Statistic, Thread};
 use catapults_compiler::source::Source;
@@ -39,33 +40,49 @@ const USUAL: &str = "scenario usual {
 
 pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let keep = part(arguments)?;
+    outputs(arguments)?;
     arguments.plot.as_ref().map_or(Ok(()), |file| is_svg("--plot", file))?;
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let mut policies = Policies::default();
-    let alone = arguments.file.extension().is_some_and(|ending| ending == "sched" || ending == "hierarchy");
+    if is_standard_input(&arguments.file) && arguments.policy.as_deref().is_some_and(is_standard_input) {
+        let title = "standard input cannot be both what is simulated and its policy";
+        let help = "give one of the two as a file";
+        return Err(Failure::of_usage("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
+    }
+    let alone = is_alone(&arguments.file)?;
     if let Some(policy) = arguments.policy.as_ref().filter(|_| alone) {
         let file = arguments.file.display();
         let title = format!("`{file}` is a policy itself, and not simulated under another one");
         let help = format!("leave `--policy` out, or simulate the other one: `catapults sim {}`", policy.display());
-        return Err(Failure::of("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
+        return Err(Failure::of_usage("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
     }
     arguments.policy.as_deref().map_or(Ok(()), can_be_read)?;
     let policy = if alone { Some(arguments.file.as_path()) } else { arguments.policy.as_deref() };
-    let is_rtapp = arguments.file.extension().is_some_and(|ending| ending == "json");
-    let instead = Instead { policy, only: arguments.only.as_deref(), for_none: is_rtapp };
+    let is_rtapp = is_of_rtapp(&arguments.file);
+    let instead = Instead { policy, only: arguments.only.as_deref(), for_none: is_rtapp, ..Instead::default() };
     let mut loaded = if alone {
         read_source(&arguments.file)?;
         let source = Source::new("<the usual threads>", USUAL);
         scenarios::of_source(console, &arguments.file, (source, None), &found.framework, &instead, &mut policies)?
     } else if is_rtapp {
         let json = read_source(&arguments.file)?;
-        let translation = of_rtapp(&json, &arguments.file)?;
+        let translation = of_rtapp(&json, arguments, &found.framework)?;
         if let Some(endless) = &translation.endless {
             let title = format!("the workload is without end: {} of it are simulated", rtapp::ENDLESS);
             let mut said = Diagnostics::new();
             let at = at_range(&json.text, endless.clone());
             let help = "say for how many seconds it goes on: `\"duration\": 60`";
             said.push(Diagnostic::warning("E0517", title, at, "for ever").help(help));
+            console.diagnostics(&json, &said);
+        }
+        if let Some(unclear) = &translation.unclear {
+            let title =
+                "the workload says nowhere of which class its threads are: priorities are taken for real-time ones";
+            let mut said = Diagnostics::new();
+            let at = at_range(&json.text, unclear.clone());
+            let note = "rt-app takes SCHED_OTHER then, and nice values, which are the more urgent the less they are";
+            let help = "say which it is: `\"default_policy\": \"SCHED_FIFO\"`, or `\"SCHED_OTHER\"`, in `global`";
+            said.push(Diagnostic::warning("E0517", title, at, "higher is more urgent").note(note).help(help));
             console.diagnostics(&json, &said);
         }
         let source = Source::new(format!("<{} as a scenario>", json.name), translation.text.clone());
@@ -85,7 +102,8 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let one_file = one_file.or(arguments.plot.as_ref().map(|file| (file, "drawn")));
     if let Some((file, done)) = one_file.filter(|_| loaded.cases.len() > 1) {
         let title = format!("{} scenarios cannot be {done} in one file", loaded.cases.len());
-        return Err(Failure::of_file("E0509", file, title, "say which one with `--only NAME`"));
+        let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help("say which one with `--only NAME`");
+        return Err(Failure::of_usage(&file.display().to_string(), diagnostic));
     }
     let mut failed = 0;
     for case in &mut loaded.cases {
@@ -116,6 +134,16 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
 }
 
+/// What is to be written can be, and is none of what is read, as far as that is known before anything is.
+fn outputs(arguments: &Sim) -> Result<(), Failure> {
+    [Some(&arguments.file), arguments.policy.as_ref()].into_iter().flatten().for_each(|file| is_read(file));
+    let outputs = [("--trace", &arguments.trace), ("--plot", &arguments.plot)];
+    outputs
+        .into_iter()
+        .filter_map(|(option, file)| Some((option, file.as_ref()?)))
+        .try_for_each(|(option, file)| ready(option, file))
+}
+
 /// A simulation, logged and recorded where that is wanted.
 fn simulated(
     console: &Console,
@@ -142,8 +170,20 @@ fn simulated(
     Ok(outcome)
 }
 
+/// Whether a file has a policy, or a hierarchy, and no scenario. Standard input says what it has by its first word.
+fn is_alone(file: &Path) -> Result<bool, Failure> {
+    if !is_standard_input(file) {
+        return Ok(file.extension().is_some_and(|ending| ending == "sched" || ending == "hierarchy"));
+    }
+    read_source(file)?;
+    Ok(!is_of_scenarios(file) && !is_of_rtapp(file))
+}
+
 /// Nothing in a scenario is to blame for a policy that the command line names.
-fn can_be_read(policy: &Path) -> Result<(), Failure> {
+pub(super) fn can_be_read(policy: &Path) -> Result<(), Failure> {
+    if is_standard_input(policy) {
+        return Ok(());
+    }
     let opened = fs::metadata(policy).and_then(|about| match about.is_dir() {
         true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         // A pipe is opened once.
@@ -165,7 +205,7 @@ fn part(arguments: &Sim) -> Result<Keep, Failure> {
     }
     let title = format!("nothing is from {} on and before {}", exact(from), exact(to));
     let help = "--to is when the part ends, since the beginning of the simulation";
-    Err(Failure::of("--to", Diagnostic::error("E0518", title, At::default(), "").help(help)))
+    Err(Failure::of_usage("--to", Diagnostic::error("E0518", title, At::default(), "").help(help)))
 }
 
 /// Nothing is left to be shown.
@@ -176,9 +216,11 @@ fn over(name: &str, from: i64, end: i64) -> Failure {
 }
 
 /// The scenario in a file of rt-app's.
-fn of_rtapp(json: &Source, file: &Path) -> Result<Translation, Failure> {
-    let name = file.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
-    rtapp::to_scenario(&json.text, &name).map_err(|wrong| {
+fn of_rtapp(json: &Source, arguments: &Sim, framework: &Framework) -> Result<Translation, Failure> {
+    let named = arguments.file.file_stem().filter(|_| !is_standard_input(&arguments.file));
+    let name = named.map_or("workload".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let plain = framework.locks.as_ref().is_some_and(|locks| locks.protocols.contains(&Protocol::None));
+    rtapp::to_scenario(&json.text, &name, arguments.processors.unwrap_or(1), plain).map_err(|wrong| {
         let at = at_range(&json.text, wrong.at.clone());
         let diagnostic = Diagnostic::error("E0517", visible(&wrong.to_string()), at, "")
             .help("docs/scenarios.md says what of rt-app can be simulated");
@@ -201,7 +243,10 @@ fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Res
         let title = format!("no policy of the framework `{}` can be simulated compiled", found.framework.name);
         let none = Diagnostic::error("E0516", title, At::default(), "");
         let none = none.note("it does not build shared objects first (`build shared`), as `native` does");
-        return Err(Failure::of("--compiled", none.help("leave `--compiled` out: the interpreter decides the same")));
+        return Err(Failure::of_usage(
+            "--compiled",
+            none.help("leave `--compiled` out: the interpreter decides the same"),
+        ));
     }
     let made = |accepted: &Accepted, file: &Path| {
         let object = up_to_date(console, found, accepted, file)?;
@@ -239,7 +284,7 @@ pub fn is_svg(option: &str, file: &Path) -> Result<(), Failure> {
     }
     let title = format!("`{}` is to be a picture, and pictures are SVG", file.display());
     let help = "end it with .svg; `rsvg-convert` and others make a .png or .pdf of one".to_owned();
-    Err(Failure::of(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
+    Err(Failure::of_usage(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
 }
 
 /// What of a picture is not in it, and how to have it.
@@ -324,17 +369,8 @@ fn table(case: &Case, outcome: &Outcome) -> String {
     if !periods {
         rows.iter_mut().for_each(|row| drop(row.remove(4)));
     }
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(
-            |(index, (cell, width))| if index == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") },
-        );
-        let _ = writeln!(text, "  {}", cells.collect::<Vec<_>>().join("  "));
-    }
+    table::table(&mut text, &rows);
     text
 }
 
@@ -354,7 +390,11 @@ fn row(name: String, thread: &Thread, tally: &Tally, capacity: i128) -> Vec<Stri
         if thread.deadline.is_some() { tally.misses.to_string() } else { "–".to_owned() },
         time(tally.response.statistic(Statistic::Mean)),
         time(tally.response.statistic(Statistic::Quantile(990))),
-        time(tally.response.statistic(Statistic::Worst)),
+        match tally.worst_response() {
+            // It takes longer.
+            Some((taken, true)) => format!(">{}", duration(taken)),
+            worst => time(worst.map(|(taken, _)| taken)),
+        },
         time(tally.latency.statistic(Statistic::Mean)),
         time(tally.latency.statistic(Statistic::Worst)),
         tally.dispatches.to_string(),

@@ -1,14 +1,16 @@
 //! `catapults test`.
 
-use super::sim::{ended, names, unsimulated};
-use super::{counted, unreadable};
+use super::sim::{can_be_read, ended, names, unsimulated};
+use super::{counted, is_standard_input, unreadable};
 use crate::arguments::Test;
 use crate::console::{Console, Heard};
 use crate::failure::Failure;
-use crate::files::{apart, is_read, whole_text};
+use crate::files::{is_read, ready, whole_text};
 use crate::frameworks;
 use crate::scenarios::{self, Case, Instead, Loaded, Policies, deciding};
+use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::framework::Framework;
+use catapults_compiler::vocabulary::At;
 use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy, exact};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write;
@@ -20,17 +22,20 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let mut tests = Tests::default();
     let done = tests.run(console, arguments, &found.framework);
-    if let Err(Failure::Unheard) = done {
+    // Then nothing was run.
+    let is_usage = matches!(done, Err(Failure::Usage(_)));
+    if is_usage || done.as_ref().is_err_and(Failure::ends_all) {
         return done;
     }
     // Whatever goes wrong, the last line says what came of it all.
     done.as_ref().err().into_iter().for_each(|failure| console.failure(failure));
-    let Tests { passed, failed, broken, details } = tests;
+    let Tests { passed, failed, broken, left, details, .. } = tests;
     console.result(&details)?;
     let refused = if broken > 0 { format!("; {} refused", counted(broken, "file")) } else { String::new() };
+    let not_run = if left > 0 { format!("; {left} not run") } else { String::new() };
     let ok = failed + broken == 0 && done.is_ok();
     let word = if ok { "ok" } else { "FAILED" };
-    console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}\n"))?;
+    console.result(&format!("test result: {word}. {passed} passed; {failed} failed{refused}{not_run}\n"))?;
     if ok { Ok(()) } else { Err(Failure::Said) }
 }
 
@@ -41,32 +46,45 @@ struct Tests {
     failed: usize,
     /// Files that cannot be read, or are refused.
     broken: usize,
+    /// Of which nothing says for which policy they are.
+    left: usize,
+    /// Those that `--only` leaves out.
+    others: usize,
     /// What is not as expected, to be read.
     details: String,
 }
 
 impl Tests {
     fn run(&mut self, console: &Console, arguments: &Test, framework: &Framework) -> Result<(), Failure> {
+        arguments.policy.as_deref().map_or(Ok(()), can_be_read)?;
+        if arguments.policy.iter().chain(&arguments.files).filter(|file| is_standard_input(file)).count() > 1 {
+            let title = "standard input can be given once";
+            let help = "give files, or their folder";
+            return Err(Failure::of_usage("-", Diagnostic::error("E0515", title, At::default(), "").help(help)));
+        }
         let mut files = Vec::new();
         for path in &arguments.files {
             gather(path, &mut files)?;
         }
         files.dedup();
         if let Some(junit) = &arguments.junit {
-            files.iter().for_each(|file| is_read(file));
-            apart("--junit", junit)?;
+            files.iter().chain(&arguments.policy).for_each(|file| is_read(file));
+            ready("--junit", junit)?;
         }
         let mut policies = Policies::default();
         let mut report = Report::new("catapults test");
         for file in &files {
             console.listen();
-            let loaded = scenarios::load(console, file, framework, &Instead::default(), &mut policies);
-            loaded.as_ref().err().into_iter().for_each(|failure| console.failure(failure));
+            let leaves = !arguments.files.contains(file);
+            let instead = Instead { usual: arguments.policy.as_deref(), leaves, ..Instead::default() };
+            let loaded = scenarios::load(console, file, framework, &instead, &mut policies);
+            let refusal = loaded.as_ref().err().filter(|failure| !failure.ends_all());
+            refusal.into_iter().for_each(|failure| console.failure(failure));
             let heard = console.heard();
             let mut suite = TestSuite::new(file.display().to_string());
             match loaded {
                 Ok(loaded) => self.file(console, arguments, file, &loaded, framework, &mut suite)?,
-                Err(Failure::Unheard) => return Err(Failure::Unheard),
+                Err(failure) if failure.ends_all() => return Err(failure),
                 // What is wrong has been said.
                 Err(_) => {
                     self.broken += 1;
@@ -82,12 +100,35 @@ impl Tests {
                 .map_err(|error| Failure::of_file("E0502", junit, error.to_string(), "give another name"))?;
             whole_text("--junit", junit, &text)?;
         }
+        if self.left > 0 {
+            let what = if self.left == 1 { "1 scenario is".to_owned() } else { format!("{} scenarios are", self.left) };
+            console.note(&format!(
+                "note: {what} not run, as nothing says for which policy: `--policy FILE.sched` does, and `policy \"FILE.sched\";` in it"
+            ));
+        }
+        if let Some(only) = arguments.only.as_ref().filter(|_| self.others > 0 && self.is_nothing()) {
+            let title = format!("no scenario has `{only}` in its name");
+            let help = match self.others {
+                1 => "there is one, of another name: leave `--only` out, and it is run".to_owned(),
+                others => format!("there are {others}, of other names: leave `--only` out, and they are run"),
+            };
+            return Err(Failure::of_usage("--only", Diagnostic::error("E0515", title, At::default(), "").help(help)));
+        }
         if self.passed + self.failed + self.broken == 0 {
-            let title = "no scenario was found";
-            let help = "a scenario stands in a file with the ending `.scenario`; `--only` may leave all of them out";
+            let (title, help) = match self.left {
+                0 => ("no scenario was found", "a scenario stands in a file with the ending `.scenario`"),
+                _ => (
+                    "no scenario names a policy, or has one beside it",
+                    "say for which one they are: `--policy FILE.sched`",
+                ),
+            };
             return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
         }
         Ok(())
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.passed + self.failed + self.broken + self.left == 0
     }
 
     fn file(
@@ -102,6 +143,7 @@ impl Tests {
         for case in &loaded.cases {
             let name = &case.scenario.name;
             if arguments.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+                self.others += 1;
                 continue;
             }
             let start = Instant::now();
@@ -115,6 +157,17 @@ impl Tests {
             self.failed += usize::from(wrong.is_some());
             suite.add_test_case(reported(file, case, start, wrong.as_deref()));
             self.details.extend(wrong);
+        }
+        for name in &loaded.left {
+            if arguments.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+                self.others += 1;
+                continue;
+            }
+            console.result(&format!("{}: {name} ... not run: it names no policy\n", file.display()))?;
+            self.left += 1;
+            let mut case = TestCase::new(name.as_str(), TestCaseStatus::skipped());
+            case.set_classname(file.display().to_string());
+            suite.add_test_case(case);
         }
         Ok(())
     }
@@ -194,6 +247,7 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         return inside.iter().filter(|path| path.is_dir()).try_for_each(|path| gather(path, files));
     }
     if is(path, "sched") || is(path, "hierarchy") {
+        fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut beside: Vec<PathBuf> = fs::read_dir(folder)

@@ -8,11 +8,12 @@ pub use import::import;
 pub use plot::plot;
 pub use show::show;
 
-use super::{counted, unreadable};
+use super::{counted, is_standard_input, unreadable};
 use crate::arguments::{self, Compare, Export, Recording, ToScenario};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{self, apart, unwritable, whole, whole_text};
+use crate::files::{self, ready, unasked, unwritable, whole, whole_text};
+use crate::table::table;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
@@ -40,6 +41,11 @@ struct Opened<'a> {
 const LONG: u64 = 2_000_000;
 
 fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
+    if is_standard_input(path) {
+        let title = "a recording is read from a file, and `-` is standard input";
+        let help = "write to a file what comes from there, and give that; a file of this name is ./-";
+        return Err(Failure::of_usage("-", Diagnostic::error("E0501", title, At::default(), "").help(help)));
+    }
     // Opening a pipe, say, would wait for whoever writes it, and nobody can go back in it.
     match fs::metadata(path) {
         Ok(about) if about.is_dir() => {
@@ -90,7 +96,7 @@ fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
         (from, Some(to)) if from.unwrap_or(0) >= to => {
             let title = format!("nothing is from {} on and before {}", exact_since(from.unwrap_or(0)), exact_since(to));
             let help = "--to is when the part ends, since the beginning of recording".to_owned();
-            Err(of_option("E0518", "--to", title, help))
+            Err(of_usage("E0518", "--to", title, help))
         }
         (_, _) => Ok(()),
     }
@@ -282,10 +288,12 @@ pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
         Some(_) | None => {
             let title = format!("the ending of `{}` does not say what to write", output.display());
             let help = "end it with .json for Chrome's format, or with .pftrace or .perfetto-trace for Perfetto's";
-            return Err(of_option("E0503", "--output", title, help.to_owned()));
+            return Err(of_usage("E0503", "--output", title, help.to_owned()));
         }
     };
     let Opened { mut trace, bar, .. } = part(console, &arguments.recording)?;
+    ready("--output", &output)?;
+    unasked("--output", &output, arguments.force || arguments.output.is_some())?;
     let mut advance = advancing(&bar);
     let records = whole("--output", &output, |out| {
         let records = if perfetto {
@@ -304,8 +312,9 @@ pub fn export(console: &Console, arguments: &Export) -> Result<(), Failure> {
 
 pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Failure> {
     let Opened { path, mut trace, bar } = part(console, &arguments.recording)?;
-    arguments.output.as_ref().map_or(Ok(()), |output| apart("--output", output))?;
-    let replayed = trace::replay(&mut trace, arguments.most, &mut advancing(&bar));
+    arguments.output.as_ref().map_or(Ok(()), |output| ready("--output", output))?;
+    let most = usize::try_from(arguments.most).unwrap_or(usize::MAX);
+    let replayed = trace::replay(&mut trace, most, &mut advancing(&bar));
     bar.finish_and_clear();
     let replayed = replayed.map_err(|wrong| senseless(path, &wrong))?;
     can_be_read(path, &replayed)?;
@@ -316,7 +325,7 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
             arguments.most
         ));
     }
-    let Some(output) = &arguments.output else { return console.result(&replayed.scenario) };
+    let Some(output) = &arguments.output else { return console.data(&replayed.scenario) };
     whole_text("--output", output, &replayed.scenario)?;
     let (threads, phases) = (counted(replayed.threads, "thread"), counted(replayed.phases, "phase"));
     console.result(&format!("{} ({threads}, {phases})\n", output.display()))
@@ -334,6 +343,11 @@ fn can_be_read(path: &Path, replayed: &Replay) -> Result<(), Failure> {
     Err(Failure::of_file("E0105", path, title, format!("take less of the recording: `--most {fewer}`")))
 }
 
+/// The same, whatever the recording holds.
+fn of_usage(code: &'static str, option: &str, title: String, help: String) -> Failure {
+    Failure::of_usage(option, Diagnostic::error(code, title, At::default(), "").help(help))
+}
+
 /// Something is wrong with what was asked for.
 fn of_option(code: &'static str, option: &str, title: String, help: String) -> Failure {
     Failure::of(option, Diagnostic::error(code, title, At::default(), "").help(help))
@@ -345,18 +359,4 @@ fn time(nanoseconds: u64) -> String {
 
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_owned() } else { format!("{:.1}%", 100.0 * part as f64 / whole as f64) }
-}
-
-/// The first column to the left, the others to the right.
-fn table(text: &mut String, rows: &[Vec<String>]) {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(
-            |(index, (cell, width))| if index == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") },
-        );
-        let _ = writeln!(text, "  {}", cells.collect::<Vec<_>>().join("  "));
-    }
 }

@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{
-    Block, Container, ContainerId, ContainerRef, Element, Entity, Expression, LocalId, Owner, Policy, Source,
+    Block, Container, ContainerId, ContainerRef, Element, Entity, Expression, LocalId, Owner, Place, Policy, Source,
     Statement, StatementKind, Thread, Verbatim,
 };
 use crate::syntax::ast;
@@ -276,6 +276,7 @@ impl<'a> Uses<'a> {
                 StatementKind::If { .. }
                 | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
+                | StatementKind::Leave { .. }
                 | StatementKind::Fail { .. } => {}
             }
             for inner in statement.blocks() {
@@ -327,30 +328,20 @@ impl<'a> Uses<'a> {
     }
 
     fn thread(&mut self, thread: Option<Thread>) {
-        if let Some(Thread::Slot(slot)) = thread {
+        if let Some(slot) = thread.and_then(Thread::held_by) {
             self.name(&ContainerRef::One(slot));
         }
     }
 
     fn expression(&mut self, expression: &Expression) {
-        match expression {
-            Expression::Read(place) => self.thread(place.thread()),
-            Expression::Size(container) => {
-                self.name(container);
-            }
-            Expression::In(thread, container) => {
-                self.thread(Some(*thread));
-                self.name(container);
-            }
-            Expression::Verbatim { text, .. } => self.verbatim(text),
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::ConstantElement { .. }
-            | Expression::Now
-            | Expression::Unary(..)
-            | Expression::Convert(..)
-            | Expression::NotZero(_)
-            | Expression::Binary(..) => {}
+        let names = expression.names();
+        self.thread(names.place.and_then(Place::thread));
+        names.threads.into_iter().for_each(|thread| self.thread(thread));
+        if let Some(container) = names.container {
+            self.name(container);
+        }
+        if let Some(text) = names.verbatim {
+            self.verbatim(text);
         }
         expression.parts().for_each(|part| self.expression(part));
     }

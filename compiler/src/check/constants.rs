@@ -2,7 +2,7 @@
 //! run time `int` wraps, but nobody writes a constant that does.
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{BinaryOperator, Constant, Element, Expression, UnaryOperator};
+use crate::policy::{BinaryOperator, Comparison, Constant, Element, Expression, UnaryOperator};
 use crate::vocabulary::{At, Float, Value};
 
 /// The value of an expression that `check` has typed. `None` if it has none; that is reported.
@@ -87,6 +87,7 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
         | Expression::Now
         | Expression::Size(_)
         | Expression::In(..)
+        | Expression::Same(..)
         | Expression::Verbatim { .. } => Err(Why::RunTime),
         Expression::Convert(_, operand) => match inner(operand)? {
             Value::Int(int) => finite(int as f64),
@@ -97,6 +98,9 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
             }
             Value::Bool(_) | Value::Time(_) => Err(Why::RunTime),
         },
+        Expression::Choose(condition, one, other) => {
+            inner(if inner(condition)? == Value::Bool(true) { one } else { other })
+        }
         Expression::NotZero(operand) => Ok(Value::Bool(inner(operand)? != Value::Int(0))),
         Expression::Unary(operator, operand) => match (operator, inner(operand)?) {
             (UnaryOperator::Negate, Value::Int(value)) => fits(value.checked_neg()),
@@ -106,60 +110,74 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
             (UnaryOperator::Negate, Value::Bool(_))
             | (UnaryOperator::Not, Value::Int(_) | Value::Time(_) | Value::Float(_)) => Err(Why::RunTime),
         },
-        Expression::Binary(operator, left, right) => match (inner(left)?, inner(right)?) {
-            (Value::Int(left), Value::Int(right)) => arithmetic(*operator, left, right, &fits, &fits),
-            (Value::Time(left), Value::Time(right)) => arithmetic(*operator, left, right, &long, &fits),
-            (Value::Time(time), Value::Int(int)) | (Value::Int(int), Value::Time(time)) => match operator {
-                BinaryOperator::Multiply => long(time.checked_mul(int)),
-                BinaryOperator::Divide if int == 0 => Err(Why::DivisionByZero),
-                BinaryOperator::Divide => long(time.checked_div(int)),
-                BinaryOperator::Add
-                | BinaryOperator::Subtract
-                | BinaryOperator::Remainder
-                | BinaryOperator::Equal
-                | BinaryOperator::NotEqual
-                | BinaryOperator::Less
-                | BinaryOperator::LessOrEqual
-                | BinaryOperator::Greater
-                | BinaryOperator::GreaterOrEqual
-                | BinaryOperator::And
-                | BinaryOperator::Or => Err(Why::RunTime),
-            },
-            (Value::Bool(left), Value::Bool(right)) => match operator {
-                BinaryOperator::And => Ok(Value::Bool(left && right)),
-                BinaryOperator::Or => Ok(Value::Bool(left || right)),
-                BinaryOperator::Equal => Ok(Value::Bool(left == right)),
-                BinaryOperator::NotEqual => Ok(Value::Bool(left != right)),
-                BinaryOperator::Add
-                | BinaryOperator::Subtract
-                | BinaryOperator::Multiply
-                | BinaryOperator::Divide
-                | BinaryOperator::Remainder
-                | BinaryOperator::Less
-                | BinaryOperator::LessOrEqual
-                | BinaryOperator::Greater
-                | BinaryOperator::GreaterOrEqual => Err(Why::RunTime),
-            },
-            (Value::Float(left), Value::Float(right)) => {
-                let (left, right) = (left.get(), right.get());
-                match operator {
-                    BinaryOperator::Add => finite(left + right),
-                    BinaryOperator::Subtract => finite(left - right),
-                    BinaryOperator::Multiply => finite(left * right),
-                    BinaryOperator::Divide if right == 0.0 => Err(Why::DivisionByZero),
-                    BinaryOperator::Divide => finite(left / right),
-                    BinaryOperator::Equal => Ok(Value::Bool(left == right)),
-                    BinaryOperator::NotEqual => Ok(Value::Bool(left != right)),
-                    BinaryOperator::Less => Ok(Value::Bool(left < right)),
-                    BinaryOperator::LessOrEqual => Ok(Value::Bool(left <= right)),
-                    BinaryOperator::Greater => Ok(Value::Bool(left > right)),
-                    BinaryOperator::GreaterOrEqual => Ok(Value::Bool(left >= right)),
-                    BinaryOperator::Remainder | BinaryOperator::And | BinaryOperator::Or => Err(Why::RunTime),
-                }
+        Expression::Binary(operator, left, right) => {
+            let (left, right) = (inner(left)?, inner(right)?);
+            if let Some(comparison) = operator.comparison() {
+                return Ok(Value::Bool(compared(comparison, left, right).ok_or(Why::RunTime)?));
             }
-            // The types have been checked.
-            (Value::Int(_) | Value::Time(_) | Value::Bool(_) | Value::Float(_), _) => Err(Why::RunTime),
-        },
+            match (left, right) {
+                (Value::Int(left), Value::Int(right)) => arithmetic(*operator, left, right, &fits, &fits),
+                (Value::Time(left), Value::Time(right)) => arithmetic(*operator, left, right, &long, &fits),
+                (Value::Time(time), Value::Int(int)) | (Value::Int(int), Value::Time(time)) => {
+                    if *operator == BinaryOperator::Multiply {
+                        long(time.checked_mul(int))
+                    } else if *operator != BinaryOperator::Divide {
+                        Err(Why::RunTime)
+                    } else if int == 0 {
+                        Err(Why::DivisionByZero)
+                    } else {
+                        long(time.checked_div(int))
+                    }
+                }
+                (Value::Bool(left), Value::Bool(right)) => {
+                    let goes_on = operator.goes_on_if().ok_or(Why::RunTime)?;
+                    Ok(Value::Bool(if left == goes_on { right } else { left }))
+                }
+                (Value::Float(left), Value::Float(right)) => {
+                    floats(*operator, left.get(), right.get()).and_then(finite)
+                }
+                // The types have been checked.
+                (Value::Int(_) | Value::Time(_) | Value::Bool(_) | Value::Float(_), _) => Err(Why::RunTime),
+            }
+        }
+    }
+}
+
+/// Whether a comparison holds of two of a type.
+fn compared(comparison: Comparison, left: Value, right: Value) -> Option<bool> {
+    Some(match (left, right) {
+        (Value::Int(left), Value::Int(right)) | (Value::Time(left), Value::Time(right)) => {
+            comparison.holds(left, right)
+        }
+        (Value::Bool(left), Value::Bool(right)) => comparison.holds(left, right),
+        (Value::Float(left), Value::Float(right)) => comparison.holds(left.get(), right.get()),
+        (Value::Int(_) | Value::Time(_) | Value::Bool(_) | Value::Float(_), _) => return None,
+    })
+}
+
+fn floats(operator: BinaryOperator, left: f64, right: f64) -> Result<f64, Why> {
+    match operator {
+        BinaryOperator::Add => Ok(left + right),
+        BinaryOperator::Subtract => Ok(left - right),
+        BinaryOperator::Multiply => Ok(left * right),
+        BinaryOperator::Divide if right == 0.0 => Err(Why::DivisionByZero),
+        BinaryOperator::Divide => Ok(left / right),
+        BinaryOperator::Least => Ok(if right < left { right } else { left }),
+        BinaryOperator::Greatest => Ok(if right > left { right } else { left }),
+        BinaryOperator::Remainder
+        | BinaryOperator::BitAnd
+        | BinaryOperator::BitOr
+        | BinaryOperator::BitXor
+        | BinaryOperator::ShiftLeft
+        | BinaryOperator::ShiftRight
+        | BinaryOperator::Equal
+        | BinaryOperator::NotEqual
+        | BinaryOperator::Less
+        | BinaryOperator::LessOrEqual
+        | BinaryOperator::Greater
+        | BinaryOperator::GreaterOrEqual
+        | BinaryOperator::And
+        | BinaryOperator::Or => Err(Why::RunTime),
     }
 }
 
@@ -177,13 +195,22 @@ fn arithmetic(
         BinaryOperator::Multiply => fits(left.checked_mul(right)),
         BinaryOperator::Divide | BinaryOperator::Remainder if right == 0 => Err(Why::DivisionByZero),
         BinaryOperator::Divide => int(left.checked_div(right)),
+        BinaryOperator::BitAnd => fits(Some(left & right)),
+        BinaryOperator::BitOr => fits(Some(left | right)),
+        BinaryOperator::BitXor => fits(Some(left ^ right)),
+        // Bits that are lost are a number that does not fit.
+        BinaryOperator::ShiftLeft => fits(i64::try_from(i128::from(left) << right.clamp(0, 64)).ok()),
+        BinaryOperator::ShiftRight => fits(Some(left >> right.clamp(0, 63))),
+        BinaryOperator::Least => fits(Some(left.min(right))),
+        BinaryOperator::Greatest => fits(Some(left.max(right))),
         BinaryOperator::Remainder => fits(Some(left.checked_rem(right).unwrap_or(0))),
-        BinaryOperator::Equal => Ok(Value::Bool(left == right)),
-        BinaryOperator::NotEqual => Ok(Value::Bool(left != right)),
-        BinaryOperator::Less => Ok(Value::Bool(left < right)),
-        BinaryOperator::LessOrEqual => Ok(Value::Bool(left <= right)),
-        BinaryOperator::Greater => Ok(Value::Bool(left > right)),
-        BinaryOperator::GreaterOrEqual => Ok(Value::Bool(left >= right)),
-        BinaryOperator::And | BinaryOperator::Or => Err(Why::RunTime),
+        BinaryOperator::Equal
+        | BinaryOperator::NotEqual
+        | BinaryOperator::Less
+        | BinaryOperator::LessOrEqual
+        | BinaryOperator::Greater
+        | BinaryOperator::GreaterOrEqual
+        | BinaryOperator::And
+        | BinaryOperator::Or => Err(Why::RunTime),
     }
 }

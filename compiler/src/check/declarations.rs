@@ -13,7 +13,7 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::constants;
-use super::expressions::{EMPTY, Lowering, Reach};
+use super::expressions::{Lowering, Reach, builtin};
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
@@ -82,8 +82,8 @@ pub(super) fn declare<'a>(
     }
     for (index, function) in tree.functions.iter().enumerate() {
         symbols.declare(&function.name, Symbol::Function(index), diagnostics);
-        if function.name.text == EMPTY {
-            let title = format!("`{EMPTY}` is a function of the language");
+        if builtin(&function.name.text).is_some() {
+            let title = format!("`{}` is a function of the language", function.name.text);
             let diagnostic = Diagnostic::error("E0302", title, function.name.at, "declared twice");
             diagnostics.push(diagnostic.help("choose another name"));
         }

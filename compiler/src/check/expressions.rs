@@ -2,6 +2,8 @@
 //!
 //! Functions return `None` after they have reported an error; what holds the expression is then given up without another.
 
+mod places;
+
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -12,12 +14,31 @@ use crate::policy::{
 use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::{At, Float, Type, Value};
 
+use places::named;
+
 use super::constants;
 use super::scope::{Binding, Scope};
 use super::symbols::{Member, Symbol, Symbols, Wanted};
 
-/// The one function that the language has.
-pub(super) const EMPTY: &str = "empty";
+/// A function that the language has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Builtin {
+    /// `empty(c)`
+    Empty,
+    /// `min(a, b)`, `max(a, b)`
+    Joins(BinaryOperator),
+}
+
+/// The names of all of them.
+pub(super) const BUILTINS: [&str; 3] = ["empty", "min", "max"];
+
+/// The one of this name.
+pub(super) fn builtin(name: &str) -> Option<Builtin> {
+    if name == "empty" {
+        return Some(Builtin::Empty);
+    }
+    BinaryOperator::from_word(name).filter(|operator| operator.is_called()).map(Builtin::Joins)
+}
 
 /// What a handler can name, of a policy with nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,14 +143,24 @@ impl Lowering<'_, '_> {
                 Some((Expression::Unary(UnaryOperator::Not, Box::new(operand)), Type::Bool))
             }
             ExpressionKind::Binary(operator, left, right) => self.binary(*operator, left, right),
-            ExpressionKind::Call(call) if call.name.text == EMPTY => self.is_empty(call, expression.at),
-            ExpressionKind::Call(_) => {
+            ExpressionKind::Complement(operand) => {
+                let operand = self.of_type(operand, Type::Int)?;
+                let ones = Expression::Literal(Value::Int(-1));
+                Some((Expression::Binary(BinaryOperator::BitXor, Box::new(operand), Box::new(ones)), Type::Int))
+            }
+            ExpressionKind::Choose(condition, one, other) => self.choice(condition, one, other),
+            ExpressionKind::Call(call) => {
+                match builtin(&call.name.text) {
+                    Some(Builtin::Empty) => return self.is_empty(call, expression.at),
+                    Some(Builtin::Joins(operator)) => return self.join(operator, call, expression.at),
+                    None => {}
+                }
                 if let Some(made) = self.called.get(&expression.at.start) {
                     return made.map(|(local, ty)| (Expression::Read(Place::Local(local)), ty));
                 }
                 let title = "a function cannot be called here";
                 let diagnostic = Diagnostic::error("E0324", title, expression.at, "would not be called once")
-                    .note("calls are made before the statement that they stand in: not in the condition of a loop, nor behind `&&` and `||`, nor in `data`");
+                    .note("calls are made before the statement that they stand in: not in the condition of a loop, nor behind `&&`, `||` and `?`, nor in `data`");
                 self.diagnostics
                     .push(diagnostic.help("call it in a statement before, and keep its value in a variable"));
                 None
@@ -146,6 +177,42 @@ impl Lowering<'_, '_> {
         self.scope.find(&name.text).is_none()
             && self.scope.threads().next().is_none()
             && !self.symbols.is_known(&name.text)
+    }
+
+    /// `c ? a : b`
+    fn choice(
+        &mut self,
+        condition: &ast::Expression,
+        one: &ast::Expression,
+        other: &ast::Expression,
+    ) -> Option<(Expression, Type)> {
+        let condition = self.condition(condition);
+        let (left, right) = (self.expression(one), self.expression(other));
+        let (condition, (left, ty), (right, found)) = (condition?, left?, right?);
+        if ty != found {
+            let title = format!("one of these is of type `{}`, the other one of type `{}`", ty.word(), found.word());
+            let diagnostic = Diagnostic::error("E0303", title, other.at, format!("of type `{}`", found.word()));
+            let diagnostic = diagnostic.related(one.at, format!("of type `{}`", ty.word()));
+            self.diagnostics.push(converting(diagnostic, found, ty));
+            return None;
+        }
+        Some((Expression::Choose(Box::new(condition), Box::new(left), Box::new(right)), ty))
+    }
+
+    /// `min(a, b)`
+    fn join(&mut self, operator: BinaryOperator, call: &ast::Call, at: At) -> Option<(Expression, Type)> {
+        let [left, right] = call.arguments.as_slice() else {
+            let word = operator.word();
+            let title = format!("`{word}` takes two values, not {}", call.arguments.len());
+            let diagnostic = Diagnostic::error("E0324", title, at, "");
+            self.diagnostics
+                .push(diagnostic.help(format!("write `{word}(a, b)`; of three, `{word}(a, {word}(b, c))`")));
+            return None;
+        };
+        let (left, right) = (self.expression(left), self.expression(right));
+        let ((left, of_left), (right, of_right)) = (left?, right?);
+        let ty = self.joined(operator, of_left, of_right, at)?;
+        Some((Expression::Binary(operator, Box::new(left), Box::new(right)), ty))
     }
 
     /// `empty(c)` is `|c| == 0`.
@@ -222,12 +289,17 @@ impl Lowering<'_, '_> {
         left: &ast::Expression,
         right: &ast::Expression,
     ) -> Option<(Expression, Type)> {
-        if operator == BinaryOperator::And || operator == BinaryOperator::Or {
+        if operator.goes_on_if().is_some() {
             let (left, right) = (self.condition(left), self.condition(right));
             return Some((Expression::Binary(operator, Box::new(left?), Box::new(right?)), Type::Bool));
         }
         let at = left.at.to(right.at);
         if operator == BinaryOperator::Equal || operator == BinaryOperator::NotEqual {
+            if let Some(same) = self.same(left, right, at) {
+                let same = same?;
+                let differs = || Expression::Unary(UnaryOperator::Not, Box::new(same.clone()));
+                return Some((if operator == BinaryOperator::Equal { same } else { differs() }, Type::Bool));
+            }
             let (one, other) = (self.thing(left), self.thing(right));
             if let (Some(one), Some(other)) = (one, other)
                 && let Some(help) = comparison(operator == BinaryOperator::Equal, one, other)
@@ -240,10 +312,85 @@ impl Lowering<'_, '_> {
                 return None;
             }
         }
+        let clear = (self.clear(operator, left), self.clear(operator, right));
         let (left, right) = (self.expression(left), self.expression(right));
         let ((left, of_left), (right, of_right)) = (left?, right?);
+        let (Some(()), Some(())) = clear else { return None };
         let ty = self.joined(operator, of_left, of_right, at)?;
         Some((Expression::Binary(operator, Box::new(left), Box::new(right)), ty))
+    }
+
+    /// `t == u`; `t == current`, which is `t in current`. `None`: it is something else that is compared.
+    fn same(&mut self, left: &ast::Expression, right: &ast::Expression, at: At) -> Option<Option<Expression>> {
+        let (one, other) = (self.whom(left)?, self.whom(right)?);
+        let (thread, container) = match (one, other) {
+            (Whom::Thread(Thread::Local(one)), Whom::Thread(Thread::Local(other))) => {
+                let (of_one, of_other) = (self.scope.entity(one), self.scope.entity(other));
+                if of_one != of_other {
+                    let title = format!("a {} is never a {}", of_one.word(), of_other.word());
+                    let label = format!("a {} and a {}", of_one.word(), of_other.word());
+                    self.diagnostics.push(Diagnostic::error("E0330", title, at, label));
+                    return Some(None);
+                }
+                return Some(Some(Expression::Same(one, other)));
+            }
+            (Whom::Thread(thread), Whom::Thread(Thread::Slot(slot))) => (thread, ContainerRef::One(slot)),
+            (Whom::Thread(Thread::Slot(slot)), Whom::Thread(thread)) => (thread, ContainerRef::One(slot)),
+            (Whom::Thread(thread), Whom::Held(reference)) | (Whom::Held(reference), Whom::Thread(thread)) => {
+                match self.reference(&reference) {
+                    Some(container) => (thread, container),
+                    None => return Some(None),
+                }
+            }
+            // No two threadrefs hold the same, and no name stands for the first of a container.
+            (Whom::Held(_), Whom::Held(_))
+            | (Whom::Thread(Thread::First(_)), Whom::Thread(_))
+            | (Whom::Thread(_), Whom::Thread(Thread::First(_))) => return None,
+        };
+        let (named, held) = (self.entity(thread), self.holds(&container));
+        if named != held {
+            let title = format!("a {} is never where {}s are", named.word(), held.word());
+            self.diagnostics.push(Diagnostic::error("E0330", title, at, format!("holds {}s", held.word())));
+            return Some(None);
+        }
+        Some(Some(Expression::In(thread, container)))
+    }
+
+    /// Whom an operand stands for, if for a thread or for what a threadref holds.
+    fn whom(&self, operand: &ast::Expression) -> Option<Whom> {
+        let ExpressionKind::Place(place) = &operand.kind else { return None };
+        let reference = named(place)?;
+        match (self.scope.find(&reference.name.text), &reference.index) {
+            (Some(Binding::Thread(local)), None) => Some(Whom::Thread(Thread::Local(local))),
+            (Some(Binding::Held(slot)), None) => Some(Whom::Thread(Thread::Slot(slot))),
+            (Some(_), _) => None,
+            (None, _) => match self.symbols.find(&reference.name.text) {
+                Some((Symbol::Container(id), _)) => {
+                    let container = self.policy.containers.get(id.0)?;
+                    (container.kind == ContainerKind::Threadref).then_some(Whom::Held(reference))
+                }
+                Some(_) | None => None,
+            },
+        }
+    }
+
+    /// Refuses an operand of which few know by heart whether it belongs together: one of an operator on bits that is made by another
+    /// operator, without parentheses.
+    fn clear(&mut self, operator: BinaryOperator, operand: &ast::Expression) -> Option<()> {
+        let ExpressionKind::Binary(inner, first, _) = &operand.kind else { return Some(()) };
+        let in_parentheses = operand.at.start < first.at.start;
+        if in_parentheses || !operator.is_of_bits() || *inner == operator && !operator.is_shift() {
+            return Some(());
+        }
+        let (outer, inner) = (operator.word(), inner.word());
+        let title = format!("`{inner}` beside `{outer}` needs parentheses");
+        let diagnostic = Diagnostic::error("E0331", title, operand.at, format!("is computed before `{outer}`"));
+        self.diagnostics.push(
+            diagnostic.help(format!(
+                "write `( … {inner} … ) {outer} …` if that is meant, or put the other part in parentheses"
+            )),
+        );
+        None
     }
 
     /// What an operand is that is no value, or may stand for none.
@@ -273,7 +420,11 @@ impl Lowering<'_, '_> {
             let diagnostic = Diagnostic::error("E0303", title, at, format!("`{one}` {word} `{other}`"));
             let mixed = matches!((left, right), (Type::Int, Type::Time) | (Type::Time, Type::Int));
             let floats = (left == Type::Float, right == Type::Float);
-            self.diagnostics.push(if left == Type::Bool || right == Type::Bool {
+            self.diagnostics.push(if operator.is_of_bits() && left == Type::Bool && right == Type::Bool {
+                diagnostic.help("of `bool`s, `&&` is \"and\", `||` is \"or\", and `!=` is \"one of them\"")
+            } else if operator.is_of_bits() {
+                diagnostic.help("only `int`s have bits")
+            } else if left == Type::Bool || right == Type::Bool {
                 diagnostic.note("there is no conversion from `bool` to another type")
             } else if floats == (true, true) {
                 diagnostic.help("`float`s are added, subtracted, multiplied, divided, compared")
@@ -294,381 +445,13 @@ impl Lowering<'_, '_> {
         }
         joined
     }
+}
 
-    pub(super) fn read(&mut self, place: &ast::Place) -> Option<(Expression, Type)> {
-        let (name, index) = match place {
-            ast::Place::Name(name) => (Some(name), None),
-            ast::Place::Element { array, index, .. } => match &**array {
-                ast::Place::Name(name) => (Some(name), Some(&**index)),
-                ast::Place::Member { .. } | ast::Place::Element { .. } => (None, None),
-            },
-            ast::Place::Member { .. } => (None, None),
-        };
-        if let Some(name) = name
-            && self.scope.find(&name.text).is_none()
-            && let Some((Symbol::Constant(first), declared)) = self.symbols.find(&name.text)
-        {
-            let constant = self.policy.constants.get(first.0)?;
-            let (ty, element) = (constant.value.ty(), constant.element);
-            let expression = match self.element(name, element, index, declared)? {
-                Part::Single => Expression::Constant(first),
-                Part::Constant(index) => Expression::Constant(ConstantId(first.0 + index)),
-                Part::Computed(length, index) => Expression::ConstantElement { first, length, index },
-            };
-            return Some((expression, ty));
-        }
-        let (place, ty) = self.place(place)?;
-        Some((Expression::Read(place), ty))
-    }
-
-    /// A place that holds a value. Constants are not places.
-    pub(super) fn place(&mut self, place: &ast::Place) -> Option<(Place, Type)> {
-        match place {
-            ast::Place::Name(name) => self.variable(name, None),
-            ast::Place::Member { thread, member } => self.member(thread, member, None),
-            ast::Place::Element { array, index, .. } => match &**array {
-                ast::Place::Name(name) => self.variable(name, Some(index)),
-                ast::Place::Member { thread, member } => self.member(thread, member, Some(index)),
-                // The parser makes no element of an element.
-                ast::Place::Element { .. } => None,
-            },
-        }
-    }
-
-    fn member(&mut self, thread: &Reference, member: &Name, index: Option<&ast::Expression>) -> Option<(Place, Type)> {
-        let thread = self.thread(thread);
-        let of = thread.map_or(Entity::Thread, |thread| self.entity(thread));
-        let Some((found, declared)) = self.symbols.find_member(of, &member.text) else {
-            if thread.is_some() || self.symbols.find_member(Entity::Node, &member.text).is_none() {
-                self.symbols.unknown_member(of, member, self.diagnostics);
-            }
-            return None;
-        };
-        Some(match found {
-            Member::Attribute(first) => {
-                let attribute = self.policy.attributes.get(first.0)?;
-                let (ty, element) = (attribute.ty, attribute.element);
-                let part = self.element(member, element, index, declared)?;
-                let thread = thread?;
-                let place = match part {
-                    Part::Single => Place::Attribute(thread, first),
-                    Part::Constant(index) => Place::Attribute(thread, AttributeId(first.0 + index)),
-                    Part::Computed(length, index) => Place::AttributeElement { thread, first, length, index },
-                };
-                (place, ty)
-            }
-            Member::Import(id) => {
-                self.element(member, None, index, declared)?;
-                (Place::ThreadImport(thread?, id), self.policy.thread_imports.get(id.0)?.ty)
-            }
-        })
-    }
-
-    /// Which part of what a name stands for is meant: `element` says of which array, if it is one.
-    fn element(
-        &mut self,
-        name: &Name,
-        element: Option<Element>,
-        index: Option<&ast::Expression>,
-        declared: At,
-    ) -> Option<Part> {
-        match (element, index) {
-            (None, None) => Some(Part::Single),
-            (None, Some(index)) => {
-                self.no_array(name, index, Some(declared));
-                None
-            }
-            (Some(Element { length, .. }), None) => {
-                let title = format!("`{}` is an array of {length}", name.text);
-                let help = format!("write which element: `{}[0]`", name.text);
-                let diagnostic = Diagnostic::error("E0327", title, name.at, "expected one element");
-                self.diagnostics.push(diagnostic.related(declared, "declared here").help(help));
-                None
-            }
-            (Some(Element { length, .. }), Some(index)) => self.index(name, length, index, declared),
-        }
-    }
-
-    fn no_array(&mut self, name: &Name, index: &ast::Expression, declared: Option<At>) {
-        let title = format!("`{}` is no array", name.text);
-        let diagnostic = Diagnostic::error("E0327", title, index.at, "has no elements");
-        self.diagnostics.push(match declared {
-            Some(declared) => diagnostic.related(declared, "declared here").help("leave the index out"),
-            None => diagnostic.help("leave the index out"),
-        });
-    }
-
-    /// What stands in the brackets after the name of an array.
-    fn index(&mut self, name: &Name, length: usize, index: &ast::Expression, declared: At) -> Option<Part> {
-        let lowered = self.of_type(index, Type::Int)?;
-        let (bits, constants) = (self.policy.int_bits, &self.policy.constants);
-        match constants::known(&lowered, bits, constants) {
-            Some(Value::Int(value)) => match usize::try_from(value).ok().filter(|value| *value < length) {
-                Some(value) => Some(Part::Constant(value)),
-                None => {
-                    let last = length - 1;
-                    let title = format!("`{}` has no element {value}", name.text);
-                    let label = if last == 0 {
-                        "its only element is 0".to_owned()
-                    } else {
-                        format!("its elements are 0 to {last}")
-                    };
-                    let diagnostic = Diagnostic::error("E0327", title, index.at, label);
-                    self.diagnostics.push(diagnostic.related(declared, "declared here"));
-                    None
-                }
-            },
-            Some(Value::Bool(_) | Value::Time(_) | Value::Float(_)) | None => {
-                Some(Part::Computed(length, Box::new(lowered)))
-            }
-        }
-    }
-
-    /// One container, an element of an array, or an array.
-    pub(super) fn reference(&mut self, reference: &Reference) -> Option<ContainerRef> {
-        let first = self.container(&reference.name)?;
-        let container = self.policy.containers.get(first.0)?;
-        let (element, declared) = (container.element, container.at);
-        if let (Some(Element { length, .. }), None) = (element, &reference.index) {
-            return Some(ContainerRef::Whole { first, length });
-        }
-        Some(match self.element(&reference.name, element, reference.index.as_deref(), declared)? {
-            Part::Single => ContainerRef::One(first),
-            Part::Constant(index) => ContainerRef::One(ContainerId(first.0 + index)),
-            Part::Computed(length, index) => ContainerRef::Element { first, length, index },
-        })
-    }
-
-    fn variable(&mut self, name: &Name, index: Option<&ast::Expression>) -> Option<(Place, Type)> {
-        match self.scope.find(&name.text) {
-            Some(Binding::Value(id, ty)) => {
-                if let Some(index) = index {
-                    self.no_array(name, index, None);
-                    return None;
-                }
-                return Some((Place::Local(id), ty));
-            }
-            Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => {
-                let title = format!("`{}` is a thread, not a value", name.text);
-                let help = format!("write `{}.ATTRIBUTE` for what is kept of it", name.text);
-                self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a value").help(help));
-                return None;
-            }
-            None => {}
-        }
-        match self.symbols.find(&name.text) {
-            Some((Symbol::Variable(first), declared)) => {
-                let variable = self.policy.variables.get(first.0)?;
-                if self.reach == Reach::Shared && !variable.global {
-                    self.out_of_reach(name, declared, Entity::Thread);
-                    return None;
-                }
-                let (ty, element) = (variable.ty, variable.element);
-                let place = match self.element(name, element, index, declared)? {
-                    Part::Single => Place::Variable(first),
-                    Part::Constant(index) => Place::Variable(VariableId(first.0 + index)),
-                    Part::Computed(length, index) => Place::VariableElement { first, length, index },
-                };
-                Some((place, ty))
-            }
-            Some((Symbol::Import(id), declared)) => {
-                self.element(name, None, index, declared)?;
-                Some((Place::Import(id), self.policy.imports.get(id.0)?.ty))
-            }
-            Some((Symbol::Container(_), at)) => {
-                let title = format!("`{}` is a container, not a value", name.text);
-                let help = format!("write `|{}|` for the number of threads in it", name.text);
-                self.diagnostics.push(
-                    Diagnostic::error("E0309", title, name.at, "expected a value")
-                        .related(at, "declared here")
-                        .help(help),
-                );
-                None
-            }
-            Some((Symbol::Function(_), at)) => {
-                let title = format!("`{}` is a function, not a value", name.text);
-                let diagnostic = Diagnostic::error("E0309", title, name.at, "expected a value");
-                self.diagnostics
-                    .push(diagnostic.related(at, "declared here").help("call it: write its arguments in parentheses"));
-                None
-            }
-            Some((Symbol::Constant(_), _)) => None,
-            None => {
-                let fits = |symbol| !matches!(symbol, Symbol::Container(_) | Symbol::Function(_));
-                self.symbols.unknown(name, Wanted::Variable, Some(self.scope), fits, self.diagnostics);
-                None
-            }
-        }
-    }
-
-    /// What stands before `.` or `in`.
-    pub(super) fn thread(&mut self, reference: &Reference) -> Option<Thread> {
-        let name = &reference.name;
-        if let Some(index) = &reference.index
-            && self.scope.find(&name.text).is_some()
-        {
-            self.no_array(name, index, None);
-            return None;
-        }
-        match self.scope.find(&name.text) {
-            Some(Binding::Thread(id)) => return Some(Thread::Local(id)),
-            Some(Binding::Held(slot)) => return Some(Thread::Slot(slot)),
-            Some(Binding::Cursor) => {
-                self.idle_cursor(name);
-                return None;
-            }
-            Some(Binding::Value(..)) => {
-                let title = format!("`{}` is a value, not a thread", name.text);
-                self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a thread"));
-                return None;
-            }
-            None => {}
-        }
-        match self.symbols.find(&name.text) {
-            Some((Symbol::Container(id), at)) => {
-                if self.policy.containers.get(id.0)?.kind == ContainerKind::Threadref {
-                    return self.slot(reference).map(Thread::Slot);
-                }
-                let holds = self.policy.containers.get(id.0)?.holds;
-                let (held, wanted, any) = match holds {
-                    Entity::Thread => ("threads", "a thread or a threadref", "t"),
-                    Entity::Node => ("nodes", "a node", "n"),
-                };
-                let title = format!("`{}` holds any number of {held} and names none of them", name.text);
-                let diagnostic = Diagnostic::error("E0309", title, name.at, format!("expected {wanted}"))
-                    .related(at, "declared here");
-                self.diagnostics.push(diagnostic.help(format!("visit them with `foreach {any} in {}`", name.text)));
-                None
-            }
-            Some((
-                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Function(_)),
-                at,
-            )) => {
-                let title = format!("`{}` is {}, not a thread", name.text, symbol.described());
-                self.diagnostics
-                    .push(Diagnostic::error("E0309", title, name.at, "expected a thread").related(at, "declared here"));
-                None
-            }
-            None => {
-                let fits = |symbol| matches!(symbol, Symbol::Container(_));
-                self.symbols.unknown(name, Wanted::Thread, Some(self.scope), fits, self.diagnostics);
-                None
-            }
-        }
-    }
-
-    /// A threadref that is known before run time.
-    pub(super) fn slot(&mut self, reference: &Reference) -> Option<ContainerId> {
-        match self.reference(reference)? {
-            ContainerRef::One(slot) => Some(slot),
-            ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
-                let name = &reference.name.text;
-                let holds = match self.symbols.find(name) {
-                    Some((Symbol::Container(id), _)) => self.policy.containers.get(id.0)?.holds,
-                    Some(_) | None => Entity::Thread,
-                };
-                let (held, slot, any) = match holds {
-                    Entity::Thread => ("thread", "threadref", "t"),
-                    Entity::Node => ("node", "node", "n"),
-                };
-                let title = format!("which {slot} of `{name}` is meant is not known before run time");
-                let diagnostic = Diagnostic::error("E0327", title, reference.at, "expected a constant index");
-                let help = format!("write which: `{name}[0]`; or visit the {held}: `foreach {any} in {name}[i]`");
-                self.diagnostics.push(diagnostic.help(help));
-                None
-            }
-        }
-    }
-
-    /// A name where only a container makes sense.
-    pub(super) fn container(&mut self, name: &Name) -> Option<ContainerId> {
-        match self.scope.find(&name.text) {
-            Some(Binding::Cursor) => {
-                self.idle_cursor(name);
-                return None;
-            }
-            Some(binding @ (Binding::Thread(_) | Binding::Held(_) | Binding::Value(..))) => {
-                let what = if matches!(binding, Binding::Value(..)) { "a value" } else { "a thread" };
-                let title = format!("`{}` is {what}, not a container", name.text);
-                self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a container"));
-                return None;
-            }
-            None => {}
-        }
-        match self.symbols.find(&name.text) {
-            Some((Symbol::Container(id), declared)) => {
-                let holds = self.policy.containers.get(id.0)?.holds;
-                if self.reach != Reach::Everything && (self.reach == Reach::Shared) != (holds == Entity::Node) {
-                    self.out_of_reach(name, declared, holds);
-                    return None;
-                }
-                Some(id)
-            }
-            Some((
-                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Function(_)),
-                at,
-            )) => {
-                let title = format!("`{}` is {}, not a container", name.text, symbol.described());
-                self.diagnostics.push(
-                    Diagnostic::error("E0309", title, name.at, "expected a container").related(at, "declared here"),
-                );
-                None
-            }
-            None => {
-                let fits = |symbol| matches!(symbol, Symbol::Container(_));
-                self.symbols.unknown(name, Wanted::Container, None, fits, self.diagnostics);
-                None
-            }
-        }
-    }
-
-    /// Reports what the handler of a policy with nodes cannot name. `Thread`: it belongs to the instance of a node.
-    fn out_of_reach(&mut self, name: &Name, declared: At, of: Entity) {
-        let title = match of {
-            Entity::Thread => {
-                format!("`{}` belongs to the instance of a node, and this handler runs in none", name.text)
-            }
-            Entity::Node => format!("`{}` holds nodes, and this handler runs in the instance of one", name.text),
-        };
-        let diagnostic =
-            Diagnostic::error("E0329", title, name.at, "not to be named here").related(declared, "declared here");
-        self.diagnostics.push(match of {
-            Entity::Thread => {
-                let help = match self.symbols.find(&name.text) {
-                    Some((Symbol::Container(_), _)) => {
-                        "keep nodes in containers of `nodes { … }`; threads move in the events of their node"
-                    }
-                    Some(_) | None => "declare in `global { … }` what handlers of all nodes share",
-                };
-                diagnostic.note("every node has `data` of its own; no node is meant here").help(help)
-            }
-            Entity::Node => diagnostic
-                .note("only events that run in no instance move nodes, or look at them")
-                .help("keep in `global { … }` what instances are to know of the nodes"),
-        });
-    }
-
-    /// Whether a thread or a node is named.
-    pub(super) fn entity(&self, thread: Thread) -> Entity {
-        match thread {
-            Thread::Local(local) => self.scope.entity(local),
-            Thread::Slot(slot) => self.policy.containers.get(slot.0).map_or(Entity::Thread, |slot| slot.holds),
-        }
-    }
-
-    /// What a container holds.
-    pub(super) fn holds(&self, container: &ContainerRef) -> Entity {
-        let first = container.candidates().next();
-        first.and_then(|id| self.policy.containers.get(id.0)).map_or(Entity::Thread, |container| container.holds)
-    }
-
-    /// `threadref tmp;` in a handler, used otherwise than by `foreach tmp in …`.
-    pub(super) fn idle_cursor(&mut self, name: &Name) {
-        let title = format!("`{}` names a thread only within `foreach {} in …`", name.text, name.text);
-        let diagnostic = Diagnostic::error("E0309", title, name.at, "names no thread here")
-            .note("a threadref that is declared in a handler holds nothing: it is the cursor of a `foreach`");
-        self.diagnostics.push(diagnostic.help("to keep a thread, declare the threadref in `data { … }`"));
-    }
+/// An operand of a comparison of threads, or of nodes.
+enum Whom {
+    Thread(Thread),
+    /// Whichever a threadref holds.
+    Held(Reference),
 }
 
 /// An operand of a comparison that other languages have, and this one has not.
@@ -703,9 +486,8 @@ fn comparison(equal: bool, one: Thing, other: Thing) -> Option<String> {
         (Thing::Thread(thread), Thing::Nothing) | (Thing::Nothing, Thing::Thread(thread)) => {
             format!("`{thread}` always names a thread")
         }
-        (Thing::Thread(one), Thing::Thread(other)) => {
-            format!("compare what is kept of them: `{one}.ATTRIBUTE` and `{other}.ATTRIBUTE`")
-        }
+        // These are compared.
+        (Thing::Thread(_), Thing::Thread(_)) => return None,
         (Thing::Threadref(_) | Thing::Container(_), Thing::Threadref(_) | Thing::Container(_)) => {
             "each thread is in one container: no two of them hold the same".to_owned()
         }
@@ -730,27 +512,5 @@ pub(super) fn converting(diagnostic: Diagnostic, found: Type, expected: Type) ->
         (Type::Int, Type::Int) | (Type::Bool, Type::Bool) | (Type::Time, Type::Time) | (Type::Float, Type::Float) => {
             diagnostic
         }
-    }
-}
-
-/// What is meant of what a name stands for.
-enum Part {
-    /// All of it: it is no array.
-    Single,
-    /// This element.
-    Constant(usize),
-    /// The element of an index that is computed at run time, and the length of the array.
-    Computed(usize, Box<Expression>),
-}
-
-/// A place that could be a container.
-fn named(place: &ast::Place) -> Option<Reference> {
-    match place {
-        ast::Place::Name(name) => Some(Reference::from(name.clone())),
-        ast::Place::Element { array, index, at } => match &**array {
-            ast::Place::Name(name) => Some(Reference { name: name.clone(), index: Some(index.clone()), at: *at }),
-            ast::Place::Member { .. } | ast::Place::Element { .. } => None,
-        },
-        ast::Place::Member { .. } => None,
     }
 }

@@ -7,12 +7,12 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{BinaryOperator, Block, ContainerId, Expression, Place, Policy, Statement, StatementKind, Thread};
+use crate::policy::{Block, ContainerId, Expression, Place, Policy, Statement, StatementKind, Thread};
 use crate::syntax::ast;
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Entity, Type};
 
-use super::expressions::{EMPTY, Lowering, Reach};
+use super::expressions::{Lowering, Reach, builtin};
 use super::scope::Scope;
 use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
@@ -117,7 +117,7 @@ impl<'a> Functions<'a> {
             }
             let (scope, called, reach) = (&mut scope, BTreeMap::new(), Reach::Everything);
             let lowering = Lowering { policy, symbols, scope, called, reach, diagnostics };
-            let mut body = Body { lowering, rights: &rights, loops: Vec::new(), calls: Calls::new(self) };
+            let mut body = Body { lowering, rights: &rights, loops: Vec::new(), turns: 0, calls: Calls::new(self) };
             let prepared = Prepared { function: index, arguments, at: function.at };
             body.inline(prepared, Answer::Nobody, &mut Block::new());
         }
@@ -142,14 +142,16 @@ impl Body<'_, '_, '_> {
     /// Makes the calls in an expression, from left to right, before the statement that the expression belongs to. Those that are
     /// not made each time that the expression is evaluated are left: reading the expression refuses them.
     pub(super) fn make_calls(&mut self, expression: &ast::Expression, block: &mut Block) {
-        use ast::ExpressionKind::{Binary, Call, Convert, Unary};
-        if let Unary(_, operand) | Convert(_, operand) = &expression.kind {
+        use ast::ExpressionKind::{Binary, Call, Complement, Convert, Unary};
+        if let Unary(_, operand) | Convert(_, operand) | Complement(operand) = &expression.kind {
             self.make_calls(operand, block);
         } else if let Binary(operator, left, right) = &expression.kind {
             self.make_calls(left, block);
-            if *operator != BinaryOperator::And && *operator != BinaryOperator::Or {
+            if operator.goes_on_if().is_none() {
                 self.make_calls(right, block);
             }
+        } else if let ast::ExpressionKind::Choose(condition, ..) = &expression.kind {
+            self.make_calls(condition, block);
         } else if let ast::ExpressionKind::Place(place) = &expression.kind {
             self.make_calls_in(place, block);
         } else if let ast::ExpressionKind::Size(container) = &expression.kind {
@@ -158,9 +160,9 @@ impl Body<'_, '_, '_> {
             self.make_calls_of(thread, block);
             self.make_calls_of(container, block);
         } else if let Call(call) = &expression.kind
-            && call.name.text == EMPTY
+            && builtin(&call.name.text).is_some()
         {
-            // It is no call: what it is given may have an index.
+            // It is no call: what it is given may have some.
             call.arguments.iter().for_each(|argument| self.make_calls(argument, block));
         } else if let Call(call) = &expression.kind {
             let found = self.lowering.symbols.find(&call.name.text);
@@ -207,10 +209,14 @@ impl Body<'_, '_, '_> {
         block: &mut Block,
     ) -> Option<Prepared> {
         let name = &call.name;
-        if name.text == EMPTY {
-            let title = "`empty(c)` is a condition, not a statement";
-            let diagnostic = Diagnostic::error("E0324", title, at, "changes nothing");
-            self.lowering.diagnostics.push(diagnostic.help("write `if (empty(c))`"));
+        if builtin(&name.text).is_some() {
+            let (title, help) = match name.text.as_str() {
+                "empty" => {
+                    ("`empty(c)` is a condition, not a statement".to_owned(), "write `if (empty(c))`".to_owned())
+                }
+                word => (format!("`{word}` gives a value and is no statement"), format!("assign it: `x = {word}(…)`")),
+            };
+            self.lowering.diagnostics.push(Diagnostic::error("E0324", title, at, "changes nothing").help(help));
             return None;
         }
         let (found, declared) = match self.lowering.symbols.find(&name.text) {
@@ -309,7 +315,7 @@ impl Body<'_, '_, '_> {
             let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
             match argument {
                 Argument::Thread(thread, place) => {
-                    if let Thread::Slot(slot) = thread {
+                    if let Some(slot) = thread.held_by() {
                         let parameter = parameter.name.text.clone();
                         self.calls.held.push(Held { slot, parameter, at: place });
                     }
@@ -325,7 +331,9 @@ impl Body<'_, '_, '_> {
         let within = self.calls.within.replace(call.function);
         let from = self.calls.from;
         self.calls.from = from.or(Some((call.at, self.loops.len())));
+        let turns = std::mem::take(&mut self.turns);
         let body = self.block(&function.body);
+        self.turns = turns;
         self.calls.from = from;
         self.calls.within = within;
         self.calls.held.truncate(held);
@@ -395,6 +403,7 @@ fn called_at(block: &mut Block, call: At) {
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => {}
         }
     }
@@ -453,6 +462,7 @@ fn shape(body: Block, answer: &Answer, diagnostics: &mut Diagnostics) -> Block {
             | StatementKind::Foreach { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. }) => {
                 let statement = at(statement.at, kind);
                 if let Some(inner) = first_return(std::slice::from_ref(&statement)) {
@@ -488,6 +498,7 @@ fn always_ends(block: &[Statement]) -> bool {
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
         | StatementKind::Loop { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Verbatim { .. } => false,
     })
 }
@@ -522,6 +533,7 @@ fn inner(statement: &Statement) -> [&[Statement]; 2] {
         | StatementKind::Dispatch { .. }
         | StatementKind::Return { .. }
         | StatementKind::Verbatim { otherwise: None, .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => [&[], &[]],
     }
 }
@@ -542,6 +554,7 @@ fn first_return(block: &[Statement]) -> Option<At> {
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Verbatim { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => None,
     })
 }

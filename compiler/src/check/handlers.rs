@@ -188,7 +188,8 @@ fn resolve(
     let before = diagnostics.errors();
     let name = &handler.written();
     let covered = |name: &str| covers.iter().any(|written| framework::covers(written, name));
-    let events: Vec<&Event> = framework.events.iter().filter(|event| covered(&event.name)).collect();
+    let events = framework.events.iter().chain(&framework.unraised);
+    let events: Vec<&Event> = events.filter(|event| covered(&event.name)).collect();
     let queries: Vec<&Query> = framework.queries.iter().filter(|query| covered(&query.name)).collect();
     let members: Vec<(&str, &[String])> = match handler.kind {
         HandlerKind::Event => events.iter().map(|event| (event.name.as_str(), event.parameters.as_slice())).collect(),
@@ -282,7 +283,7 @@ fn resolve(
     let called = BTreeMap::new();
     let lowering = Lowering { policy, symbols, scope: &mut scope, called, reach, diagnostics };
     let calls = Calls::new(functions);
-    let body = Body { lowering, rights: &rights, loops: Vec::new(), calls }.block(&handler.body);
+    let body = Body { lowering, rights: &rights, loops: Vec::new(), turns: 0, calls }.block(&handler.body);
     if scope.locals.len() > MOST_LOCALS {
         let title =
             format!("a handler has at most {MOST_LOCALS} names of its own, this one has {}", scope.locals.len());
@@ -311,7 +312,8 @@ fn known_name(
     framework: &Framework,
     diagnostics: &mut Diagnostics,
 ) -> String {
-    let events: Vec<&str> = framework.events.iter().map(|event| event.name.as_str()).collect();
+    let events = framework.events.iter().chain(&framework.unraised);
+    let events: Vec<&str> = events.map(|event| event.name.as_str()).collect();
     let queries: Vec<&str> = framework.queries.iter().map(|query| query.name.as_str()).collect();
     let (kind, other, known, others) = match kind {
         HandlerKind::Event => ("event", "query", events, queries),

@@ -57,7 +57,7 @@ impl Scope {
             name,
             match thread {
                 Thread::Local(local) => Binding::Thread(local),
-                Thread::Slot(slot) => Binding::Held(slot),
+                Thread::Slot(slot) | Thread::First(slot) => Binding::Held(slot),
             },
         );
     }

@@ -9,7 +9,7 @@ use crate::syntax::ast::{self, Name, Reference};
 use crate::syntax::parser::DEEPEST;
 use crate::vocabulary::{At, Type, Value};
 
-use super::expressions::{EMPTY, Lowering, Reach, converting};
+use super::expressions::{Lowering, Reach, builtin, converting};
 use super::functions::{Answer, Calls};
 use super::scope::Binding;
 use super::symbols::{Symbol, Wanted};
@@ -32,6 +32,8 @@ pub(super) struct Body<'a, 'b, 'c> {
     pub(super) rights: &'c Rights<'c>,
     /// The cursors of the loops that we are in, with their places.
     pub(super) loops: Vec<(LocalId, At)>,
+    /// How many loops of this handler, or of the function that is being written out, we are in.
+    pub(super) turns: usize,
     pub(super) calls: Calls<'c>,
 }
 
@@ -93,7 +95,7 @@ impl Body<'_, '_, '_> {
                 place,
                 operator: None,
                 value: ast::Expression { kind: ast::ExpressionKind::Call(call), at },
-            } if call.name.text != EMPTY => {
+            } if builtin(&call.name.text).is_none() => {
                 self.make_calls_in(place, block);
                 let place = self.assignable(place);
                 let ty = place.as_ref().map(|(_, ty)| *ty);
@@ -111,7 +113,7 @@ impl Body<'_, '_, '_> {
                 return;
             }
             ast::StatementKind::Return(Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }))
-                if self.returns().is_some() && call.name.text != EMPTY =>
+                if self.returns().is_some() && builtin(&call.name.text).is_none() =>
             {
                 if let Some(inlined) = self.prepared(call, self.returns(), *at, block) {
                     self.inline(inlined, Answer::Caller, block);
@@ -142,7 +144,9 @@ impl Body<'_, '_, '_> {
                     Some(condition) => self.lowering.condition(condition),
                     None => Some(Expression::Literal(Value::Bool(true))),
                 };
+                self.turns += 1;
                 let body = self.block(body);
+                self.turns -= 1;
                 let mut stepped = Block::new();
                 if let Some(step) = step {
                     self.statement(step, &mut stepped);
@@ -156,6 +160,13 @@ impl Body<'_, '_, '_> {
                 }
                 self.ending(value.as_ref(), statement.at)
             }
+            ast::StatementKind::Leave(what) if self.turns > 0 => Some(StatementKind::Leave { what: *what }),
+            ast::StatementKind::Leave(what) => {
+                let title = format!("`{}` stands in no loop", what.word());
+                let diagnostic = Diagnostic::error("E0332", title, statement.at, "nothing to leave");
+                self.lowering.diagnostics.push(diagnostic.help("`return` leaves the handler or function"));
+                None
+            }
             ast::StatementKind::Fail(reason) => self.failure(reason, statement.at),
         };
         block.extend(kind.map(|kind| at(statement.at, kind)));
@@ -164,7 +175,7 @@ impl Body<'_, '_, '_> {
     /// A local variable holds its initialiser, else 0 or `false`.
     fn declaration(&mut self, variable: &ast::Variable, block: &mut Block) {
         if let Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }) = &variable.initial
-            && call.name.text != EMPTY
+            && builtin(&call.name.text).is_none()
         {
             let inlined = self.prepared(call, Some(variable.ty), *at, block);
             let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
@@ -444,6 +455,14 @@ impl Body<'_, '_, '_> {
             }
         }
         let (assigned, ty) = self.lowering.place(place)?;
+        if let Some(Thread::First(container)) = assigned.thread() {
+            let name = &self.lowering.policy.containers.get(container.0)?.name;
+            let title = format!("what is kept of the first thread of `{name}` is only read");
+            let diagnostic = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
+            let help = format!("visit it: `foreach t in {name} {{ t.ATTRIBUTE = …; break; }}`");
+            self.lowering.diagnostics.push(diagnostic.help(help));
+            return None;
+        }
         if assigned.thread().is_some_and(|thread| self.lowering.entity(thread) == Entity::Node) {
             let title = "a property of a node cannot be assigned";
             let property = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
@@ -466,7 +485,9 @@ impl Body<'_, '_, '_> {
         let entity = container.as_ref().map_or(Entity::Thread, |container| self.lowering.holds(container));
         let id = self.lowering.scope.visit(cursor, entity, self.lowering.symbols, self.lowering.diagnostics);
         self.loops.push((id, cursor.at));
+        self.turns += 1;
         let body = self.block(body);
+        self.turns -= 1;
         self.loops.pop();
         self.lowering.scope.close();
         Some(StatementKind::Foreach { cursor: id, container: container?, body })
@@ -482,9 +503,10 @@ impl Body<'_, '_, '_> {
                 } else {
                     "an event handler returns no value"
                 };
-                self.lowering
-                    .diagnostics
-                    .push(Diagnostic::error("E0313", title, value.at, "nobody receives it").help("write `return;`"));
+                self.lowering.diagnostics.push(
+                    Diagnostic::error("E0313", title, value.at, "no caller receives this value")
+                        .help("write `return;`"),
+                );
                 None
             }
             (Some(ty), None) => {

@@ -10,7 +10,7 @@ use crate::syntax::ast::Name;
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, Entity};
 
-use super::expressions::EMPTY;
+use super::expressions::BUILTINS;
 use super::scope::Scope;
 use super::statements::list;
 
@@ -148,7 +148,7 @@ impl<'a> Symbols<'a> {
             diagnostics.push(Diagnostic::error("E0301", "", name.at, ""));
             return;
         }
-        let own = matches!(wanted, Wanted::Function).then_some(EMPTY);
+        let own = matches!(wanted, Wanted::Function).then_some(BUILTINS).into_iter().flatten();
         let locals = scope.into_iter().flat_map(Scope::names).chain(own);
         let fitting = self.globals.iter().filter(|(_, (symbol, _))| fits(*symbol)).map(|(name, _)| *name);
         let meant = nearest(&name.text, locals.chain(fitting))

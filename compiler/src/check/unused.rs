@@ -19,7 +19,10 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
         Uses { diagnostics, names: Occurrences::default(), members: Occurrences::default(), locals: Vec::new() };
     uses.scheduler(tree);
     let Uses { names, members, .. } = uses;
-    for constant in &tree.constants {
+    // Of an enumeration, all are there because one is.
+    let is_read = |name: &Name| names.read.contains(name.text.as_str());
+    let lives = |name: &Name| tree.enumerations.iter().any(|all| all.contains(name) && all.iter().any(is_read));
+    for constant in tree.constants.iter().filter(|constant| !lives(&constant.name)) {
         names.judge("constant", &constant.name, diagnostics);
     }
     for variable in tree.variables.iter().chain(&tree.globals) {
@@ -190,7 +193,10 @@ impl<'a> Uses<'a, '_> {
                 otherwise.iter().for_each(|otherwise| self.block(otherwise));
             }
             StatementKind::Block(block) => self.block(block),
-            StatementKind::DeclareCursor(_) | StatementKind::Fail(_) | StatementKind::Lost => {}
+            StatementKind::DeclareCursor(_)
+            | StatementKind::Leave(_)
+            | StatementKind::Fail(_)
+            | StatementKind::Lost => {}
         }
     }
 
@@ -215,7 +221,12 @@ impl<'a> Uses<'a, '_> {
                 self.texts(alternatives);
                 otherwise.iter().for_each(|otherwise| self.expression(otherwise));
             }
-            ExpressionKind::Convert(_, operand) | ExpressionKind::Unary(_, operand) => self.expression(operand),
+            ExpressionKind::Convert(_, operand)
+            | ExpressionKind::Unary(_, operand)
+            | ExpressionKind::Complement(operand) => self.expression(operand),
+            ExpressionKind::Choose(condition, one, other) => {
+                [condition, one, other].into_iter().for_each(|part| self.expression(part));
+            }
             ExpressionKind::Binary(_, left, right) => {
                 self.expression(left);
                 self.expression(right);

@@ -1,7 +1,9 @@
 //! Verbatim text: which alternative is taken, and what the names in it stand for.
 
+use std::ops::Range;
+
 use crate::diagnostics::Diagnostic;
-use crate::policy::{Block, Expression, Piece, Preamble, StatementKind, Verbatim};
+use crate::policy::{Block, ContainerKind, Entity, Expression, Leave, Piece, Place, Preamble, StatementKind, Verbatim};
 use crate::syntax::Feature;
 use crate::syntax::ast::{self, Alternative, Name};
 use crate::syntax::raw::{self, Part};
@@ -26,8 +28,16 @@ impl Body<'_, '_, '_> {
         block: &mut Block,
     ) {
         let otherwise_at = otherwise.map(|otherwise| otherwise.at);
-        let text = self.lowering.verbatim(alternatives, otherwise_at.is_some(), place);
+        let text = self.lowering.verbatim(alternatives, otherwise_at.is_some(), true, place);
         let otherwise = otherwise.map(|otherwise| self.block(otherwise));
+        for what in [Leave::Loop, Leave::Turn] {
+            let leaving = otherwise.iter().flatten().find(|statement| statement.leaves(what));
+            if let (Some(leaving), Some(all)) = (leaving, otherwise_at) {
+                let title = format!("what stands for verbatim text leaves the loop around it by `{}`", what.word());
+                let diagnostic = Diagnostic::error("E0325", title, leaving.at, "not here");
+                self.lowering.diagnostics.push(diagnostic.related(all, "stands for the text"));
+            }
+        }
         if let (Some(otherwise), Some(all)) = (&otherwise, otherwise_at) {
             self.only_effects(otherwise, all);
         }
@@ -48,6 +58,7 @@ impl Body<'_, '_, '_> {
                 StatementKind::Dispatch { .. } => "dispatches a thread",
                 StatementKind::Return { .. } | StatementKind::Fail { .. } => "ends the handler",
                 StatementKind::Set { .. }
+                | StatementKind::Leave { .. }
                 | StatementKind::If { .. }
                 | StatementKind::Foreach { .. }
                 | StatementKind::Loop { .. }
@@ -72,6 +83,7 @@ impl Lowering<'_, '_> {
         &mut self,
         alternatives: &[Alternative],
         otherwise: bool,
+        statement: bool,
         place: At,
     ) -> Option<Option<Verbatim>> {
         let language = self.symbols.language;
@@ -85,7 +97,7 @@ impl Lowering<'_, '_> {
             taken = taken.or(Some(alternative));
         }
         match taken {
-            Some(alternative) => Some(Some(self.text(alternative)?)),
+            Some(alternative) => Some(Some(self.text(alternative, statement)?)),
             None if otherwise => Some(None),
             None => {
                 let framework = &self.policy.framework;
@@ -112,7 +124,7 @@ impl Lowering<'_, '_> {
         otherwise: Option<&ast::Expression>,
         place: At,
     ) -> Option<(Expression, Type)> {
-        let text = self.verbatim(alternatives, otherwise.is_some(), place);
+        let text = self.verbatim(alternatives, otherwise.is_some(), false, place);
         let otherwise = match otherwise {
             Some(otherwise) => Some(Box::new(self.of_type(otherwise, ty)?)),
             None => None,
@@ -123,7 +135,8 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn text(&mut self, alternative: &Alternative) -> Option<Verbatim> {
+    /// `statement`: it is one, and can assign.
+    fn text(&mut self, alternative: &Alternative, statement: bool) -> Option<Verbatim> {
         let written = alternative.text.as_str();
         let mut pieces = Vec::new();
         let mut whole = true;
@@ -131,13 +144,25 @@ impl Lowering<'_, '_> {
             match part {
                 Part::Text(range) => push_text(&mut pieces, &written[range]),
                 Part::Name(name, member) => {
-                    let named = |range: std::ops::Range<usize>| Name {
+                    let named = |range: Range<usize>| Name {
                         text: written[range.clone()].to_owned(),
                         at: within(alternative, &range),
                     };
                     let after = member.clone().map(|member| &written[name.end..member.end]);
-                    match self.piece(&named(name), member.map(named)) {
+                    match self.piece(&named(name.clone()), member.clone().map(named)) {
                         Some((piece, member_used)) => {
+                            let end = member.as_ref().filter(|_| member_used).map_or(name.end, |member| member.end);
+                            // The `$` belongs to it.
+                            let range = name.start - 1..end;
+                            if let Some(how) = assignment(written, range.clone()) {
+                                self.only_assigned(
+                                    &piece,
+                                    how,
+                                    &written[range.clone()],
+                                    within(alternative, &range),
+                                    statement,
+                                );
+                            }
                             pieces.push(piece);
                             if let Some(after) = after.filter(|_| !member_used) {
                                 push_text(&mut pieces, after);
@@ -149,6 +174,62 @@ impl Lowering<'_, '_> {
             }
         }
         whole.then(|| Verbatim { language: alternative.language.text.clone(), pieces })
+    }
+
+    /// Refuses text that assigns to what it can only read: what the policy would have to file anew, or the host.
+    fn only_assigned(&mut self, piece: &Piece, how: &str, written: &str, at: At, statement: bool) {
+        let keyed = |id: usize| {
+            self.policy.containers.iter().find(|container| match &container.kind {
+                ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => {
+                    keys.iter().any(|key| key.attribute.0 == id)
+                }
+                ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Stack => false,
+            })
+        };
+        let mut sorted = None;
+        let attribute = |place: &Place| place.attributes().next().and_then(|id| self.policy.attributes.get(id));
+        let what = match piece {
+            _ if !statement => {
+                let title = format!("`{written}` cannot be {how} by an expression");
+                let diagnostic = Diagnostic::error("E0310", title, at, "can only be read here");
+                self.diagnostics.push(diagnostic.help("assign in a statement of its own: `verbatim c { … }`"));
+                return;
+            }
+            Piece::Now => "the instant of the event",
+            Piece::Constant(_) => "a constant",
+            Piece::Thread(_) => "a thread",
+            Piece::Place(Place::Import(_) | Place::ThreadImport(..)) => "imported",
+            Piece::Place(place) if attribute(place).is_some_and(|attribute| attribute.of == Entity::Node) => {
+                "a property of a node"
+            }
+            Piece::Place(place) if attribute(place).is_some_and(|attribute| attribute.timer.is_some()) => "a timer",
+            Piece::Place(Place::Attribute(_, id)) => match keyed(id.0) {
+                Some(container) => {
+                    sorted = Some(container.at);
+                    "a sort key"
+                }
+                None => return,
+            },
+            Piece::Place(
+                Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::AttributeElement { .. },
+            )
+            | Piece::Text(_) => return,
+        };
+        let title = format!("`{written}` is {what} and cannot be {how} by verbatim text");
+        let diagnostic = Diagnostic::error("E0310", title, at, "can only be read here");
+        let diagnostic = match sorted {
+            Some(container) => diagnostic.related(container, "sorted on it: the thread would be in the wrong place"),
+            None => diagnostic,
+        };
+        let plain = written.trim_start_matches('$');
+        self.diagnostics.push(match piece {
+            Piece::Place(_) => diagnostic.help(format!(
+                "let the text assign to a variable, and the policy to this, after it: `int x; verbatim c {{ $x = …; }} {plain} = x;`"
+            )),
+            Piece::Now | Piece::Constant(_) | Piece::Thread(_) | Piece::Text(_) => {
+                diagnostic.help("let the text assign to a variable of the policy or the handler")
+            }
+        });
     }
 
     /// What a name stands for, and whether the name behind the dot belongs to it.
@@ -166,20 +247,8 @@ impl Lowering<'_, '_> {
             None => matches!(self.symbols.find(&name.text), Some((Symbol::Container(_), _))),
         };
         if !is_thread {
-            return match self.read(&ast::Place::Name(name.clone()))?.0 {
-                Expression::Constant(constant) => Some((Piece::Constant(constant), false)),
-                Expression::Read(place) => Some((Piece::Place(place), false)),
-                Expression::Literal(_)
-                | Expression::Convert(..)
-                | Expression::ConstantElement { .. }
-                | Expression::Now
-                | Expression::Size(_)
-                | Expression::In(..)
-                | Expression::Unary(..)
-                | Expression::Binary(..)
-                | Expression::NotZero(_)
-                | Expression::Verbatim { .. } => None,
-            };
+            let (read, _) = self.read(&ast::Place::Name(name.clone()))?;
+            return Piece::naming(read).map(|piece| (piece, false));
         }
         match member {
             Some(member) => {
@@ -211,8 +280,47 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
+/// What C does to the name that stands here, if that can change it.
+fn assignment(text: &str, name: Range<usize>) -> Option<&'static str> {
+    let (mut before, mut after) = (text[..name.start].trim_end(), blank(&text[name.end..]));
+    let operand = |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ')' || c == ']');
+    // `(x) = 1`, but not `if (x) ++y`.
+    while let (Some(outside), Some(rest)) = (before.strip_suffix('('), after.strip_prefix(')')) {
+        let outside = outside.trim_end();
+        if operand(outside) {
+            break;
+        }
+        (before, after) = (outside, blank(rest));
+    }
+    let assigns = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
+    if assigns.iter().any(|operator| after.starts_with(operator)) && !after.starts_with("==") {
+        return Some("assigned");
+    }
+    let twice = |text: &str, sign: char| text.chars().rev().take_while(|c| *c == sign).count() == 2;
+    if after.starts_with("++") || after.starts_with("--") || twice(before, '+') || twice(before, '-') {
+        return Some("assigned");
+    }
+    let address = before.strip_suffix('&').map(str::trim_end).filter(|before| !before.ends_with('&'));
+    // `(int *)&x`, but not `y & x`.
+    let cast = |before: &str| before.strip_suffix(')').is_some_and(|cast| cast.trim_end().ends_with('*'));
+    address.filter(|before| !operand(before) || cast(before) || before.ends_with("return")).map(|_| "pointed to")
+}
+
+/// The text behind blanks and comments.
+fn blank(text: &str) -> &str {
+    let text = text.trim_start();
+    let comment = |open: &str, close: &str| {
+        let inside = text.strip_prefix(open)?;
+        Some(inside.split_once(close).map_or("", |(_, rest)| rest))
+    };
+    match comment("/*", "*/").or_else(|| comment("//", "\n")) {
+        Some(rest) => blank(rest),
+        None => text,
+    }
+}
+
 /// The place of a part of the text.
-fn within(alternative: &Alternative, range: &std::ops::Range<usize>) -> At {
+fn within(alternative: &Alternative, range: &Range<usize>) -> At {
     let inside = |offset: usize| alternative.text_at.start + u32::try_from(offset).unwrap_or(0);
     let lines = alternative.text[..range.start].bytes().filter(|byte| *byte == b'\n').count();
     At {

@@ -1,23 +1,42 @@
-//! Translation into what a host loads. A file or folder per target language, chosen by the framework's `language`.
+//! Translation into what a host loads. A folder per family of target languages; the framework's `language` chooses one of them.
 
 mod c;
+mod language;
 
-use c::Style;
+pub use language::Abilities;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Argument, Build, Feature, Framework};
 use crate::hierarchy::Hierarchy;
 use crate::policy::{Block, Expression, Owner, Policy, StatementKind, Type};
 use crate::verify::Verified;
+use language::Language;
 use std::fmt;
 
-/// A generated file; whoever asked for it decides where it goes.
+/// What each folder has. Nothing else in the project names a target language.
+const FAMILIES: &[&[&dyn Language]] = &[c::LANGUAGES];
+
+/// A generated file; whoever asked for it decides where it goes. Files of one translation go into one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// Its name, without a folder: `fifo.c`.
     pub name: String,
     /// Its whole text.
     pub text: String,
+    /// What it is for.
+    pub part: Part,
+}
+
+/// What a generated file is to the command that builds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One of `{source}`.
+    Source,
+    /// One of `{traced}`: the same as a source once more, for hosts that record why a thread was moved (`CATAPULTS_TRACED` in
+    /// `catapults/policy.h`). Only for builds that ask for it.
+    Traced,
+    /// Included by others: its name is in them.
+    Included,
 }
 
 /// Why a policy cannot be translated.
@@ -28,84 +47,100 @@ pub enum Refusal {
         /// After `language` in the framework description.
         language: String,
     },
-    /// The number of a container would not fit into a thread; see [`most_containers`].
+    /// The number of a container would not fit into a thread; see [`Abilities::most_containers`].
     TooManyContainers {
         /// How many the policy has, with the framework's.
         containers: usize,
         /// How many it can have.
         most: usize,
     },
-    /// Hosts of this language have one scheduler: no hierarchy, and no nodes.
-    OneScheduler {
+    /// Hosts of this language lack what is wanted of them: hierarchies, or nodes.
+    Lacks {
         /// After `language` in the framework description.
         language: String,
+        /// What they have.
+        abilities: Abilities,
     },
 }
 
 /// The languages that there are, as frameworks name them.
-pub const LANGUAGES: &[&str] = &["c", "embedded_c"];
+pub fn languages() -> impl Iterator<Item = &'static str> {
+    all().map(Language::name)
+}
 
-/// Translates a policy for the host that the framework describes. The first file is the one that the host builds.
+/// What can be said in the framework's language.
 ///
 /// # Errors
-/// The framework's language is none of [`LANGUAGES`], or cannot say what the policy says; [`crate::compile`] refuses the latter.
+/// It is none of [`languages`].
+pub fn abilities(framework: &Framework) -> Result<Abilities, Refusal> {
+    Ok(language(framework)?.abilities())
+}
+
+/// Translates a policy for the host that the framework describes. The first file is a source, and is called as the policy is.
+///
+/// # Errors
+/// The framework's language is none of [`languages`], or cannot say what the policy says; [`crate::compile`] refuses most of the latter.
 pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File>, Refusal> {
-    let style = style(framework).ok_or_else(|| Refusal::UnknownLanguage { language: framework.language.clone() })?;
-    if policy.policy().has_nodes() && style == Style::Embedded {
-        return Err(Refusal::OneScheduler { language: framework.language.clone() });
+    let language = language(framework)?;
+    let abilities = language.abilities();
+    if policy.policy().has_nodes() && !abilities.nodes {
+        return Err(lacks(language));
     }
-    let (containers, most) = (policy.policy().containers.len(), style.most_containers());
+    let (containers, most) = (policy.policy().containers.len(), abilities.most_containers);
     if containers > most {
         return Err(Refusal::TooManyContainers { containers, most });
     }
-    Ok(vec![c::emit(policy, framework, style)])
+    Ok(language.policy(policy, framework))
 }
 
-/// A file that includes a generated one, and so has the same once more, for hosts that record why a thread was moved
-/// (`CATAPULTS_TRACED` in `catapults/policy.h`). It is built together with that one, and stands in the same folder.
-pub fn traced(file: &str) -> File {
-    c::traced(file)
-}
-
-/// Translates a hierarchy. The host builds all the files together; the first is called as the hierarchy is.
+/// Translates a hierarchy. The host builds all the files together; the first is a source, and is called as the hierarchy is.
 ///
 /// # Errors
-/// The framework's language is none of [`LANGUAGES`], or its host has one scheduler.
+/// The framework's language is none of [`languages`], or its hosts have no hierarchies.
 pub fn emit_hierarchy(hierarchy: &Hierarchy, framework: &Framework) -> Result<Vec<File>, Refusal> {
-    can_have_hierarchies(framework)?;
-    Ok(c::hierarchy::emit(hierarchy, framework))
+    can_have(framework, Feature::Hierarchies)?;
+    Ok(language(framework)?.hierarchy(hierarchy, framework))
 }
 
-/// Whether the framework's language is one that hierarchies are translated into.
+/// Whether the framework's language is one that this optional part of policies is translated into.
 ///
 /// # Errors
-/// As [`emit_hierarchy`].
-pub fn can_have_hierarchies(framework: &Framework) -> Result<(), Refusal> {
-    let language = || framework.language.clone();
-    match style(framework) {
-        None => Err(Refusal::UnknownLanguage { language: language() }),
-        Some(Style::Embedded) => Err(Refusal::OneScheduler { language: language() }),
-        Some(Style::Loaded) => Ok(()),
-    }
+/// It lacks it, or is none of [`languages`].
+pub fn can_have(framework: &Framework, feature: Feature) -> Result<(), Refusal> {
+    let language = language(framework)?;
+    let abilities = language.abilities();
+    let can = match feature {
+        Feature::Hierarchies => abilities.hierarchies,
+        Feature::Nodes => abilities.nodes,
+        Feature::Failure | Feature::Loops | Feature::Time | Feature::Timers | Feature::Verbatim | Feature::Floats => {
+            true
+        }
+    };
+    if can { Ok(()) } else { Err(lacks(language)) }
 }
 
-/// How many containers a policy for this framework can have, the framework's included: each thread keeps the number of its own. A
-/// language that is not known sets no bound.
-pub fn most_containers(framework: &Framework) -> usize {
-    style(framework).map_or(usize::MAX, Style::most_containers)
+/// Whether a file that begins like this was made here, so that it can be made anew.
+pub fn is_generated(start: &str) -> bool {
+    all().any(|language| language.is_generated(start))
 }
 
-fn style(framework: &Framework) -> Option<Style> {
-    match framework.language.as_str() {
-        "c" => Some(Style::Loaded),
-        "embedded_c" => Some(Style::Embedded),
-        _ => None,
-    }
+fn all() -> impl Iterator<Item = &'static dyn Language> {
+    FAMILIES.iter().copied().flatten().copied()
+}
+
+fn language(framework: &Framework) -> Result<&'static dyn Language, Refusal> {
+    let found = all().find(|language| language.name() == framework.language);
+    found.ok_or_else(|| Refusal::UnknownLanguage { language: framework.language.clone() })
+}
+
+fn lacks(language: &dyn Language) -> Refusal {
+    Refusal::Lacks { language: language.name().to_owned(), abilities: language.abilities() }
 }
 
 /// Says that a policy has more containers than fit.
 pub(crate) fn check_size(policy: &Policy, framework: &Framework, diagnostics: &mut Diagnostics) {
-    let most = most_containers(framework);
+    // A language that is not known sets no bound.
+    let most = abilities(framework).map_or(usize::MAX, |abilities| abilities.most_containers);
     if policy.containers.len() <= most {
         return;
     }
@@ -170,13 +205,19 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::UnknownLanguage { language } => {
-                write!(f, "no policy can be translated into `{language}`; languages: {}", LANGUAGES.join(", "))
-            }
-            Refusal::OneScheduler { language } => {
                 write!(
                     f,
-                    "no hierarchy, and no policy with nodes, can be translated into `{language}`, whose hosts have one scheduler"
+                    "no policy can be translated into `{language}`; languages: {}",
+                    languages().collect::<Vec<_>>().join(", ")
                 )
+            }
+            Refusal::Lacks { language, abilities: Abilities { hierarchies: false, nodes: false, .. } } => write!(
+                f,
+                "no hierarchy, and no policy with nodes, can be translated into `{language}`, whose hosts have one scheduler"
+            ),
+            Refusal::Lacks { language, abilities } => {
+                let what = if abilities.nodes { "hierarchy" } else { "policy with nodes" };
+                write!(f, "no {what} can be translated into `{language}`")
             }
             Refusal::TooManyContainers { containers, most } => {
                 write!(f, "a policy has at most {most} containers in this language; this one has {containers}")

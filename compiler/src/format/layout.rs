@@ -57,7 +57,7 @@ impl Layout<'_> {
             && !first.comments.iter().any(|comment| comment.ends_line || comment.is_long())
             && !self.lines.is_closed()
             && self.is_whole_line(before.range())
-            && self.flat(item, WIDTH).is_some_and(|text| {
+            && self.on_one_line(item, WIDTH).is_some_and(|text| {
                 let inline: usize = first.comments.iter().map(|comment| width(comment.text) + 1).sum();
                 self.lines.column() + 1 + inline + width(&text) <= WIDTH
             })
@@ -123,7 +123,7 @@ impl Layout<'_> {
             self.inline_comments(item.range().start);
         }
         if self.stands_on_one_line(item)
-            && let Some(text) = self.flat(item, WIDTH)
+            && let Some(text) = self.on_one_line(item, WIDTH)
             && self.lines.column() + width(&text) + usize::from(!self.lines.is_fresh()) <= WIDTH
         {
             return self.flat_item(item, &text);
@@ -235,7 +235,7 @@ impl Layout<'_> {
             .iter()
             .map(|item| {
                 let plain = self.tokens[item.range().start].comments.is_empty();
-                if plain { self.flat(item, WIDTH) } else { None }
+                if plain { self.on_one_line(item, WIDTH) } else { None }
             })
             .collect();
         let text = format!("{{ {} }}", texts?.join(" "));
@@ -262,8 +262,8 @@ impl Layout<'_> {
     /// What belongs to an `if` or a loop without being a block: beside it if its author wrote it there and it fits.
     fn single(&mut self, item: &Item, indentation: usize, beside: bool) {
         let first = &self.tokens[item.range().start];
-        let flat = self.flat(item, WIDTH).filter(|_| item.is_plain() || self.stands_on_one_line(item));
-        if let Some(text) = flat
+        let on_one_line = self.on_one_line(item, WIDTH).filter(|_| item.is_plain() || self.stands_on_one_line(item));
+        if let Some(text) = on_one_line
             && beside
             && !first.newline
             && first.comments.is_empty()
@@ -377,7 +377,7 @@ impl Layout<'_> {
     }
 
     /// An item on one line, without the comments before it, if it can be on one that is not longer than `most`.
-    fn flat(&self, item: &Item, most: usize) -> Option<String> {
+    fn on_one_line(&self, item: &Item, most: usize) -> Option<String> {
         let mut text = String::new();
         for (index, clause) in item.clauses.iter().enumerate() {
             if index > 0 {
@@ -390,7 +390,7 @@ impl Layout<'_> {
                 Some(Body::Single(single)) => {
                     text.push(' ');
                     text.push_str(&self.inline(single.range().start)?);
-                    text.push_str(&self.flat(single, most.checked_sub(text.len())?)?);
+                    text.push_str(&self.on_one_line(single, most.checked_sub(text.len())?)?);
                 }
                 Some(Body::Braces(open, items, close)) => {
                     if !clause.head.is_empty() {
@@ -401,7 +401,7 @@ impl Layout<'_> {
                     for item in items {
                         text.push(' ');
                         text.push_str(&self.inline(item.range().start)?);
-                        text.push_str(&self.flat(item, most.checked_sub(text.len())?)?);
+                        text.push_str(&self.on_one_line(item, most.checked_sub(text.len())?)?);
                     }
                     text.push(' ');
                     text.push_str(&self.inline(*close)?);

@@ -82,6 +82,14 @@ pub(super) fn scan(text: &str) -> Vec<Token<'_>> {
             base = after;
             lexer = Lexer::new(&text[after..]);
         }
+        // `|=` is read as two signs.
+        if &text[start..after] == "="
+            && let Some(bar) = tokens.last_mut().filter(|bar| bar.text == "|" && bar.start + 1 == start)
+        {
+            bar.text = &text[bar.start..after];
+            end = after;
+            continue;
+        }
         let (comments, blank) = comments(text, end, start);
         let newline = text[end..start].contains('\n');
         tokens.push(Token { text: &text[start..after], kind, comments, newline, blank, start });

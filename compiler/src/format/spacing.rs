@@ -121,13 +121,15 @@ fn badness(before: (&str, Role), after: (&str, Role), space: bool) -> Option<usi
         ("(", _) if after.1 != Role::Close => Some(8),
         (_, _) if !space => None,
         (";", _) => Some(0),
+        (_, "?") => Some(1),
         (",", _) | (_, "=>") => Some(1),
-        (_, "|") if after.1 == Role::Other => Some(2),
+        (_, "|" | "^" | "&") if after.1 == Role::Other => Some(2),
         (_, "&&") => Some(3),
         (_, "==" | "!=" | "<" | "<=" | ">" | ">=") => Some(4),
+        (_, "<<" | ">>") => Some(4),
         (_, "+" | "-") if after.1 == Role::Other => Some(5),
         (_, "*" | "/" | "%") if after.1 == Role::Other => Some(6),
-        ("=" | "+=" | "-=" | "*=" | "/=" | "%=", _) => Some(7),
+        ("=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=", _) => Some(7),
         (_, _) => Some(LAST_RESORT),
     }
 }

@@ -274,7 +274,7 @@ impl Reader<'_> {
             match self.text(self.at) {
                 "(" | "[" => open += 1,
                 ")" | "]" => open = open.saturating_sub(1),
-                "{" if inside || (self.at > start && self.text(self.at - 1) == "=") => open += 1,
+                "{" if inside || (self.at > start && matches!(self.text(self.at - 1), "=" | "enum")) => open += 1,
                 "{" => return,
                 "}" if inside => open -= 1,
                 // A lone one must be passed.

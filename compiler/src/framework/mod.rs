@@ -8,10 +8,12 @@ mod judge;
 pub mod life;
 mod reader;
 mod resolve;
+mod service;
 
 pub use crate::syntax::Feature;
 pub(crate) use reader::read_through;
 pub use reader::{check, read};
+pub use service::{Inheritance, Locks, Next, Protocol, Service};
 
 use crate::syntax::grammar::{self, Grammar};
 use crate::syntax::{Dialect, ast};
@@ -44,14 +46,26 @@ pub struct Framework {
     pub events: Vec<Event>,
     /// `timer event timeout(t) { … }`: what is raised when a timer expires, as `timeout.NAME`. See [`Framework::as_met`].
     pub timer: Option<Event>,
+    /// `unraised event release(t);`: events of other hosts, that this one never raises. A policy may handle them all the same, so that
+    /// one file is for all of these hosts; its handlers are looked at, and left out of what becomes of it here.
+    pub unraised: Vec<Event>,
     /// In source order.
     pub queries: Vec<Query>,
     /// Which events can follow which.
     pub sequences: Vec<Sequence>,
+    /// `preempts priority;`: when a thread becomes ready with a greater value of this variable than that of one that runs, or that one's
+    /// falls, the host takes the processor from it, unless the policy does: `switch_out`.
+    pub preempts: Option<String>,
+    /// What its locks do; `None`: it has none.
+    pub locks: Option<Locks>,
+    /// The same of semaphores.
+    pub semaphores: Option<Service>,
     /// How generated code becomes something that a host loads; read by the command-line program alone.
     pub builds: Vec<Build>,
     /// Variables that `run` sets for the application: their values with `{output}` and `{framework}`.
     pub run_environment: Vec<(String, String)>,
+    /// `run programs with "TEXT"`: a program that hears of the policy has one of these in its file, or in that of a library that it loads.
+    pub run_marks: Vec<String>,
     /// Where some of it stands.
     pub places: Places,
 }
@@ -71,7 +85,8 @@ impl Framework {
     /// The grammar of its policies: of its dialect, with its events and queries.
     pub fn grammar(&self) -> Grammar {
         let timers = self.timer.as_ref().map(|family| format!("{}.NAME", family.name));
-        let events = self.events.iter().map(|event| event.name.as_str()).chain(timers.as_deref());
+        let unraised = self.unraised.iter().map(|event| event.name.as_str());
+        let events = self.events.iter().map(|event| event.name.as_str()).chain(unraised).chain(timers.as_deref());
         let events: Vec<&str> = events.collect();
         let queries: Vec<&str> = self.queries.iter().map(|query| query.name.as_str()).collect();
         grammar::for_policies(&self.dialect, &events, &queries)
@@ -202,6 +217,14 @@ impl Stage {
             Stage::In(class) => class.word(),
             Stage::Placed => "PLACED",
         }
+    }
+}
+
+impl Framework {
+    /// The variable of threads by which the host itself goes.
+    pub fn urgency(&self) -> Option<&str> {
+        let of_semaphores = self.semaphores.as_ref().and_then(Service::variable);
+        self.preempts.as_deref().or(self.locks.as_ref().and_then(Locks::variable)).or(of_semaphores)
     }
 }
 
@@ -384,7 +407,7 @@ pub struct Build {
     pub name: String,
     /// The file made, with `{policy}` for the scheduler's name.
     pub output: String,
-    /// The command, an argument each, with `{source}` (the generated file), `{traced}` (see [`crate::emit::traced`]), `{output}`, `{framework}` (the description's
+    /// The command, an argument each, with `{source}` (the generated file), `{traced}` (its twin that records, [`crate::emit::Part::Traced`]), `{output}`, `{framework}` (the description's
     /// folder) and `{shared}` (the folder `frameworks/shared`).
     pub command: Vec<Argument>,
     /// Where it is named.

@@ -1,5 +1,7 @@
 //! Reads a framework description. It shares the lexer and the bodies of handlers with the policy language.
 
+mod rules;
+
 use std::collections::BTreeSet;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -12,6 +14,7 @@ use crate::vocabulary::At;
 
 use super::judge;
 use super::resolve::{self, NamedPattern};
+use super::service::ServiceDraft;
 use super::{
     Absent, Argument, Build, Condition, Event, Extent, Framework, FrameworkContainer, Move, Property, Query,
     QueryDefault, Rule, Stage,
@@ -69,12 +72,17 @@ pub(super) struct Draft {
     pub(super) properties: Vec<Property>,
     pub(super) events: Vec<(Name, Event)>,
     pub(super) timer: Option<(Name, Event)>,
+    pub(super) unraised: Vec<(Name, Event)>,
     /// The place of the name in `default like NAME`, by index into `events`.
     pub(super) like: Vec<(usize, Name)>,
     pub(super) queries: Vec<(Name, Query)>,
     pub(super) sequences: Vec<(Name, NamedPattern)>,
+    pub(super) preempts: Option<String>,
+    pub(super) locks: Option<ServiceDraft>,
+    pub(super) semaphores: Option<ServiceDraft>,
     pub(super) builds: Vec<Build>,
     pub(super) run_environment: Vec<(String, String)>,
+    pub(super) run_marks: Vec<String>,
 }
 
 impl Draft {
@@ -84,7 +92,7 @@ impl Draft {
 }
 
 /// The words that start an item.
-const ITEMS: [&str; 16] = [
+const ITEMS: [&str; 20] = [
     "abi",
     "language",
     "int",
@@ -97,15 +105,19 @@ const ITEMS: [&str; 16] = [
     "optional",
     "event",
     "timer",
+    "unraised",
     "query",
     "sequence",
+    "preempts",
+    "locks",
+    "semaphores",
     "build",
     "run",
 ];
 
-struct Reader<'a> {
-    parser: Parser<'a>,
-    draft: Draft,
+pub(super) struct Reader<'a> {
+    pub(super) parser: Parser<'a>,
+    pub(super) draft: Draft,
 }
 
 impl Reader<'_> {
@@ -196,20 +208,28 @@ impl Reader<'_> {
             Some("node") if !self.parser.follows_word("event") => self.property(),
             Some("node" | "global" | "event") => self.event(false),
             Some("timer") => self.timer_event(),
+            Some("unraised") => self.unraised_event(),
             Some("query") => self.query(),
             Some("sequence") => self.sequence(),
+            Some("preempts") => {
+                self.parser.advance();
+                let variable = self.parser.name("a variable of threads")?;
+                self.parser.expect_semicolon()?;
+                Self::once(&mut self.parser, &mut self.draft.preempts, variable.text, at)
+            }
+            Some("locks" | "semaphores") => self.service(),
             Some("build") => self.build(),
             Some("run") => self.run(),
             Some(_) | None => {
                 let unexpected = self.parser.unexpected("a line of a framework description").note(
-                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `node`, `event`, `optional event`, `node event`, `global event`, `timer event`, `query`, `sequence`, `build`, `run`",
+                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `node`, `event`, `optional event`, `node event`, `global event`, `timer event`, `unraised event`, `query`, `sequence`, `preempts`, `locks`, `semaphores`, `build`, `run`",
                 );
                 Err(self.parser.report(unexpected))
             }
         }
     }
 
-    fn once<T>(parser: &mut Parser<'_>, slot: &mut Option<T>, value: T, at: At) -> Parse<()> {
+    pub(super) fn once<T>(parser: &mut Parser<'_>, slot: &mut Option<T>, value: T, at: At) -> Parse<()> {
         if slot.is_some() {
             let word = parser.written(at);
             parser.report(Diagnostic::error("E0203", format!("`{word}` is given twice"), at, "the second time"));
@@ -219,7 +239,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn wrong(&mut self, at: At, title: &str, help: &str) -> Reported {
+    pub(super) fn wrong(&mut self, at: At, title: &str, help: &str) -> Reported {
         self.parser.report(Diagnostic::error("E0205", title, at.to(self.parser.previous), "").help(help))
     }
 
@@ -415,103 +435,32 @@ impl Reader<'_> {
         Ok(())
     }
 
+    // Production: unraised_event.
+    fn unraised_event(&mut self) -> Parse<()> {
+        self.parser.advance();
+        self.event(false)?;
+        // What was read is no event that comes.
+        let Some((name, event)) = self.draft.events.pop() else { return Ok(()) };
+        self.draft.like.retain(|(index, _)| *index < self.draft.events.len());
+        let plain = matches!(event.absent, Absent::Required) && !event.may_fail && event.extent == Extent::Any;
+        if !plain || !event.rules.is_empty() {
+            let title = "of an event that is never raised there is nothing to say but its name and its threads";
+            let wrong = Diagnostic::error("E0201", title, event.at, "");
+            return Err(self.parser.report(wrong.help(format!("write `unraised event {}(t);`", name.text))));
+        }
+        self.draft.unraised.push((name, event));
+        Ok(())
+    }
+
     // Production: member.
     /// The name of one event, not of a family.
-    fn member_name(&mut self, what: &str) -> Parse<Name> {
+    pub(super) fn member_name(&mut self, what: &str) -> Parse<Name> {
         let name = self.parser.event_name(what)?;
         if name.text.ends_with('*') {
             let family = Diagnostic::error("E0201", format!("`{}` is a family, not one event", name.text), name.at, "");
             return Err(self.parser.report(family.help("declare each of its members")));
         }
         Ok(name)
-    }
-
-    // Productions: rules, rule.
-    fn rules(&mut self, parameters: &[String]) -> Parse<Vec<Rule>> {
-        let opened = self.parser.expect_sign("{")?;
-        let mut rules = Vec::new();
-        loop {
-            rules.push(self.rule(parameters)?);
-            if !self.parser.eat_sign("|") {
-                break;
-            }
-        }
-        self.parser.expect_close(opened, "the event type")?;
-        Ok(rules)
-    }
-
-    fn rule(&mut self, parameters: &[String]) -> Parse<Rule> {
-        let start = self.parser.token.at;
-        let mut rule = Rule { given: Vec::new(), moves: Vec::new(), at: start };
-        if matches!(self.parser.word(), Some("some" | "none")) && !self.parser.follows_sign(":") {
-            loop {
-                rule.given.push(self.condition()?);
-                if !self.parser.eat_sign(",") {
-                    break;
-                }
-            }
-            self.parser.expect_sign(":")?;
-        }
-        loop {
-            rule.moves.push(self.movement(parameters)?);
-            if !self.parser.eat_sign(",") {
-                return Ok(Rule { at: self.parser.since(start), ..rule });
-            }
-        }
-    }
-
-    // Production: condition.
-    fn condition(&mut self) -> Parse<Condition> {
-        if self.parser.eat_word("some") {
-            Ok(Condition::Some(self.parser.class()?.0))
-        } else {
-            self.parser.expect_word("none")?;
-            Ok(Condition::None(self.parser.class()?.0))
-        }
-    }
-
-    // Production: move.
-    fn movement(&mut self, parameters: &[String]) -> Parse<Move> {
-        if !self.parser.follows_sign(":") && self.parser.eat_word("one") {
-            let start = self.parser.token.at;
-            let from = self.stage()?;
-            if from == Stage::New {
-                let at = self.parser.since(start);
-                let unnamed = Diagnostic::error("E0205", "a new thread is one that the event names", at, "not `one`");
-                return Err(self.parser.report(unnamed.help("write `t: NEW -> READY`, where `t` is a parameter")));
-            }
-            self.parser.expect_sign("->")?;
-            return Ok(Move::One(from, self.end_stage()?));
-        }
-        let name = self.parser.name("a parameter of the event, or `one`")?;
-        let Some(index) = parameters.iter().position(|parameter| *parameter == name.text) else {
-            let unknown = no_parameter(&name, parameters, "event");
-            return Err(self.parser.report(unknown));
-        };
-        self.parser.expect_sign(":")?;
-        let from = self.stage()?;
-        self.parser.expect_sign("->")?;
-        Ok(Move::Parameter(index, from, self.end_stage()?))
-    }
-
-    /// A thread that some container has held is new no more.
-    fn end_stage(&mut self) -> Parse<Stage> {
-        let start = self.parser.token.at;
-        if self.parser.eat_word("PLACED") {
-            return Ok(Stage::Placed);
-        }
-        let stage = self.stage()?;
-        if stage == Stage::New {
-            let at = self.parser.since(start);
-            let title = "a thread is new at the start of its first event, and at no end";
-            let diagnostic = Diagnostic::error("E0205", title, at, "no handler can leave a thread so");
-            return Err(self.parser.report(diagnostic.help("name the state class that the thread ends in")));
-        }
-        Ok(stage)
-    }
-
-    fn stage(&mut self) -> Parse<Stage> {
-        if self.parser.eat_word("NEW") { Ok(Stage::New) } else { Ok(Stage::In(self.parser.class()?.0)) }
     }
 
     // Production: query.
@@ -653,6 +602,13 @@ impl Reader<'_> {
     // Production: item.
     fn run(&mut self) -> Parse<()> {
         self.parser.advance();
+        if self.parser.is_word("programs") {
+            self.parser.advance();
+            self.parser.expect_word("with")?;
+            let mark =
+                self.text("what is written in every program that the host's library is linked to, as a string")?;
+            self.draft.run_marks.push(mark);
+        }
         let opened = self.parser.expect_sign("{")?;
         while !self.parser.is_sign("}") && !self.parser.is_end() {
             let name = self.parser.name("the name of a variable of the environment")?;

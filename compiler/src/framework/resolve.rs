@@ -9,7 +9,7 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::At;
 
 use super::reader::Draft;
-use super::{Absent, Event, Framework, Pattern, Places, Sequence};
+use super::{Absent, Event, Framework, Pattern, Places, Sequence, service};
 
 /// A [`Pattern`] whose names may stand for nothing.
 pub(super) enum NamedPattern {
@@ -31,6 +31,7 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
     }
     timers(&draft, diagnostics);
     let sequences = sequences(&draft, diagnostics);
+    let (locks, semaphores) = service::resolve(&draft, diagnostics);
     let dialect = draft.dialect();
     let missing: Vec<&str> = [
         ("`abi NUMBER;`", draft.abi.is_none()),
@@ -61,10 +62,15 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         of_nodes: Vec::new(),
         events: draft.events.into_iter().map(|(_, event)| event).collect(),
         timer: draft.timer.map(|(_, event)| event),
+        unraised: draft.unraised.into_iter().map(|(_, event)| event).collect(),
         queries: draft.queries.into_iter().map(|(_, query)| query).collect(),
         sequences,
+        preempts: draft.preempts,
+        locks,
+        semaphores,
         builds: draft.builds,
         run_environment: draft.run_environment,
+        run_marks: draft.run_marks,
     })
 }
 
@@ -84,7 +90,7 @@ fn timers(draft: &Draft, diagnostics: &mut Diagnostics) {
         diagnostics.push(Diagnostic::error("E0204", title, draft.name.at, ""));
     }
     let Some((family, _)) = &draft.timer else { return };
-    for (name, _) in &draft.events {
+    for (name, _) in draft.events.iter().chain(&draft.unraised) {
         if name.text == family.text || super::covers(&format!("{}.*", family.text), &name.text) {
             let title = format!("`{}` could be the event of a timer", name.text);
             let taken = Diagnostic::error("E0203", title, name.at, "").related(family.at, "the timer event");
@@ -97,7 +103,7 @@ fn timers(draft: &Draft, diagnostics: &mut Diagnostics) {
 fn duplicates(draft: &Draft, diagnostics: &mut Diagnostics) {
     let mut raised: BTreeMap<&str, At> = BTreeMap::new();
     let raised_names = draft.events.iter().map(|(name, _)| name).chain(draft.queries.iter().map(|(name, _)| name));
-    for name in raised_names {
+    for name in raised_names.chain(draft.unraised.iter().map(|(name, _)| name)) {
         once(&mut raised, &name.text, name.at, diagnostics);
     }
     let mut sequences = BTreeMap::new();
@@ -155,6 +161,7 @@ fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Di
             | StatementKind::Foreach { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return(_)
+            | StatementKind::Leave(_)
             | StatementKind::Fail(_)
             | StatementKind::Call(_)
             | StatementKind::Verbatim { .. }
@@ -229,7 +236,7 @@ fn resolve_pattern(
     }
 }
 
-fn unknown<'a>(name: &Name, known: impl IntoIterator<Item = &'a str>, diagnostics: &mut Diagnostics) {
+pub(super) fn unknown<'a>(name: &Name, known: impl IntoIterator<Item = &'a str>, diagnostics: &mut Diagnostics) {
     let known: Vec<&str> = known.into_iter().collect();
     let diagnostic =
         Diagnostic::error("E0202", format!("`{}` stands for nothing here", name.text), name.at, "unknown name");

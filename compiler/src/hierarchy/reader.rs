@@ -155,7 +155,7 @@ impl Reader<'_> {
             Some("scheduler") => self.scheduler(),
             Some("default") => {
                 self.parser.advance();
-                let name = self.parser.name("the scheduler of threads of which nothing else is said")?;
+                let name = self.parser.name("the default scheduler")?;
                 self.parser.expect_semicolon()?;
                 self.draft.defaults.push(name);
                 Ok(())
@@ -182,14 +182,7 @@ impl Reader<'_> {
 
     // Production: constant.
     fn constants(&mut self) -> Parse<()> {
-        self.parser.advance();
-        let Some(ty) = self.parser.type_word() else { return Err(self.parser.expected("the type of the constant")) };
-        let constants = self.parser.variables(ty, "=", true)?;
-        self.parser.expect_semicolon()?;
-        if let Some(array) = constants.iter().find(|constant| constant.array.is_some()) {
-            let alone = Diagnostic::error("E0601", "a hierarchy has no arrays", array.name.at, "of an array");
-            return Err(self.parser.report(alone.help("declare a constant for each value")));
-        }
+        let constants = self.parser.constants("a hierarchy")?;
         self.draft.constants.extend(constants);
         Ok(())
     }

@@ -95,7 +95,8 @@ fn one_root(draft: &Draft, roots: &[usize], diagnostics: &mut Diagnostics) {
     match roots {
         [first, others @ ..] => {
             for other in others {
-                let title = format!("both `{}` and `{}` stand under nobody", name(first).text, name(other).text);
+                let title =
+                    format!("both `{}` and `{}` are roots: neither names a parent", name(first).text, name(other).text);
                 let second = Diagnostic::error("E0604", title, name(other).at, "the second root")
                     .related(name(first).at, "the first")
                     .note("the root has the processor from the host, all others have it from the scheduler above them");
@@ -152,7 +153,7 @@ fn default(
 ) -> Option<usize> {
     if let [first, others @ ..] = draft.defaults.as_slice() {
         for other in others {
-            let title = "the scheduler of threads of which nothing is said is given twice";
+            let title = "the default scheduler is given twice";
             let twice = Diagnostic::error("E0603", title, other.at, "the second time");
             diagnostics.push(twice.related(first.at, "the first time"));
         }

@@ -1,6 +1,8 @@
 //! The variables that a policy imports.
 
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 
 use super::ThreadId;
 use crate::policy::{Import, ImportId, Policy, ThreadImportId, Value};
@@ -8,7 +10,13 @@ use crate::policy::{Import, ImportId, Policy, ThreadImportId, Value};
 /// The variables that the application has registered (2005, §5.2). Those that it has not, the machine keeps itself: they
 /// start with their defaults.
 pub trait Application {
-    /// The value of an imported variable, or `None` if it is not registered.
+    /// Whether a variable is registered. Unlike [`Application::import`], this is no read of it.
+    fn has_import(&self, import: ImportId) -> bool;
+
+    /// Whether a variable of a thread is registered.
+    fn has_thread_import(&self, thread: ThreadId, import: ThreadImportId) -> bool;
+
+    /// The value of an imported variable, or `None` if it is not registered. The application may change it between any two reads.
     fn import(&self, import: ImportId) -> Option<Value>;
 
     /// Assigns a registered variable.
@@ -24,8 +32,15 @@ pub trait Application {
 /// An application that is nothing but its variables. A variable is registered when it is first set.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
-    imports: HashMap<ImportId, Value>,
-    thread_imports: HashMap<(ThreadId, ThreadImportId), Value>,
+    imports: HashMap<ImportId, Variable>,
+    thread_imports: HashMap<(ThreadId, ThreadImportId), Variable>,
+}
+
+#[derive(Clone, Debug)]
+struct Variable {
+    value: Cell<Value>,
+    /// What the next reads find, one after the other; the last value stays.
+    reads: RefCell<VecDeque<Value>>,
 }
 
 impl Variables {
@@ -35,7 +50,7 @@ impl Variables {
     /// What is wrong, if the policy imports no such variable or one of another type.
     pub fn set(&mut self, policy: &Policy, name: &str, value: Value) -> Result<(), String> {
         let index = find(&policy.imports, name, value)?;
-        self.imports.insert(ImportId(index), value);
+        set(&mut self.imports, ImportId(index), value);
         Ok(())
     }
 
@@ -45,13 +60,64 @@ impl Variables {
     /// What is wrong, if the policy imports no such variable of threads or one of another type.
     pub fn set_of_thread(&mut self, policy: &Policy, thread: ThreadId, name: &str, value: Value) -> Result<(), String> {
         let index = find(&policy.thread_imports, name, value)?;
-        self.thread_imports.insert((thread, ThreadImportId(index)), value);
+        set(&mut self.thread_imports, (thread, ThreadImportId(index)), value);
+        Ok(())
+    }
+
+    /// Has the next reads of a variable, one after the other, find these values, as if the application changed it in between. The last
+    /// value stays. Without a thread it is a variable of the application.
+    ///
+    /// # Errors
+    /// As [`Variables::set`].
+    pub fn let_read(
+        &mut self,
+        policy: &Policy,
+        thread: Option<ThreadId>,
+        name: &str,
+        values: &[Value],
+    ) -> Result<(), String> {
+        for value in values {
+            match thread {
+                None => {
+                    let index = find(&policy.imports, name, *value)?;
+                    will_be(&mut self.imports, ImportId(index), *value);
+                }
+                Some(thread) => {
+                    let index = find(&policy.thread_imports, name, *value)?;
+                    will_be(&mut self.thread_imports, (thread, ThreadImportId(index)), *value);
+                }
+            }
+        }
         Ok(())
     }
 
     /// Drops the variables of a thread that has ended.
     pub fn forget(&mut self, thread: ThreadId) {
         self.thread_imports.retain(|(owner, _), _| *owner != thread);
+    }
+}
+
+/// Assigns a variable, which it registers.
+fn set<K: Eq + Hash>(variables: &mut HashMap<K, Variable>, key: K, value: Value) {
+    let variable = variables.entry(key).or_insert_with(|| Variable::new(value));
+    variable.value.set(value);
+}
+
+/// Adds to what is read of a variable, which it registers.
+fn will_be<K: Eq + Hash>(variables: &mut HashMap<K, Variable>, key: K, value: Value) {
+    variables.entry(key).or_insert_with(|| Variable::new(value)).reads.get_mut().push_back(value);
+}
+
+impl Variable {
+    fn new(value: Value) -> Self {
+        Variable { value: Cell::new(value), reads: RefCell::default() }
+    }
+
+    fn read(&self) -> Value {
+        if let Some(next) = self.reads.borrow_mut().pop_front() {
+            self.value.set(next);
+        }
+        self.value.get()
     }
 }
 
@@ -66,19 +132,27 @@ fn find(imports: &[Import], name: &str, value: Value) -> Result<usize, String> {
 }
 
 impl Application for Variables {
+    fn has_import(&self, import: ImportId) -> bool {
+        self.imports.contains_key(&import)
+    }
+
+    fn has_thread_import(&self, thread: ThreadId, import: ThreadImportId) -> bool {
+        self.thread_imports.contains_key(&(thread, import))
+    }
+
     fn import(&self, import: ImportId) -> Option<Value> {
-        self.imports.get(&import).copied()
+        self.imports.get(&import).map(Variable::read)
     }
 
     fn set_import(&mut self, import: ImportId, value: Value) {
-        self.imports.insert(import, value);
+        set(&mut self.imports, import, value);
     }
 
     fn thread_import(&self, thread: ThreadId, import: ThreadImportId) -> Option<Value> {
-        self.thread_imports.get(&(thread, import)).copied()
+        self.thread_imports.get(&(thread, import)).map(Variable::read)
     }
 
     fn set_thread_import(&mut self, thread: ThreadId, import: ThreadImportId, value: Value) {
-        self.thread_imports.insert((thread, import), value);
+        set(&mut self.thread_imports, (thread, import), value);
     }
 }

@@ -45,11 +45,7 @@ pub(super) fn unary(operator: UnaryOperator, operand: Value, bits: u8) -> Value 
 
 /// The value of `&&` or `||` if the left operand decides it.
 pub(super) fn decided(operator: BinaryOperator, left: Value) -> Option<Value> {
-    match (operator, truth(left)) {
-        (BinaryOperator::And, false) => Some(Value::Bool(false)),
-        (BinaryOperator::Or, true) => Some(Value::Bool(true)),
-        _ => None,
-    }
+    operator.goes_on_if().filter(|goes_on| *goes_on != truth(left)).map(|goes_on| Value::Bool(!goes_on))
 }
 
 /// Two operands, one value.
@@ -58,6 +54,13 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: 
         return floats(operator, left.get(), right.get());
     }
     let (a, b) = (number(left), number(right));
+    if let Some(comparison) = operator.comparison() {
+        return Value::Bool(comparison.holds(a, b));
+    }
+    if operator.is_called() {
+        let right_one = if operator == BinaryOperator::Least { b < a } else { b > a };
+        return if right_one { right } else { left };
+    }
     let times = (matches!(left, Value::Time(_)), matches!(right, Value::Time(_)));
     // A time is 64 bits wide whatever the width of an int.
     let made = |value: i64| match times {
@@ -73,33 +76,53 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: 
             if times == (true, true) { Value::Int(wrap(quotient, bits)) } else { made(quotient) }
         }
         BinaryOperator::Remainder => made(if b == 0 { 0 } else { a.wrapping_rem(b) }),
-        BinaryOperator::Equal => Value::Bool(a == b),
-        BinaryOperator::NotEqual => Value::Bool(a != b),
-        BinaryOperator::Less => Value::Bool(a < b),
-        BinaryOperator::LessOrEqual => Value::Bool(a <= b),
-        BinaryOperator::Greater => Value::Bool(a > b),
-        BinaryOperator::GreaterOrEqual => Value::Bool(a >= b),
         BinaryOperator::And => Value::Bool(truth(left) && truth(right)),
         BinaryOperator::Or => Value::Bool(truth(left) || truth(right)),
+        BinaryOperator::BitAnd => made(a & b),
+        BinaryOperator::BitOr => made(a | b),
+        BinaryOperator::BitXor => made(a ^ b),
+        BinaryOperator::ShiftLeft if b >= i64::from(bits) => made(0),
+        BinaryOperator::ShiftLeft => made(a << b.max(0)),
+        BinaryOperator::ShiftRight => made(a >> b.clamp(0, 63)),
+        // Above.
+        BinaryOperator::Least | BinaryOperator::Greatest => left,
+        BinaryOperator::Equal
+        | BinaryOperator::NotEqual
+        | BinaryOperator::Less
+        | BinaryOperator::LessOrEqual
+        | BinaryOperator::Greater
+        | BinaryOperator::GreaterOrEqual => Value::Bool(false),
     }
 }
 
 /// What would be no number is 0.
 fn floats(operator: BinaryOperator, a: f64, b: f64) -> Value {
+    if let Some(comparison) = operator.comparison() {
+        return Value::Bool(comparison.holds(a, b));
+    }
     let made = |value| Value::Float(Float::new(value));
     match operator {
         BinaryOperator::Add => made(a + b),
         BinaryOperator::Subtract => made(a - b),
         BinaryOperator::Multiply => made(a * b),
         BinaryOperator::Divide => made(a / b),
-        BinaryOperator::Equal => Value::Bool(a == b),
-        BinaryOperator::NotEqual => Value::Bool(a != b),
-        BinaryOperator::Less => Value::Bool(a < b),
-        BinaryOperator::LessOrEqual => Value::Bool(a <= b),
-        BinaryOperator::Greater => Value::Bool(a > b),
-        BinaryOperator::GreaterOrEqual => Value::Bool(a >= b),
+        BinaryOperator::Least => made(if b < a { b } else { a }),
+        BinaryOperator::Greatest => made(if b > a { b } else { a }),
         // None of these joins floats.
-        BinaryOperator::Remainder | BinaryOperator::And | BinaryOperator::Or => made(0.0),
+        BinaryOperator::Remainder
+        | BinaryOperator::BitAnd
+        | BinaryOperator::BitOr
+        | BinaryOperator::BitXor
+        | BinaryOperator::ShiftLeft
+        | BinaryOperator::ShiftRight
+        | BinaryOperator::And
+        | BinaryOperator::Or
+        | BinaryOperator::Equal
+        | BinaryOperator::NotEqual
+        | BinaryOperator::Less
+        | BinaryOperator::LessOrEqual
+        | BinaryOperator::Greater
+        | BinaryOperator::GreaterOrEqual => made(0.0),
     }
 }
 
@@ -136,6 +159,18 @@ mod tests {
         assert_eq!(ints(BinaryOperator::Divide, -32_768, -1, 16), -32_768);
         assert_eq!(ints(BinaryOperator::Divide, i64::MIN, -1, 64), i64::MIN);
         assert_eq!(unary(UnaryOperator::Negate, Value::Int(i64::MIN), 64), Value::Int(i64::MIN));
+    }
+
+    #[test]
+    fn shifts_are_total() {
+        assert_eq!(ints(BinaryOperator::ShiftLeft, 1, 15, 16), -32_768);
+        assert_eq!(ints(BinaryOperator::ShiftLeft, 1, 16, 16), 0);
+        assert_eq!(ints(BinaryOperator::ShiftLeft, 3, -1, 64), 3);
+        assert_eq!(ints(BinaryOperator::ShiftLeft, -1, i64::MAX, 64), 0);
+        assert_eq!(ints(BinaryOperator::ShiftRight, -5, 1, 64), -3);
+        assert_eq!(ints(BinaryOperator::ShiftRight, -5, 1000, 16), -1);
+        assert_eq!(ints(BinaryOperator::ShiftRight, 5, i64::MIN, 16), 5);
+        assert_eq!(ints(BinaryOperator::BitXor, 5, -1, 16), -6);
     }
 
     #[test]

@@ -94,13 +94,13 @@ impl Machine<'_> {
             return Ok(());
         }
         let policy = self.verified.policy();
-        let mut coming = self.nodes.away.remove(&node).unwrap_or_else(|| Instance {
+        let mut next = self.nodes.away.remove(&node).unwrap_or_else(|| Instance {
             variables: policy.variables.iter().map(|variable| variable.initial).collect(),
             containers: policy.containers.iter().map(|_| BTreeMap::new()).collect(),
         });
-        self.exchange(&mut coming);
+        self.exchange(&mut next);
         if let Some(before) = self.nodes.here.replace(node) {
-            self.nodes.away.insert(before, coming);
+            self.nodes.away.insert(before, next);
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use super::{Application, Flow, LocalState, Machine, Position, Slot, Stop, arithmetic};
 use crate::policy::text::Heads;
 use crate::policy::{
-    AttributeId, Block, ContainerId, ContainerKind, ContainerRef, Element, Expression, Handler, LocalId, Place, Source,
-    Statement, StatementKind, Test, Thread, Value,
+    AttributeId, Block, ContainerId, ContainerKind, ContainerRef, Element, Expression, Handler, Leave, LocalId, Place,
+    Source, Statement, StatementKind, Test, Thread, Value,
 };
 use crate::verify::Guard;
 
@@ -22,7 +22,7 @@ impl Step<'_, '_, '_> {
         for statement in block {
             match self.statement(statement)? {
                 Flow::Next => {}
-                end @ (Flow::Dispatched(_) | Flow::Returned(_)) => return Ok(end),
+                end @ (Flow::Dispatched(_) | Flow::Returned(_) | Flow::Left(_)) => return Ok(end),
             }
         }
         Ok(Flow::Next)
@@ -78,7 +78,8 @@ impl Step<'_, '_, '_> {
                 for slot in visited {
                     self.machine.locals[cursor.0] = LocalState::Thread(slot);
                     match self.block(body)? {
-                        Flow::Next => {}
+                        Flow::Next | Flow::Left(Leave::Turn) => {}
+                        Flow::Left(Leave::Loop) => break,
                         end @ (Flow::Dispatched(_) | Flow::Returned(_)) => return Ok(end),
                     }
                 }
@@ -90,7 +91,8 @@ impl Step<'_, '_, '_> {
                     self.turn(line)?;
                     for block in [body, step] {
                         match self.block(block)? {
-                            Flow::Next => {}
+                            Flow::Next | Flow::Left(Leave::Turn) => {}
+                            Flow::Left(Leave::Loop) => return Ok(Flow::Next),
                             end @ (Flow::Dispatched(_) | Flow::Returned(_)) => return Ok(end),
                         }
                     }
@@ -98,6 +100,7 @@ impl Step<'_, '_, '_> {
             }
             StatementKind::Return { value: None } => return Ok(Flow::Returned(None)),
             StatementKind::Return { value: Some(value) } => return Ok(Flow::Returned(Some(self.value(value, line)?))),
+            StatementKind::Leave { what } => return Ok(Flow::Left(*what)),
             StatementKind::Fail { reason } => return Err(Stop::Fail { line, reason: reason.clone() }),
             StatementKind::Verbatim { otherwise: Some(otherwise), .. } => return self.block(otherwise),
             StatementKind::Verbatim { otherwise: None, text } => return Err(untranslated(&text.language, line)),
@@ -163,7 +166,7 @@ impl Step<'_, '_, '_> {
             }
             Place::Local(local) => self.machine.locals[local.0] = LocalState::Value(value),
             Place::Import(import) => {
-                if self.application.import(*import).is_some() {
+                if self.application.has_import(*import) {
                     self.application.set_import(*import, value);
                 } else {
                     self.machine.imports[import.0] = value;
@@ -183,7 +186,7 @@ impl Step<'_, '_, '_> {
             Place::ThreadImport(thread, import) => {
                 let slot = self.thread(*thread, line)?;
                 let id = self.machine.threads[slot].id;
-                if self.application.thread_import(id, *import).is_some() {
+                if self.application.has_thread_import(id, *import) {
                     self.application.set_thread_import(id, *import, value);
                 } else {
                     self.machine.threads[slot].imports[import.0] = value;
@@ -234,6 +237,9 @@ impl Step<'_, '_, '_> {
                 let mut places = self.containers(container, line)?;
                 Value::Bool(places.any(|place| self.machine.threads[slot].position == Position::In(ContainerId(place))))
             }
+            Expression::Same(one, other) => {
+                Value::Bool(self.thread(Thread::Local(*one), line)? == self.thread(Thread::Local(*other), line)?)
+            }
             Expression::Unary(operator, operand) => arithmetic::unary(*operator, self.value(operand, line)?, bits),
             Expression::Binary(operator, left, right) => {
                 let left = self.value(left, line)?;
@@ -241,6 +247,10 @@ impl Step<'_, '_, '_> {
                     Some(value) => value,
                     None => arithmetic::binary(*operator, left, self.value(right, line)?, bits),
                 }
+            }
+            Expression::Choose(condition, one, other) => {
+                let chosen = if arithmetic::truth(self.value(condition, line)?) { one } else { other };
+                self.value(chosen, line)?
             }
             Expression::NotZero(operand) => Value::Bool(arithmetic::truth(self.value(operand, line)?)),
             Expression::Verbatim { otherwise: Some(otherwise), .. } => self.value(otherwise, line)?,
@@ -310,7 +320,7 @@ impl Step<'_, '_, '_> {
 
     fn thread(&self, thread: Thread, line: u32) -> Result<Slot, Stop> {
         match thread {
-            Thread::Slot(slot) => self.machine.first(slot).ok_or_else(|| {
+            Thread::Slot(slot) | Thread::First(slot) => self.machine.first(slot).ok_or_else(|| {
                 let name = &self.machine.verified.policy().containers[slot.0].name;
                 unproved(line, format!("`{name}` holds a thread"))
             }),

@@ -70,6 +70,9 @@ pub enum Thread {
     Local(LocalId),
     /// The thread in a threadref, which `verify` proves to hold one at this point.
     Slot(ContainerId),
+    /// The thread that is next to be removed from another container, which is proved to hold one. It is only looked at: what is kept
+    /// of it is read.
+    First(ContainerId),
 }
 
 /// A computation without side effects. Types are explicit: see [`Expression::NotZero`].
@@ -96,6 +99,8 @@ pub enum Expression {
     Size(ContainerRef),
     /// `t in c`, a bool.
     In(Thread, ContainerRef),
+    /// `t == u`, a bool: whether two names stand for one thread, or for one node. Of what a threadref holds, [`Expression::In`] tells.
+    Same(LocalId, LocalId),
     /// `float(x)` of an int, the nearest float; `int(x)` of a float, towards zero, the highest or lowest int where none is so high
     /// or low. The type is that of the result.
     Convert(Type, Box<Expression>),
@@ -105,6 +110,8 @@ pub enum Expression {
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// An int used as a condition: true unless 0.
     NotZero(Box<Expression>),
+    /// `c ? a : b`, with a condition that is a bool, and two values of one type. Only the one that is meant is evaluated.
+    Choose(Box<Expression>, Box<Expression>, Box<Expression>),
     /// `verbatim c int { … } else 4`: any value of the type.
     Verbatim {
         /// Of the value.
@@ -141,6 +148,19 @@ impl Verbatim {
             Piece::Thread(thread) => Some(*thread),
             Piece::Text(_) | Piece::Constant(_) | Piece::Now => None,
         })
+    }
+}
+
+impl Piece {
+    /// What stands in text for an expression that is a name.
+    pub(crate) fn naming(expression: Expression) -> Option<Piece> {
+        if let Expression::Constant(constant) = expression {
+            Some(Piece::Constant(constant))
+        } else if let Expression::Read(place) = expression {
+            Some(Piece::Place(place))
+        } else {
+            None
+        }
     }
 }
 
@@ -186,6 +206,16 @@ impl ContainerRef {
         match self {
             ContainerRef::Element { index, .. } => Some(index),
             ContainerRef::One(_) | ContainerRef::Whole { .. } => None,
+        }
+    }
+}
+
+impl Thread {
+    /// The container whose thread it is, whichever that is.
+    pub fn held_by(self) -> Option<ContainerId> {
+        match self {
+            Thread::Slot(container) | Thread::First(container) => Some(container),
+            Thread::Local(_) => None,
         }
     }
 }
@@ -246,20 +276,61 @@ impl Place {
     }
 }
 
+/// What an expression names by itself. What its parts name is theirs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'e> {
+    /// What is read.
+    pub place: Option<&'e Place>,
+    /// What is looked into.
+    pub container: Option<&'e ContainerRef>,
+    /// What are asked for themselves, and not for what is kept of them.
+    pub threads: [Option<Thread>; 2],
+    /// Text, which names what it likes.
+    pub verbatim: Option<&'e Verbatim>,
+}
+
 impl Expression {
+    /// What it names by itself.
+    pub fn names(&self) -> Names<'_> {
+        let nothing = Names::default();
+        match self {
+            Expression::Read(place) => Names { place: Some(place), ..nothing },
+            Expression::Size(container) => Names { container: Some(container), ..nothing },
+            Expression::In(thread, container) => {
+                Names { threads: [Some(*thread), None], container: Some(container), ..nothing }
+            }
+            Expression::Same(one, other) => {
+                Names { threads: [one, other].map(|local| Some(Thread::Local(*local))), ..nothing }
+            }
+            Expression::Verbatim { text, .. } => Names { verbatim: Some(text), ..nothing },
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::ConstantElement { .. }
+            | Expression::Now
+            | Expression::Unary(..)
+            | Expression::Convert(..)
+            | Expression::Binary(..)
+            | Expression::NotZero(_)
+            | Expression::Choose(..) => nothing,
+        }
+    }
+
     /// The expressions directly in it, indices included, from left to right.
     pub fn parts(&self) -> impl Iterator<Item = &Expression> {
-        let (first, second): (Option<&Expression>, Option<&Expression>) = match self {
-            Expression::Literal(_) | Expression::Constant(_) | Expression::Now => (None, None),
-            Expression::Verbatim { otherwise, .. } => (otherwise.as_deref(), None),
-            Expression::ConstantElement { index, .. } => (Some(index), None),
-            Expression::Read(place) => (place.index(), None),
-            Expression::Size(container) | Expression::In(_, container) => (container.index(), None),
-            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-                (Some(operand), None)
+        let parts: [Option<&Expression>; 3] = match self {
+            Expression::Literal(_) | Expression::Constant(_) | Expression::Now | Expression::Same(..) => {
+                [None, None, None]
             }
-            Expression::Binary(_, left, right) => (Some(left), Some(right)),
+            Expression::Verbatim { otherwise, .. } => [otherwise.as_deref(), None, None],
+            Expression::ConstantElement { index, .. } => [Some(index), None, None],
+            Expression::Read(place) => [place.index(), None, None],
+            Expression::Size(container) | Expression::In(_, container) => [container.index(), None, None],
+            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
+                [Some(operand), None, None]
+            }
+            Expression::Binary(_, left, right) => [Some(left), Some(right), None],
+            Expression::Choose(condition, one, other) => [Some(condition), Some(one), Some(other)],
         };
-        first.into_iter().chain(second)
+        parts.into_iter().flatten()
     }
 }

@@ -1,7 +1,7 @@
 //! Handlers and their statements.
 
 use super::{
-    At, ContainerId, ContainerRef, Expression, LocalId, Owner, Place, StatementId, Test, Thread, Type, Verbatim,
+    At, ContainerId, ContainerRef, Expression, Leave, LocalId, Owner, Place, StatementId, Test, Thread, Type, Verbatim,
 };
 
 /// What is done when an event is raised or a query asked.
@@ -78,9 +78,110 @@ impl Statement {
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => (None, None),
         };
         first.into_iter().chain(second)
+    }
+
+    /// What it moves, and the destination if that is a container.
+    pub fn moves(&self) -> Option<(&Source, Option<&ContainerRef>)> {
+        match &self.kind {
+            StatementKind::Transfer { source, destination } => Some((source, Some(destination))),
+            StatementKind::Destroy { source } | StatementKind::Send { source, .. } => Some((source, None)),
+            StatementKind::Set { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Fail { .. } => None,
+        }
+    }
+
+    /// What it assigns by itself, and the value.
+    pub fn assigns(&self) -> Option<(&Place, &Expression)> {
+        match &self.kind {
+            StatementKind::Set { place, value } => Some((place, value)),
+            StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Fail { .. } => None,
+        }
+    }
+
+    /// The condition on which the blocks inside it are done.
+    pub fn condition(&self) -> Option<&Expression> {
+        match &self.kind {
+            StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => Some(condition),
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Fail { .. } => None,
+        }
+    }
+
+    /// Whether the handler ends with it.
+    pub fn ends(&self) -> bool {
+        match &self.kind {
+            StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Verbatim { .. } => false,
+        }
+    }
+
+    /// What of the loop around it, it can leave early.
+    pub fn leaves(&self, what: Leave) -> bool {
+        if let StatementKind::Leave { what: own } = &self.kind {
+            return *own == what;
+        }
+        !self.is_loop() && self.blocks().flatten().any(|inner| inner.leaves(what))
+    }
+
+    /// Whether the blocks inside it are done in turns.
+    pub fn is_loop(&self) -> bool {
+        matches!(self.kind, StatementKind::Foreach { .. } | StatementKind::Loop { .. })
+    }
+
+    /// Blocks inside it of which one is certainly done; none if it can be passed without any.
+    pub fn branches(&self) -> Vec<&Block> {
+        match &self.kind {
+            StatementKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StatementKind::Loop { test: Test::After, body, .. } => vec![body],
+            StatementKind::Loop { test: Test::Before, .. }
+            | StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Fail { .. } => Vec::new(),
+        }
     }
 
     /// The expressions that it evaluates itself, indices included: its condition or value last.
@@ -96,9 +197,10 @@ impl Statement {
             StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => (None, Some(condition)),
             StatementKind::Foreach { container, .. } => (container.index(), None),
             StatementKind::Return { value } => (None, value.as_ref()),
-            StatementKind::Dispatch { .. } | StatementKind::Fail { .. } | StatementKind::Verbatim { .. } => {
-                (None, None)
-            }
+            StatementKind::Dispatch { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Fail { .. }
+            | StatementKind::Verbatim { .. } => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -174,6 +276,11 @@ pub enum StatementKind {
     Return {
         /// Present exactly in queries.
         value: Option<Expression>,
+    },
+    /// `break;`, `continue;`: of the innermost loop around it. There is one.
+    Leave {
+        /// Which of the two.
+        what: Leave,
     },
     /// `fail "reason";`: the application's call fails for this reason; nothing that the handler did before is undone, so
     /// `verify` demands that it did nothing. The handler ends.

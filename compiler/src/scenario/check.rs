@@ -1,24 +1,24 @@
 //! From what is written to a scenario: names are found, values are of their types and within their ranges.
 
+mod amounts;
+mod expectations;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::check::{Values, unused_constants};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
-use crate::policy::{Import, Policy};
-use crate::syntax::ast::{Call, Expression, ExpressionKind, Name};
+use crate::policy::{Import, Policy, ThreadImportId};
+use crate::syntax::ast::{Expression, Name};
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, Type, Value};
 
-use super::expect::{MEASURES, STATISTICS};
-use super::reader::{
-    ActionDraft, AmountDraft, Draft, ExpectationDraft, ExpectedDraft, FileName, Given, MeasureDraft, PhaseDraft,
-    ThreadDraft,
-};
-use super::{
-    Action, Amount, Assignment, Expectation, Expected, Measure, Moment, Relation, Scenario, Statistic, Thread, Unit,
-};
+use amounts::distribution;
+
+use super::due::is_taken_for_a_time;
+use super::meetings::locks_of;
+use super::reader::{ActionDraft, AmountDraft, Draft, FileName, Given, ThreadDraft};
+use super::{Action, Amount, Assignment, Moment, Scenario, Semaphore, Thread};
 
 /// What a scenario is for.
 #[derive(Clone, Debug)]
@@ -72,6 +72,8 @@ pub fn check(
         diagnostics,
         names: BTreeMap::new(),
         locks: BTreeMap::new(),
+        semaphores: Vec::new(),
+        lacks_locks: false,
         ports: BTreeMap::new(),
         timers: BTreeMap::new(),
         shared_timers: BTreeMap::new(),
@@ -109,7 +111,7 @@ pub(crate) fn twice(drafts: &[Draft], diagnostics: &mut Diagnostics) {
 
 pub(super) struct Checker<'a, 'b> {
     pub(super) draft: &'a Draft,
-    subject: &'b Subject<'b>,
+    pub(super) subject: &'b Subject<'b>,
     pub(super) framework: &'a Framework,
     values: Values<'a>,
     numbers: &'b mut dyn FnMut(&FileName) -> Result<Vec<i64>, String>,
@@ -118,6 +120,10 @@ pub(super) struct Checker<'a, 'b> {
     pub(super) names: BTreeMap<&'a str, usize>,
     /// As above.
     pub(super) locks: BTreeMap<&'a str, usize>,
+    /// As declared.
+    pub(super) semaphores: Vec<Semaphore>,
+    /// That the framework has no locks was said.
+    pub(super) lacks_locks: bool,
     pub(super) ports: BTreeMap<&'a str, usize>,
     pub(super) timers: BTreeMap<&'a str, usize>,
     pub(super) shared_timers: BTreeMap<&'a str, usize>,
@@ -159,12 +165,14 @@ impl<'a> Checker<'a, '_> {
             values: Vec::new(),
             threads: Vec::new(),
             locks: Vec::new(),
+            semaphores: Vec::new(),
             ports: Vec::new(),
             barriers: Vec::new(),
             moments: Vec::new(),
             expectations: Vec::new(),
         };
         self.settings(&mut scenario);
+        self.declare_semaphores();
         let root = self.subject.policies.first().copied();
         scenario.values = self.draft.values.iter().filter_map(|given| self.assignment(given, root, false)).collect();
         for thread in &self.draft.threads {
@@ -189,12 +197,13 @@ impl<'a> Checker<'a, '_> {
         scenario.moments.sort_by_key(|moment| moment.instant);
         let expectations = self.draft.expectations.iter().flat_map(|expectation| self.expectation(expectation));
         scenario.expectations = expectations.collect();
-        self.in_vain(&scenario);
+        self.refuse_ineffective(&scenario);
         scenario.barriers = self.barriers(&scenario);
         if self.all_come(&scenario) {
             self.ends(&scenario);
         }
-        (scenario.locks, scenario.ports) = (self.lock_names(), names_of(&self.ports));
+        (scenario.locks, scenario.ports) = (self.locks(), names_of(&self.ports));
+        scenario.semaphores = std::mem::take(&mut self.semaphores);
         Some(scenario)
     }
 
@@ -234,6 +243,7 @@ impl<'a> Checker<'a, '_> {
             start: Amount::Fixed(Value::Time(0)),
             every: None,
             period: None,
+            relative: draft.relative,
             deadline: None,
             under: None,
             values: Vec::new(),
@@ -293,25 +303,64 @@ impl<'a> Checker<'a, '_> {
                 self.diagnostics.push(twice.related(first.at, "the first time"));
             }
         }
-        for (word, amount) in [("period", thread.period), ("deadline", thread.deadline)] {
-            let written = draft.clauses.iter().find(|(clause, _)| clause.text == word);
-            let given = draft.values.iter().any(|given| given.name.text == word);
-            if let (Some((clause, _)), Some(amount), false) = (written, amount, given) {
-                let value = Amount::Fixed(Value::Time(amount));
-                if self.imports_time(word, policy, anywhere) {
-                    thread.values.push(Assignment { name: word.to_owned(), value });
-                } else if word == "deadline" && thread.period.is_some_and(|period| period != amount) {
-                    self.knows_no_deadline(clause, policy, anywhere);
-                }
-            }
-        }
+        self.times_of_jobs(draft, &mut thread, policy, anywhere);
         let before = self.diagnostics.errors();
         (thread.phases, thread.places) = self.phases(draft);
         self.waits_for_others(&thread);
-        if self.diagnostics.errors() == before {
+        if self.diagnostics.errors() == before && !self.lacks_locks {
             self.locks_are_given_back(&thread);
         }
         Some(thread)
+    }
+
+    /// Period and deadline, to policies that import them, unless other values are given. Where no deadline is said a job is due a period
+    /// after its release: a policy that took the 0 of an import for a deadline would prefer the thread to all others for ever.
+    fn times_of_jobs(&mut self, draft: &ThreadDraft, thread: &mut Thread, policy: Option<&Policy>, anywhere: bool) {
+        let given = |thread: &Thread, word: &str| {
+            thread.values.iter().find(|given| given.name == word).map(|given| given.value.clone())
+        };
+        if let (Some(period), None) = (thread.period, given(thread, "period"))
+            && self.imports_time("period", policy, anywhere)
+        {
+            let value = Amount::Fixed(Value::Time(period));
+            thread.values.push(Assignment { name: "period".to_owned(), value });
+        }
+        for (name, said) in [("deadline", thread.deadline), ("period", thread.period)] {
+            if said.is_none() && given(thread, name).is_none() {
+                self.has_none(thread, name, policy);
+            }
+        }
+        if given(thread, "deadline").is_some() {
+            return;
+        }
+        if self.imports_time("deadline", policy, anywhere) {
+            let said = thread.deadline.map(|deadline| Amount::Fixed(Value::Time(deadline)));
+            if let Some(value) = said.or_else(|| given(thread, "period")) {
+                thread.values.push(Assignment { name: "deadline".to_owned(), value });
+            }
+        } else if let Some((clause, _)) = draft.clauses.iter().find(|(clause, _)| clause.text == "deadline")
+            && thread.period.is_some_and(|period| thread.deadline != Some(period))
+        {
+            self.knows_no_deadline(clause, policy, anywhere);
+        }
+    }
+
+    /// A thread without a deadline, or a period, comes before all others under a policy that takes the default of its import for one.
+    fn has_none(&mut self, thread: &Thread, name: &str, policy: Option<&Policy>) {
+        let Some(policy) = policy else { return };
+        let such = |import: &Import| import.name == name && import.ty == Type::Time;
+        let Some(place) = policy.thread_imports.iter().position(such) else { return };
+        if name == "deadline" && thread.values.iter().any(|given| given.name == "period")
+            || !is_taken_for_a_time(policy, ThreadImportId(place))
+        {
+            return;
+        }
+        let title = format!("`{}` has no {name}, and the policy takes that for the soonest", thread.name);
+        let none = Diagnostic::warning("E0702", title, thread.at, "comes before all others");
+        let none = none.note(format!("the import `time {name}` has its default, which is no more than 0"));
+        self.diagnostics.push(none.help(format!(
+            "say one, `{name} 100ms`, or a time so long that others come first: `with {{ {name} = 1000s; }}`"
+        )));
     }
 
     /// By their numbers.
@@ -384,6 +433,11 @@ impl<'a> Checker<'a, '_> {
         let policy = policy?;
         let imports = if of_threads { &policy.thread_imports } else { &policy.imports };
         let Some(import) = imports.iter().find(|import| import.name == given.name.text) else {
+            if of_threads && self.framework.urgency() == Some(given.name.text.as_str()) {
+                // The host goes by it, whatever the policy does.
+                let value = self.amount(&given.value, Type::Int, false)?;
+                return Some(Assignment { name: given.name.text.clone(), value });
+            }
             self.has_not(unknown(&given.name, policy, imports, of_threads));
             if let AmountDraft::Written(value) = &given.value {
                 self.used.push(value);
@@ -414,7 +468,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// What the policy has not: an error, unless the scenario is for another one.
-    fn has_not(&mut self, unknown: Diagnostic) {
+    pub(super) fn has_not(&mut self, unknown: Diagnostic) {
         if !self.subject.instead {
             self.diagnostics.push(unknown);
         } else if self.without_effect.insert(unknown.title.clone()) {
@@ -440,154 +494,6 @@ impl<'a> Checker<'a, '_> {
                 Action::Processors(self.count(count, 1, MOST_PROCESSORS).and_then(|count| u32::try_from(count).ok())?)
             }
         })
-    }
-
-    fn expectation(&mut self, draft: &'a ExpectationDraft) -> Vec<Expectation> {
-        let one = |what: Expected| Expectation { what, text: draft.text.clone(), at: draft.at };
-        match &draft.what {
-            ExpectedDraft::Order(names) => {
-                self.threads_there(names).map(Expected::Order).map(one).into_iter().collect()
-            }
-            ExpectedDraft::Dispatched(names) => {
-                self.threads_there(names).map(Expected::Dispatched).map(one).into_iter().collect()
-            }
-            ExpectedDraft::NeverOverlaps(left, right) => match (self.thread_there(left), self.thread_there(right)) {
-                (Some(left), Some(right)) => vec![one(Expected::NeverOverlaps(left, right))],
-                (_, _) => Vec::new(),
-            },
-            ExpectedDraft::Runs(name, within) => match (self.thread_there(name), self.time(within, 0)) {
-                (Some(thread), Some(within)) => vec![one(Expected::Runs(thread, within))],
-                (_, _) => Vec::new(),
-            },
-            ExpectedDraft::Measure(measured) => self.measured(draft, measured).into_iter().flatten().map(one).collect(),
-        }
-    }
-
-    fn measured(&mut self, draft: &'a ExpectationDraft, measured: &'a MeasureDraft) -> Option<Vec<Expected>> {
-        let MeasureDraft {
-            statistic,
-            measure: word,
-            of,
-            window,
-            relation,
-            bound,
-            percent,
-            tolerance,
-            tolerance_percent,
-            because,
-        } = measured;
-        let measure = self.measure(statistic.as_ref(), word)?;
-        let of = match of {
-            Some(_) if measure == Measure::Idle => {
-                let title = "`idle` is of the processors, and of no thread";
-                self.diagnostics.push(Diagnostic::error("E0704", title, draft.at, "").help("leave `of` out"));
-                return None;
-            }
-            Some(of) => Some(self.thread_there(of)?),
-            None if measure == Measure::Idle => None,
-            None => {
-                let title = format!("of which thread is not said: `{}`", word.text);
-                let whose = Diagnostic::error("E0704", title, word.at, "");
-                self.diagnostics.push(whose.help(format!("write `{} of` and its name", word.text)));
-                return None;
-            }
-        };
-        let window = match window {
-            Some((from, to)) => {
-                let (from, to_instant) = (self.time(from, 0)?, self.time(to, 0)?);
-                if from >= to_instant {
-                    let title = "this stretch of time ends before it starts";
-                    self.diagnostics.push(Diagnostic::error("E0704", title, to.at, ""));
-                    return None;
-                }
-                Some((from, to_instant))
-            }
-            None => None,
-        };
-        let unit = measure.unit();
-        let bound = self.quantity(bound, *percent, unit)?;
-        let tolerance = match tolerance {
-            Some(tolerance) if unit != Unit::Percent && *tolerance_percent => {
-                self.quantity(tolerance, true, Unit::Percent)? / 100.0 * bound
-            }
-            Some(tolerance) => self.quantity(tolerance, *tolerance_percent, unit)?,
-            None => 0.0,
-        };
-        let relation = match relation.as_str() {
-            "=" => Relation::Equal,
-            "<" => Relation::Less,
-            "<=" => Relation::LessOrEqual,
-            ">" => Relation::Greater,
-            _ => Relation::GreaterOrEqual,
-        };
-        let mut all = vec![Expected::Measure { measure, of, window, relation, bound, tolerance }];
-        if let Some(reason) = because {
-            match of.filter(|_| measure == Measure::Refusals) {
-                Some(of) => all.push(Expected::Reason(of, reason.clone())),
-                None => {
-                    let title = "only refusals have a reason";
-                    self.diagnostics.push(Diagnostic::error("E0704", title, word.at, "").help("leave `because` out"));
-                }
-            }
-        }
-        Some(all)
-    }
-
-    fn measure(&mut self, statistic: Option<&Name>, word: &Name) -> Option<Measure> {
-        let which = statistic.map_or(Statistic::Worst, |name| match name.text.as_str() {
-            "mean" => Statistic::Mean,
-            "median" => Statistic::Quantile(500),
-            "p90" => Statistic::Quantile(900),
-            "p95" => Statistic::Quantile(950),
-            "p99" => Statistic::Quantile(990),
-            "p999" => Statistic::Quantile(999),
-            _ => Statistic::Worst,
-        });
-        debug_assert!(MEASURES.contains(&word.text.as_str()));
-        let measure = match word.text.as_str() {
-            "share" => Measure::Share,
-            "idle" => Measure::Idle,
-            "response" => Measure::Response(which),
-            "latency" => Measure::Latency(which),
-            "misses" => Measure::Misses,
-            "jobs" => Measure::Jobs,
-            "dispatches" => Measure::Dispatches,
-            "preemptions" => Measure::Preemptions,
-            "refusals" => Measure::Refusals,
-            _ => Measure::End,
-        };
-        if let Some(statistic) = statistic
-            && !matches!(measure, Measure::Response(_) | Measure::Latency(_))
-        {
-            debug_assert!(STATISTICS.contains(&statistic.text.as_str()));
-            let title = format!("there is one `{}` alone, no `{}` one", word.text, statistic.text);
-            let useless = Diagnostic::error("E0704", title, statistic.at, "");
-            self.diagnostics.push(useless.help(format!("leave `{}` out", statistic.text)));
-            return None;
-        }
-        Some(measure)
-    }
-
-    /// A number of this unit.
-    fn quantity(&mut self, value: &'a Expression, percent: bool, unit: Unit) -> Option<f64> {
-        if percent != (unit == Unit::Percent) {
-            let help = match unit {
-                Unit::Percent => "write hundredths: `50%`",
-                Unit::Time => "write a duration: `5ms`",
-                Unit::Count => "write a number: `5`",
-            };
-            self.diagnostics.push(Diagnostic::error("E0704", "this is of another unit", value.at, "").help(help));
-            return None;
-        }
-        if unit == Unit::Time {
-            return self.time(value, 0).map(|nanoseconds| nanoseconds as f64);
-        }
-        let float = percent && matches!(value.kind, ExpressionKind::Float(_));
-        match self.compute(value, if float { Type::Float } else { Type::Int })? {
-            Value::Int(value) => Some(value as f64),
-            Value::Float(value) => Some(value.get()),
-            Value::Bool(_) | Value::Time(_) => None,
-        }
     }
 
     // ---- Names and values
@@ -641,111 +547,12 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn count(&mut self, expression: &'a Expression, least: i64, most: i64) -> Option<i64> {
         match self.compute(expression, Type::Int)? {
             Value::Int(count) if (least..=most).contains(&count) => Some(count),
-            Value::Int(_) | Value::Bool(_) | Value::Time(_) | Value::Float(_) => {
+            value @ (Value::Int(_) | Value::Bool(_) | Value::Time(_) | Value::Float(_)) => {
                 let title = format!("this must be from {least} to {most}");
-                self.diagnostics.push(Diagnostic::error("E0704", title, expression.at, ""));
+                self.diagnostics.push(Diagnostic::error("E0704", title, expression.at, format!("this is {value}")));
                 None
             }
         }
-    }
-
-    fn fixed(&mut self, word: &Name, amount: &'a AmountDraft, least: i64) -> Option<i64> {
-        match amount {
-            AmountDraft::Written(expression) if distribution(expression).is_none() => self.time(expression, least),
-            AmountDraft::Written(_) | AmountDraft::File(_) => {
-                let title = format!("a `{}` is always the same", word.text);
-                let drawn = Diagnostic::error("E0704", title, word.at, "");
-                self.diagnostics
-                    .push(drawn.help("write a duration; what comes irregularly comes `every exponential(5ms)`"));
-                None
-            }
-        }
-    }
-
-    /// Of this type. `duration`: none is negative.
-    pub(super) fn amount(&mut self, amount: &'a AmountDraft, ty: Type, duration: bool) -> Option<Amount> {
-        match amount {
-            AmountDraft::Written(expression) => match distribution(expression) {
-                Some(call) => self.drawn(call, ty),
-                None if duration => self.time(expression, 0).map(|nanoseconds| Amount::Fixed(Value::Time(nanoseconds))),
-                None => self.compute(expression, ty).map(Amount::Fixed),
-            },
-            AmountDraft::File(file) => match (self.numbers)(file) {
-                Ok(list) if list.is_empty() => {
-                    let title = format!("`{}` has no numbers", file.path);
-                    self.diagnostics.push(Diagnostic::error("E0706", title, file.at, ""));
-                    None
-                }
-                Ok(list) => Some(Amount::Listed(ty, Arc::from(list))),
-                Err(why) => {
-                    let title = format!("`{}` cannot be used", file.path);
-                    let unusable = Diagnostic::error("E0706", title, file.at, "").note(why);
-                    self.diagnostics
-                        .push(unusable.help("a file has one number on each line, of nanoseconds where it is time"));
-                    None
-                }
-            },
-        }
-    }
-
-    fn drawn(&mut self, call: &'a Call, ty: Type) -> Option<Amount> {
-        let Call { name: word, arguments } = call;
-        let (count, shape) = match word.text.as_str() {
-            "exponential" => (1, "exponential(MEAN)"),
-            "uniform" => (2, "uniform(LEAST, MOST)"),
-            _ => (2, "pareto(LEAST, SHAPE)"),
-        };
-        if arguments.len() != count || ty == Type::Bool {
-            let title = format!("`{}` cannot be drawn like this", word.text);
-            self.diagnostics.push(Diagnostic::error("E0704", title, word.at, "").help(format!("write `{shape}`")));
-            return None;
-        }
-        let least = self.positive(&arguments[0], ty)?;
-        if word.text == "exponential" {
-            return Some(Amount::Exponential(least));
-        }
-        let second = &arguments[1];
-        if word.text == "uniform" {
-            let most = self.positive(second, ty)?;
-            if number(most) < number(least) {
-                let title = "the highest number is less than the lowest one";
-                self.diagnostics.push(Diagnostic::error("E0704", title, second.at, ""));
-                return None;
-            }
-            return Some(Amount::Uniform(least, most));
-        }
-        let whole = matches!(second.kind, ExpressionKind::Int(_));
-        let shape = self.compute(second, if whole { Type::Int } else { Type::Float })?;
-        if number(shape) <= 0.0 {
-            let title = "the shape of a Pareto distribution is more than 0";
-            self.diagnostics.push(Diagnostic::error("E0704", title, second.at, ""));
-            return None;
-        }
-        Some(Amount::Pareto { least, shape: number(shape) })
-    }
-
-    /// Not negative.
-    fn positive(&mut self, expression: &'a Expression, ty: Type) -> Option<Value> {
-        let value = self.compute(expression, ty)?;
-        if number(value) < 0.0 {
-            self.diagnostics.push(Diagnostic::error("E0704", "this must be no less than 0", expression.at, ""));
-            return None;
-        }
-        Some(value)
-    }
-}
-
-/// `exponential(5ms)`: a call of one of the distributions.
-fn distribution(expression: &Expression) -> Option<&Call> {
-    let ExpressionKind::Call(call) = &expression.kind else { return None };
-    ["uniform", "exponential", "pareto"].contains(&&*call.name.text).then_some(call)
-}
-
-fn number(value: Value) -> f64 {
-    match value {
-        Value::Int(value) | Value::Time(value) => value as f64,
-        Value::Float(value) => value.get(),
-        Value::Bool(truth) => f64::from(u8::from(truth)),
     }
 }
 
@@ -754,21 +561,6 @@ pub(super) fn names_of(numbers: &BTreeMap<&str, usize>) -> Vec<String> {
     let mut names = vec![String::new(); numbers.len()];
     numbers.iter().for_each(|(name, number)| (*name).clone_into(&mut names[*number]));
     names
-}
-
-fn locks_of<'a>(phases: &'a [PhaseDraft], names: &mut BTreeSet<&'a str>) {
-    for phase in phases {
-        match phase {
-            PhaseDraft::Of(word, of) if word.text == "lock" => drop(names.insert(&of.text)),
-            PhaseDraft::Repeat(_, _, inner) => locks_of(inner, names),
-            PhaseDraft::Time(..)
-            | PhaseDraft::Timer(..)
-            | PhaseDraft::Block(..)
-            | PhaseDraft::Plain(_)
-            | PhaseDraft::Of(..)
-            | PhaseDraft::Set(_) => {}
-        }
-    }
 }
 
 fn near(unknown: Diagnostic, name: &Name, names: &[&str]) -> Diagnostic {

@@ -1,12 +1,12 @@
 //! Reads what is expected.
 
 use crate::diagnostics::Diagnostic;
-use crate::syntax;
-use crate::syntax::ast::{Expression, Name};
+use crate::syntax::ast::Name;
 use crate::syntax::lexer::{TokenKind, unescape};
 use crate::syntax::parser::{Parse, Reported};
+use crate::syntax::tokens;
 
-use super::reader::{ExpectationDraft, ExpectedDraft, MeasureDraft, Reader};
+use super::reader::{ExpectationDraft, ExpectedDraft, MeasureDraft, Quantity, Reader};
 
 /// What can be measured, as it is written.
 pub(super) const MEASURES: [&str; 10] =
@@ -90,8 +90,8 @@ impl Reader<'_> {
             | TokenKind::Bad(_)
             | TokenKind::End => return Err(self.parser.expected("`=`, `<`, `<=`, `>` or `>=`")),
         };
-        let (bound, percent) = self.quantity()?;
-        let (mut tolerance, mut tolerance_percent) = (None, false);
+        let bound = self.quantity()?;
+        let mut tolerance = None;
         if self.parser.is_word("within") {
             let at = self.parser.advance().at;
             if relation != "=" {
@@ -100,8 +100,7 @@ impl Reader<'_> {
                     .parser
                     .report(useless.help(format!("leave it out, or write `=` instead of `{relation}`"))));
             }
-            let (value, percent) = self.quantity()?;
-            (tolerance, tolerance_percent) = (Some(value), percent);
+            tolerance = Some(self.quantity()?);
         }
         let because = if self.parser.eat_word("because") {
             if self.parser.token.kind != TokenKind::Text {
@@ -112,27 +111,20 @@ impl Reader<'_> {
         } else {
             None
         };
-        let measured = MeasureDraft {
-            statistic,
-            measure,
-            of,
-            window,
-            relation,
-            bound,
-            percent,
-            tolerance,
-            tolerance_percent,
-            because,
-        };
+        let measured = MeasureDraft { statistic, measure, of, window, relation, bound, tolerance, because };
         Ok(ExpectedDraft::Measure(Box::new(measured)))
     }
 
     // Production: quantity.
-    fn quantity(&mut self) -> Parse<(Expression, bool)> {
+    fn quantity(&mut self) -> Parse<Quantity> {
         self.parser.percent_ends = true;
         let value = self.parser.expression();
         self.parser.percent_ends = false;
-        Ok((value?, self.parser.eat_sign("%")))
+        let value = value?;
+        let text = self.parser.written(value.at);
+        let tokens = tokens(text).map(|at| &text[at.start as usize..at.end as usize]);
+        let written = tokens.collect();
+        Ok(Quantity { value, written, percent: self.parser.eat_sign("%") })
     }
 
     // Production: names.
@@ -148,7 +140,7 @@ impl Reader<'_> {
 /// A text without its comments, and with spaces where they are usual, however its author spaced it.
 fn respaced(text: &str) -> String {
     let mut out = String::new();
-    for at in syntax::tokens(text) {
+    for at in tokens(text) {
         let token = text.get(at.start as usize..at.end as usize).unwrap_or_default();
         let close = matches!(token, "%" | "," | "." | ")" | "]") || out.ends_with(['(', '[', '.']);
         if !out.is_empty() && !close {

@@ -4,16 +4,20 @@
 //! [`read`] says what is written, the caller finds the policy, and [`check`] puts the two together. What a scenario means is said
 //! where it is run (`simulator/src/sim`); the language is in `docs/scenarios.md`.
 
+mod arrivals;
 mod check;
-mod coming;
+mod due;
+mod exact;
 mod expect;
 mod extent;
-mod held;
+mod ineffective;
+mod lock_use;
+mod meetings;
 mod phases;
 mod reader;
-mod vain;
 
 pub use check::{Subject, check};
+pub use exact::Exact;
 pub use phases::event_for;
 pub use reader::{Draft, FileName, read};
 
@@ -101,11 +105,13 @@ pub struct Scenario {
     pub values: Vec<Assignment>,
     /// As written.
     pub threads: Vec<Thread>,
-    /// The names of the locks and message ports that threads use.
-    pub locks: Vec<String>,
-    /// As above.
+    /// The locks that threads use.
+    pub locks: Vec<Lock>,
+    /// As declared.
+    pub semaphores: Vec<Semaphore>,
+    /// The names of the message ports that threads use.
     pub ports: Vec<String>,
-    /// As above, of barriers.
+    /// As threads use them.
     pub barriers: Vec<Barrier>,
     /// In the order of their instants.
     pub moments: Vec<Moment>,
@@ -128,6 +134,8 @@ pub struct Thread {
     pub every: Option<Amount>,
     /// It does its phases again each period.
     pub period: Option<i64>,
+    /// When a job is not done by the release of the next one, that is released when it is done, and later ones count from then.
+    pub relative: bool,
     /// How long after its release, or its coming, all phases are to be done.
     pub deadline: Option<i64>,
     /// The scheduler that it is under, by its index in the hierarchy.
@@ -140,6 +148,43 @@ pub struct Thread {
     pub places: Vec<At>,
     /// The name, in the source.
     pub at: At,
+}
+
+impl Thread {
+    /// Whether what it does has no end: a job of it is never done.
+    pub fn is_endless(&self) -> bool {
+        let has = |wanted: fn(&Phase) -> bool| self.phases.iter().any(wanted);
+        has(|phase| matches!(phase, Phase::Jump(_))) && !has(|phase| matches!(phase, Phase::Exit))
+    }
+}
+
+/// What one thread has at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// As written.
+    pub name: String,
+    /// The framework has it.
+    pub protocol: Protocol,
+}
+
+/// What is done for the owner of a lock that others wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Nothing.
+    None,
+    /// It is as urgent as those that wait.
+    Inheritance,
+    /// It is as urgent as this.
+    Ceiling(i64),
+}
+
+/// What so many threads can have at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Semaphore {
+    /// As written.
+    pub name: String,
+    /// At the beginning.
+    pub value: u64,
 }
 
 /// Where threads meet.
@@ -186,6 +231,10 @@ pub enum Phase {
     Lock(usize),
     /// It gives it up.
     Unlock(usize),
+    /// It waits until the semaphore is more than 0, and takes one of it.
+    Wait(usize),
+    /// It adds one to it.
+    Post(usize),
     /// It leaves a message at the port.
     Send(usize),
     /// It waits for a message.
@@ -294,9 +343,9 @@ pub enum Expected {
         /// How it is compared with the bound.
         relation: Relation,
         /// Nanoseconds, hundredths, or a count.
-        bound: f64,
+        bound: Exact,
         /// How far an equal one may be away, in the same unit.
-        tolerance: f64,
+        tolerance: Exact,
     },
     /// `order A, B, C`: each ends before the next does.
     Order(Vec<usize>),
@@ -410,9 +459,10 @@ impl Relation {
     }
 
     /// Whether it holds; of equal ones, with a tolerance.
-    pub fn holds(self, left: f64, right: f64, tolerance: f64) -> bool {
+    pub fn holds(self, left: Exact, right: Exact, tolerance: Exact) -> bool {
         match self {
-            Relation::Equal => (left - right).abs() <= tolerance,
+            Relation::Equal if tolerance == Exact::from(0) => left == right,
+            Relation::Equal => right - tolerance <= left && left <= right + tolerance,
             Relation::Less => left < right,
             Relation::LessOrEqual => left <= right,
             Relation::Greater => left > right,

@@ -94,7 +94,9 @@ impl<'a> Checker<'a, '_> {
     fn of(&mut self, word: &Name, of: &'a Name) -> Option<Phase> {
         Some(match word.text.as_str() {
             "lock" => {
-                self.blocking_for(LOCK, word)?;
+                if !self.has_locks(word) {
+                    return None;
+                }
                 Phase::Lock(Self::place(&mut self.locks, &of.text))
             }
             "unlock" => {
@@ -110,6 +112,8 @@ impl<'a> Checker<'a, '_> {
                 }
                 Phase::Unlock(Self::place(&mut self.locks, &of.text))
             }
+            "wait" => Phase::Wait(self.semaphore_called(of)?),
+            "post" => Phase::Post(self.semaphore_called(of)?),
             "send" => Phase::Send(Self::place(&mut self.ports, &of.text)),
             "receive" => {
                 self.blocking_for(PORT, word)?;
@@ -192,7 +196,6 @@ fn at_of(draft: &PhaseDraft) -> At {
 }
 
 /// What such an event may be called, the likeliest first.
-pub(super) const LOCK: &[&str] = &["lock", "mutex", "semaphore"];
 pub(super) const PORT: &[&str] = &["port", "message", "queue.receive"];
 pub(super) const BARRIER: &[&str] = &["barrier", "condition"];
 pub(super) const JOIN: &[&str] = &["join"];
@@ -220,11 +223,12 @@ pub(super) fn takes_no_time(phase: &Phase) -> bool {
     let nothing = |amount: &Amount| matches!(amount, Amount::Fixed(crate::vocabulary::Value::Time(0)));
     match phase {
         Phase::Run(amount) | Phase::Block(_, amount) | Phase::Timer(_, amount) => nothing(amount),
-        Phase::Receive(_) | Phase::Barrier(_) | Phase::Join(_) | Phase::Exit | Phase::End => false,
+        Phase::Wait(_) | Phase::Receive(_) | Phase::Barrier(_) | Phase::Join(_) | Phase::Exit | Phase::End => false,
         Phase::Yield
         | Phase::YieldTo(_)
         | Phase::Lock(_)
         | Phase::Unlock(_)
+        | Phase::Post(_)
         | Phase::Send(_)
         | Phase::Signal(_)
         | Phase::Broadcast(_)
@@ -235,5 +239,21 @@ pub(super) fn takes_no_time(phase: &Phase) -> bool {
         | Phase::Jump(_)
         | Phase::Repeat { .. }
         | Phase::Again(_) => true,
+    }
+}
+
+/// Whatever stands behind this word, in order, also in what is repeated.
+pub(super) fn each_of<'a>(phases: &'a [PhaseDraft], wanted: &str, each: &mut dyn FnMut(&'a Name)) {
+    for phase in phases {
+        match phase {
+            PhaseDraft::Of(word, of) if word.text == wanted => each(of),
+            PhaseDraft::Repeat(_, _, inner) => each_of(inner, wanted, each),
+            PhaseDraft::Time(..)
+            | PhaseDraft::Timer(..)
+            | PhaseDraft::Block(..)
+            | PhaseDraft::Plain(_)
+            | PhaseDraft::Of(..)
+            | PhaseDraft::Set(_) => {}
+        }
     }
 }

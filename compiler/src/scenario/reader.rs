@@ -1,12 +1,14 @@
 //! Reads scenarios. They share the lexer, the expressions and the constants of the policy language.
 
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::Diagnostics;
 use crate::source::Source;
 use crate::syntax::ast::{Expression, Name, Variable};
 use crate::syntax::lexer::{TokenKind, unescape};
 use crate::syntax::parser::{Parse, Parser};
 use crate::syntax::words::nearest;
 use crate::vocabulary::At;
+
+use super::meetings::{LockDraft, SemaphoreDraft};
 
 /// A scenario as written: names in it may stand for nothing.
 #[derive(Debug, Default)]
@@ -20,6 +22,8 @@ pub struct Draft {
     pub(super) constants: Vec<Variable>,
     pub(super) settings: Vec<Setting>,
     pub(super) values: Vec<Given>,
+    pub(super) locks: Vec<LockDraft>,
+    pub(super) semaphores: Vec<SemaphoreDraft>,
     pub(super) threads: Vec<ThreadDraft>,
     pub(super) moments: Vec<(Expression, Vec<ActionDraft>)>,
     pub(super) expectations: Vec<ExpectationDraft>,
@@ -63,6 +67,8 @@ pub(super) struct ThreadDraft {
     pub(super) count: Option<Expression>,
     /// `at`, `every`, `period` and `deadline`, as far as they are written.
     pub(super) clauses: Vec<(Name, AmountDraft)>,
+    /// `relative period`
+    pub(super) relative: bool,
     pub(super) under: Vec<Name>,
     pub(super) values: Vec<Given>,
     pub(super) phases: Vec<PhaseDraft>,
@@ -123,12 +129,19 @@ pub(super) struct MeasureDraft {
     pub(super) of: Option<Name>,
     pub(super) window: Option<(Expression, Expression)>,
     pub(super) relation: String,
-    pub(super) bound: Expression,
+    pub(super) bound: Quantity,
+    pub(super) tolerance: Option<Quantity>,
+    pub(super) because: Option<String>,
+}
+
+/// `7.5%`
+#[derive(Debug)]
+pub(super) struct Quantity {
+    pub(super) value: Expression,
+    /// As it stands in the file, where a `float` would be rounded.
+    pub(super) written: String,
     /// Whether `%` follows it.
     pub(super) percent: bool,
-    pub(super) tolerance: Option<Expression>,
-    pub(super) tolerance_percent: bool,
-    pub(super) because: Option<String>,
 }
 
 /// What is written, as far as it can be read; everything else is reported. At least one scenario, unless that is reported.
@@ -144,7 +157,7 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Draft> {
 }
 
 /// The words that start a line.
-const ITEMS: [&str; 12] = [
+const ITEMS: [&str; 14] = [
     "policy",
     "processors",
     "seed",
@@ -154,6 +167,8 @@ const ITEMS: [&str; 12] = [
     "switch_cost",
     "const",
     "set",
+    "lock",
+    "semaphore",
     "thread",
     "at",
     "expect",
@@ -238,6 +253,8 @@ impl Reader<'_> {
                 self.draft.values.push(given);
                 Ok(())
             }
+            Some("lock") => self.lock(),
+            Some("semaphore") => self.semaphore(),
             Some("thread") => self.thread(),
             Some("at") => self.moment(),
             Some("expect") => self.expectation(),
@@ -250,14 +267,7 @@ impl Reader<'_> {
     }
 
     fn constants(&mut self) -> Parse<()> {
-        self.parser.advance();
-        let Some(ty) = self.parser.type_word() else { return Err(self.parser.expected("the type of the constant")) };
-        let constants = self.parser.variables(ty, "=", true)?;
-        self.parser.expect_semicolon()?;
-        if let Some(array) = constants.iter().find(|constant| constant.array.is_some()) {
-            let alone = Diagnostic::error("E0701", "a scenario has no arrays", array.name.at, "of an array");
-            return Err(self.parser.report(alone.help("declare a constant for each value")));
-        }
+        let constants = self.parser.constants("a scenario")?;
         self.draft.constants.extend(constants);
         Ok(())
     }
@@ -267,14 +277,28 @@ impl Reader<'_> {
         self.parser.advance();
         let name = self.parser.name("a name for the thread")?;
         let count = if self.parser.eat_sign("*") { Some(self.parser.expression()?) } else { None };
-        let mut thread =
-            ThreadDraft { name, count, clauses: Vec::new(), under: Vec::new(), values: Vec::new(), phases: Vec::new() };
+        let mut thread = ThreadDraft {
+            name,
+            count,
+            clauses: Vec::new(),
+            relative: false,
+            under: Vec::new(),
+            values: Vec::new(),
+            phases: Vec::new(),
+        };
         loop {
             match self.parser.word() {
                 Some("at" | "every" | "period" | "deadline") => {
                     let word = self.any_word();
                     let amount = self.amount()?;
                     thread.clauses.push((word, amount));
+                }
+                Some("relative") => {
+                    self.parser.advance();
+                    if self.parser.word() != Some("period") {
+                        return Err(self.parser.expected("`period`"));
+                    }
+                    thread.relative = true;
                 }
                 Some("under") => {
                     self.parser.advance();
@@ -292,7 +316,9 @@ impl Reader<'_> {
                 }
                 _ if self.parser.is_sign("{") => break,
                 Some(_) | None => {
-                    return Err(self.parser.expected("`at`, `every`, `period`, `deadline`, `under`, `with` or `{`"));
+                    return Err(self
+                        .parser
+                        .expected("`at`, `every`, `period`, `relative period`, `deadline`, `under`, `with` or `{`"));
                 }
             }
         }
@@ -397,7 +423,7 @@ impl Reader<'_> {
 
     // Production: phase.
     fn phase(&mut self) -> Parse<PhaseDraft> {
-        const WORDS: [&str; 21] = [
+        const WORDS: [&str; 23] = [
             "run",
             "block",
             "sleep",
@@ -407,6 +433,8 @@ impl Reader<'_> {
             "yield",
             "lock",
             "unlock",
+            "wait",
+            "post",
             "send",
             "receive",
             "signal",
@@ -463,11 +491,12 @@ impl Reader<'_> {
                 Ok(PhaseDraft::Timer(TimerDraft { name, amount, shared, absolute }))
             }
             Some(
-                named @ ("lock" | "unlock" | "send" | "receive" | "signal" | "broadcast" | "barrier" | "spawn" | "join"
-                | "suspend" | "resume"),
+                named @ ("lock" | "unlock" | "wait" | "post" | "send" | "receive" | "signal" | "broadcast" | "barrier"
+                | "spawn" | "join" | "suspend" | "resume"),
             ) => {
                 let what = match named {
                     "lock" | "unlock" => "a name for the lock",
+                    "wait" | "post" => "the name of a semaphore",
                     "send" | "receive" | "signal" | "broadcast" => "a name for the port",
                     "barrier" => "a name for the barrier",
                     _ => "the name of a thread",

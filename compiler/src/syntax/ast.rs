@@ -1,6 +1,6 @@
 //! The syntax tree: what was written, with its places, nothing resolved.
 
-pub use crate::vocabulary::{At, BinaryOperator, Entity, StateClass, Test, Type, UnaryOperator};
+pub use crate::vocabulary::{At, BinaryOperator, Entity, Leave, StateClass, Test, Type, UnaryOperator};
 
 use std::collections::BTreeSet;
 
@@ -19,6 +19,8 @@ pub struct Scheduler {
     pub imports: Vec<Variable>,
     /// The constants of `data`.
     pub constants: Vec<Variable>,
+    /// The names of each `enum`. They are constants, too.
+    pub enumerations: Vec<Vec<Name>>,
     /// The variables of `data`.
     pub variables: Vec<Variable>,
     /// The variables of `global`.
@@ -275,6 +277,8 @@ pub enum StatementKind {
     },
     /// `return;`, `return value;`
     Return(Option<Expression>),
+    /// `break;`, `continue;`
+    Leave(Leave),
     /// `fail "reason";`
     Fail(String),
     /// `requeue(t);`
@@ -371,6 +375,10 @@ pub enum ExpressionKind {
     },
     /// `-x`, `!x`
     Unary(UnaryOperator, Box<Expression>),
+    /// `~x`
+    Complement(Box<Expression>),
+    /// `c ? x : y`
+    Choose(Box<Expression>, Box<Expression>, Box<Expression>),
     /// `x + y`
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// What could not be read; it has been reported.

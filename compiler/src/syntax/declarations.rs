@@ -5,12 +5,12 @@ use crate::vocabulary::{At, Entity, StateClass, Type, Value};
 
 use super::Feature;
 use super::ast::{
-    Array, Block, Container, ContainerKind, Expression, Handler, HandlerKind, Name, Scheduler, SortKey, Variable,
+    Array, Container, ContainerKind, Expression, ExpressionKind, HandlerKind, Name, Scheduler, SortKey, Variable,
 };
 use super::habits;
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
-use super::words::{RESERVED, nearest};
+use super::words::nearest;
 
 /// The words that start a part of a scheduler.
 const PARTS: [&str; 10] =
@@ -251,10 +251,29 @@ impl Parser<'_> {
         self.report(outside.help("put it into `thread { … }`"))
     }
 
+    /// The constants of a file of this kind, `a scenario`, in which none is an array.
+    pub(crate) fn constants(&mut self, file: &str) -> Parse<Vec<Variable>> {
+        self.advance();
+        let Some(ty) = self.type_word() else { return Err(self.expected("the type of the constant")) };
+        let constants = self.variables(ty, "=", true)?;
+        self.expect_semicolon()?;
+        if let Some(array) = constants.iter().find(|constant| constant.array.is_some()) {
+            let title = format!("{file} has no arrays");
+            let alone = Diagnostic::error(self.code, title, array.name.at, "of an array");
+            return Err(self.report(alone.help("declare a constant for each value")));
+        }
+        Ok(constants)
+    }
+
     // Productions: variables, variable, imports, import, constant.
     pub(crate) fn variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
         self.demand_type(ty);
         self.advance();
+        self.named_variables(ty, initial, required)
+    }
+
+    /// The same without the type.
+    fn named_variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
         let mut variables = Vec::new();
         loop {
             let name = self.name("a name")?;
@@ -361,6 +380,9 @@ impl Parser<'_> {
             scheduler.constants.extend(constants?);
             return Ok(());
         }
+        if self.eat_word("enum") {
+            return self.enumeration(scheduler);
+        }
         let kind = match self.word() {
             Some(_) if let Some(ty) = self.type_word() => {
                 return self.variables(ty, "=", false).map(|variables| scheduler.variables.extend(variables));
@@ -374,8 +396,19 @@ impl Parser<'_> {
             Some("pstack") => ContainerKind::Pstack,
             Some(word) => {
                 let unexpected = self.unexpected("a declaration");
-                let types =
-                    ["int", "bool", "time", "float", "const", "threadref", "queue", "stack", "pqueue", "pstack"];
+                let types = [
+                    "int",
+                    "bool",
+                    "time",
+                    "float",
+                    "const",
+                    "enum",
+                    "threadref",
+                    "queue",
+                    "stack",
+                    "pqueue",
+                    "pstack",
+                ];
                 let advice = match nearest(word, types) {
                     _ if word == "thread" => "a place for one thread is a `threadref`".to_owned(),
                     _ if let Some(instead) = habits::ty(word) => instead.to_owned(),
@@ -421,8 +454,54 @@ impl Parser<'_> {
     }
 
     // Production: shared.
+    // Production: enumeration.
+    /// Constants of type `int`, from 0, and variables that are to hold them.
+    fn enumeration(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
+        let names = match self.enumerators() {
+            Ok(names) => names,
+            Err(Reported) => {
+                while !self.is_sign("}") && !self.is_sign(";") && !self.is_end() {
+                    self.advance();
+                }
+                self.eat_sign("}");
+                return Err(Reported);
+            }
+        };
+        for (value, name) in (0..).zip(&names) {
+            let initial = Some(Expression { kind: ExpressionKind::Int(value), at: name.at });
+            scheduler.constants.push(Variable { ty: Type::Int, name: name.clone(), array: None, initial });
+        }
+        scheduler.enumerations.push(names);
+        if !self.is_sign(";") {
+            scheduler.variables.extend(self.named_variables(Type::Int, "=", false)?);
+        }
+        Ok(())
+    }
+
+    // Production: enumeration.
+    /// What stands in the braces.
+    fn enumerators(&mut self) -> Parse<Vec<Name>> {
+        if !self.is_sign("{") {
+            let named =
+                self.unexpected("`{`").help("write `enum { FIRST, SECOND } x;`: an `enum` is no type, and has no name");
+            return Err(self.report(named));
+        }
+        self.advance();
+        let mut names = Vec::new();
+        while names.is_empty() || !self.is_sign("}") {
+            names.push(self.name("a name for one of the values")?);
+            if !self.eat_sign(",") {
+                break;
+            }
+        }
+        if !self.eat_sign("}") {
+            return Err(self.expected("`,` or `}`"));
+        }
+        Ok(names)
+    }
+
     fn shared_datum(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
-        if self.type_word().is_some() || self.is_word("const") {
+        if self.type_word().is_some() || self.is_word("const") || self.is_word("enum") {
             let before = scheduler.variables.len();
             self.datum(scheduler)?;
             scheduler.globals.extend(scheduler.variables.drain(before..));
@@ -551,110 +630,6 @@ impl Parser<'_> {
         }
     }
 
-    // Production: handler.
-    /// `None` if the header cannot be read; its body is read all the same, for the errors in it.
-    fn handler(&mut self, kind: HandlerKind) -> Parse<Option<Handler>> {
-        let start = self.advance().at;
-        let header = self.handler_header(kind);
-        let at = self.since(start);
-        match header {
-            Ok((names, parameters, returns)) => {
-                let body = self.block("the handler")?;
-                Ok(Some(Handler { kind, names, parameters, returns, body, at }))
-            }
-            Err(Reported) => {
-                self.lost.handlers = true;
-                while !self.is_end()
-                    && !self.is_sign("{")
-                    && !self.is_sign("}")
-                    && !self.is_sign(";")
-                    && !self.starts_handler()
-                {
-                    self.advance();
-                }
-                if self.is_sign("{") {
-                    self.block("the handler")?;
-                } else if self.is_sign(";") {
-                    self.advance();
-                }
-                Ok(None)
-            }
-        }
-    }
-
-    #[expect(clippy::type_complexity, reason = "the three parts of a header, taken apart at once by the only caller")]
-    fn handler_header(&mut self, kind: HandlerKind) -> Parse<(Vec<Name>, Vec<Name>, Option<(Type, At)>)> {
-        let what = if kind == HandlerKind::Event { "the name of an event" } else { "the name of a query" };
-        let mut names = vec![self.event_name(what)?];
-        while kind == HandlerKind::Event && self.eat_sign(",") {
-            names.push(self.event_name(what)?);
-        }
-        if kind == HandlerKind::Query && self.is_sign(",") {
-            let second = self.unexpected("`(` or `{`").note("only events share a handler");
-            return Err(self.report(second.help("write a handler for each query")));
-        }
-        let parameters = self.parameters()?;
-        if !parameters.is_empty() && self.is_sign(",") {
-            let after = self.unexpected("`{`").note("the events of one handler share its parameters");
-            return Err(
-                self.report(after.help("write all events before the parameters: `event switch_out, block.*(t) { … }`"))
-            );
-        }
-        let returns = if kind == HandlerKind::Query && self.eat_sign(":") { Some(self.value_type()?) } else { None };
-        if !self.is_sign("{") {
-            return Err(self.expected(if parameters.is_empty() { "`(` or `{`" } else { "`{`" }));
-        }
-        Ok((names, parameters, returns))
-    }
-
-    // Productions: event, query, event_family.
-    pub(crate) fn event_name(&mut self, what: &str) -> Parse<Name> {
-        let start = self.token.at;
-        let mut text = String::new();
-        loop {
-            if self.token.kind == TokenKind::Word {
-                text.push_str(self.written(self.token.at));
-                self.advance();
-            } else if !text.is_empty() && self.eat_sign("*") {
-                text.push('*');
-                break;
-            } else {
-                return Err(self.expected(what));
-            }
-            if !self.eat_sign(".") {
-                break;
-            }
-            text.push('.');
-        }
-        Ok(Name { text, at: self.since(start) })
-    }
-
-    // Production: parameters.
-    pub(crate) fn parameters(&mut self) -> Parse<Vec<Name>> {
-        let mut parameters = Vec::new();
-        if !self.eat_sign("(") || self.eat_sign(")") {
-            return Ok(parameters);
-        }
-        loop {
-            if self.word().is_some_and(|word| RESERVED.contains(&word)) && self.following.kind == TokenKind::Word {
-                let alone = if self.is_word("node") {
-                    "write its name alone: whether it is a thread or a node follows from the event"
-                } else {
-                    "a parameter is always a thread: write its name alone"
-                };
-                let typed = self.unexpected("a name").help(alone);
-                return Err(self.report(typed));
-            }
-            parameters.push(self.name("a name for the thread")?);
-            if self.eat_sign(")") {
-                return Ok(parameters);
-            }
-            if !self.eat_sign(",") {
-                return Err(self.expected("`,` or `)`"));
-            }
-        }
-    }
-
     // Production: type.
     pub(crate) fn value_type(&mut self) -> Parse<(Type, At)> {
         let Some(ty) = self.type_word() else { return Err(self.expected(A_TYPE)) };
@@ -679,10 +654,5 @@ impl Parser<'_> {
                 self.demand(Feature::Floats, "type `float`", self.token.at);
             }
         }
-    }
-
-    /// A block of the policy language in a framework description.
-    pub(crate) fn default_body(&mut self) -> Parse<Block> {
-        self.block("the default handler")
     }
 }

@@ -14,35 +14,56 @@ struct Deep {
 }
 
 /// Binary operators and how strongly they bind; those of one strength group from the left.
-const OPERATORS: [(&str, u8, BinaryOperator); 13] = [
+const OPERATORS: [(&str, u8, BinaryOperator); 18] = [
     ("||", 1, BinaryOperator::Or),
     ("&&", 2, BinaryOperator::And),
-    ("==", 3, BinaryOperator::Equal),
-    ("!=", 3, BinaryOperator::NotEqual),
-    ("<", 4, BinaryOperator::Less),
-    ("<=", 4, BinaryOperator::LessOrEqual),
-    (">", 4, BinaryOperator::Greater),
-    (">=", 4, BinaryOperator::GreaterOrEqual),
-    ("+", 5, BinaryOperator::Add),
-    ("-", 5, BinaryOperator::Subtract),
-    ("*", 6, BinaryOperator::Multiply),
-    ("/", 6, BinaryOperator::Divide),
-    ("%", 6, BinaryOperator::Remainder),
+    ("|", 3, BinaryOperator::BitOr),
+    ("^", 4, BinaryOperator::BitXor),
+    ("&", 5, BinaryOperator::BitAnd),
+    ("==", 6, BinaryOperator::Equal),
+    ("!=", 6, BinaryOperator::NotEqual),
+    ("<", 7, BinaryOperator::Less),
+    ("<=", 7, BinaryOperator::LessOrEqual),
+    (">", 7, BinaryOperator::Greater),
+    (">=", 7, BinaryOperator::GreaterOrEqual),
+    ("<<", 8, BinaryOperator::ShiftLeft),
+    (">>", 8, BinaryOperator::ShiftRight),
+    ("+", 9, BinaryOperator::Add),
+    ("-", 9, BinaryOperator::Subtract),
+    ("*", 10, BinaryOperator::Multiply),
+    ("/", 10, BinaryOperator::Divide),
+    ("%", 10, BinaryOperator::Remainder),
 ];
 
 impl Parser<'_> {
-    // Productions: expression, and, equality, comparison, sum, product.
     pub(crate) fn expression(&mut self) -> Parse<Expression> {
-        self.binary(0).map(|deep| deep.expression)
+        self.choice().map(|deep| deep.expression)
     }
 
     /// What no comparison follows: `1s + 5ms` of `1s + 5ms <= t`.
     pub(crate) fn sum(&mut self) -> Parse<Expression> {
-        const COMPARISON: u8 = 4;
-        self.binary(COMPARISON).map(|deep| deep.expression)
+        const SHIFT: u8 = 8;
+        self.binary(SHIFT).map(|deep| deep.expression)
     }
 
-    /// All of the above but for `unary`, in one loop (precedence climbing): operators that bind more strongly than `weaker`.
+    // Production: expression.
+    fn choice(&mut self) -> Parse<Deep> {
+        let condition = self.binary(0)?;
+        if !self.eat_sign("?") {
+            return Ok(condition);
+        }
+        let one = self.deeper(Self::choice)?;
+        self.expect_sign(":")?;
+        let other = self.deeper(Self::choice)?;
+        let depth = condition.depth.max(one.depth).max(other.depth) + 1;
+        self.check_depth(self.depth + depth)?;
+        let at = condition.expression.at.to(other.expression.at);
+        let [condition, one, other] = [condition, one, other].map(|deep| Box::new(deep.expression));
+        Ok(Deep { expression: Expression { kind: ExpressionKind::Choose(condition, one, other), at }, depth })
+    }
+
+    // Productions: or, or_sign, and, bit_or, bit_xor, bit_and, equality, comparison, shift, sum, product.
+    /// All but for `unary`, in one loop (precedence climbing): operators that bind more strongly than `weaker`.
     fn binary(&mut self, weaker: u8) -> Parse<Deep> {
         let mut left = self.unary()?;
         while let Some((strength, operator)) = self.eat_operator(weaker) {
@@ -82,9 +103,10 @@ impl Parser<'_> {
 
     // Production: unary.
     fn unary(&mut self) -> Parse<Deep> {
-        let operator = match self.token.kind {
-            TokenKind::Sign("-") => UnaryOperator::Negate,
-            TokenKind::Sign("!") => UnaryOperator::Not,
+        let kind: fn(Box<Expression>) -> ExpressionKind = match self.token.kind {
+            TokenKind::Sign("-") => |operand| ExpressionKind::Unary(UnaryOperator::Negate, operand),
+            TokenKind::Sign("!") => |operand| ExpressionKind::Unary(UnaryOperator::Not, operand),
+            TokenKind::Sign("~") => ExpressionKind::Complement,
             TokenKind::Word
             | TokenKind::Number(_)
             | TokenKind::Duration(_)
@@ -98,13 +120,13 @@ impl Parser<'_> {
         };
         let start = self.advance().at;
         let operand = self.deeper(Self::unary)?;
-        let kind = ExpressionKind::Unary(operator, Box::new(operand.expression));
+        let kind = kind(Box::new(operand.expression));
         Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: operand.depth + 1 })
     }
 
     /// An expression, and how deep its tree is.
     pub(super) fn measured(&mut self) -> Parse<(Expression, usize)> {
-        self.binary(0).map(|deep| (deep.expression, deep.depth))
+        self.choice().map(|deep| (deep.expression, deep.depth))
     }
 
     // Production: primary.
@@ -133,14 +155,14 @@ impl Parser<'_> {
                 self.demand(Feature::Floats, "conversions", start);
                 self.advance();
                 self.advance();
-                let inner = self.deeper(|parser| parser.binary(0))?;
+                let inner = self.deeper(Self::choice)?;
                 self.close_parenthesis()?;
                 let kind = ExpressionKind::Convert(ty, Box::new(inner.expression));
                 return Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: inner.depth + 1 });
             }
             TokenKind::Sign("(") => {
                 self.advance();
-                let mut inner = self.deeper(|parser| parser.binary(0))?;
+                let mut inner = self.deeper(Self::choice)?;
                 self.close_parenthesis()?;
                 inner.expression.at = self.since(start);
                 return Ok(inner);
@@ -205,7 +227,7 @@ impl Parser<'_> {
         if !self.eat_sign("[") {
             return Ok(None);
         }
-        let index = self.deeper(|parser| parser.binary(0))?;
+        let index = self.deeper(Self::choice)?;
         if !self.eat_sign("]") {
             return Err(self.expected("`]` or an operator"));
         }
@@ -242,8 +264,6 @@ impl Parser<'_> {
         let advice = match self.token.kind {
             TokenKind::Sign(")") => return Ok(self.advance().at),
             TokenKind::Sign("=") => "`=` assigns; write `==` to compare",
-            TokenKind::Sign("&") => "write `&&` for \"and\"",
-            TokenKind::Sign("|") => "write `||` for \"or\"",
             TokenKind::Word
             | TokenKind::Number(_)
             | TokenKind::Duration(_)

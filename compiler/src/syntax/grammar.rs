@@ -8,7 +8,7 @@ mod notation;
 
 use std::collections::BTreeSet;
 
-use super::lexer::{OTHER_SIGNS, SIGNS};
+use super::lexer::SIGNS;
 use super::words::RESERVED;
 use super::{Dialect, Feature, parser};
 use crate::source::Source;
@@ -253,7 +253,7 @@ fn signs(grammar: &Grammar) -> Vec<&'static str> {
             }
         });
     }
-    SIGNS.into_iter().chain(OTHER_SIGNS).filter(|sign| used.contains(*sign)).collect()
+    SIGNS.into_iter().filter(|sign| used.contains(*sign)).collect()
 }
 
 /// Whether a production of this name is made of characters.
@@ -371,7 +371,8 @@ mod tests {
                 Form::Name(name) => assert!(names.contains(&name.as_str()), "there is no production `{name}`"),
                 Form::Text(text) if !is_lexical(&production.name) => {
                     let word = text.starts_with(|c: char| c.is_ascii_alphabetic());
-                    assert!(word || text == "||" || SIGNS.contains(&text.as_str()), "`{text}` is no token");
+                    let bars = ["||", "|="].contains(&text.as_str());
+                    assert!(word || bars || SIGNS.contains(&text.as_str()), "`{text}` is no token");
                 }
                 Form::Text(_) | Form::Characters(_) | Form::Then(_) | Form::Either(_) | Form::Maybe(_) => {}
                 Form::Many(_) | Form::OneOrMore(_) | Form::Without(..) => {}

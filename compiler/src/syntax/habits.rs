@@ -18,9 +18,6 @@ impl Parser<'_> {
         }
         match self.token.kind {
             TokenKind::Sign("->") => Some("a thread is moved with `=>`, its attributes follow a `.`"),
-            TokenKind::Sign("?") => Some("there is no `?:`: write `if (…) … else …`"),
-            TokenKind::Sign("&") => Some("`&&` is \"and\"; there are no operators on bits"),
-            TokenKind::Sign("^" | "~") => Some("there are no operators on bits"),
             TokenKind::Sign("+") => Some("`+=` adds to a variable, and a number has no sign `+`"),
             TokenKind::Text => Some("a string stands only behind `fail`"),
             TokenKind::Word => match self.word()? {
@@ -72,8 +69,6 @@ impl Parser<'_> {
 /// What to write instead of a word that starts a statement in other languages.
 pub(super) fn statement(word: &str) -> Option<&'static str> {
     Some(match word {
-        "break" => "put what ends the loop into its condition: `while (c && !done)`",
-        "continue" => "put what is left of the loop's body into an `if`",
         "switch" | "match" | "case" => "write `if (…) … else if (…) …`",
         "elif" | "elsif" | "elseif" => "write `else if (…)`",
         "goto" => "write a loop or a function",

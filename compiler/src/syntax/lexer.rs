@@ -24,7 +24,7 @@ pub(crate) enum TokenKind {
     Float(f64),
     /// With its quotes; see [`unescape`].
     Text,
-    /// Brackets, punctuation and operators. `||` is two of `|`: `|a|||b|` could not be told apart here.
+    /// Brackets, punctuation and operators. `||` is two of `|`, and `|=` is `|` and `=`: `|a|||b|` and `|a|==b` could not be told apart here.
     Sign(&'static str),
     /// Not a token of the language.
     Bad(Bad),
@@ -50,12 +50,11 @@ pub(crate) enum Bad {
 }
 
 /// Longer signs first.
-pub(super) const SIGNS: [&str; 34] = [
-    "=>", "==", "!=", "<=", ">=", "&&", "++", "--", "+=", "-=", "*=", "/=", "%=", "->", "{", "}", "(", ")", "[", "]",
-    ",", ";", ":", ".", "|", "+", "-", "*", "/", "%", "<", ">", "=", "!",
+pub(super) const SIGNS: [&str; 44] = [
+    "=>", "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "<<", ">>", "&=", "^=", "++", "--", "+=", "-=", "*=", "/=", "%=",
+    "->", "{", "}", "(", ")", "[", "]", ",", ";", ":", ".", "|", "+", "-", "*", "/", "%", "<", ">", "=", "!", "?", "&",
+    "^", "~",
 ];
-/// Known, so that a message can name them; in no grammar but `?`.
-pub(super) const OTHER_SIGNS: [&str; 4] = ["?", "&", "^", "~"];
 
 /// Reads tokens from the start of a text to its end.
 #[derive(Clone, Debug)]
@@ -141,7 +140,7 @@ impl<'a> Lexer<'a> {
         if first == '"' {
             return self.string(rest);
         }
-        if let Some(sign) = SIGNS.iter().chain(&OTHER_SIGNS).find(|sign| rest.starts_with(**sign)) {
+        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             self.offset += sign.len();
             return TokenKind::Sign(sign);
         }
@@ -237,10 +236,7 @@ pub(crate) fn unescape(written: &str) -> String {
 
 /// Whether a token can start here, or white space.
 fn is_known(c: char) -> bool {
-    c.is_whitespace()
-        || is_letter_or_digit(c)
-        || c == '"'
-        || SIGNS.iter().chain(&OTHER_SIGNS).any(|sign| sign.starts_with(c))
+    c.is_whitespace() || is_letter_or_digit(c) || c == '"' || SIGNS.iter().any(|sign| sign.starts_with(c))
 }
 
 fn is_letter(c: char) -> bool {

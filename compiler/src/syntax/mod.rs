@@ -8,6 +8,7 @@ mod declarations;
 mod expressions;
 mod functions;
 mod habits;
+mod handlers;
 pub(crate) mod lexer;
 mod loops;
 pub(crate) mod parser;

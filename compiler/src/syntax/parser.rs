@@ -5,7 +5,7 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Source;
-use crate::vocabulary::{At, UNITS};
+use crate::vocabulary::{At, UNITS, in_unit};
 
 use super::ast::{Lost, Name};
 use super::lexer::{Bad, Lexer, Token, TokenKind};
@@ -43,7 +43,7 @@ pub(crate) struct Parser<'a> {
     /// What optional parts exist; all of them in a framework description.
     pub(crate) dialect: Option<&'a Dialect>,
     /// `E0101` in a policy, `E0201` in a framework description.
-    code: &'static str,
+    pub(super) code: &'static str,
     pub(crate) diagnostics: &'a mut Diagnostics,
     pub(crate) lost: Lost,
     pub(crate) depth: usize,
@@ -240,11 +240,10 @@ impl<'a> Parser<'a> {
                 .help("a number is decimal (`10`) or hexadecimal (`0x0a`), a duration is decimal with `s`, `ms`, `us` or `ns` (`10ms`); a name starts with a letter or `_`"),
             Bad::Fraction => {
                 let fraction = wrong(format!("`{written}` is not a number"), "not a number of the language");
-                if let Some(shorter) = shorter(written) {
-                    let help = format!("a duration is a whole number of its unit: write it in a shorter one, `{shorter}`");
+                if let Some(help) = in_shorter_units(written) {
                     fraction.help(help)
                 } else {
-                    fraction.help("a number with a fraction is decimal (`1.5`, `2e-3`)")
+                    fraction.help("a number with a fraction is decimal (`1.5`, `2e-3`), and a duration a whole number with `s`, `ms`, `us` or `ns` (`1500us`)")
                 }
             }
         }
@@ -507,15 +506,41 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A duration in a unit that is shorter than that of a duration with a fraction.
-fn shorter(written: &str) -> Option<&'static str> {
-    let unit =
-        UNITS.into_iter().map(|(unit, _)| unit).filter(|unit| written.ends_with(unit)).max_by_key(|unit| unit.len())?;
-    Some(match unit {
-        "s" => "1500ms",
-        "ms" => "1500us",
-        _ => "1500ns",
-    })
+/// How a duration with a fraction is written without one, if it can be.
+fn in_shorter_units(written: &str) -> Option<String> {
+    let digits = written.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+    let unit = &written[digits.len()..];
+    let (_, length) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
+    const RULE: &str = "a duration is a whole number of its unit";
+    const NONE_SHORTER: &str = "there is no shorter time than 1ns";
+    let too_long = || format!("{RULE}, and this is longer than 292 years");
+    let nearest = |nanoseconds: i64| {
+        let (count, unit) = in_unit(nanoseconds);
+        format!("{RULE}, and {NONE_SHORTER}: the nearest to this is `{count}{unit}`")
+    };
+    let Some((above, below)) = fraction(digits) else {
+        let about = digits.parse::<f64>().ok()? * length as f64;
+        return Some(if about < i64::MAX as f64 { nearest(about.round() as i64) } else { too_long() });
+    };
+    let nanoseconds = above.checked_mul(i128::from(length));
+    let nanoseconds = nanoseconds.filter(|nanoseconds| nanoseconds / below < i128::from(i64::MAX));
+    let Some(nanoseconds) = nanoseconds else { return Some(too_long()) };
+    let whole = i64::try_from(nanoseconds / below).unwrap_or(i64::MAX);
+    if nanoseconds % below == 0 {
+        let (count, unit) = in_unit(whole);
+        return Some(format!("{RULE}: write `{count}{unit}`"));
+    }
+    Some(nearest(whole + i64::from(nanoseconds % below * 2 >= below)))
+}
+
+/// A decimal number as a fraction; `None`: it has more digits than are counted.
+fn fraction(written: &str) -> Option<(i128, i128)> {
+    let (mantissa, power) = written.split_once(['e', 'E']).unwrap_or((written, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let above: i128 = format!("{whole}{part}").parse().ok()?;
+    let power = power.parse::<i32>().ok()?.checked_sub(i32::try_from(part.len()).ok()?)?;
+    let ten = 10_i128.checked_pow(power.unsigned_abs()).filter(|ten| *ten < i128::MAX / 10_i128.pow(10))?;
+    if power < 0 { Some((above, ten)) } else { Some((above.checked_mul(ten)?, 1)) }
 }
 
 fn not_supported(Unsupported(construct, instead): Unsupported, at: At) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
 use crate::diagnostics::Diagnostic;
-use crate::vocabulary::{At, BinaryOperator, Type};
+use crate::vocabulary::{At, BinaryOperator, Leave, Type};
 
 use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Place, Statement, StatementKind};
@@ -11,13 +11,18 @@ use super::parser::{Parse, Parser, Reported};
 use super::words::nearest;
 
 /// What `+=` and the like compute.
-const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 6] = [
+const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 11] = [
     ("=", None),
     ("+=", Some(BinaryOperator::Add)),
     ("-=", Some(BinaryOperator::Subtract)),
     ("*=", Some(BinaryOperator::Multiply)),
     ("/=", Some(BinaryOperator::Divide)),
     ("%=", Some(BinaryOperator::Remainder)),
+    ("&=", Some(BinaryOperator::BitAnd)),
+    ("|=", Some(BinaryOperator::BitOr)),
+    ("^=", Some(BinaryOperator::BitXor)),
+    ("<<=", Some(BinaryOperator::ShiftLeft)),
+    (">>=", Some(BinaryOperator::ShiftRight)),
 ];
 
 impl Parser<'_> {
@@ -115,6 +120,8 @@ impl Parser<'_> {
                 StatementKind::Destroy(self.reference("the name of a thread or container")?.0)
             }
             Some("fail") => self.failure()?,
+            Some("break") => self.leave(Leave::Loop),
+            Some("continue") => self.leave(Leave::Turn),
             Some("verbatim") => {
                 let kind = self.verbatim_statement()?;
                 return Ok(Statement { kind, at: self.since(start) });
@@ -197,6 +204,11 @@ impl Parser<'_> {
         Ok(StatementKind::DeclareCursor(names))
     }
 
+    fn leave(&mut self, what: Leave) -> StatementKind {
+        self.advance();
+        StatementKind::Leave(what)
+    }
+
     fn failure(&mut self) -> Parse<StatementKind> {
         let at = self.token.at;
         if self.demand(Feature::Failure, "`fail`", at) {
@@ -251,9 +263,14 @@ impl Parser<'_> {
             let at = self.advance().at;
             return Ok(StatementKind::Assign { place, operator: Some(step(sign)), value: one(at) });
         }
+        let two = sign == "|" && self.follows_sign("=") && self.token.at.end == self.following.at.start;
+        let sign = if two { "|=" } else { sign };
         match ASSIGNMENTS.iter().find(|(written, _)| *written == sign) {
             Some((_, operator)) => {
                 self.advance();
+                if two {
+                    self.advance();
+                }
                 Ok(StatementKind::Assign { place, operator: *operator, value: self.expression()? })
             }
             None if sign == ">" => {

@@ -1,7 +1,7 @@
 //! The words of the language, and those that it does not have yet.
 
 /// No name of a policy can be one of these.
-pub(crate) const RESERVED: [&str; 40] = [
+pub(crate) const RESERVED: [&str; 43] = [
     "scheduler",
     "thread",
     "threadimports",
@@ -10,6 +10,7 @@ pub(crate) const RESERVED: [&str; 40] = [
     "event",
     "query",
     "const",
+    "enum",
     "int",
     "bool",
     "time",
@@ -31,6 +32,8 @@ pub(crate) const RESERVED: [&str; 40] = [
     "foreach",
     "in",
     "return",
+    "break",
+    "continue",
     "dispatch",
     "destroy",
     "fail",

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::flow::{self, Course};
-use super::positions::{Coming, Positions, Trace};
+use super::positions::{Arrival, Positions, Trace};
 use super::situation;
 use super::state::{Places, State};
 use super::{paths, walk};
@@ -79,7 +79,7 @@ impl Between {
         let mut between = Between { order, loaded, always, positions: None };
         let mut positions = Positions::none(framework);
         let mut traces: Vec<Trace> = handlers.iter().map(|_| Trace::default()).collect();
-        let mut starts: BTreeMap<Way, (Coming, Vec<State>)> = BTreeMap::new();
+        let mut starts: BTreeMap<Way, (Arrival, Vec<State>)> = BTreeMap::new();
         for round in 0..LAST_ROUND {
             let mut rest = true;
             for (index, (handler, trace)) in handlers.iter().copied().zip(&mut traces).enumerate() {
@@ -88,19 +88,19 @@ impl Between {
                 for (way, known) in between.ways(framework, handler, event) {
                     let Some(way_on) = between.order.after(&way, &handler.name) else { continue };
                     let known = known.entering(policy, handler);
-                    for coming in positions.comings(handler) {
-                        let situations = situation::from(policy, handler, event, &known, Some(&coming.spots));
+                    for arrival in positions.arrivals(handler) {
+                        let situations = situation::from(policy, handler, event, &known, Some(&arrival.spots));
                         let new: Vec<State> = situations.into_iter().map(|situation| situation.start).collect();
-                        let now = (coming.clone(), new.clone());
-                        let old = starts.insert((index, way.clone(), coming.life), now.clone());
+                        let now = (arrival.clone(), new.clone());
+                        let old = starts.insert((index, way.clone(), arrival.life), now.clone());
                         if old.is_some_and(|old| old == now) {
                             continue;
                         }
                         for start in new {
-                            let flow = flow::to_its_ends(course, start, paths(handler));
+                            let flow = flow::to_its_ends(course, start.unsure(), paths(handler));
                             rest &= !trace.add(policy, flow.moves, &flow.ends);
                             for end in flow.ends {
-                                rest &= !positions.left(handler, &coming, &end);
+                                rest &= !positions.left(handler, &arrival, &end);
                                 rest &= !between.left(&way_on, end.state.between(policy), round, &nothing, steps);
                             }
                         }
@@ -138,6 +138,16 @@ impl Between {
         news
     }
 
+    /// In which order the framework lets events come.
+    pub fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// How threads come to a handler, so far as they are followed.
+    pub fn arrivals(&self, handler: &Handler) -> Vec<Arrival> {
+        self.positions.as_ref().map_or_else(Vec::new, |positions| positions.arrivals(handler))
+    }
+
     /// Where the threads can be that a handler's event or query names; `None`: anywhere.
     pub fn positions(&self, handler: &Handler) -> Option<Places> {
         self.positions.as_ref().map(|positions| positions.before(handler))
@@ -168,7 +178,7 @@ impl Between {
 }
 
 /// Whether an event comes before all others, once: a sequence begins with it, and it stands nowhere else.
-fn is_first(framework: &Framework, event: &Event) -> bool {
+pub(super) fn is_first(framework: &Framework, event: &Event) -> bool {
     let is_it = |pattern: &Pattern| match pattern {
         Pattern::Event(names) => *names == [event.name.as_str()],
         Pattern::Sequence(_) | Pattern::Then(_) | Pattern::Either(_) | Pattern::Many(_) | Pattern::Maybe(_) => false,

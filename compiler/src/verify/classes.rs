@@ -97,7 +97,7 @@ fn refuse(
         ),
         (Some(StateClass::Blocked), _) => (
             format!("`{event}` cannot wake a blocked thread, as {what} does"),
-            "leave it until the host says that it can go on",
+            "leave the thread there until the host reports that it can run",
         ),
         (Some(StateClass::Terminated), _) => (
             format!("`{event}` cannot bring back a thread that has ended, as {what} does"),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::open;
 use super::state::{Spot, State, Why};
-use super::values::{Range, evaluate, highest, index};
+use super::values::{Range, element, evaluate, most_threads, with};
 use crate::policy::{
-    At, BinaryOperator, ContainerRef, Element, Expression, LocalId, Policy, Thread, Type, UnaryOperator, Value,
+    At, BinaryOperator, Comparison, ContainerRef, Element, Expression, LocalId, Policy, Thread, UnaryOperator, Value,
 };
 
 /// The state after `condition` was found to be `outcome`. `None`: it cannot be.
@@ -13,28 +14,60 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
     if let Some(Value::Bool(value)) = constant(policy, condition) {
         return (value == outcome).then_some(state);
     }
+    if let Expression::Unary(UnaryOperator::Not, operand) = condition {
+        return assume(policy, state, operand, !outcome, at);
+    }
+    if let Expression::Binary(operator, left, right) = condition
+        && let Some(each) = operator.goes_on_if()
+    {
+        return both(policy, state, left, right, outcome, each, at);
+    }
+    if let Expression::Choose(test, one, other) = condition {
+        let one = branch(policy, &state, test, true, at).and_then(|state| assume(policy, state, one, outcome, at));
+        let other = branch(policy, &state, test, false, at).and_then(|state| assume(policy, state, other, outcome, at));
+        return match (one, other) {
+            (Some(a), Some(b)) => Some(a.join(b)),
+            (one, None) | (None, one) => one,
+        };
+    }
+    let before = state.sure.then(|| state.clone());
+    let after = test(policy, state, condition, outcome, at)?;
+    let found = |state: &State, outcome: bool| test(policy, state.clone(), condition, outcome, at);
+    let closed = |before: &State| !open::may_come_out(policy, before, &after, condition, outcome, found);
+    Some(if before.as_ref().is_some_and(closed) { after.unsure() } else { after })
+}
+
+/// The state in which one of two values is chosen, because a condition was found to be `outcome`. `None`: it is never chosen. Nothing is
+/// learnt of a condition that makes choices itself: it would be looked at twice for each of them.
+pub(super) fn branch(policy: &Policy, state: &State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
+    if condition.any(&|part| matches!(part, Expression::Choose(..))) {
+        return Some(state.clone());
+    }
+    assume(policy, state.clone(), condition, outcome, at)
+}
+
+/// The same of a condition that is no `!`, `&&` or `||`.
+fn test(policy: &Policy, state: State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
     match condition {
-        Expression::Unary(UnaryOperator::Not, operand) => assume(policy, state, operand, !outcome, at),
-        Expression::Binary(BinaryOperator::And, left, right) => both(policy, state, left, right, outcome, true, at),
-        // `a || b` is `!(!a && !b)`.
-        Expression::Binary(BinaryOperator::Or, left, right) => both(policy, state, left, right, outcome, false, at),
-        Expression::NotZero(operand) => compare(
-            policy,
-            state,
-            (BinaryOperator::NotEqual, operand, &Expression::Literal(Value::Int(0))),
-            outcome,
-            at,
-        ),
-        Expression::Binary(operator, left, right) => compare(policy, state, (*operator, left, right), outcome, at),
-        Expression::In(Thread::Local(local), container) => inside(state, *local, container, outcome, at),
-        // What a threadref holds is in that threadref and in no other container.
-        Expression::In(Thread::Slot(slot), container) => match (container.may_be(*slot), container) {
-            // Of an array it can be another element.
-            (true, ContainerRef::Element { .. }) => Some(state),
-            (inside, _) => (inside == outcome).then_some(state),
+        Expression::NotZero(operand) => {
+            compare(policy, state, (Comparison::NotEqual, operand, &Expression::Literal(Value::Int(0))), outcome, at)
+        }
+        Expression::Binary(operator, left, right) => match operator.comparison() {
+            Some(comparison) => compare(policy, state, (comparison, left, right), outcome, at),
+            None => Some(state),
         },
+        Expression::In(Thread::Local(local), container) => inside(policy, state, *local, container, outcome, at),
+        // What a threadref holds is in that threadref and in no other container.
+        Expression::In(Thread::Slot(slot) | Thread::First(slot), container) => {
+            match (container.may_be(*slot), container) {
+                // Of an array it can be another element.
+                (true, ContainerRef::Element { .. }) => Some(state),
+                (inside, _) => (inside == outcome).then_some(state),
+            }
+        }
+        Expression::Same(one, other) => same(policy, state, *one, *other, outcome),
         Expression::Read(_) => {
-            narrowed(policy, state, condition, BinaryOperator::Equal, Range::of(Value::Bool(outcome)), at)
+            narrowed(policy, state, condition, Comparison::Equal, Range::of(Value::Bool(outcome)), at)
         }
         Expression::Literal(_)
         | Expression::Constant(_)
@@ -42,7 +75,8 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
         | Expression::Now
         | Expression::Convert(..)
         | Expression::Size(_)
-        | Expression::Unary(UnaryOperator::Negate, _)
+        | Expression::Unary(..)
+        | Expression::Choose(..)
         | Expression::Verbatim { .. } => Some(state),
     }
 }
@@ -69,21 +103,47 @@ fn both(
     }
 }
 
-fn inside(state: State, local: LocalId, container: &ContainerRef, outcome: bool, at: At) -> Option<State> {
+/// One thread is where the other one is. Of two that are not the same nothing is known, unless they have one name.
+fn same(policy: &Policy, state: State, one: LocalId, other: LocalId, outcome: bool) -> Option<State> {
+    match evaluate(policy, &state, &Expression::Same(one, other)).single() {
+        Some(known) => ((known != 0) == outcome).then_some(state),
+        None if outcome => {
+            let of = |local: LocalId| state.places(local).cloned();
+            let (Some(places), Some(others)) = (of(one), of(other)) else { return Some(state) };
+            let state = state.with_places(one, |spot| others.contains(&spot))?;
+            state.with_places(other, |spot| places.contains(&spot))
+        }
+        None => Some(state),
+    }
+}
+
+fn inside(
+    policy: &Policy,
+    state: State,
+    local: LocalId,
+    container: &ContainerRef,
+    outcome: bool,
+    at: At,
+) -> Option<State> {
     let inside = |spot: Spot| spot.container().is_some_and(|place| container.may_be(place));
     match container {
         ContainerRef::One(_) | ContainerRef::Whole { .. } => state.with_places(local, |spot| inside(spot) == outcome),
         ContainerRef::Element { .. } if outcome => {
-            state.with_places(local, inside)?.with_size_of(container, 1, None, Why::Tested(at))
+            with_size(policy, state.with_places(local, inside)?, container, 1, None, at)
         }
         // It can be in another element.
         ContainerRef::Element { .. } => Some(state),
     }
 }
 
-type Comparison<'a> = (BinaryOperator, &'a Expression, &'a Expression);
+type Compared<'a> = (Comparison, &'a Expression, &'a Expression);
 
-fn compare(policy: &Policy, state: State, (operator, left, right): Comparison, outcome: bool, at: At) -> Option<State> {
+fn compare(policy: &Policy, state: State, (operator, left, right): Compared, outcome: bool, at: At) -> Option<State> {
+    // What is read twice is the same twice, unless the application can change it.
+    if left == right && !left.any(&open::may_differ) {
+        // No float is "not a number".
+        return (operator.holds(0, 0) == outcome).then_some(state);
+    }
     match (constant(policy, left), constant(policy, right)) {
         (_, Some(Value::Bool(value))) => return equal(policy, state, left, operator, value, outcome, at),
         (Some(Value::Bool(value)), _) => return equal(policy, state, right, operator, value, outcome, at),
@@ -92,14 +152,11 @@ fn compare(policy: &Policy, state: State, (operator, left, right): Comparison, o
             Some(Value::Int(_) | Value::Time(_) | Value::Float(_)) | None,
         ) => {}
     }
-    let Some(operator) = (if outcome { Some(operator) } else { negated(operator) }) else { return Some(state) };
+    let operator = if outcome { operator } else { operator.negated() };
     let bound = evaluate(policy, &state, right);
-    if bound.ty == Type::Float {
-        return Some(state);
-    }
     let state = narrowed(policy, state, left, operator, bound, at)?;
     let bound = evaluate(policy, &state, left);
-    narrowed(policy, state, right, mirrored(operator), bound, at)
+    narrowed(policy, state, right, operator.mirrored(), bound, at)
 }
 
 /// A condition compared with `true` or `false`.
@@ -107,14 +164,14 @@ fn equal(
     policy: &Policy,
     state: State,
     condition: &Expression,
-    operator: BinaryOperator,
+    operator: Comparison,
     value: bool,
     outcome: bool,
     at: At,
 ) -> Option<State> {
-    if operator == BinaryOperator::Equal {
+    if operator == Comparison::Equal {
         assume(policy, state, condition, value == outcome, at)
-    } else if operator == BinaryOperator::NotEqual {
+    } else if operator == Comparison::NotEqual {
         assume(policy, state, condition, value != outcome, at)
     } else {
         Some(state)
@@ -126,38 +183,28 @@ fn narrowed(
     policy: &Policy,
     state: State,
     expression: &Expression,
-    operator: BinaryOperator,
+    operator: Comparison,
     bound: Range,
     at: At,
 ) -> Option<State> {
     let own = evaluate(policy, &state, expression);
     let (least, most) = match operator {
-        BinaryOperator::Equal => (bound.least, bound.most),
+        Comparison::Equal => (bound.least, bound.most),
         // Nothing is below the lowest value.
-        BinaryOperator::Less => (i64::MIN, bound.most.checked_sub(1)?),
-        BinaryOperator::LessOrEqual => (i64::MIN, bound.most),
-        BinaryOperator::Greater => (bound.least.checked_add(1)?, i64::MAX),
-        BinaryOperator::GreaterOrEqual => (bound.least, i64::MAX),
-        BinaryOperator::NotEqual if bound.single() == Some(own.least) => (own.least.checked_add(1)?, i64::MAX),
-        BinaryOperator::NotEqual if bound.single() == Some(own.most) => (i64::MIN, own.most.checked_sub(1)?),
-        BinaryOperator::NotEqual => (i64::MIN, i64::MAX),
-        BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or => return Some(state),
+        Comparison::Less => (i64::MIN, bound.most.checked_sub(1)?),
+        Comparison::LessOrEqual => (i64::MIN, bound.most),
+        Comparison::Greater => (bound.least.checked_add(1)?, i64::MAX),
+        Comparison::GreaterOrEqual => (bound.least, i64::MAX),
+        Comparison::NotEqual if bound.single() == Some(own.least) => (own.least.checked_add(1)?, i64::MAX),
+        Comparison::NotEqual if bound.single() == Some(own.most) => (i64::MIN, own.most.checked_sub(1)?),
+        Comparison::NotEqual => (i64::MIN, i64::MAX),
     };
     let narrow = own.within(least, most, Why::Tested(at))?;
     if narrow == own {
         return Some(state);
     }
     if let Expression::Read(place) = expression {
-        return Some(match index(policy, place) {
-            Some(index) => state.with_value(index, narrow),
-            None => state,
-        });
+        return with(policy, state, place, narrow).with_counted(Why::Tested(at));
     }
     let mut containers = Vec::new();
     if !sizes(expression, &mut containers) {
@@ -165,10 +212,9 @@ fn narrowed(
     }
     let least = u64::try_from(narrow.least).unwrap_or(0);
     // The highest int stands for every size from there on.
-    let most = if narrow.most < highest(policy) { u64::try_from(narrow.most).ok() } else { None };
-    let why = Why::Tested(at);
+    let most = if narrow.most < most_threads(policy) { u64::try_from(narrow.most).ok() } else { None };
     if let [container] = containers.as_slice() {
-        return state.with_size_of(container, least, most, why);
+        return with_size(policy, state, container, least, most, at);
     }
     // In fewer than 64 bits a sum can wrap.
     if policy.int_bits < 64 {
@@ -176,7 +222,7 @@ fn narrowed(
     }
     let mut state = state;
     for container in &containers {
-        state = state.with_size_of(container, 0, most, why)?;
+        state = with_size(policy, state, container, 0, most, at)?;
     }
     if least == 0 {
         return Some(state);
@@ -184,26 +230,28 @@ fn narrowed(
     state.with_some(containers.iter().flat_map(|container| container.candidates()).collect::<BTreeSet<_>>())
 }
 
+/// The state in which there are so many threads in what is named: by its index, and in the element that it is if that is known.
+fn with_size(
+    policy: &Policy,
+    state: State,
+    container: &ContainerRef,
+    least: u64,
+    most: Option<u64>,
+    at: At,
+) -> Option<State> {
+    let now = element(policy, &state, container);
+    let state = if now == *container { state } else { state.with_size_of(&now, least, most, Why::Tested(at))? };
+    state.with_size_of(container, least, most, Why::Tested(at))
+}
+
 /// Whether this is a sum of sizes; the containers are added to the list.
 pub(super) fn sizes<'a>(expression: &'a Expression, containers: &mut Vec<&'a ContainerRef>) -> bool {
-    match expression {
-        Expression::Size(container) => {
-            containers.push(container);
-            true
-        }
-        Expression::Binary(BinaryOperator::Add, left, right) => sizes(left, containers) && sizes(right, containers),
-        Expression::Binary(..)
-        | Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Read(_)
-        | Expression::Now
-        | Expression::Convert(..)
-        | Expression::In(..)
-        | Expression::Unary(..)
-        | Expression::NotZero(_)
-        | Expression::Verbatim { .. } => false,
+    if let Expression::Size(container) = expression {
+        containers.push(container);
+        return true;
     }
+    matches!(expression, Expression::Binary(BinaryOperator::Add, left, right)
+        if sizes(left, containers) && sizes(right, containers))
 }
 
 /// The value of an expression that has the same value everywhere. Only what people write as bounds: no arithmetic.
@@ -236,45 +284,9 @@ pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value
         | Expression::Convert(..)
         | Expression::Size(_)
         | Expression::In(..)
+        | Expression::Same(..)
         | Expression::Binary(..)
+        | Expression::Choose(..)
         | Expression::Verbatim { .. } => None,
-    }
-}
-
-/// The operator after the operands have changed places.
-fn mirrored(operator: BinaryOperator) -> BinaryOperator {
-    match operator {
-        BinaryOperator::Less => BinaryOperator::Greater,
-        BinaryOperator::LessOrEqual => BinaryOperator::GreaterOrEqual,
-        BinaryOperator::Greater => BinaryOperator::Less,
-        BinaryOperator::GreaterOrEqual => BinaryOperator::LessOrEqual,
-        BinaryOperator::Equal
-        | BinaryOperator::NotEqual
-        | BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or => operator,
-    }
-}
-
-/// The comparison that holds exactly when this one does not.
-fn negated(operator: BinaryOperator) -> Option<BinaryOperator> {
-    match operator {
-        BinaryOperator::Equal => Some(BinaryOperator::NotEqual),
-        BinaryOperator::NotEqual => Some(BinaryOperator::Equal),
-        BinaryOperator::Less => Some(BinaryOperator::GreaterOrEqual),
-        BinaryOperator::LessOrEqual => Some(BinaryOperator::Greater),
-        BinaryOperator::Greater => Some(BinaryOperator::LessOrEqual),
-        BinaryOperator::GreaterOrEqual => Some(BinaryOperator::Less),
-        BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or => None,
     }
 }

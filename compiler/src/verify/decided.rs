@@ -6,14 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use super::condition::assume;
+use super::condition::{assume, branch};
 use super::state::{State, Why};
-use super::values::{Range, evaluate};
+use super::values::{Range, evaluate, most_threads};
 use super::{Handling, alternatives, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{
-    At, BinaryOperator, Expression, Place, Policy, Statement, StatementKind, Thread, Type, UnaryOperator,
-};
+use crate::policy::{At, Expression, Place, Policy, Statement, Thread, Type, UnaryOperator};
 
 /// The tests of a policy, by the place of their statement and their number in its condition.
 #[derive(Default)]
@@ -25,22 +23,12 @@ pub(super) struct Tests {
 /// Notes how the tests of a handler come out. A handler for a family is looked at once for each member.
 pub(super) fn look(handling: &Handling, tests: &mut Tests) {
     walk::statements(&handling.handler.body, &mut |statement| {
-        let condition = match &statement.kind {
-            StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => condition,
-            StatementKind::Set { .. }
-            | StatementKind::Transfer { .. }
-            | StatementKind::Send { .. }
-            | StatementKind::Destroy { .. }
-            | StatementKind::Dispatch { .. }
-            | StatementKind::Foreach { .. }
-            | StatementKind::Return { .. }
-            | StatementKind::Verbatim { .. }
-            | StatementKind::Fail { .. } => return,
-        };
+        let Some(condition) = statement.condition() else { return };
         let states: Vec<State> = handling.all_before(statement.id).cloned().collect();
         if statement.at.line > 0 && !states.is_empty() {
             let spoken_of = is_within(handling.policy, handling.handler.at, statement.at);
-            let whole = !matches!(condition, Expression::Binary(BinaryOperator::And | BinaryOperator::Or, ..));
+            let whole = !matches!(condition, Expression::Binary(operator, ..) if operator.goes_on_if().is_some())
+                && !matches!(condition, Expression::Choose(..));
             Reader { handling, statement, spoken_of, whole, number: 0, tests }.condition(condition, states);
         }
     });
@@ -74,26 +62,23 @@ struct Reader<'a, 't> {
 impl Reader<'_, '_> {
     /// Looks at the tests of a condition that is evaluated in one of these states.
     fn condition(&mut self, condition: &Expression, states: Vec<State>) {
-        match condition {
-            Expression::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or), left, right) => {
-                let goes_on = *operator == BinaryOperator::And;
-                let after = states.iter().filter_map(|state| self.after(state, left, goes_on)).collect();
-                self.condition(left, states);
-                self.condition(right, after);
+        if let Expression::Unary(UnaryOperator::Not, operand) = condition {
+            self.condition(operand, states);
+        } else if let Expression::Binary(operator, left, right) = condition
+            && let Some(goes_on) = operator.goes_on_if()
+        {
+            let after = states.iter().filter_map(|state| self.after(state, left, goes_on)).collect();
+            self.condition(left, states);
+            self.condition(right, after);
+        } else if let Expression::Choose(test, one, other) = condition {
+            for (outcome, value) in [(true, one), (false, other)] {
+                let chosen = |state: &State| branch(self.handling.policy, state, test, outcome, self.statement.at);
+                let after = states.iter().filter_map(chosen).collect();
+                self.condition(value, after);
             }
-            Expression::Unary(UnaryOperator::Not, operand) => self.condition(operand, states),
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::ConstantElement { .. }
-            | Expression::Read(_)
-            | Expression::Now
-            | Expression::Convert(..)
-            | Expression::Size(_)
-            | Expression::In(..)
-            | Expression::Unary(UnaryOperator::Negate, _)
-            | Expression::NotZero(_)
-            | Expression::Verbatim { .. }
-            | Expression::Binary(..) => self.test(condition, &states),
+            self.condition(test, states);
+        } else {
+            self.test(condition, &states);
         }
     }
 
@@ -125,7 +110,8 @@ impl Reader<'_, '_> {
         let written = self.handling.heads().expression(test);
         let title = format!("`{written}` is always {outcome} here");
         let label = if self.whole { format!("always {outcome}") } else { "a part of this".to_owned() };
-        let mut diagnostic = Diagnostic::warning("E0414", title, self.statement.at, label);
+        let diagnostic = Diagnostic::warning("E0414", title, self.statement.at, label);
+        let mut diagnostic = diagnostic.of_part(written, format!("always {outcome}"));
         let mut sources = Vec::new();
         followed(test, &mut sources);
         if let Some(state) = states.iter().cloned().reduce(State::join) {
@@ -152,7 +138,7 @@ impl Reader<'_, '_> {
             (Type::Int, Some(value)) => format!("`{name}` is {value}"),
             (Type::Int, None) => {
                 let any = Range::any(policy, Type::Int);
-                match (range.least > any.least, range.most < any.most) {
+                match (range.least > any.least, range.most < most_threads(policy)) {
                     (true, true) => format!("`{name}` is between {} and {}", range.least, range.most),
                     (true, false) => format!("`{name}` is at least {}", range.least),
                     (false, true) => format!("`{name}` is at most {}", range.most),
@@ -170,50 +156,27 @@ impl Reader<'_, '_> {
 
 /// Whether a test is made of literals and constants alone.
 fn is_switch(test: &Expression) -> bool {
-    match test {
-        Expression::Literal(_) | Expression::Constant(_) => true,
-        Expression::ConstantElement { index, .. } => is_switch(index),
-        Expression::Read(_)
-        | Expression::Now
-        | Expression::Size(_)
-        | Expression::In(..)
-        | Expression::Verbatim { .. } => false,
-        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-            is_switch(operand)
-        }
-        Expression::Binary(_, left, right) => is_switch(left) && is_switch(right),
-    }
+    let names = test.names();
+    let own =
+        names.place.is_some() || names.container.is_some() || names.threads[0].is_some() || names.verbatim.is_some();
+    !own && *test != Expression::Now && test.parts().all(is_switch)
 }
 
 /// The parts of a test of which something can be known.
 fn followed<'e>(test: &'e Expression, parts: &mut Vec<&'e Expression>) {
-    match test {
-        Expression::Read(Place::Variable(_) | Place::Local(_))
-        | Expression::Size(_)
-        | Expression::In(Thread::Local(_), _) => {
-            if !parts.contains(&test) {
-                parts.push(test);
-            }
-        }
-        Expression::Read(
-            Place::Import(_)
-            | Place::VariableElement { .. }
-            | Place::Attribute(..)
-            | Place::AttributeElement { .. }
-            | Place::ThreadImport(..),
-        )
-        | Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Now
-        | Expression::Verbatim { .. }
-        | Expression::In(Thread::Slot(_), _) => {}
-        Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-            followed(operand, parts);
-        }
-        Expression::Binary(_, left, right) => {
-            followed(left, parts);
-            followed(right, parts);
-        }
+    let names = test.names();
+    let known = match names.threads {
+        // What is known of two threads is known of each.
+        [Some(_), Some(_)] => false,
+        [Some(thread), None] => matches!(thread, Thread::Local(_)),
+        [None, _] => names.container.is_some() || matches!(names.place, Some(Place::Variable(_) | Place::Local(_))),
+    };
+    if known && !parts.contains(&test) {
+        parts.push(test);
+    }
+    // What an index is made of is not spoken of, nor what stands for a text.
+    let whole = names.place.is_some() || names.container.is_some() || names.verbatim.is_some();
+    if !whole && !matches!(test, Expression::ConstantElement { .. }) {
+        test.parts().for_each(|part| followed(part, parts));
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         let StatementKind::Dispatch { slot } = &statement.kind else { return };
         let (name, container) = (handling.name(*slot), handling.container(*slot));
         if !handling.event.is_some_and(Event::dispatches) {
-            let title = format!("`{}` is no event that dispatches", handling.handler.written);
+            let title = format!("`{}` is not an event that dispatches", handling.handler.written);
             diagnostics.push(
                 Diagnostic::error("E0314", title, statement.at, "not here")
                     .note("the host asks what to run by an event of its own, when nothing runs")

@@ -47,6 +47,7 @@ fn has_effect(statement: &Statement) -> bool {
         | StatementKind::Verbatim { .. }
         | StatementKind::Fail { .. } => true,
         StatementKind::If { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Foreach { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. } => false,

@@ -63,7 +63,7 @@ impl Named {
     /// Whether it is another element when another thread is in one of these.
     pub fn depends_on_slots(&self, moved: impl Fn(ContainerId) -> bool) -> bool {
         any_read(&self.index, &|read| match read.thread() {
-            Some(Thread::Slot(slot)) => moved(slot),
+            Some(Thread::Slot(slot) | Thread::First(slot)) => moved(slot),
             Some(Thread::Local(_)) | None => false,
         })
     }
@@ -71,49 +71,20 @@ impl Named {
 
 /// Whether an index keeps its value until the handler changes a part of it.
 fn is_steady(index: &Expression) -> bool {
-    let steady = match index {
-        Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Unary(..)
-        | Expression::Convert(..)
-        | Expression::NotZero(_)
-        | Expression::Binary(..) => true,
-        Expression::Read(place) => match place {
-            Place::Variable(_)
-            | Place::VariableElement { .. }
-            | Place::Local(_)
-            | Place::Attribute(..)
-            | Place::AttributeElement { .. } => true,
-            // The application changes these at any time.
-            Place::Import(_) | Place::ThreadImport(..) => false,
-        },
-        // Any transfer can change these.
-        Expression::Size(_) | Expression::In(..) => false,
-        // It is the same throughout a handler.
-        Expression::Now => true,
-        // Nobody knows.
-        Expression::Verbatim { .. } => false,
-    };
+    let names = index.names();
+    // The application changes imports at any time, any transfer changes what is in containers, a round what a cursor names, an assignment who is the first of a container, and nobody knows what text does. `now`
+    // is the same throughout a handler.
+    let steady = names.container.is_none()
+        && names.threads[0].is_none()
+        && names.verbatim.is_none()
+        && !matches!(names.place, Some(Place::Import(_) | Place::ThreadImport(..)))
+        && !matches!(names.place.and_then(Place::thread), Some(Thread::First(_)));
     steady && index.parts().all(is_steady)
 }
 
 /// Whether a place that is read, at any depth, is such.
 fn any_read(expression: &Expression, such: &impl Fn(&Place) -> bool) -> bool {
-    let itself = match expression {
-        Expression::Read(place) => such(place),
-        Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Now
-        | Expression::Verbatim { .. }
-        | Expression::Size(_)
-        | Expression::In(..)
-        | Expression::Unary(..)
-        | Expression::Convert(..)
-        | Expression::Binary(..)
-        | Expression::NotZero(_) => false,
-    };
+    let itself = expression.names().place.is_some_and(such);
     itself || expression.parts().any(|part| any_read(part, such))
 }
 

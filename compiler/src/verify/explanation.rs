@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::flow::{self, End, Paths};
+use super::flow::{self, End, Flow, Paths};
 use super::situation::Situation;
 use super::state::{Spot, State, Step};
 use super::{Handling, alternatives};
@@ -22,9 +22,8 @@ impl Handling<'_> {
         end: &End,
         bad: impl Fn(&End) -> bool,
     ) -> Diagnostic {
-        let follow = || flow::follow(self.course, situation.start.clone(), Paths::Explained(PATHS));
         // The same end on one path only, where more is known of it.
-        let found = situation.paths.get_or_init(follow).ends.iter().find(|end| bad(end));
+        let found = self.explained_paths(situation).ends.iter().find(|end| bad(end));
         let last = &found.unwrap_or(end).state;
         let mut diagnostic = along(diagnostic, &last.path);
         if let Some(rules) = self.rules() {
@@ -34,6 +33,12 @@ impl Handling<'_> {
                 .note(format!("after: {}", self.picture(last)));
         }
         diagnostic
+    }
+
+    /// The paths by themselves, each with its steps.
+    pub(super) fn explained_paths<'s>(&self, situation: &'s Situation) -> &'s Flow {
+        let follow = || flow::follow(self.course, situation.start.clone(), Paths::Explained(PATHS));
+        situation.paths.get_or_init(follow)
     }
 
     /// The type of the event, as the framework states it; `None` if it has none.
@@ -83,7 +88,7 @@ impl Handling<'_> {
 }
 
 /// Adds the steps that lead to the place of a diagnostic.
-fn along(mut diagnostic: Diagnostic, path: &[Step]) -> Diagnostic {
+pub(super) fn along(mut diagnostic: Diagnostic, path: &[Step]) -> Diagnostic {
     for (number, step) in path.iter().enumerate() {
         diagnostic = diagnostic.related(step.at, format!("{}. {}", number + 1, step.what));
     }

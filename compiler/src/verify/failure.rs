@@ -20,7 +20,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             // The framework has it handled like another event.
             let like = name != written && !covers(written, name);
             let title = format!("`{}` cannot fail", if like { name } else { written });
-            let diagnostic = Diagnostic::error("E0315", title, statement.at, "nobody could take the refusal");
+            let diagnostic = Diagnostic::error("E0315", title, statement.at, "the host accepts no refusal here");
             diagnostics.push(if like {
                 diagnostic
                     .note(format!("without a handler of its own `{name}` is handled like `{written}`"))

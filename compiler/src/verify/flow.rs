@@ -1,13 +1,18 @@
 //! The flow of knowledge through a handler: the abstract state before each statement and at each end.
 
+mod loops;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::Turn;
+
 use super::condition::assume;
-use super::state::{Spot, State, Step, Why};
-use super::values;
+use super::state::{Assigned, Spot, State, Step, Why};
+use super::values::{self, Range};
+use super::{apart, open, walk};
 use crate::policy::{
-    At, Block, ContainerId, ContainerKind, ContainerRef, Expression, Handler, LocalId, Place, Policy, Source,
-    Statement, StatementId, StatementKind, Test, text,
+    At, Block, ContainerId, ContainerKind, ContainerRef, Expression, Handler, Leave, Place, Policy, Source, Statement,
+    StatementId, StatementKind, Type, text,
 };
 
 /// What is known throughout a handler.
@@ -20,8 +25,31 @@ pub(super) struct Flow {
     pub ends: Vec<End>,
     /// Of threads that the event does not name.
     pub moves: Moves,
+    /// Where a guard fails for certain, and what is known there: on a path that can be taken, if there is one.
+    pub failing: Vec<(StatementId, State)>,
+    /// Of each loop whose turns are followed: whether a way out of it is seen, and whether the number of its turns is.
+    pub loops: BTreeMap<StatementId, Ending>,
+    /// What is known where a loop is come to, before its first turn.
+    pub entries: BTreeMap<StatementId, State>,
+    /// Loops that test first, of which a first turn is begun on a path that can be taken.
+    pub begun: BTreeSet<StatementId>,
+    /// Loops of which a first turn is done on a path that can be taken; of those that test last, another one is begun.
+    pub turned: BTreeSet<StatementId>,
+    /// How many ends have been come to.
+    ends_seen: usize,
     /// By the statement of an end: where it stands in `ends`.
     ended: BTreeMap<Option<StatementId>, Vec<usize>>,
+}
+
+/// How a loop ends that has had a first turn, as far as can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ending {
+    /// There is a way out in the first turn, or before it.
+    pub first: bool,
+    /// There is a way out later.
+    pub may: bool,
+    /// It has few turns.
+    pub does: bool,
 }
 
 /// From which containers to which others threads can go.
@@ -54,8 +82,8 @@ pub(super) enum EndKind {
 /// What becomes of paths that meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Paths {
-    /// They stay apart as long as there are no more than so many; in loops, and if there are more, they are taken for one. All
-    /// that verification relies on.
+    /// They stay apart as long as there are no more than so many, of more those become one that are most alike; half as many in
+    /// loops. All that verification relies on.
     Apart(usize),
     /// For explanations: the first so many paths, each with all its steps; loops are gone through once. Paths with more steps
     /// than anyone reads are left out.
@@ -81,9 +109,19 @@ pub(super) fn to_its_ends(course: Course, start: State, paths: Paths) -> Flow {
     followed(course, start, paths, false)
 }
 
-fn followed(course: Course, start: State, paths: Paths, records: bool) -> Flow {
+fn followed(course: Course, start: State, paths: Paths, keeps_states: bool) -> Flow {
     let any = State::unknown(course.policy, course.handler);
-    let mut engine = Engine { course, any, paths, records, flow: Flow::default(), heads: BTreeMap::new() };
+    let elements = elements(course.handler);
+    let mut engine = Engine {
+        course,
+        any,
+        elements,
+        paths,
+        keeps_states,
+        flow: Flow::default(),
+        heads: BTreeMap::new(),
+        left: Vec::new(),
+    };
     for state in engine.block(&course.handler.body, vec![start]) {
         engine.end(EndKind::Last, course.handler.at, None, state);
     }
@@ -99,11 +137,17 @@ pub(super) fn past_guards(
     at: At,
 ) -> Option<State> {
     let state = match source {
-        Source::Container(container) => state.with_size_of(container, 1, None, Why::Tested(at))?,
+        Source::Container(container) => {
+            let container = values::element(policy, &state, container);
+            state.with_size_of(&container, 1, None, Why::Tested(at))?
+        }
         Source::Thread(local) => state.with_places(*local, |spot| spot != Spot::Gone)?,
     };
     match destination {
-        Some(slot) if is_threadref(policy, slot) => state.with_size_of(slot, 0, Some(0), Why::Tested(at)),
+        Some(slot) if is_threadref(policy, slot) => {
+            let slot = values::element(policy, &state, slot);
+            state.with_size_of(&slot, 0, Some(0), Why::Tested(at))
+        }
         Some(_) | None => Some(state),
     }
 }
@@ -117,31 +161,45 @@ struct Engine<'a> {
     course: Course<'a>,
     /// Nothing is known.
     any: State,
+    /// What the handler names by an index that is a variable.
+    elements: Vec<ContainerRef>,
     paths: Paths,
     /// Whether it is kept what is known before each statement.
-    records: bool,
+    keeps_states: bool,
     flow: Flow,
     /// What has been found to hold before any turn of a loop. It stays when an enclosing loop comes round again, so that the
     /// work grows with the depth of loops and not with its exponential.
-    heads: BTreeMap<StatementId, State>,
+    heads: BTreeMap<StatementId, Vec<State>>,
+    /// Of each loop that is being followed, the innermost last: what is known where it is left, and where a turn is.
+    left: Vec<Left>,
 }
 
-/// The parts of a loop.
-struct Turn<'a> {
-    condition: &'a Expression,
-    test: Test,
-    body: &'a Block,
-    step: &'a Block,
+/// States in which a loop is left by `break`, and turns of it by `continue`.
+#[derive(Default)]
+struct Left {
+    looping: Vec<State>,
+    turns: Vec<State>,
 }
 
-/// States of this many rounds of a loop are joined as they are; after that, what still changes is given up.
-const ROUNDS: usize = 3;
-
-/// After so many rounds of a loop nothing is known of values any more.
-const MOST_ROUNDS: usize = 12;
-
-/// Paths that are taken for one.
-const JOINED: Paths = Paths::Apart(1);
+/// What a handler names by an index that is a variable: each once.
+fn elements(handler: &Handler) -> Vec<ContainerRef> {
+    let mut found = Vec::new();
+    let mut note = |container: &ContainerRef| {
+        if matches!(container.index(), Some(Expression::Read(Place::Local(_) | Place::Variable(_))))
+            && !found.contains(container)
+        {
+            found.push(container.clone());
+        }
+    };
+    walk::statements(&handler.body, &mut |statement| {
+        let Some((source, destination)) = statement.moves() else { return };
+        destination.into_iter().for_each(&mut note);
+        if let Source::Container(source) = source {
+            note(source);
+        }
+    });
+    found
+}
 
 /// Steps of a path that is to be explained.
 const STEPS: usize = 32;
@@ -152,124 +210,221 @@ impl Engine<'_> {
             if states.is_empty() {
                 break;
             }
-            let mut next = Vec::new();
-            if matches!(statement.kind, StatementKind::Foreach { .. } | StatementKind::Loop { .. }) {
-                states = self.one(states);
+            // A loop with a condition is recorded where that is tested.
+            if !matches!(statement.kind, StatementKind::Loop { .. }) {
+                states.iter().for_each(|state| self.keep(statement, state));
             }
-            for state in states {
-                // The condition of `do` is tested only where its body has ended.
-                if !matches!(statement.kind, StatementKind::Loop { .. }) {
-                    self.record(statement, &state);
-                }
-                next.extend(self.statement(statement, state));
-            }
+            let next = self.statement(statement, states);
             states = self.meet(next);
         }
         states
     }
 
-    fn statement(&mut self, statement: &Statement, state: State) -> Vec<State> {
+    fn statement(&mut self, statement: &Statement, states: Vec<State>) -> Vec<State> {
         let at = statement.at;
         match &statement.kind {
-            StatementKind::Set { place, value } => {
-                let mut state = state;
-                if let Place::VariableElement { .. } = place {
-                    // Any of them can be the one that is assigned.
-                    let range = values::evaluate(self.course.policy, &state, value).because(Why::Moved(at));
-                    for index in place.variables() {
-                        let joined = state.value(index).join(range);
-                        state = state.with_value(index, joined);
-                    }
-                }
-                if let Some(index) = values::index(self.course.policy, place) {
-                    let range = values::evaluate(self.course.policy, &state, value);
-                    state = state.with_value(index, range.because(Why::Moved(at)));
-                }
-                match place {
-                    Place::Local(_) => {}
-                    Place::Variable(_)
-                    | Place::VariableElement { .. }
-                    | Place::Import(_)
-                    | Place::Attribute(..)
-                    | Place::AttributeElement { .. }
-                    | Place::ThreadImport(..) => {
-                        state.effect = state.effect.or(Some(at));
-                    }
-                }
-                state.assigned(place);
-                vec![state]
-            }
-            StatementKind::Transfer { source, destination } => self.moved(state, source, Some(destination), "", at),
-            StatementKind::Send { source, .. } => self.moved(state, source, None, "goes to a node", at),
-            StatementKind::Destroy { source } => self.moved(state, source, None, "is destroyed", at),
-            StatementKind::Dispatch { slot } => {
-                if let Some(state) = state.with_size(*slot, 1, None, Why::Tested(at)) {
-                    self.end(EndKind::Dispatch(*slot), at, Some(statement.id), state);
-                }
-                Vec::new()
-            }
-            StatementKind::If { condition, then, otherwise } => {
-                let taken = self.branch(&state, condition, true, at);
-                let left = self.branch(&state, condition, false, at);
-                let mut states = self.block(then, taken);
-                states.extend(self.block(otherwise, left));
-                self.meet(states)
-            }
             StatementKind::Foreach { cursor, container, body } => {
-                self.looping(|engine| engine.rounds(state, *cursor, container, body, at))
+                self.looping(|engine| engine.rounds(states, *cursor, container, body, at))
             }
             StatementKind::Loop { condition, test, body, step } => {
                 let turn = Turn { condition, test: *test, body, step };
-                self.looping(|engine| engine.turns(statement, state, turn))
+                self.looping(|engine| engine.turns(statement, states, &turn))
             }
-            StatementKind::Return { .. } => {
-                self.end(EndKind::Return, at, Some(statement.id), state);
-                Vec::new()
+            StatementKind::If { condition, then, otherwise } => {
+                let taken = states.iter().flat_map(|state| self.branch(state, condition, true, at)).collect();
+                let left = states.iter().flat_map(|state| self.branch(state, condition, false, at)).collect();
+                let mut states = self.block(then, taken);
+                states.extend(self.block(otherwise, left));
+                states
             }
             StatementKind::Verbatim { otherwise, .. } => {
-                let mut states = match otherwise {
-                    Some(otherwise) => self.block(otherwise, vec![state.clone()]),
+                let mut after = match otherwise {
+                    Some(otherwise) => self.block(otherwise, states.clone()),
                     None => Vec::new(),
                 };
                 // It may have changed every variable.
-                let mut state = state.with_values_of(&self.any);
-                state.effect = state.effect.or(Some(at));
-                state.assigned_anything();
-                states.push(state);
-                self.meet(states)
+                after.extend(states.into_iter().map(|state| {
+                    let mut state = state.with_values_of(&self.any).unsure();
+                    state.effect = state.effect.or(Some(at));
+                    state.assigned_anything();
+                    state
+                }));
+                after
+            }
+            StatementKind::Set { place, value } => {
+                states.into_iter().flat_map(|state| self.assigned(state, place, value, at)).collect()
+            }
+            StatementKind::Transfer { source, destination } => {
+                let moved = |state| self.moved(state, statement, source, Some(destination), "");
+                states.into_iter().flat_map(moved).collect()
+            }
+            StatementKind::Send { source, .. } => {
+                let moved = |state| self.moved(state, statement, source, None, "goes to a node");
+                states.into_iter().flat_map(moved).collect()
+            }
+            StatementKind::Destroy { source } => {
+                let moved = |state| self.moved(state, statement, source, None, "is destroyed");
+                states.into_iter().flat_map(moved).collect()
+            }
+            StatementKind::Dispatch { slot } => {
+                for state in states {
+                    match state.clone().with_size(*slot, 1, None, Why::Tested(at)) {
+                        Some(state) => self.end(EndKind::Dispatch(*slot), at, Some(statement.id), state),
+                        None => self.fails(statement, state),
+                    }
+                }
+                Vec::new()
+            }
+            StatementKind::Return { .. } => {
+                states.into_iter().for_each(|state| self.end(EndKind::Return, at, Some(statement.id), state));
+                Vec::new()
+            }
+            StatementKind::Leave { what } => {
+                // It stands in a loop.
+                if let Some(left) = self.left.last_mut() {
+                    match what {
+                        Leave::Loop => left.looping.extend(states),
+                        Leave::Turn => left.turns.extend(states),
+                    }
+                }
+                Vec::new()
             }
             StatementKind::Fail { .. } => {
-                self.end(EndKind::Fail, at, Some(statement.id), state);
+                states.into_iter().for_each(|state| self.end(EndKind::Fail, at, Some(statement.id), state));
                 Vec::new()
             }
         }
+    }
+
+    /// After an assignment. What remembers a condition, or how many threads there are, leaves two states: what is known if it holds, and
+    /// if it does not.
+    fn assigned(&self, state: State, place: &Place, value: &Expression, at: At) -> Vec<State> {
+        let policy = self.course.policy;
+        let counts = values::steps_by(policy, &state, value);
+        let mut states = if values::is_followed(policy, place) {
+            let (yes, no) = self.apart(&state, value, at);
+            let with_value = |state: State| {
+                let range = values::evaluate(policy, &state, value);
+                let open = open::is_fresh(policy, &state, value);
+                let range = Range { open, ..range.because(Why::Moved(at)) };
+                values::with(policy, state.with_some_attribute(place.attributes(), range), place, range)
+            };
+            yes.into_iter().chain(no).map(with_value).collect()
+        } else {
+            let range = values::evaluate(policy, &state, value).because(Why::Moved(at));
+            vec![state.with_some_attribute(place.attributes(), range)]
+        };
+        for state in &mut states {
+            if let Place::VariableElement { .. } = place {
+                // Any of them can be the one that is assigned.
+                let range = values::evaluate(policy, state, value).because(Why::Moved(at));
+                for index in place.variables() {
+                    let joined = Range { open: false, ..state.value(index).join(range) };
+                    *state = state.clone().with_value(index, joined);
+                    state.counting(index, Assigned::Other(value));
+                }
+            }
+            if let Some(variable) = values::index(policy, place) {
+                let step = counts.map(|(from, by)| Assigned::Step(from, by));
+                state.counting(variable, step.unwrap_or(Assigned::Other(value)));
+            }
+            match place {
+                Place::Local(_) => {}
+                Place::Variable(_)
+                | Place::VariableElement { .. }
+                | Place::Import(_)
+                | Place::Attribute(..)
+                | Place::AttributeElement { .. }
+                | Place::ThreadImport(..) => {
+                    state.effect = state.effect.or(Some(at));
+                }
+            }
+            state.assigned(place, value);
+            for element in &self.elements {
+                if element.index() == Some(&Expression::Read(place.clone())) {
+                    let now = values::element(policy, state, element);
+                    if now != *element {
+                        state.named_as(element, &now);
+                    }
+                }
+            }
+        }
+        states
+    }
+
+    /// The states in which a value is true, or not 0, and in which it is not; one of them if it says nothing of anything else.
+    fn apart(&self, state: &State, value: &Expression, at: At) -> (Option<State>, Option<State>) {
+        let policy = self.course.policy;
+        let one = || (Some(state.clone()), None);
+        let tested = if matches!(value, Expression::Size(_)) {
+            Expression::NotZero(Box::new(value.clone()))
+        } else if values::evaluate(policy, state, value).ty == Type::Bool {
+            value.clone()
+        } else {
+            return one();
+        };
+        if values::evaluate(policy, state, &tested).single().is_some() {
+            return one();
+        }
+        let yes = assume(policy, state.clone(), &tested, true, at);
+        let no = assume(policy, state.clone(), &tested, false, at);
+        if yes.as_ref() == Some(state) && no.as_ref() == Some(state) {
+            return one();
+        }
+        (yes, no)
     }
 
     /// `gone`: what becomes of a thread without a destination, in words.
     fn moved(
         &mut self,
         state: State,
+        statement: &Statement,
         source: &Source,
         destination: Option<&ContainerRef>,
         gone: &str,
-        at: At,
     ) -> Vec<State> {
-        let Some(state) = past_guards(self.course.policy, state, source, destination, at) else { return Vec::new() };
+        let at = statement.at;
+        let Some(past) = past_guards(self.course.policy, state.clone(), source, destination, at) else {
+            self.fails(statement, state);
+            return Vec::new();
+        };
+        // Which element it is may be bound by what is not seen.
+        let unclear =
+            |container: &ContainerRef| values::element(self.course.policy, &past, container).index().is_some();
+        let source_unclear = match source {
+            Source::Container(container) => unclear(container),
+            Source::Thread(local) => past.places(*local).is_none_or(|places| places.len() != 1),
+        };
+        let state = if source_unclear || destination.is_some_and(unclear) { past.unsure() } else { past };
         if let Some(destination) = destination {
             self.note(&state, source, destination);
         }
+        let now = |container: &ContainerRef| values::element(self.course.policy, &state, container);
+        let target = destination.map(now);
         let after = match source {
-            Source::Container(container) => state.after_container(container, destination, at),
-            Source::Thread(local) => state.after_thread(*local, destination, at),
+            Source::Container(container) => {
+                let from = now(container);
+                state.after_container(&from, target.as_ref(), at)
+            }
+            Source::Thread(local) => state.after_thread(*local, target.as_ref(), at),
         };
         let what = || self.move_in_words(source, destination, gone);
         after.and_then(|state| self.step(state, at, what)).into_iter().collect()
     }
 
+    /// Notes that a guard of a statement fails for certain.
+    fn fails(&mut self, statement: &Statement, state: State) {
+        match self.flow.failing.iter_mut().find(|(known, _)| *known == statement.id) {
+            None => self.flow.failing.push((statement.id, state)),
+            Some((_, known)) if state.sure && !known.sure => *known = state,
+            Some(_) => {}
+        }
+    }
+
     /// Notes where a transfer can take threads that the event does not name.
     fn note(&mut self, state: &State, source: &Source, destination: &ContainerRef) {
         let sources = match source {
-            Source::Container(container) => state.meant(container),
+            Source::Container(container) => state.meant(&values::element(self.course.policy, state, container)),
             // Where a parameter goes, only the thread goes that the event names.
             Source::Thread(local) if local.0 < self.course.handler.parameters => return,
             Source::Thread(local) => {
@@ -310,135 +465,16 @@ impl Engine<'_> {
         }
     }
 
-    /// `foreach`: the state before a round, until no further round tells anything new.
-    fn rounds(&mut self, start: State, cursor: LocalId, container: &ContainerRef, body: &Block, at: At) -> Vec<State> {
-        let visit = |state: State| {
-            let inside = match container {
-                ContainerRef::One(only) => state.with_size(*only, 1, None, Why::Tested(at))?,
-                // In later rounds an index can stand for another element than the one visited.
-                ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
-                    state.with_some(container.candidates().collect())?
-                }
-            };
-            inside.placed(cursor, container.candidates().map(Spot::In).collect())
-        };
-        let mut head = start.without(cursor);
-        if matches!(self.paths, Paths::Explained(_)) {
-            let mut states = vec![head.clone()];
-            let what = || format!("`{}` is one of them", self.course.handler.locals[cursor.0].name);
-            let round = visit(head).and_then(|state| self.step(state, at, what)).into_iter().collect();
-            states.extend(self.block(body, round).into_iter().map(|state| state.without(cursor)));
-            return self.meet(states);
-        }
-        for round in 0.. {
-            let Some(inside) = visit(head.clone()) else { break };
-            let Some(after) = self.block(body, vec![inside]).pop() else {
-                // Every round ends the handler: who comes past the loop found the container empty.
-                return head.with_size_of(container, 0, Some(0), Why::Tested(at)).into_iter().collect();
-            };
-            let after = after.without(cursor);
-            let next = self.next(&head, after, round);
-            if next == head {
-                break;
-            }
-            head = next;
-        }
-        vec![head]
-    }
-
-    /// `while`, `for`, `do`: the state before a turn, until no further turn tells anything new. What comes past the loop are the
-    /// states in which its condition does not hold.
-    fn turns(&mut self, statement: &Statement, start: State, turn: Turn) -> Vec<State> {
-        if matches!(self.paths, Paths::Explained(_)) {
-            return self.one_turn(statement, start, &turn);
-        }
-        let mut head = match self.heads.remove(&statement.id) {
-            Some(known) => known.join(start),
-            None => start,
-        };
-        let mut past = None;
-        for round in 0.. {
-            let Some((again, left)) = self.turn(statement, head.clone(), &turn) else { break };
-            past = left;
-            let Some(again) = again else { break };
-            let next = self.next(&head, again, round);
-            if next == head {
-                break;
-            }
-            head = next;
-        }
-        self.heads.insert(statement.id, head);
-        past.into_iter().collect()
-    }
-
-    /// The states before the next turn and past the loop. `None`: the condition is never tested.
-    fn turn(&mut self, statement: &Statement, head: State, turn: &Turn) -> Option<(Option<State>, Option<State>)> {
-        let (at, test_first) = (statement.at, turn.test == Test::Before);
-        let tested = if test_first { head } else { self.body(vec![head], turn).pop()? };
-        self.record(statement, &tested);
-        let left = assume(self.course.policy, tested.clone(), turn.condition, false, at);
-        let mut again: Vec<State> = assume(self.course.policy, tested, turn.condition, true, at).into_iter().collect();
-        if test_first {
-            again = self.body(again, turn);
-        }
-        Some((again.pop(), left))
-    }
-
-    fn body(&mut self, states: Vec<State>, turn: &Turn) -> Vec<State> {
-        let states = self.block(turn.body, states);
-        self.block(turn.step, states)
-    }
-
-    /// For explanations: past the loop at once, or after one turn.
-    fn one_turn(&mut self, statement: &Statement, start: State, turn: &Turn) -> Vec<State> {
-        let at = statement.at;
-        let mut states = Vec::new();
-        let mut turned = vec![start];
-        if turn.test == Test::Before {
-            states.extend(turned.iter().flat_map(|state| self.branch(state, turn.condition, false, at)));
-            turned = turned.iter().flat_map(|state| self.branch(state, turn.condition, true, at)).collect();
-        }
-        for state in self.body(turned, turn) {
-            self.record(statement, &state);
-            states.extend(self.branch(&state, turn.condition, false, at));
-        }
-        self.meet(states)
-    }
-
-    /// A loop, in which paths are taken for one.
-    fn looping(&mut self, follow: impl FnOnce(&mut Self) -> Vec<State>) -> Vec<State> {
-        let outside = self.paths;
-        if matches!(outside, Paths::Apart(_)) {
-            self.paths = JOINED;
-        }
-        let states = follow(self);
-        self.paths = outside;
-        states
-    }
-
-    /// What holds before a round, given what holds after the one before it.
-    fn next(&self, head: &State, after: State, round: usize) -> State {
-        if round < ROUNDS {
-            head.clone().join(after)
-        } else if round < MOST_ROUNDS {
-            head.clone().widen(after, &self.any, self.course.steps)
-        } else {
-            head.clone().widen(after, &self.any, &[]).with_values_of(&self.any)
-        }
-    }
-
-    /// Paths that enter a loop.
-    fn one(&self, states: Vec<State>) -> Vec<State> {
-        match self.paths {
-            Paths::Apart(_) => states.into_iter().reduce(State::join).into_iter().collect(),
-            Paths::Explained(_) => states,
-        }
+    /// So many paths are kept apart here.
+    fn most(&self) -> usize {
+        let (Paths::Apart(most) | Paths::Explained(most)) = self.paths;
+        most
     }
 
     /// Paths that meet.
     fn meet(&self, mut states: Vec<State>) -> Vec<State> {
         match self.paths {
-            Paths::Apart(most) => apart(states, most),
+            Paths::Apart(most) => apart::apart(states, most),
             Paths::Explained(most) => {
                 states.truncate(most);
                 states
@@ -446,20 +482,21 @@ impl Engine<'_> {
         }
     }
 
-    fn record(&mut self, statement: &Statement, state: &State) {
+    fn keep(&mut self, statement: &Statement, state: &State) {
         let Paths::Apart(most) = self.paths else { return };
-        if !self.records {
+        if !self.keeps_states {
             return;
         }
         let known = self.flow.before.entry(statement.id).or_default();
         known.push(state.clone());
         if known.len() > most {
-            *known = apart(std::mem::take(known), most);
+            *known = apart::apart(std::mem::take(known), most);
         }
     }
 
     fn end(&mut self, kind: EndKind, at: At, statement: Option<StatementId>, state: State) {
-        let (Paths::Apart(most) | Paths::Explained(most)) = self.paths;
+        self.flow.ends_seen += 1;
+        let most = self.most();
         let ended = self.flow.ended.entry(statement).or_default();
         let known = ended.last().filter(|_| ended.len() >= most);
         match known.and_then(|index| self.flow.ends.get_mut(*index)) {
@@ -471,23 +508,4 @@ impl Engine<'_> {
             }
         }
     }
-}
-
-/// No more than so many states that stand for all of these: those that say more than another are left out, and if there are
-/// too many even so, one stands for all.
-fn apart(states: Vec<State>, most: usize) -> Vec<State> {
-    let mut kept: Vec<State> = Vec::new();
-    if most > 1 {
-        for state in states {
-            let wider = |other: &State| (*other != state).then(|| other.clone().join(state.clone()));
-            let place = kept.iter().position(|other| wider(other).is_none_or(|both| both == *other || both == state));
-            match place.and_then(|place| kept.get_mut(place)) {
-                Some(other) => *other = other.clone().join(state),
-                None => kept.push(state),
-            }
-        }
-    } else {
-        kept = states;
-    }
-    if kept.len() > most { kept.into_iter().reduce(State::join).into_iter().collect() } else { kept }
 }

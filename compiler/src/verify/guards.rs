@@ -8,25 +8,34 @@ use super::{Facts, Guard, Handling, alternatives, walk};
 use crate::diagnostics::Diagnostic;
 use crate::policy::{At, ContainerRef, Statement};
 
+/// A guard that is left.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// Why it could not be proved, and what would remove it.
+    pub remark: Diagnostic,
+    /// What it tests: "`ready` holds a thread in `ready => current`".
+    pub tested: String,
+}
+
 /// What is said of guards, in the order in which it was said, and of each place once.
 #[derive(Default)]
 pub(super) struct Remarks {
-    list: Vec<Diagnostic>,
+    list: Vec<Left>,
     /// By place: where in the list. There are as many remarks as a policy has guards, so the list is not searched.
     places: HashMap<At, Vec<usize>>,
 }
 
 impl Remarks {
     /// All of them.
-    pub fn into_list(self) -> Vec<Diagnostic> {
+    pub fn into_list(self) -> Vec<Left> {
         self.list
     }
 
-    fn add(&mut self, remark: Diagnostic) {
-        let here = self.places.entry(remark.primary.0).or_default();
-        if here.iter().all(|index| self.list.get(*index) != Some(&remark)) {
+    fn add(&mut self, left: Left) {
+        let here = self.places.entry(left.remark.primary.0).or_default();
+        if here.iter().all(|index| self.list.get(*index).is_none_or(|known| known.remark != left.remark)) {
             here.push(self.list.len());
-            self.list.push(remark);
+            self.list.push(left);
         }
     }
 }
@@ -34,13 +43,14 @@ impl Remarks {
 /// Adds a remark for each guard of a handler. A handler for a family is explained once.
 pub(super) fn explain(handling: &Handling, facts: &[Facts], left: &mut Remarks) {
     walk::statements(&handling.handler.body, &mut |statement| {
-        for guard in &facts[statement.id.0].guards {
+        let facts = &facts[statement.id.0];
+        for guard in facts.guards.iter().filter(|_| !facts.never) {
             left.add(remark(handling, statement, guard));
         }
     });
 }
 
-fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Diagnostic {
+fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Left {
     let (container, wanted, feared, test) = match guard {
         Guard::Holds(container) => (container, "holds a thread", "may be empty", "> 0"),
         Guard::Vacant(container) => (container, "is empty", "may hold a thread already", "== 0"),
@@ -50,18 +60,20 @@ fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Diagnost
     let (written, what) = (handling.reference(container), handling.statement(statement));
     let name = format!("`{written}`");
     let title = format!("{what} keeps a guard: it is not proved that {name} {wanted}");
+    let tested = format!("{name} {wanted} in {what}");
     let remark = Diagnostic::remark(title, statement.at, format!("{name} {feared} here"));
     let remark = handling.called(statement, remark);
     let remark = match handling.before(statement.id) {
-        None => remark.note("this is never reached"),
+        None => remark,
         Some(state) => because(remark, handling, state, container, &feared),
     };
     if matches!(container, ContainerRef::Element { .. }) && Named::of(container).is_none() {
-        return remark
+        let remark = remark
             .note("its index can be another one at each look: the application or a transfer changes it")
             .help("keep the index in a variable, and test the element that this names");
+        return Left { remark, tested };
     }
-    remark.help(format!("a test removes it: `if (|{written}| {test}) ...`"))
+    Left { remark: remark.help(format!("a test removes it: `if (|{written}| {test}) ...`")), tested }
 }
 
 /// Where the knowledge of a container ends.

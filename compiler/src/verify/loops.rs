@@ -41,6 +41,7 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => {}
         }
         for body in statement.blocks() {

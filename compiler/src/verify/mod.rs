@@ -4,7 +4,9 @@
 //! through each handler ([`flow`]), from what the event type says of its start ([`situation`]). What a property cannot
 //! prove of a transfer becomes a [`Guard`], which every back-end evaluates before the transfer's effect.
 
+mod apart;
 mod between;
+mod certain;
 mod classes;
 mod condition;
 mod decided;
@@ -12,11 +14,14 @@ mod destruction;
 mod dispatch;
 mod effects;
 mod elements;
+mod emptying;
 mod explanation;
 mod failure;
+mod first_situations;
 mod flow;
 mod guards;
 mod loops;
+mod open;
 mod positions;
 mod query_effects;
 mod query_value;
@@ -31,6 +36,8 @@ mod state;
 mod storage;
 mod termination;
 mod transfers;
+mod turned;
+mod turns;
 mod unreachable;
 mod values;
 mod walk;
@@ -50,6 +57,7 @@ use crate::policy::{
 
 use between::Between;
 use flow::{Course, End, Flow, Paths};
+pub use guards::Left;
 use guards::Remarks;
 use situation::Situation;
 use state::{State, Why};
@@ -59,8 +67,8 @@ use state::{State, Why};
 pub struct Verified<T> {
     inner: T,
     facts: Vec<Facts>,
-    /// See [`Verified::explain_guards`].
-    left: Vec<Diagnostic>,
+    /// See [`Verified::guards_left`].
+    left: Vec<Left>,
 }
 
 /// What is known of one statement whenever it is reached.
@@ -68,6 +76,8 @@ pub struct Verified<T> {
 pub struct Facts {
     /// To be evaluated in this order before the statement has any effect; when one fails the policy is out.
     pub guards: Vec<Guard>,
+    /// Nothing comes to it, as far as is known; it keeps every guard all the same.
+    pub never: bool,
     /// Of a transfer or destruction of a named thread: the containers in which the thread can be.
     pub positions: Vec<ContainerId>,
     /// Of the same: whether the thread can be in hand, in no container yet. Always so when `positions` is empty.
@@ -115,7 +125,12 @@ impl Verified<Policy> {
 
     /// Each guard that is left, in the order of the source: why it could not be proved, and what would remove it.
     pub fn explain_guards(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.left.iter()
+        self.left.iter().map(|left| &left.remark)
+    }
+
+    /// The same, with what is tested.
+    pub fn guards_left(&self) -> &[Left] {
+        &self.left
     }
 
     /// Where the policy has verbatim text for which nothing stands: it can be translated, and not be interpreted.
@@ -141,6 +156,7 @@ impl Verified<Policy> {
             | StatementKind::Foreach { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => {
                 statement.expressions().any(|expression| walk::has_verbatim(expression, alone))
             }
@@ -160,21 +176,12 @@ impl Verified<Policy> {
     pub fn share(&self) -> Share {
         let mut share = Share::default();
         for handler in self.inner.events.iter().chain(&self.inner.queries) {
-            walk::statements(&handler.body, &mut |statement| match &statement.kind {
-                StatementKind::Transfer { .. }
-                | StatementKind::Send { .. }
-                | StatementKind::Destroy { .. }
-                | StatementKind::Dispatch { .. } => {
+            walk::statements(&handler.body, &mut |statement| {
+                if statement.moves().is_some() || matches!(statement.kind, StatementKind::Dispatch { .. }) {
                     share.total += 1;
-                    share.guarded += usize::from(!self.facts(statement.id).guards.is_empty());
+                    let facts = self.facts(statement.id);
+                    share.guarded += usize::from(!facts.guards.is_empty() && !facts.never);
                 }
-                StatementKind::Set { .. }
-                | StatementKind::If { .. }
-                | StatementKind::Foreach { .. }
-                | StatementKind::Loop { .. }
-                | StatementKind::Return { .. }
-                | StatementKind::Verbatim { .. }
-                | StatementKind::Fail { .. } => {}
             });
         }
         share
@@ -186,7 +193,7 @@ impl Verified<Policy> {
 pub struct Share {
     /// Statements that move or dispatch a thread.
     pub total: usize,
-    /// Those of them that are guarded at run time.
+    /// Those of them that are guarded at run time, but for those that nothing comes to.
     pub guarded: usize,
 }
 
@@ -226,7 +233,7 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
 struct Judgement {
     diagnostics: Diagnostics,
     facts: Vec<Facts>,
-    left: Vec<Diagnostic>,
+    left: Vec<Left>,
     /// What some order of events comes to: statements, and handlers that are ended by their last one.
     reached: HashSet<At>,
 }
@@ -240,6 +247,8 @@ fn judge(known: &Known) -> Judgement {
     let mut refused: Vec<At> = Vec::new();
     let mut reached = HashSet::new();
     let mut tests = decided::Tests::default();
+    let mut failing = BTreeMap::new();
+    let mut once_begun = Vec::new();
     for (index, handler) in policy.events.iter().chain(&policy.queries).enumerate() {
         // What is known of its statements is known from the handler that it is one with.
         if let Some(first) = known.firsts.get(index).filter(|first| **first != index) {
@@ -252,13 +261,13 @@ fn judge(known: &Known) -> Judgement {
         let handling = Handling::of(known, handler);
         reached.extend(handling.reached());
         let before = diagnostics.errors();
-        unreachable::check(&handling, &mut diagnostics);
         query_effects::check(&handling, &mut diagnostics);
         query_value::check(&handling, &mut diagnostics);
         transfers::check(&handling, &mut facts, &mut diagnostics);
+        unreachable::check(&handling, &facts, &mut diagnostics);
         guards::explain(&handling, &facts, &mut left);
         loops::check(&handling, &facts, &mut diagnostics);
-        termination::check(&handling, &facts, &mut diagnostics);
+        termination::check(&handling, &facts, &mut diagnostics, &mut once_begun);
         slots::check(&handling, &mut diagnostics);
         classes::check(&handling, &mut diagnostics);
         destruction::check(&handling, &mut diagnostics);
@@ -276,7 +285,13 @@ fn judge(known: &Known) -> Judgement {
         if diagnostics.errors() == before {
             effects::check(&handling, &mut diagnostics);
         }
+        failing.extend(certain::candidates(&handling, &facts));
         decided::look(&handling, &mut tests);
+    }
+    if diagnostics.has_errors() {
+        once_begun.into_iter().for_each(|endless| diagnostics.push(endless.said(false)));
+    } else {
+        certain::check(known, &failing, once_begun, &mut diagnostics);
     }
     // With an error somewhere, much seems decided that is not.
     if !diagnostics.has_errors() {
@@ -337,7 +352,7 @@ impl<'a> Handling<'a> {
         if situations.is_empty() {
             situations = situation::situations(policy, framework, handler, event, nothing);
         }
-        let follow = |situation: &Situation| flow::follow(course, situation.start.clone(), paths(handler));
+        let follow = |situation: &Situation| flow::follow(course, situation.start.clone().unsure(), paths(handler));
         let flows: Vec<Flow> = situations.iter().map(follow).collect();
         let mut before: BTreeMap<StatementId, State> = BTreeMap::new();
         for (statement, states) in flows.iter().flat_map(|flow| &flow.before) {

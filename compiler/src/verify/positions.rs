@@ -22,7 +22,7 @@ pub(super) struct Positions {
 
 /// How threads come to an event that names them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Coming {
+pub(super) struct Arrival {
     /// How far they have come before; `None`: several ways, or not at all.
     pub life: Option<u64>,
     /// Where they are.
@@ -49,21 +49,21 @@ impl Positions {
     }
 
     /// The ways in which threads can come to this handler, each to be followed by itself.
-    pub fn comings(&self, handler: &Handler) -> Vec<Coming> {
-        let coming = |life, spots, after| Coming { life, spots, after };
+    pub fn arrivals(&self, handler: &Handler) -> Vec<Arrival> {
+        let arrival = |life, spots, after| Arrival { life, spots, after };
         let new = self.lives.after(None, &handler.name).into_iter();
-        let new = new.map(|after| coming(None, Places::from([Spot::Hand]), BTreeSet::from([after])));
+        let new = new.map(|after| arrival(None, Places::from([Spot::Hand]), BTreeSet::from([after])));
         let old = self.places.iter().filter_map(|(life, places)| {
             let after = self.lives.after(Some(*life), &handler.name)?;
-            Some(coming(Some(*life), spots(places), BTreeSet::from([after])))
+            Some(arrival(Some(*life), spots(places), BTreeSet::from([after])))
         });
         let threads = (0..handler.parameters).filter(|index| entity(handler, *index) == Entity::Thread);
         match threads.count() {
-            0 => vec![coming(None, Places::new(), BTreeSet::new())],
+            0 => vec![arrival(None, Places::new(), BTreeSet::new())],
             1 => new.chain(old).collect(),
             // Each can have come as far as any.
             _ => {
-                let all = new.chain(old).reduce(|one, other| Coming {
+                let all = new.chain(old).reduce(|one, other| Arrival {
                     life: None,
                     spots: &one.spots | &other.spots,
                     after: &one.after | &other.after,
@@ -75,11 +75,11 @@ impl Positions {
 
     /// Where the threads can be that this handler's event or query names.
     pub fn before(&self, handler: &Handler) -> Places {
-        self.comings(handler).into_iter().flat_map(|coming| coming.spots).collect()
+        self.arrivals(handler).into_iter().flat_map(|arrival| arrival.spots).collect()
     }
 
     /// The threads that came so are left by their handler at this end. The result says whether that is news.
-    pub fn left(&mut self, handler: &Handler, coming: &Coming, end: &End) -> bool {
+    pub fn left(&mut self, handler: &Handler, arrival: &Arrival, end: &End) -> bool {
         let mut news = false;
         // A request that is refused changes nothing.
         if end.kind != EndKind::Fail {
@@ -89,7 +89,7 @@ impl Positions {
                 .flatten()
                 .filter_map(|spot| spot.container())
                 .collect();
-            for life in &coming.after {
+            for life in &arrival.after {
                 news |= self.add(*life, &places);
             }
         }

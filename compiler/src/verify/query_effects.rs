@@ -12,6 +12,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         let effect = match &statement.kind {
             StatementKind::Set { place: Place::Local(_), .. }
             | StatementKind::If { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Foreach { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. } => return,
@@ -21,7 +22,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             StatementKind::Destroy { .. } => "destroys a thread",
             StatementKind::Dispatch { .. } => "dispatches a thread",
             StatementKind::Fail { .. } => "fails",
-            StatementKind::Verbatim { .. } => "does what nobody can tell, in verbatim text",
+            StatementKind::Verbatim { .. } => "has verbatim text, whose effect is not known",
         };
         let query = &handling.handler.written;
         diagnostics.push(

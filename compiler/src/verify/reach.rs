@@ -26,7 +26,7 @@ pub(super) fn check(policy: &Policy, framework: &Framework, diagnostics: &mut Di
             (reader.far, reader.mixed) = (false, false);
             reader.statement(statement);
             if reader.far {
-                let title = format!("`{}` names what is not there where it runs", handler.written);
+                let title = format!("`{}` names something that does not exist where it runs", handler.written);
                 diagnostics.push(Diagnostic::error("E0329", title, statement.at, ""));
             } else if reader.mixed {
                 let title = format!("`{}` takes a thread for a node, or a node for a thread", handler.written);
@@ -41,8 +41,11 @@ pub(super) fn check(policy: &Policy, framework: &Framework, diagnostics: &mut Di
         };
         let mut keys = keys.iter().filter_map(|key| policy.attributes.get(key.attribute.0));
         if keys.any(|attribute| attribute.of != container.holds) {
-            let title =
-                format!("`{}` holds {}s, and is sorted by what they have not", container.name, container.holds.word());
+            let title = format!(
+                "`{}` holds {}s, which do not have the attribute that it is sorted by",
+                container.name,
+                container.holds.word()
+            );
             diagnostics.push(Diagnostic::error("E0330", title, container.at, ""));
         }
     }
@@ -86,6 +89,7 @@ impl Reader<'_> {
             StatementKind::If { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => {}
         }
     }
@@ -115,7 +119,9 @@ impl Reader<'_> {
     fn entity(&self, thread: Thread) -> Entity {
         match thread {
             Thread::Local(LocalId(local)) => entity(self.handler, local),
-            Thread::Slot(slot) => self.policy.containers.get(slot.0).map_or(Entity::Thread, |slot| slot.holds),
+            Thread::Slot(slot) | Thread::First(slot) => {
+                self.policy.containers.get(slot.0).map_or(Entity::Thread, |slot| slot.holds)
+            }
         }
     }
 
@@ -125,7 +131,7 @@ impl Reader<'_> {
                 self.mixed |= matches!(self.handler.locals[local].kind, LocalKind::Value(_));
                 entity(self.handler, local)
             }
-            Thread::Slot(slot) => self.slot(slot),
+            Thread::Slot(slot) | Thread::First(slot) => self.slot(slot),
         }
     }
 
@@ -155,24 +161,16 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, expression: &Expression) {
-        match expression {
-            Expression::Read(place) => self.place(place),
-            Expression::Size(container) => {
-                self.container(container);
-            }
-            Expression::In(thread, container) => {
-                let named = self.thread(*thread);
-                self.mixed |= self.container(container) != named;
-            }
-            Expression::Verbatim { text, .. } => self.verbatim(text),
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::ConstantElement { .. }
-            | Expression::Now
-            | Expression::Unary(..)
-            | Expression::Convert(..)
-            | Expression::NotZero(_)
-            | Expression::Binary(..) => {}
+        let names = expression.names();
+        if let Some(place) = names.place {
+            self.place(place);
+        }
+        let holds = names.container.map(|container| self.container(container));
+        let threads = names.threads.into_iter().flatten();
+        let what: Vec<Entity> = threads.map(|thread| self.thread(thread)).chain(holds).collect();
+        self.mixed |= what.windows(2).any(|pair| pair[0] != pair[1]);
+        if let Some(text) = names.verbatim {
+            self.verbatim(text);
         }
         expression.parts().for_each(|part| self.expression(part));
     }

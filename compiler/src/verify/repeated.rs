@@ -68,6 +68,7 @@ fn is_same(one: &Statement, other: &Statement) -> bool {
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. },
             other,
         ) => one.kind == *other,

@@ -1,10 +1,10 @@
 //! A thread whose attributes are read or assigned is there. Inside an expression nothing can be guarded, so this is proved.
 
-use super::condition::assume;
+use super::condition::branch;
 use super::state::{Spot, State};
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{At, BinaryOperator, Expression, Place, Statement, StatementKind, Thread};
+use crate::policy::{At, Expression, Place, Statement, StatementKind, Thread};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     walk::statements(&handling.handler.body, &mut |statement| {
@@ -30,10 +30,10 @@ fn read(handling: &Handling, statement: &Statement, state: &State) -> Diagnostic
         reader.place(place, state);
     }
     if let StatementKind::Send { node, .. } = &statement.kind {
-        reader.thread(*node, state);
+        reader.thread(*node, None, state);
     }
     if let StatementKind::Verbatim { text, .. } = &statement.kind {
-        text.threads().for_each(|thread| reader.thread(thread, state));
+        text.threads().for_each(|thread| reader.thread(thread, None, state));
     }
     diagnostics
 }
@@ -46,69 +46,69 @@ struct Reader<'a, 'd> {
 
 impl Reader<'_, '_> {
     fn expression(&mut self, expression: &Expression, state: &State) {
-        match expression {
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::ConstantElement { .. }
-            | Expression::Now
-            | Expression::Size(_)
-            | Expression::Unary(..)
-            | Expression::Convert(..)
-            | Expression::NotZero(_) => {}
-            Expression::Read(place) => self.place(place, state),
-            Expression::In(thread, _) => self.thread(*thread, state),
-            Expression::Binary(operator, left, right) => {
-                self.expression(left, state);
-                match operator {
-                    BinaryOperator::And => self.after(left, true, right, state),
-                    BinaryOperator::Or => self.after(left, false, right, state),
-                    BinaryOperator::Add
-                    | BinaryOperator::Subtract
-                    | BinaryOperator::Multiply
-                    | BinaryOperator::Divide
-                    | BinaryOperator::Remainder
-                    | BinaryOperator::Equal
-                    | BinaryOperator::NotEqual
-                    | BinaryOperator::Less
-                    | BinaryOperator::LessOrEqual
-                    | BinaryOperator::Greater
-                    | BinaryOperator::GreaterOrEqual => self.expression(right, state),
-                }
-                return;
-            }
-            Expression::Verbatim { text, .. } => text.threads().for_each(|thread| self.thread(thread, state)),
+        if let Expression::Binary(operator, left, right) = expression
+            && let Some(outcome) = operator.goes_on_if()
+        {
+            self.expression(left, state);
+            self.after(left, outcome, right, state);
+            return;
+        }
+        if let Expression::Choose(condition, one, other) = expression {
+            self.expression(condition, state);
+            self.after(condition, true, one, state);
+            self.after(condition, false, other, state);
+            return;
+        }
+        let names = expression.names();
+        if let Some(place) = names.place {
+            self.place(place, state);
+        }
+        for thread in names.threads.into_iter().flatten() {
+            self.thread(thread, Some(expression), state);
+        }
+        if let Some(text) = names.verbatim {
+            text.threads().for_each(|thread| self.thread(thread, None, state));
         }
         expression.parts().for_each(|part| self.expression(part, state));
     }
 
-    /// The right operand of `&&` or `||`, which is evaluated only if the left one is `outcome`.
+    /// The right operand of `&&` or `||`, or one of two values, which is evaluated only if what stands to the left is `outcome`.
     fn after(&mut self, left: &Expression, outcome: bool, right: &Expression, state: &State) {
-        if let Some(state) = assume(self.handling.policy, state.clone(), left, outcome, self.statement.at) {
+        if let Some(state) = branch(self.handling.policy, state, left, outcome, self.statement.at) {
             self.expression(right, &state);
         }
     }
 
     fn place(&mut self, place: &Place, state: &State) {
         if let Some(thread) = place.thread() {
-            self.thread(thread, state);
+            self.thread(thread, Some(&Expression::Read(place.clone())), state);
         }
     }
 
-    fn thread(&mut self, thread: Thread, state: &State) {
+    /// `part`: of the statement, where the thread is looked at.
+    fn thread(&mut self, thread: Thread, part: Option<&Expression>, state: &State) {
         let at: At = self.statement.at;
+        let pointed = |diagnostic: Diagnostic| match part {
+            Some(part) => diagnostic.of_part(self.handling.heads().expression(part), ""),
+            None => diagnostic,
+        };
         match thread {
-            Thread::Slot(slot) if !state.holds(slot) => {
+            Thread::Slot(slot) | Thread::First(slot) if !state.holds(slot) => {
+                let (some, many) = if matches!(thread, Thread::Slot(_)) {
+                    ("== 1", "or none")
+                } else {
+                    ("> 0", "or several, or none")
+                };
                 let name = &self.handling.container(slot).name;
                 let declared = self.handling.container(slot).at;
                 let certainty = if state.empty(slot) { "is" } else { "may be" };
                 let held = self.handling.container(slot).holds.word();
                 let title = format!("`{name}` {certainty} empty where its {held} is looked at");
-                let diagnostic = self.handling.called(self.statement, Diagnostic::error("E0402", title, at, ""));
-                self.diagnostics.push(
-                    diagnostic.related(declared, format!("`{name}` holds one {held} or none")).help(format!(
-                        "test it first: `if (|{name}| == 1)`, or `|{name}| == 1 && …` within a condition"
-                    )),
-                );
+                let diagnostic = pointed(Diagnostic::error("E0402", title, at, ""));
+                let diagnostic = self.handling.called(self.statement, diagnostic);
+                self.diagnostics.push(diagnostic.related(declared, format!("`{name}` holds one {held} {many}")).help(
+                    format!("test it first: `if (|{name}| {some})`, or `|{name}| {some} && …` within a condition"),
+                ));
             }
             Thread::Local(local) => {
                 let gone = state.places(local).is_none_or(|places| places.contains(&Spot::Gone));
@@ -120,6 +120,7 @@ impl Reader<'_, '_> {
                         at,
                         "",
                     );
+                    let diagnostic = pointed(diagnostic);
                     let leaves = if self.handling.sends() { "goes to a node" } else { "is destroyed" };
                     self.diagnostics.push(
                         self.handling
@@ -128,7 +129,7 @@ impl Reader<'_, '_> {
                     );
                 }
             }
-            Thread::Slot(_) => {}
+            Thread::Slot(_) | Thread::First(_) => {}
         }
     }
 }

@@ -2,19 +2,22 @@
 //!
 //! A state stands for all situations that agree with it. Every step here keeps that so: it may forget, it never invents.
 
+mod counted;
 mod join;
 mod moves;
 mod size;
 
+pub(super) use counted::Assigned;
 pub(super) use size::{Size, Why};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::elements::Named;
 use super::situation::entity;
 use super::values::{self, Range};
-use crate::policy::{At, ContainerId, ContainerRef, Entity, Handler, LocalId, Place, Policy, Value};
+use crate::policy::{At, ContainerId, ContainerRef, Entity, Expression, Handler, LocalId, Place, Policy, Value};
+use counted::Counted;
 use size::lower;
 
 /// An abstract state.
@@ -30,8 +33,14 @@ pub(super) struct State {
     threads: Vec<Option<Rc<Places>>>,
     /// Of the variables of the policy, then of the handler. Most states share them.
     values: Rc<Vec<Range>>,
+    /// Of the attributes of threads that locals name, by the local and the attribute: those of which anything is known.
+    attributes: Rc<BTreeMap<(usize, usize), Range>>,
+    /// What variables say of the numbers of threads.
+    counted: Counted,
     /// The first statement so far that changed anything but locals.
     pub effect: Option<At>,
+    /// Whether a path leads here of which each decision is open to whoever uses the policy, as far as is known: see [`super::open`].
+    pub sure: bool,
     /// Of a path by itself, the steps that led here.
     pub path: Vec<Step>,
 }
@@ -75,7 +84,10 @@ impl State {
             named: Vec::new(),
             threads: (0..locals).map(|local| (local < parameters).then(|| anywhere(local))).collect(),
             values: Rc::new(values::unknown(policy, handler.locals.iter().map(|local| local.kind))),
+            attributes: Rc::default(),
+            counted: Counted::default(),
             effect: None,
+            sure: true,
             path: Vec::new(),
         }
     }
@@ -90,7 +102,10 @@ impl State {
             named: Vec::new(),
             threads: Vec::new(),
             values: Rc::new(policy.variables.iter().map(|variable| initial(variable.initial)).collect()),
+            attributes: Rc::default(),
+            counted: Counted::default(),
             effect: None,
+            sure: true,
             path: Vec::new(),
         }
     }
@@ -103,7 +118,10 @@ impl State {
             named: Vec::new(),
             threads: Vec::new(),
             values: Rc::new(values::unknown(policy, std::iter::empty())),
+            attributes: Rc::default(),
+            counted: Counted::default(),
             effect: None,
+            sure: true,
             path: Vec::new(),
         }
     }
@@ -123,7 +141,18 @@ impl State {
             }
         }
         // An index made of locals names nothing there.
-        State { sizes, threads: Vec::new(), named: Vec::new(), values, effect: None, path: Vec::new(), ..self }
+        State {
+            sizes,
+            threads: Vec::new(),
+            named: Vec::new(),
+            values,
+            attributes: Rc::default(),
+            counted: Counted::default(),
+            effect: None,
+            sure: true,
+            path: Vec::new(),
+            ..self
+        }
     }
 
     /// The start of a handler: nothing is known besides of what is local to it.
@@ -206,9 +235,31 @@ impl State {
         }
     }
 
-    /// Forgets what is known by indices that an assignment to this place can change.
-    pub fn assigned(&mut self, place: &Place) {
+    /// Forgets what is known by indices that an assignment to this place can change. What is known by the index that is assigned is
+    /// known by this place from then on.
+    pub fn assigned(&mut self, place: &Place, value: &Expression) {
+        let copied = |named: &&Named| named.index == *value && !named.depends_on(place);
+        let copies: Vec<Named> = match place {
+            Place::Variable(_) | Place::Local(_) => self.named.iter().filter(copied).cloned().collect(),
+            Place::VariableElement { .. }
+            | Place::Import(_)
+            | Place::Attribute(..)
+            | Place::AttributeElement { .. }
+            | Place::ThreadImport(..) => Vec::new(),
+        };
         self.named.retain(|named| !named.depends_on(place));
+        let index = || Expression::Read(place.clone());
+        self.named.extend(copies.into_iter().map(|named| Named { index: index(), ..named }));
+        let most = self.named.len().saturating_sub(MOST_NAMED);
+        self.named.drain(..most);
+    }
+
+    /// The same number of threads is known of an element by its index as of the one that this is now.
+    pub fn named_as(&mut self, element: &ContainerRef, now: &ContainerRef) {
+        let size = self.size_of(now);
+        if size.least > 0 || size.most == Some(0) {
+            self.name(element, |known| *known = known.both(size));
+        }
     }
 
     /// Forgets all that is known by indices: something unknown may have been assigned.
@@ -276,18 +327,55 @@ impl State {
         self.values[index]
     }
 
+    /// What an attribute of a named thread can hold, if anything is known of it.
+    pub fn attribute(&self, local: LocalId, attribute: usize) -> Option<Range> {
+        self.attributes.get(&(local.0, attribute)).copied()
+    }
+
+    /// The state in which an attribute of a named thread holds one of these values.
+    pub fn with_attribute(mut self, local: LocalId, attribute: usize, range: Range) -> State {
+        Rc::make_mut(&mut self.attributes).insert((local.0, attribute), range);
+        self
+    }
+
+    /// The state after one of these attributes of some thread may have been assigned one of these values.
+    pub fn with_some_attribute(mut self, attributes: std::ops::Range<usize>, range: Range) -> State {
+        if self.attributes.keys().any(|(_, attribute)| attributes.contains(attribute)) {
+            for ((_, attribute), known) in Rc::make_mut(&mut self.attributes) {
+                if attributes.contains(attribute) {
+                    *known = Range { open: false, ..known.join(range) };
+                }
+            }
+        }
+        self
+    }
+
+    /// Forgets the attributes of the thread that a local names.
+    fn without_attributes(&mut self, local: LocalId) {
+        if self.attributes.keys().any(|(owner, _)| *owner == local.0) {
+            Rc::make_mut(&mut self.attributes).retain(|(owner, _), _| *owner != local.0);
+        }
+    }
+
     /// The state in which a variable holds one of these values.
     pub fn with_value(mut self, index: usize, range: Range) -> State {
         let old = self.values[index];
-        if old != range || old.why != range.why {
+        if old != range || (old.why, old.open) != (range.why, range.open) {
             Rc::make_mut(&mut self.values)[index] = range;
         }
         self
     }
 
+    /// The same state, of which nobody knows whether it can be come to.
+    pub fn unsure(self) -> State {
+        State { sure: false, ..self }
+    }
+
     /// The same, but of values only what is known in another state.
     pub fn with_values_of(mut self, other: &State) -> State {
         self.values = Rc::clone(&other.values);
+        self.attributes = Rc::clone(&other.attributes);
+        self.uncounted();
         self
     }
 
@@ -312,6 +400,7 @@ impl State {
     /// The state in which a thread is somewhere in these places, whatever was known of it.
     pub fn placed(mut self, local: LocalId, places: Places) -> Option<State> {
         self.threads[local.0] = Some(Rc::new(places));
+        self.without_attributes(local);
         self.named.retain(|named| !named.depends_on_local(local));
         self.consistent()
     }
@@ -319,6 +408,7 @@ impl State {
     /// The state in which a local no longer names a thread.
     pub fn without(mut self, local: LocalId) -> State {
         self.threads[local.0] = None;
+        self.without_attributes(local);
         self.named.retain(|named| !named.depends_on_local(local));
         self
     }

@@ -28,7 +28,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             let here = places.entry((parameter, end.at)).or_default();
             let known = here.iter().find(|index| said.get(**index).is_some_and(|(known, _)| *known == wanted));
             if let Some((_, diagnostic)) = known.and_then(|index| said.get_mut(*index)) {
-                diagnostic.notes.push(format!("likewise before: {}", handling.picture(&situation.start)));
+                diagnostic.notes.push(format!("also before: {}", handling.picture(&situation.start)));
                 continue;
             }
             let diagnostic = report(handling, rule, parameter, end);

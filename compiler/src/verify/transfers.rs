@@ -4,6 +4,7 @@
 
 use super::flow::{is_threadref, past_guards};
 use super::state::{Spot, State};
+use super::values::element;
 use super::{Facts, Guard, Handling, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
@@ -29,8 +30,8 @@ pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut 
 fn left(handling: &Handling, statement: &Statement) -> Vec<Guard> {
     let open = |guard: &Guard| {
         !handling.all_before(statement.id).all(|state| match guard {
-            Guard::Holds(container) => state.any_in(container),
-            Guard::Vacant(container) => state.none_in(container),
+            Guard::Holds(container) => state.any_in(&element(handling.policy, state, container)),
+            Guard::Vacant(container) => state.none_in(&element(handling.policy, state, container)),
         })
     };
     guards(handling, statement).into_iter().filter(open).collect()
@@ -61,6 +62,7 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
         | StatementKind::Verbatim { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => {}
     }
     facts
@@ -90,23 +92,24 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
         | StatementKind::Verbatim { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => Vec::new(),
     };
-    let named = match moved(statement) {
+    let named = match statement.moves() {
         Some((Source::Thread(local), _)) => Some(*local),
         Some(_) | None => None,
     };
     let positions = named.map_or_else(Vec::new, |local| could_hold(local).collect());
-    Facts { guards: guards(handling, statement), positions, in_hand: named.is_some(), refile }
+    Facts { guards: guards(handling, statement), never: true, positions, in_hand: named.is_some(), refile }
 }
 
 /// Everything that could be guarded.
-fn guards(handling: &Handling, statement: &Statement) -> Vec<Guard> {
+pub(super) fn guards(handling: &Handling, statement: &Statement) -> Vec<Guard> {
     let mut guards = Vec::new();
     if let StatementKind::Dispatch { slot } = &statement.kind {
         guards.push(Guard::Holds(ContainerRef::One(*slot)));
     }
-    if let Some((source, destination)) = moved(statement) {
+    if let Some((source, destination)) = statement.moves() {
         if let Source::Container(container) = source {
             guards.push(Guard::Holds(container.clone()));
         }
@@ -114,21 +117,6 @@ fn guards(handling: &Handling, statement: &Statement) -> Vec<Guard> {
         guards.extend(slot.cloned().map(Guard::Vacant));
     }
     guards
-}
-
-fn moved(statement: &Statement) -> Option<(&Source, Option<&ContainerRef>)> {
-    match &statement.kind {
-        StatementKind::Transfer { source, destination } => Some((source, Some(destination))),
-        StatementKind::Destroy { source } | StatementKind::Send { source, .. } => Some((source, None)),
-        StatementKind::Set { .. }
-        | StatementKind::Dispatch { .. }
-        | StatementKind::If { .. }
-        | StatementKind::Foreach { .. }
-        | StatementKind::Loop { .. }
-        | StatementKind::Return { .. }
-        | StatementKind::Verbatim { .. }
-        | StatementKind::Fail { .. } => None,
-    }
 }
 
 fn is_sorted_by(container: &Container, attribute: AttributeId) -> bool {
@@ -140,14 +128,14 @@ fn is_sorted_by(container: &Container, attribute: AttributeId) -> bool {
 
 /// Refuses what fails whenever it is reached.
 fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics: &mut Diagnostics) {
-    let Some((source, destination)) = moved(statement) else { return };
+    let Some((source, destination)) = statement.moves() else { return };
     let what = handling.statement(statement);
     match source {
         Source::Container(container) if state.none_in(container) => {
             let written = handling.reference(container);
             let name = format!("`{written}`");
             let diagnostic =
-                Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "fails always");
+                Diagnostic::error("E0401", format!("{name} is always empty in {what}"), statement.at, "always fails");
             let why = state.size_of(container).why;
             diagnostics.push(
                 known_from(handling.called(statement, diagnostic), why, &format!("{name} is empty"))
@@ -169,7 +157,7 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
                 let sent = handling.sends();
                 let fate = if sent { "sent to a node" } else { "destroyed" };
                 let title = format!("{name} {sure} {fate} before {what}");
-                let label = if sent { "it may be here no more" } else { "there may be no such thread any more" };
+                let label = if sent { "it may have left this node" } else { "the thread may no longer exist" };
                 let diagnostic = Diagnostic::error("E0401", title, statement.at, label);
                 let help = if sent {
                     "send a thread to one node, and end the handler or the loop with `return;`"
@@ -196,7 +184,7 @@ fn refuse(handling: &Handling, statement: &Statement, state: &State, diagnostics
         Entity::Node => ("node", "what is declared with `node` holds one at most"),
     };
     let title = format!("{name} always holds a {held} already in {what}");
-    let diagnostic = Diagnostic::error("E0401", title, statement.at, "fails always");
+    let diagnostic = Diagnostic::error("E0401", title, statement.at, "always fails");
     diagnostics.push(
         known_from(handling.called(statement, diagnostic), state.size_of(slot).why, &format!("{name} holds a {held}"))
             .note(one)

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::policy::{Block, ContainerId, Expression, Policy, Statement, StatementKind};
+use crate::policy::{Block, ContainerId, Expression, Leave, Policy, Statement, StatementKind};
 
 /// Visits every statement, in the order of their numbers.
-pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statement)) {
+pub(super) fn statements<'a>(block: &'a [Statement], visit: &mut impl FnMut(&'a Statement)) {
     for statement in block {
         visit(statement);
         for inner in statement.blocks() {
@@ -14,22 +14,31 @@ pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Statem
     }
 }
 
+/// Whether whoever comes to the end of a block has done what is sought, or has ended the handler or the loop around it.
+pub(super) fn certainly(block: &[Statement], sought: &impl Fn(&Statement) -> bool) -> bool {
+    for statement in block {
+        let own = |leaves: Leave| statement.is_loop() && statement.blocks().flatten().any(|inner| inner.leaves(leaves));
+        let mut branches = statement.branches();
+        // Who leaves a loop does not come to the end of its body.
+        if own(Leave::Loop) || own(Leave::Turn) {
+            branches.clear();
+        }
+        let inside = !branches.is_empty() && branches.into_iter().all(|inner| certainly(inner, sought));
+        let out = matches!(statement.kind, StatementKind::Leave { what: Leave::Loop });
+        if sought(statement) || statement.ends() || out || inside {
+            return true;
+        }
+        // What follows is not come to by all.
+        if statement.leaves(Leave::Turn) {
+            return false;
+        }
+    }
+    false
+}
+
 /// Whether there is verbatim text in an expression; `alone`: text for which nothing stands.
 pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
-    let own = match expression {
-        Expression::Verbatim { otherwise, .. } => !alone || otherwise.is_none(),
-        Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Read(_)
-        | Expression::Now
-        | Expression::Size(_)
-        | Expression::In(..)
-        | Expression::Unary(..)
-        | Expression::Convert(..)
-        | Expression::Binary(..)
-        | Expression::NotZero(_) => false,
-    };
+    let own = matches!(expression, Expression::Verbatim { otherwise, .. } if !alone || otherwise.is_none());
     own || expression.parts().any(|part| has_verbatim(part, alone))
 }
 

@@ -61,7 +61,7 @@ enum {
 #undef CATAPULTS_NUMBER
         CATAPULTS_EVENTS_END,
     CATAPULTS_EVENT_set_next_thread = CATAPULTS_EVENTS_END,
-    CATAPULTS_EVENT_priority_changed
+    CATAPULTS_EVENT_changed
 };
 
 static _Alignas(8) char catapults_recording[configCATAPULTS_TRACE_NAMES + 32 * configCATAPULTS_TRACE_RECORDS];

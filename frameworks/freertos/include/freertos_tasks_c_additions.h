@@ -232,10 +232,12 @@ void catapults_hook_priority(TCB_t *task, unsigned long priority) {
     if (catapults.out || !catapults_is_thread(task))
         return;
 #ifdef CATAPULTS_THREADIMPORT_priority
+    if (CATAPULTS_THREADIMPORT_priority(t) == (catapults_int)priority)
+        return;
     CATAPULTS_THREADIMPORT_priority(t) = (catapults_int)priority;
 #endif
-#ifdef CATAPULTS_HANDLER_priority_changed
-    CATAPULTS_TELL(priority_changed, "priority_changed", t);
+#ifdef CATAPULTS_HANDLER_changed
+    CATAPULTS_TELL(changed, "changed", t);
     catapults_settle();
 #endif
     (void)t;

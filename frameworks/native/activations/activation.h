@@ -27,6 +27,7 @@
 #include <stddef.h>
 
 #include "activations/traps.h"
+#include "contexts/here.h"
 #include "sa.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -72,7 +73,7 @@ struct sa_processor;
 struct lwp {
     int32_t pid, tid, signal; /* read by sa_trap, at these offsets */
     _Atomic uint32_t word;
-    _Atomic int held;                /* depth of sa_hold */
+    _Atomic int hold_depth;          /* depth of sa_hold */
     struct sa_processor *processor;  /* while RUNNING or IDLE */
     struct sa_t sa;                  /* its own */
     volatile struct rseq_area *rseq; /* registered with the kernel */
@@ -148,7 +149,7 @@ extern struct sa_processor sa_processors[SA_PROCESSORS_MOST];
 extern struct lwp sa_lwps[SA_ACTIVATIONS_MOST];
 
 /* The activation that this kernel thread is. */
-extern _Thread_local struct lwp *sa_here __attribute__((tls_model("initial-exec")));
+static inline struct lwp *sa_here(void) { return here()->activation; }
 
 static inline enum lwp_state lwp_state(const struct lwp *lwp) {
     return (enum lwp_state)(atomic_load(&lwp->word) & LWP_STATE);
@@ -193,7 +194,7 @@ void lwp_pin_spare(struct lwp *spare, unsigned cpu);
 /* The caller is about to be without its processor: nobody is to take that from it now. */
 void lwp_let_go(struct lwp *self);
 
-/* ---- watch.c: who is blocked
+/* ---- blocking.c: who is blocked
  * ----------------------------------------------------------------------------------------- */
 
 enum look { LOOK_RUNS, LOOK_TAKEN, LOOK_NOTHING, LOOK_SECTION, LOOK_NO_SPARE };
@@ -253,7 +254,7 @@ void upcall_make(struct lwp *self);
 /* The caller holds a processor and has nothing to run: waits for news, and makes the upcall. Returns as above. */
 void upcall_idle(struct lwp *self);
 
-/* ---- signals.c
+/* ---- signal_upcalls.c
  * ----------------------------------------------------------------------------------------------------------- */
 
 /* A signal that the library asked for. What finds no room waits in the kernel. */

@@ -49,19 +49,19 @@ static int make_timer(int value, int *timer) {
 int alarms_add(struct sa_processor *processor) {
     int error = make_timer(processor->number, &processor->timer);
     if (!error && (error = make_timer(processor->number + AGAIN, &processor->again)))
-        system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0);
+        system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0); /* it was made above */
     return error;
 }
 
 void alarms_remove(struct sa_processor *processor) {
-    system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0);
-    system_call(SYS_timer_delete, processor->again, 0, 0, 0, 0);
+    system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0); /* both were made by alarms_add */
+    system_call(SYS_timer_delete, processor->again, 0, 0, 0, 0); /* see above */
 }
 
 /* Whoever sets it anew, later, has tried in vain just now. */
 void alarms_again(struct sa_processor *processor) {
     struct itimerspec soon = {.it_value = {0, SOON}};
-    system_call(SYS_timer_settime, processor->again, 0, (long)&soon, 0, 0);
+    system_call(SYS_timer_settime, processor->again, 0, (long)&soon, 0, 0); /* it is there with the processor */
 }
 
 int sa_alarm(int number, int64_t instant) {
@@ -73,6 +73,10 @@ int sa_alarm(int number, int64_t instant) {
     if (instant < 0)
         instant = 1; /* long ago: 0 would disarm it */
     struct itimerspec when = {.it_value = {instant / SECOND, instant % SECOND}};
-    system_call(SYS_timer_settime, sa_processors[number].timer, TIMER_ABSTIME, (long)&when, 0, 0);
+    long result = system_call(SYS_timer_settime, sa_processors[number].timer, TIMER_ABSTIME, (long)&when, 0, 0);
+    if (result < 0) {
+        errno = (int)-result;
+        return -1;
+    }
     return 0;
 }

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "activations/activation.h"
 #include "activations/system.h"
@@ -27,7 +28,12 @@ bool interrupt_in_section(uint64_t pc) {
     return false;
 }
 
-void interrupt_send(struct lwp *lwp) { system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0); }
+/* When too many signals pend (RLIMIT_SIGPENDING) the kernel refuses another; a timer has its own from the beginning. */
+void interrupt_send(struct lwp *lwp) {
+    const struct itimerspec now = {.it_value = {0, 1}};
+    if (system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0) == -EAGAIN)
+        system_call(SYS_timer_settime, lwp->retry, 0, (long)&now, 0, 0); /* fails only of one that has ended */
+}
 
 /* Who gets the processor meanwhile looks for it, and so does who is LOST, whichever way that ends. The call of one that
  * has blocked, and has the processor still, is not broken off: that is told first. But it may block between the look
@@ -37,7 +43,7 @@ void interrupt_tell(struct sa_processor *processor) {
     if (!lwp || interrupt_wake(lwp))
         return;
     /* The caller itself runs, though the kernel would say that it is in the call that asks. */
-    enum look look = lwp == sa_here ? LOOK_RUNS : watch_look(processor, true);
+    enum look look = lwp == sa_here() ? LOOK_RUNS : watch_look(processor, true);
     switch (look) {
     case LOOK_TAKEN:
         break;
@@ -114,7 +120,7 @@ bool interrupt_regain(struct lwp *self) {
 static void try_again(struct lwp *self, long nanoseconds) {
     struct itimerspec soon = {.it_value = {0, nanoseconds}};
     self->retries = nanoseconds != 0;
-    system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0);
+    system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0); /* cannot fail: it is its own */
 }
 
 void interrupt_no_more(struct lwp *self) {
@@ -225,7 +231,7 @@ bool interrupt_here(struct lwp *self) {
 static void interrupted(struct lwp *self, ucontext_t *context, uint64_t pc) {
     if (!atomic_load(&self->user) && !interrupt_news(self->processor))
         return;
-    if (atomic_load(&self->held)) { /* sa_release looks; who is about to sleep in between is to be waked again */
+    if (atomic_load(&self->hold_depth)) { /* sa_release looks; who is about to sleep in between is to be waked again */
         try_again(self, HELD);
     } else if (interrupt_in_section(pc)) {
         if (++self->tries < TRIES || !step(self, context))
@@ -278,7 +284,8 @@ static void leave_trap(ucontext_t *context) {
  */
 static void die(int signal) {
     struct sigaction normal = {.sa_handler = SIG_DFL};
-    sigaction(signal, &normal, NULL);
+    if (sigaction(signal, &normal, NULL) != 0)
+        _exit(128 + signal); /* as it would look to a shell */
 }
 
 /* With which the interrupted code goes on. */
@@ -298,7 +305,7 @@ static bool stop_for(struct lwp *self, const siginfo_t *info, ucontext_t *contex
 static bool is_own(struct lwp *self, const siginfo_t *info, uint64_t pc) {
     return info->si_code == SI_TKILL && self && atomic_load(&activations.enabled) &&
            (lwp_state(self) == LWP_RUNNING || lwp_state(self) == LWP_LOST) && interrupt_regain(self) &&
-           !atomic_load(&self->held) && !interrupt_in_section(pc);
+           !atomic_load(&self->hold_depth) && !interrupt_in_section(pc);
 }
 
 /* The same at once. False: not now; it is no longer its own. */
@@ -308,14 +315,14 @@ static bool tell_own(struct lwp *self, const siginfo_t *info, ucontext_t *contex
     for (int tries = 0; tries < WAITED && is_own(self, info, program_counter(context)); tries++) {
         if (stop_for(self, info, context))
             return true;
-        system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0);
+        system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0); /* it looks again, however that ends */
     }
     return false;
 }
 
 void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     ucontext_t *context = argument;
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     int error = errno;
     leave_trap(context);
     uint64_t pc = program_counter(context);
@@ -342,7 +349,7 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
         if (interrupt_regain(self)) {
             if (!fault) {
                 interrupted(self, context, pc);
-            } else if (atomic_load(&self->held) || interrupt_in_section(pc)) {
+            } else if (atomic_load(&self->hold_depth) || interrupt_in_section(pc)) {
                 die(signal);
             } else {
                 if (!stop_for(self, info, context)) {

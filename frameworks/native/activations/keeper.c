@@ -61,13 +61,14 @@ static int make_thread(void *(*start)(void *), void *argument) {
     int error = pthread_attr_init(&attributes);
     if (error)
         return error;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    error = pthread_attr_setstacksize(&attributes, STACK);
+    error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (!error)
+        error = pthread_attr_setstacksize(&attributes, STACK);
     uint64_t mask = signal_mask(SIGNALS_ALL);
     if (!error)
         error = pthread_create(&thread, &attributes, start, argument);
     signal_mask(mask);
-    pthread_attr_destroy(&attributes);
+    pthread_attr_destroy(&attributes); /* of those that there are it cannot fail */
     return error;
 }
 
@@ -221,7 +222,7 @@ static bool look_round(void) {
 
 static int64_t now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t); /* every Linux has it */
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
@@ -286,7 +287,7 @@ int keeper_start(void) {
     int error = pthread_create(&thread, NULL, probe, NULL);
     if (error)
         return error;
-    pthread_join(thread, NULL);
+    pthread_join(thread, NULL); /* it was made above, and nobody else joins it */
     read_cpus();
     if ((!alarms_begun() && (error = make_thread(alarms_ring, NULL))) || (error = make_spares()))
         return error;
@@ -294,7 +295,7 @@ int keeper_start(void) {
         if (count_spares(true) == 0)
             return EAGAIN;
         struct timespec moment = {0, 100000};
-        system_call(SYS_nanosleep, (long)&moment, 0, 0, 0, 0);
+        system_call(SYS_nanosleep, (long)&moment, 0, 0, 0, 0); /* it looks again, however that ends */
     }
     if ((error = add_processor(0)))
         return error;

@@ -9,21 +9,16 @@
 #include "activations/system.h"
 
 struct lwp sa_lwps[SA_ACTIVATIONS_MOST];
-_Thread_local struct lwp *sa_here;
-#if defined(__x86_64__)
-static const uint8_t nothing = LWP_NONE;
-_Thread_local const uint8_t *sa_state = &nothing;
-#endif
+static const uint8_t none = LWP_NONE;
 
 /* glibc registers an area for each kernel thread, from 2.35 on. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 enum { RSEQ_SIGNATURE = 0x53053053, RSEQ_SIZE = 32 };
-struct own_rseq {
-    struct rseq_area area;
-    char rest[RSEQ_SIZE - sizeof(struct rseq_area)];
-} __attribute__((aligned(32)));
-static _Thread_local struct own_rseq own_rseq;
+_Static_assert(sizeof here_variables.restartable == RSEQ_SIZE, "the kernel's area");
+
+/* For libcs that register none. */
+static struct rseq_area *own_rseq(void) { return (struct rseq_area *)&here()->restartable; }
 
 static int make_timer(clockid_t clock, int tid, int *timer) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = activations.signal};
@@ -32,10 +27,8 @@ static int make_timer(clockid_t clock, int tid, int *timer) {
 }
 
 void lwp_is(struct lwp *lwp) {
-    sa_here = lwp;
-#if defined(__x86_64__)
-    sa_state = lwp ? (const uint8_t *)&lwp->word : &nothing; /* its lowest byte */
-#endif
+    here()->activation = lwp;
+    here()->state = lwp ? (const uint8_t *)&lwp->word : &none; /* its lowest byte */
 }
 
 int lwp_adopt(struct lwp *lwp) {
@@ -46,10 +39,10 @@ int lwp_adopt(struct lwp *lwp) {
     if (&__rseq_size && __rseq_size) {
         lwp->rseq = (struct rseq_area *)((char *)__builtin_thread_pointer() + __rseq_offset);
     } else {
-        long error = -system_call(SYS_rseq, (long)&own_rseq, RSEQ_SIZE, 0, RSEQ_SIGNATURE, 0);
+        long error = -system_call(SYS_rseq, (long)own_rseq(), RSEQ_SIZE, 0, RSEQ_SIGNATURE, 0);
         if (error)
             return (int)error;
-        lwp->rseq = &own_rseq.area;
+        lwp->rseq = own_rseq();
     }
     lwp->section = (struct rseq_section){.length = 1};
     char path[64];
@@ -59,9 +52,9 @@ int lwp_adopt(struct lwp *lwp) {
         return errno;
     int error = make_timer(CLOCK_MONOTONIC, lwp->tid, &lwp->retry);
     if (!error && (error = make_timer(CLOCK_THREAD_CPUTIME_ID, lwp->tid, &lwp->ticks)))
-        system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0);
+        system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0); /* it was made above */
     if (error) {
-        system_call(SYS_close, lwp->file, 0, 0, 0, 0);
+        system_call(SYS_close, lwp->file, 0, 0, 0, 0); /* closed, whatever it says */
         return error;
     }
     lwp_is(lwp);
@@ -69,13 +62,13 @@ int lwp_adopt(struct lwp *lwp) {
 }
 
 void lwp_dismiss(struct lwp *lwp) {
-    if (sa_here == NULL)
+    if (sa_here() == NULL)
         return;
-    system_call(SYS_close, lwp->file, 0, 0, 0, 0);
-    system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0);
-    system_call(SYS_timer_delete, lwp->ticks, 0, 0, 0, 0);
-    if (lwp->rseq == &own_rseq.area)
-        system_call(SYS_rseq, (long)&own_rseq, RSEQ_SIZE, 1 /* unregister */, RSEQ_SIGNATURE, 0);
+    system_call(SYS_close, lwp->file, 0, 0, 0, 0);         /* closed, whatever it says */
+    system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0); /* its own, as the next */
+    system_call(SYS_timer_delete, lwp->ticks, 0, 0, 0, 0); /* see above */
+    if (lwp->rseq == own_rseq())                           /* registered by lwp_adopt */
+        system_call(SYS_rseq, (long)own_rseq(), RSEQ_SIZE, 1 /* unregister */, RSEQ_SIGNATURE, 0);
     lwp_is(NULL);
 }
 
@@ -84,7 +77,7 @@ void lwp_pin(int tid, unsigned cpu) {
     if (cpu >= sizeof cpus * 8)
         return;
     cpus[cpu / 64] = UINT64_C(1) << cpu % 64;
-    system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0);
+    system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0); /* else it is woken a little later */
 }
 
 /* The first kernel thread of the process: what CPUs it may use is said by others. */
@@ -106,7 +99,7 @@ void lwp_unpin(struct lwp *lwp) {
     uint64_t cpus[16];
     for (int i = 0; i < 16; i++)
         cpus[i] = atomic_load(&activations.cpus[i]);
-    system_call(SYS_sched_setaffinity, lwp->tid, sizeof cpus, (long)cpus, 0, 0);
+    system_call(SYS_sched_setaffinity, lwp->tid, sizeof cpus, (long)cpus, 0, 0); /* if those CPUs have gone: anywhere */
 }
 
 void lwp_let_go(struct lwp *self) {
@@ -131,12 +124,13 @@ static void become_reserve(struct lwp *self) {
 
 _Noreturn void lwp_wait(void *unused) {
     (void)unused;
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     for (;;) {
         signal_mask(SIGNALS_ALL);
         interrupt_no_more(self);
         self->processor = NULL;
-        atomic_store(&self->held, 0); /* not before lwp_let_go: it would seem to have blocked with the processor */
+        atomic_store(&self->hold_depth,
+                     0); /* not before lwp_let_go: it would seem to have blocked with the processor */
         atomic_store(&self->user, false);
         become_reserve(self);
         atomic_fetch_add(&activations.spares, 1);
@@ -147,7 +141,7 @@ _Noreturn void lwp_wait(void *unused) {
                 break;
             if ((word & LWP_STATE) == LWP_QUITS)
                 for (;;)
-                    system_call(SYS_exit, 0, 0, 0, 0, 0);
+                    system_call(SYS_exit, 0, 0, 0, 0, 0); /* does not return */
             futex_wait(&self->word, word, -1);
         }
         upcall_make(self);

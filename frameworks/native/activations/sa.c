@@ -67,13 +67,15 @@ static void in_child(void) {
     lwp_is(NULL);
 }
 
-static void catch_signals(void) {
+static int catch_signals(void) {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART, .sa_sigaction = interrupt_handler};
     sigfillset(&action.sa_mask);
-    sigaction(activations.signal, &action, NULL);
+    if (sigaction(activations.signal, &action, NULL) != 0)
+        return errno;
     struct sigaction before;
     if (sigaction(SIGTRAP, NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
         activations.steps = sigaction(SIGTRAP, &action, NULL) == 0;
+    return 0;
 }
 
 int sa_enable(void) {
@@ -83,15 +85,17 @@ int sa_enable(void) {
     if (called)
         return fail(EBUSY);
     activations.signal = SIGRTMAX - 2;
-    catch_signals();
+    int error = catch_signals();
+    if (error)
+        return fail(error);
     struct lwp *self = &sa_lwps[0];
     void *base = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (base == MAP_FAILED)
         return fail(errno);
     self->base = (char *)base + (64 << 10);
-    int error = lwp_adopt(self);
+    error = lwp_adopt(self);
     if (error) {
-        munmap(base, 64 << 10);
+        munmap(base, 64 << 10); /* if not, it is memory that nobody uses */
         return fail(error);
     }
     uint64_t mask = signal_mask(SIGNALS_ALL);
@@ -102,7 +106,7 @@ int sa_enable(void) {
     atomic_store(&first->active, true);
     atomic_store(&first->carrier, self);
     self->processor = first;
-    atomic_store(&self->held, 1);
+    atomic_store(&self->hold_depth, 1);
     atomic_store(&self->word, LWP_RUNNING);
     error = keeper_start();
     if (!error)
@@ -115,7 +119,7 @@ int sa_enable(void) {
     called = true;
     atomic_store(&activations.enabled, true);
     keeper_wake();
-    atomic_store(&self->held, 0);
+    atomic_store(&self->hold_depth, 0);
     /* The caller is the first thread of the library: its upcall is made by a spare, and whoever resumes it is heard
      * here. */
     struct lwp *spare = lwp_take(first);
@@ -129,7 +133,7 @@ int sa_enable(void) {
 }
 
 const struct sa_t *sa_self(void) {
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     if (UNLIKELY(!self))
         return NULL;
     if (UNLIKELY(lwp_state(self) != LWP_RUNNING) && !interrupt_regain(self)) {
@@ -141,7 +145,7 @@ const struct sa_t *sa_self(void) {
 }
 
 int sa_processor(void) {
-    const struct lwp *self = sa_here;
+    const struct lwp *self = sa_here();
     enum lwp_state state = self ? lwp_state(self) : LWP_NONE;
     return state == LWP_RUNNING || state == LWP_LOST ? self->sa.sa_cpu : -1;
 }
@@ -161,12 +165,12 @@ int sa_sections(int count, const struct sa_section *sections) {
 }
 
 void sa_hold(void) {
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     if (!self)
         return;
-    int held = atomic_load_explicit(&self->held, memory_order_relaxed); /* only the caller changes it */
-    atomic_store_explicit(&self->held, held + 1, memory_order_relaxed);
-    if (held > 0)
+    int depth = atomic_load_explicit(&self->hold_depth, memory_order_relaxed); /* only the caller changes it */
+    atomic_store_explicit(&self->hold_depth, depth + 1, memory_order_relaxed);
+    if (depth > 0)
         return;
     /* Whoever saw it without the hold finds another word. */
     for (;;) {
@@ -181,12 +185,12 @@ void sa_hold(void) {
 static bool has_news(const struct lwp *self) { return atomic_load(&self->user) || interrupt_news(self->processor); }
 
 void sa_release(void) {
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     if (!self)
         return;
-    while (atomic_load(&self->held) == 1 && UNLIKELY(has_news(self)) && interrupt_here(self))
+    while (atomic_load(&self->hold_depth) == 1 && UNLIKELY(has_news(self)) && interrupt_here(self))
         ;
-    if (atomic_fetch_sub(&self->held, 1) > 1)
+    if (atomic_fetch_sub(&self->hold_depth, 1) > 1)
         return;
     watch_unpark(self->processor);
     if (UNLIKELY(has_news(self))) /* just now */
@@ -194,7 +198,7 @@ void sa_release(void) {
 }
 
 static void resume(void *context) {
-    struct lwp *self = sa_here, *lwp = (struct lwp *)((ucontext_t *)context)->uc_link;
+    struct lwp *self = sa_here(), *lwp = (struct lwp *)((ucontext_t *)context)->uc_link;
     struct sa_processor *processor = self->processor;
     signal_mask(SIGNALS_ALL);
     lwp_let_go(self);
@@ -214,7 +218,7 @@ _Noreturn static void end_handler(ucontext_t *context) {
 }
 
 _Noreturn void sa_resume(ucontext_t *context) {
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     if (UNLIKELY(!self)) /* a child of fork, which goes on with what its thread had been interrupted in */
         end_handler(context);
     sa_hold(); /* until it is a spare */
@@ -234,7 +238,7 @@ static bool is_blocked_place(const ucontext_t *context) {
 
 int sa_forget(ucontext_t *context) {
     const struct timespec look = {0, 20000}; /* who waits for its word is the activation alone: one is waked there */
-    if (!sa_here)
+    if (!sa_here())
         return 0; /* in a child of fork */
     if (is_blocked_place(context))
         return fail(EBUSY);
@@ -243,20 +247,20 @@ int sa_forget(ucontext_t *context) {
     lwp_change(lwp, atomic_load(&lwp->word), LWP_FORGOTTEN); /* PARKED: nobody else changes it */
     futex_wake(&lwp->word, 1);
     while (lwp_state(lwp) == LWP_FORGOTTEN)
-        system_call(SYS_nanosleep, (long)&look, 0, 0, 0, 0);
+        system_call(SYS_nanosleep, (long)&look, 0, 0, 0, 0); /* it looks again, however that ends */
     sa_release();
     return 0;
 }
 
 static void idle(void *unused) {
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     signal_mask(SIGNALS_ALL);
     upcall_idle(self);
     lwp_wait(unused);
 }
 
 int sa_yield(void) {
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     if (!sa_self())
         return fail(EPERM);
     sa_hold();

@@ -37,10 +37,11 @@ enum { FUTEX_WAIT_PRIVATE_ = 128, FUTEX_WAKE_PRIVATE_ = 129 };
 /* Sleeps while *word is `value`, and at most `nanoseconds` (negative: for good). May return early. */
 static inline void futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t nanoseconds) {
     struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    /* However it ends, whoever waits looks at the word. */
     system_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE_, value, nanoseconds < 0 ? 0 : (long)&limit, 0);
 }
 static inline void futex_wake(_Atomic uint32_t *word, int most) {
-    system_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE_, most, 0, 0);
+    system_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE_, most, 0, 0); /* how many it were is nobody's concern */
 }
 
 /* Not SIGTRAP: what is executed step by step must not come to where that ends the process. */
@@ -49,6 +50,7 @@ static inline void futex_wake(_Atomic uint32_t *word, int most) {
 /* Sets the mask of signals; returns the one before. */
 static inline uint64_t signal_mask(uint64_t mask) {
     uint64_t old = 0;
+    /* Cannot fail. */
     system_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&mask, (long)&old, 8, 0);
     return old;
 }

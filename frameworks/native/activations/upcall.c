@@ -107,7 +107,7 @@ static bool news(struct lwp *self, struct lwp *about, struct upcall *upcall) {
 /* On the stack of the library, within a hold: an upcall that was interrupted would be one more thread to think of. */
 static void enter(void *argument) {
     struct upcall *upcall = argument;
-    struct lwp *self = sa_here;
+    struct lwp *self = sa_here();
     if (__sanitizer_finish_switch_fiber)
         __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
     atomic_load (&activations.upcall)(upcall->type, self->sas, upcall->events, upcall->interrupted, upcall->argument);
@@ -123,7 +123,7 @@ _Noreturn static void make(struct lwp *self, struct sa_processor *processor, con
     char *top = (char *)stack.ss_sp + stack.ss_size - sizeof(struct upcall);
     top -= (uintptr_t)top % 64;
     *(struct upcall *)top = *upcall;
-    atomic_store(&self->held, 1);
+    atomic_store(&self->hold_depth, 1);
     lwp_change(self, atomic_load(&self->word), LWP_RUNNING);
     watch_unpark(processor);
     if (UNLIKELY(atomic_load(&self->pinned)))

@@ -21,6 +21,7 @@
 
 #define SYS_nanosleep 35
 #define SYS_tgkill 234
+#define HERE_ACTIVATION 8
 #define LWP_PID 0
 #define LWP_TID 4
 #define LWP_SIGNAL 8
@@ -88,8 +89,8 @@ sa_trap_saved:
         leaq    sa_places(%rip), %rcx
         movq    (%rcx, %rax, 8), %rcx
         movq    %rcx, 48(%rsp)
-        movq    sa_here@gottpoff(%rip), %rax
-        movq    %fs:(%rax), %rcx
+        movq    here_variables@gottpoff(%rip), %rax
+        movq    %fs:HERE_ACTIVATION(%rax), %rcx
         jrcxz   alone                   /* in a child of fork */
         movl    LWP_PID(%rcx), %edi
         movl    LWP_TID(%rcx), %esi

@@ -35,8 +35,8 @@ static struct slab *map(size_t whole, size_t block) {
         return NULL;
     size_t before = -(uintptr_t)mapping % SLAB;
     if (before > 0)
-        munmap(mapping, before);
-    munmap(mapping + before + whole, SLAB - before);
+        munmap(mapping, before); /* if not, as below, addresses are wasted that nobody has touched */
+    munmap(mapping + before + whole, SLAB - before); /* see above */
     struct slab *slab = (struct slab *)(mapping + before);
     *slab = (struct slab){.block = block, .whole = whole};
     return slab;
@@ -80,7 +80,8 @@ void memory_give(void *given) {
         return;
     struct slab *slab = (struct slab *)((uintptr_t)given & ~(uintptr_t)(SLAB - 1));
     if (slab->block > (size_t)1 << LARGEST) {
-        munmap(slab, slab->whole);
+        if (munmap(slab, slab->whole) != 0)            /* too many mappings: then at least its pages */
+            madvise(slab, slab->whole, MADV_DONTNEED); /* and if not even that, it stays */
         return;
     }
     struct block *block = given, **first = &idle[63 - __builtin_clzl(slab->block)];

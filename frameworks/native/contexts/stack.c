@@ -32,7 +32,7 @@ static enum { UNKNOWN, LIGHT, HEAVY } guards;
 static bool cool(struct stack_pool *pool);
 static size_t add_range(struct iovec *ranges, size_t count, const struct stack *stack);
 static struct stack *cut(struct stack_pool *pool, size_t size);
-static struct stack *lay_out(char *base, size_t size);
+static struct stack *lay_out(char *base, size_t size, uint64_t name);
 static bool map_slab(struct stack_pool *pool, size_t size);
 static bool advise_all(struct iovec *ranges, size_t count, int advice);
 static bool install_guard(char *page);
@@ -56,7 +56,8 @@ static size_t whole_of(size_t size) { return size + page_size(); }
 
 struct stack *stack_warm(struct stack_pool *pool) {
     size_t size = size_of(pool);
-    struct stack *stack = pool->cold_count > 0 ? lay_out(pool->cold[--pool->cold_count], size) : cut(pool, size);
+    const struct cold_stack *cold = pool->cold_count > 0 ? &pool->cold[--pool->cold_count] : NULL;
+    struct stack *stack = cold ? lay_out(cold->base, size, cold->name) : cut(pool, size);
     if (stack)
         pool->in_use++;
     return stack;
@@ -73,11 +74,11 @@ bool stack_cool(void) {
  * on it. False: no memory to keep a book on them; they stay as they are. */
 static bool cool(struct stack_pool *pool) {
     if (pool->cold_room - pool->cold_count < STACK_BATCH) {
-        size_t room = pool->cold_room > 0 ? 2 * pool->cold_room : page_size() / sizeof(char *);
+        size_t room = pool->cold_room > 0 ? 2 * pool->cold_room : page_size() / sizeof *pool->cold;
         void *more =
             pool->cold_room > 0
-                ? mremap(pool->cold, pool->cold_room * sizeof(char *), room * sizeof(char *), MREMAP_MAYMOVE)
-                : mmap(NULL, room * sizeof(char *), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                ? mremap(pool->cold, pool->cold_room * sizeof *pool->cold, room * sizeof *pool->cold, MREMAP_MAYMOVE)
+                : mmap(NULL, room * sizeof *pool->cold, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (more == MAP_FAILED)
             return stack_excess = false; /* until more are given back */
         pool->cold = more;
@@ -90,7 +91,7 @@ static bool cool(struct stack_pool *pool) {
         struct stack *stack = keep->next;
         keep->next = stack->next;
         tools_end_stack(stack);
-        pool->cold[pool->cold_count + (size_t)i] = stack->base;
+        pool->cold[pool->cold_count + (size_t)i] = (struct cold_stack){stack->base, stack->name};
         count = add_range(ranges, count, stack);
     }
     pool->cold_count += STACK_BATCH;
@@ -124,18 +125,19 @@ static struct stack *cut(struct stack_pool *pool, size_t size) {
     if (!pool->guarded && !install_guard(base))
         return NULL;
     pool->fresh += whole_of(size);
-    struct stack *stack = lay_out(base, size);
+    struct stack *stack = lay_out(base, size, STACK_UNNAMED);
     tools_new_stack(stack);
     return stack;
 }
 
 /* Where it is says its colour, so that a stack is laid out alike whenever it comes into use again. */
-static struct stack *lay_out(char *base, size_t size) {
+static struct stack *lay_out(char *base, size_t size, uint64_t name) {
     size_t index = (uintptr_t)base / whole_of(size);
     size_t colour = (index + index / COLOURS + index / COLOURS / COLOURS) % COLOURS * COLOUR_STEP;
     struct stack *stack = (struct stack *)(base + whole_of(size) - colour % (size / 16)) - 1;
     stack = (struct stack *)((uintptr_t)stack & ~(uintptr_t)63);
-    *stack = (struct stack){.pool = stack_pool(size), .base = base, .lowest = base + page_size(), .size = size};
+    *stack = (struct stack){
+        .pool = stack_pool(size), .base = base, .lowest = base + page_size(), .size = size, .name = name};
     return stack;
 }
 

@@ -20,21 +20,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct stack {
     struct stack *next; /* while it is not in use: the one that was given back before */
     struct stack_pool *pool;
-    char *base;   /* of its memory: the guard page */
-    char *lowest; /* above the guard page */
-    size_t size;  /* of its memory above that, a power of two */
-    void *fiber;  /* ThreadSanitizer's */
+    char *base;    /* of its memory: the guard page */
+    char *lowest;  /* above the guard page */
+    size_t size;   /* of its memory above that, a power of two */
+    uint64_t name; /* what its owners keep here, from one to the next; STACK_UNNAMED: none has */
+    void *fiber;   /* ThreadSanitizer's */
+};
+
+#define STACK_UNNAMED UINT64_MAX
+
+struct cold_stack {
+    char *base;
+    uint64_t name;
 };
 
 /* The stacks of one size. */
 struct stack_pool {
     struct stack *idle; /* that keep their pages */
     size_t in_use, idle_count;
-    char **cold; /* where idle stacks without pages are */
+    struct cold_stack *cold; /* idle stacks without pages */
     size_t cold_count, cold_room;
     char *fresh, *end; /* what has not been cut yet of the last slab */
     bool guarded;      /* all stacks of that have their guards */

@@ -26,7 +26,7 @@ static uint32_t length_of(const struct processor *processor) {
     uint32_t length = 0;
     for (const struct dispatcher_thread *turn = processor->turns_first; turn; turn = turn->turn_next) {
         CHECK(turn->turn_waits && turn->turn_for == processor, turn);
-        CHECK(dispatcher.frames[turn->turn_frame].turn == turn, turn);
+        CHECK(dispatcher.running_frames[turn->turn_frame].turn == turn, turn);
         length++;
     }
     return length;
@@ -40,38 +40,39 @@ static void check_processors(void) {
         asleep += one->asleep && !one->parked;
         parked_asleep += one->asleep && one->parked;
         woken += one->woken;
+        CHECK(one->number == i && one->parked == (i >= dispatcher.active), one);
         for (uint32_t j = 0; j < i; j++) {
             CHECK(dispatcher.processors[j]->current != one->current, one->current);
             CHECK(dispatcher.processors[j]->frame != one->frame || one->frame == NOBODY, one);
         }
-        const struct frame *frame = &dispatcher.frames[one->frame];
+        const struct running_frame *frame = &dispatcher.running_frames[one->frame];
         if (!frame->turn)
             continue;
         CHECK(frame->turn == one->turn && !frame->turn->turn_waits, one);
-        CHECK(!one->over && frame->runs == one->current, one);
+        CHECK(!one->over && (frame->runs == one->current || one->handed), one);
     }
     CHECK(asleep == dispatcher.asleep && parked_asleep == dispatcher.parked_asleep, &dispatcher);
     CHECK(woken == dispatcher.waking && waiting == dispatcher.waiting, &dispatcher);
 }
 
 /* Wherever one of them may run, another waits for that; unless somebody is to look. */
-static void check_put_off(void) {
+static void check_postponed(void) {
     uint32_t count = 0;
-    for (const struct dispatcher_thread *thread = dispatcher.put_off; thread; thread = thread->turn_next, count++) {
-        CHECK(thread->state == THREAD_PUT_OFF && thread->set_aside, thread);
-        CHECK(thread->turn_next || dispatcher.put_off_last == thread, thread);
+    for (const struct dispatcher_thread *thread = dispatcher.postponed; thread; thread = thread->turn_next, count++) {
+        CHECK(thread->state == THREAD_POSTPONED && thread->set_aside, thread);
+        CHECK(thread->turn_next || dispatcher.postponed_last == thread, thread);
         CHECK(dispatcher.none_waits || !dispatcher_is_expected(thread), thread);
     }
     for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
-        count -= thread->state == THREAD_PUT_OFF;
+        count -= thread->state == THREAD_POSTPONED;
     CHECK(count == 0, &dispatcher);
 }
 
 static void check_frames(void) {
     uint32_t running = 0;
-    CHECK(!dispatcher.frames[NOBODY].turn && !dispatcher.frames[NOBODY].runs, &dispatcher);
+    CHECK(!dispatcher.running_frames[NOBODY].turn && !dispatcher.running_frames[NOBODY].runs, &dispatcher);
     for (uint16_t number = NOBODY + 1; number < FRAMES; number++) {
-        const struct frame *frame = &dispatcher.frames[number];
+        const struct running_frame *frame = &dispatcher.running_frames[number];
         CHECK(!frame->runs || (frame->turn && frame->runs->runs_in == number), frame);
         if (!frame->turn)
             continue;
@@ -109,19 +110,20 @@ static bool will_be_looked_at(const struct dispatcher_thread *thread) {
 
 static void check_thread(const struct dispatcher_thread *thread) {
     CHECK(thread->state != THREAD_ENDED, thread);
-    CHECK(thread->runs_in == NOBODY || dispatcher.frames[thread->runs_in].runs == thread, thread);
-    CHECK(!thread->set_aside || thread->state == THREAD_BLOCKED || thread->state == THREAD_PUT_OFF || thread->homeless,
+    CHECK(thread->runs_in == NOBODY || dispatcher.running_frames[thread->runs_in].runs == thread, thread);
+    CHECK(!thread->set_aside || thread->state == THREAD_BLOCKED || thread->state == THREAD_POSTPONED ||
+              thread->homeless,
           thread);
     CHECK(thread->state != THREAD_LENDING || thread->waits_for, thread);
     CHECK(!thread->lends || thread->waits_for, thread);
     if (!thread->scheduler->lent_only && !thread->homeless)
         check_container(thread);
-    if (thread->stalled_on)
-        CHECK(thread->stalled_on == thread && thread->state == THREAD_BLOCKED && thread->waits_for, thread);
+    if (thread->donor_blocked_for)
+        CHECK(thread->donor_blocked_for == thread && thread->state == THREAD_BLOCKED && thread->waits_for, thread);
     else
         CHECK(thread->state != THREAD_BLOCKED || !thread->lends, thread); /* nobody would rouse it */
     /* Nor if its chain has changed and nobody has said so. Who lends to nobody any more need not hurry. */
-    if (thread->stalled_on && !dispatcher.chains_changed && dispatcher_lends_to(thread))
+    if (thread->donor_blocked_for && !dispatcher.chains_changed && dispatcher_lends_to(thread))
         CHECK(!dispatcher_can_lend(thread) || will_be_looked_at(thread), thread);
 }
 
@@ -139,6 +141,32 @@ static void check_counts(const struct scheduler *scheduler) {
     CHECK(scheduler->runnable == runnable, scheduler);
 }
 
+/* ---- Who sleeps -------------------------------------------------------------------------------------------------- */
+
+enum { LATE_AT_MOST = 50000 }; /* nanoseconds: as quantum.c lets those sleep who wake */
+
+/* Whether the processor finds out in time that somebody is to wake at `instant`. */
+static bool looks_at(const struct processor *one, int64_t instant) {
+    if (one->woken || one->over || one->anew || one->late || one->came || one->handed)
+        return true; /* it decides next, or looks after that */
+    return one->current != &one->idle && one->armed && one->armed <= instant + LATE_AT_MOST;
+}
+
+/* Somebody does. */
+static void check_timers(void) {
+    if (!dispatcher.timers || !dispatcher.host->arm || dispatcher.asleep)
+        return; /* who sleeps is woken for that, if nobody polls */
+    if (dispatcher.poller) {
+        CHECK(dispatcher.poller->woken || dispatcher_first_instant() >= dispatcher.polls_until, dispatcher.poller);
+        return;
+    }
+    int64_t instant = dispatcher.timers->instant, now = dispatcher.host->now();
+    bool looks = false;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+        looks |= looks_at(dispatcher.processors[i], instant > now ? instant : now);
+    CHECK(looks, dispatcher.timers);
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 /* Where there are many threads it is done now and then only. */
@@ -146,18 +174,19 @@ enum { MANY = 100 };
 
 void dispatcher_check(void) {
     static uint32_t number, calls;
-    uint32_t threads = 0, stalled = 0;
+    uint32_t threads = 0, blocked_donors = 0;
     if (number > MANY && ++calls % number != 0)
         return;
     check_processors();
-    check_put_off();
+    check_postponed();
     check_frames();
+    check_timers();
     for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
         check_thread(thread);
-        stalled += thread->stalled_on != NULL;
+        blocked_donors += thread->donor_blocked_for != NULL;
         threads++;
     }
-    CHECK(dispatcher_check_stalled() == stalled, &dispatcher);
+    CHECK(dispatcher_check_blocked_donors() == blocked_donors, &dispatcher);
     for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
         check_counts(scheduler);
     number = threads;

@@ -45,7 +45,7 @@ void dispatcher_clock_start(struct scheduler *scheduler) {
     scheduler->tells_time = scheduler->now || accounts;
     scheduler->clocked = scheduler->tells_time || dispatcher.several;
     scheduler->timed = scheduler->timeouts || scheduler->handlers.tick;
-    dispatcher_find_flat();
+    dispatcher_find_shortcut();
     if (!scheduler->timed || !dispatcher.host->arm)
         return;
     processor_here()->timed = true;
@@ -77,7 +77,7 @@ void dispatcher_tell(struct scheduler *scheduler, bool running) {
             frame = scheduler->node->frame; /* its own is never put aside */
         else
             dispatcher_show(scheduler, frame);
-        turn = dispatcher.frames[frame].turn;
+        turn = dispatcher.running_frames[frame].turn;
         if (running)
             scheduler->declined = false;
         if (!scheduler->tells_time)
@@ -122,7 +122,7 @@ void dispatcher_account(void) {
             scheduler->told = now;
         scheduler->clocked = scheduler->tells_time = true;
     }
-    dispatcher_find_flat();
+    dispatcher_find_shortcut();
 }
 
 static void tell_all_above(const struct dispatcher_thread *turn) {
@@ -149,8 +149,8 @@ int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
     tell_all_above(here->turn);
     for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < dispatcher.frames_end; frame++) {
         here->sees = frame;
-        if (dispatcher.frames[frame].turn)
-            tell_all_above(dispatcher.frames[frame].turn);
+        if (dispatcher.running_frames[frame].turn)
+            tell_all_above(dispatcher.running_frames[frame].turn);
     }
     here->sees = here->frame;
     return consumed_by_all(member);

@@ -27,7 +27,7 @@ static void file(struct scheduler *scheduler, struct dispatcher_thread *member, 
 static void end_turns_of_ready(const struct scheduler *scheduler) {
     const struct processor *here = processor_here();
     for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < dispatcher.frames_end; frame++) {
-        const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+        const struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
         const struct dispatcher_thread *member = turn ? dispatcher_member(scheduler, turn) : NULL;
         if (member && taken_from(member) && frame != here->frame && frame != here->sees)
             dispatcher_end_turn(frame);

@@ -2,10 +2,11 @@
  * Several processors. They share the policy and all else under one lock of the host's, which is held by whoever is in
  * the dispatcher, across a switch, and let go by the thread that goes on.
  *
- * A decision is taken on the processor that needs a thread, in its frame (frames.c). What the policy dispatches may
- * have to run on another processor, because it still stands there: it was woken before it had left, or was interrupted
- * in the middle of code that counts on its kernel thread. Then it is RUNNING all the same, and its turn, with the
- * frame, waits for that processor, which takes it before it asks the policy; this one asks the policy anew.
+ * A decision is taken on the processor that needs a thread, in its frame (running_frames.c). What the policy dispatches
+ * may have to run on another processor, because it still stands there: it was woken before it had left, or was
+ * interrupted in the middle of code that counts on its kernel thread. Then it is RUNNING all the same, and its turn,
+ * with the frame, waits for that processor, which takes it before it asks the policy; this one asks the policy anew.
+ * But as long as there are spare kernel threads, who was interrupted waits for no other: see hand_over.c.
  *
  * Of a policy with an instance for each processor (nodes.c) a decision is taken in the one of the processor, whose
  * frame is always the same. While its turn waits for another processor, or is run there, it takes no decision: it has
@@ -30,6 +31,7 @@ static void attend_between_turns(struct processor *here);
 static bool has_something(struct processor *here);
 static void end_own_turn(struct processor *here);
 static struct dispatcher_thread *take_turn(struct processor *here);
+static struct dispatcher_thread *take_handed(struct processor *here, const struct dispatcher_thread *handed);
 static struct dispatcher_thread *begin_turn(struct processor *here, struct dispatcher_thread *next);
 static bool puts_back(struct processor *here, struct dispatcher_thread *turn, const struct dispatcher_thread *next);
 static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn);
@@ -37,6 +39,7 @@ static void queue(struct processor *there, struct dispatcher_thread *turn, uint1
                   struct dispatcher_thread **place);
 static struct dispatcher_thread **place_of_turn(struct processor *there, const struct dispatcher_thread *turn);
 static struct dispatcher_thread **place_in_order(struct processor *there, const struct dispatcher_thread *turn);
+static bool is_overdue(const struct dispatcher_thread *turn);
 static bool makes_room(struct processor *there, const struct dispatcher_thread *turn);
 static bool can_wait(const struct dispatcher_thread *turn, const struct dispatcher_thread *before);
 static void clear_away(struct processor *there, const struct dispatcher_thread *turn);
@@ -53,38 +56,44 @@ static void give_up_all(struct dispatcher_thread *turn, uint16_t frame);
 /* How often a turn is given back that is to run elsewhere. */
 enum { MOST_PUT_BACK = 16 };
 
-/* For so many nanoseconds a turn waits for those that the policies limit: longer than quanta usually are. */
-static const int64_t LONGEST_WAIT = 200000000;
+static const int64_t LONGEST_WAIT = 200000000; /* nanoseconds */
 
 /* ---- Deciding ---------------------------------------------------------------------------------------------------- */
 
 struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     charge_samples(here);
     here->patience = 1; /* the next decision comes here, too */
+    if (UNLIKELY(here->current->kept_on != NULL) && UNLIKELY(dispatcher.root.node != NULL))
+        dispatcher_list_picky(here->current); /* it may be left */
+    if (UNLIKELY(here->handed != NULL) && !here->over && dispatcher_is_taken(here->turn))
+        dispatcher_end_turn(here->frame); /* by an event that was raised here while it was polling */
+    struct dispatcher_thread *handed = here->over ? NULL : here->handed;
+    here->handed = NULL;
     if (UNLIKELY(here->over)) {
+        here->recorded = false;
         here->over = false;
         here->armed = 0; /* it may have been interrupted just now, and not have come to say so */
     }
     here->anew = false;
     here->expected = false;
     here->sorted = false;
-    end_own_turn(here);
-    if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
-        dispatcher_glance(here, &here->decisions);
-    struct dispatcher_thread *next;
-    for (;;) {
+    struct dispatcher_thread *next = UNLIKELY(handed != NULL) ? take_handed(here, handed) : NULL;
+    if (LIKELY(!next)) {
+        end_own_turn(here);
+        if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
+            dispatcher_glance(here, &here->decisions);
+    }
+    while (LIKELY(!next)) {
         if (UNLIKELY(dispatcher.changes))
             attend_between_turns(here);
         next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
         if (LIKELY(next != NULL))
             break;
-        end_own_turn(here); /* it stalled */
+        end_own_turn(here); /* it is a blocked donor now */
     }
     here->settles = false;
-    if (dispatcher.poller && dispatcher_first_instant() < dispatcher.polls_until) {
-        dispatcher.polls_until = 0;
-        dispatcher.driver->kick();
-    }
+    if (dispatcher.poller)
+        dispatcher_tell_poller();
     return next;
 }
 
@@ -164,7 +173,7 @@ struct scheduler *dispatcher_instance_for(const struct processor *here) {
     const struct processor *one = here;
     for (uint32_t i = 0; one && i < dispatcher.processors_count; i++) {
         const struct node *node = one->scheduler->node;
-        const struct dispatcher_thread *turn = node ? dispatcher.frames[node->frame].turn : NULL;
+        const struct dispatcher_thread *turn = node ? dispatcher.running_frames[node->frame].turn : NULL;
         if (!turn)
             return node ? one->scheduler : NULL;
         one = turn->scheduler->parent ? dispatcher_runner_of(node->frame) : NULL;
@@ -176,11 +185,11 @@ struct scheduler *dispatcher_instance_for(const struct processor *here) {
 static void stop_waiting(struct dispatcher_thread *turn) {
     turn->turn_waits = false;
     dispatcher.waiting--;
-    if (UNLIKELY(dispatcher.put_off != NULL)) {
+    if (UNLIKELY(dispatcher.postponed != NULL)) {
         dispatcher.fewer_wait = true;
         dispatcher.left_off++;
-        /* One that is put off and stands there does so no longer. */
-        dispatcher.none_waits |= !turn->turn_for->turns_first || turn->turn_for->current->state == THREAD_PUT_OFF;
+        /* One that is postponed and stands there does so no longer. */
+        dispatcher.none_waits |= !turn->turn_for->turns_first || turn->turn_for->current->state == THREAD_POSTPONED;
     }
     if (UNLIKELY(turn->scheduler->parent != NULL))
         dispatcher_count_waiting(turn, -1);
@@ -201,11 +210,23 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     return next ? begin_turn(here, next) : NULL;
 }
 
+/* What was handed over to this one. Meanwhile who is to run may have come to be another. */
+static __attribute__((noinline)) struct dispatcher_thread *take_handed(struct processor *here,
+                                                                       const struct dispatcher_thread *handed) {
+    struct dispatcher_thread *next = dispatcher_borrower(here->turn);
+    if (UNLIKELY(next != handed) && here->recorded) {
+        TRACE(TRACE_SWITCHED_OUT, handed, 0);
+        here->recorded = false;
+    }
+    return next ? begin_turn(here, next) : NULL;
+}
+
 /* It was dispatched before it had left, and waits behind others: if it could be left anywhere, any processor will do.
  * Another asks the policy again, which has preferred it to whom it dispatched next. */
 static void let_go_who_has_left(struct processor *here) {
     const struct dispatcher_thread *left = here->current;
-    const struct dispatcher_thread *turn = left->runs_in != NOBODY ? dispatcher.frames[left->runs_in].turn : NULL;
+    const struct dispatcher_thread *turn =
+        left->runs_in != NOBODY ? dispatcher.running_frames[left->runs_in].turn : NULL;
     if (!turn || !turn->turn_waits || turn->turn_for != here || left->kept_on || left->bound || dispatcher.root.node)
         return;
     if (can_wait(turn, here->turns_first))
@@ -222,20 +243,23 @@ static struct processor *place_of(const struct dispatcher_thread *thread) {
     return thread->kept_on;
 }
 
-/* Where it has to run; NULL: wherever it is. Of those that it is bound to, one that has nothing to do. */
+/* Where it has to run; NULL: wherever it is. Of those that it is bound to, one that has nothing to do. If it goes on on
+ * a kernel thread that can have the number of a processor, that of one that it is bound to. */
 static struct processor *place_for(const struct dispatcher_thread *thread, struct processor *here) {
     struct processor *there = place_of(thread);
-    if ((there && there != here) || thread->kept_on || dispatcher_may_run_on(thread, here))
+    bool carried = there && there != here && dispatcher_can_carry(there);
+    if ((there && there != here && !carried) || (thread->kept_on && !carried) || dispatcher_may_run_on(thread, here))
         return there;
+    struct processor *kept_on = there;
     there = NULL;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
-        if (!dispatcher_may_run_on(thread, one))
+        if (!dispatcher_may_run_on(thread, one) || (carried && one->parked))
             continue;
         if (!there || (one->asleep && !there->asleep) || (there->turns_first && !one->turns_first))
             there = one;
     }
-    return there;
+    return there ? there : kept_on;
 }
 
 struct processor *dispatcher_stands_on(const struct dispatcher_thread *thread) { return place_of(thread); }
@@ -243,11 +267,6 @@ struct processor *dispatcher_stands_on(const struct dispatcher_thread *thread) {
 bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread) {
     const struct processor *there = place_of(thread);
     return there && there != processor_here();
-}
-
-/* Whether nobody else would find out what happens outside while a thread runs here. */
-static bool looks_outside(const struct processor *here) {
-    return !here->armed && !dispatcher.poller && dispatcher_is_under_way();
 }
 
 /* `turn` is RUNNING in the frame of this processor, and `next` runs on it. NULL: not here. */
@@ -259,18 +278,24 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     set_runs(here->frame, next);
     struct processor *there = place_for(next, here);
     if (LIKELY(!there || there == here)) {
+        if (UNLIKELY(here->kept != 0) && dispatcher_hands_on(here, next))
+            return &here->idle;
         here->put_back = 0;
-        if (UNLIKELY(here->timed) || looks_outside(here))
+        if (UNLIKELY(turn->waits_since != 0))
+            turn->waits_since = 0;
+        if (UNLIKELY(here->timed) || dispatcher_nobody_looks(here))
             dispatcher_arm(here);
-        dispatcher_goes_on(next);
+        dispatcher_about_to_run(next);
         if (UNLIKELY(dispatcher.signals_begun))
-            dispatcher.host->goes_on(next);
+            dispatcher.host->about_to_run(next);
         return next;
     }
+    if (dispatcher_hands_to(here, there, next))
+        return &here->idle;
     if (UNLIKELY(dispatcher.root.node != NULL) && puts_back(here, turn, next))
         return NULL;
-    bool shared = LIKELY(!dispatcher.root.node);
-    if (there->turns_first && !there->sorted && shared && place_of(next) == there &&
+    bool shared = LIKELY(!dispatcher.root.node), overdue = shared && is_overdue(turn);
+    if (there->turns_first && !there->sorted && shared && !overdue && place_of(next) == there &&
         !can_wait(turn, there->turns_first)) {
         sort(there);
         give_up_all(turn, here->frame);
@@ -278,7 +303,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     }
     if (UNLIKELY(shared && there->turns_first && dispatcher.waiting >= TURNS_WAITING) && !makes_room(there, turn)) {
         if (next == turn && turn->state != THREAD_LENDING) {
-            dispatcher_put_off(turn);
+            dispatcher_postpone(turn);
         } else {
             here->put_back++; /* it is asked for another, as often as something is READY: see has_something */
             give_up_all(turn, here->frame);
@@ -286,20 +311,32 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
         return NULL;
     }
     uint16_t frame = here->frame;
-    if (UNLIKELY(dispatcher.frames[frame].turn != turn)) /* while room was made, another policy has come */
+    if (UNLIKELY(dispatcher.running_frames[frame].turn != turn)) /* while room was made, another policy has come */
         return NULL;
     move_to(here, shared ? take_frame() : NOBODY);
-    queue(there, turn, frame, place_in_order(there, turn));
-    if (next->kept_on && (shared || next != turn))
-        clear_away(there, turn);
+    queue(there, turn, frame, overdue ? &there->turns_first : place_in_order(there, turn));
+    if (overdue || (next->kept_on && (shared || next != turn)))
+        clear_away(there, overdue ? NULL : turn);
     else if (shared && there->turns_first == turn)
         precede(there, turn);
     return NULL;
 }
 
+/* For so long turns wait for those that the policies limit: longer than quanta usually are. */
+static int64_t longest_wait(void) {
+    int64_t limit = dispatcher.host->starvation_limit;
+    return limit && limit < LONGEST_WAIT ? limit : LONGEST_WAIT;
+}
+
+/* It has waited for so long for a processor, since it ran last: its policy may have taken turns from it meanwhile, and
+ * given it others. */
+static bool is_overdue(const struct dispatcher_thread *turn) {
+    return turn->waits_since && dispatcher.host->now() - turn->waits_since >= longest_wait();
+}
+
 /* The turn waits for a processor whose own comes after it, as the policies say: that is READY again. */
 static void precede(struct processor *there, const struct dispatcher_thread *turn) {
-    const struct dispatcher_thread *runs = dispatcher.frames[there->frame].turn;
+    const struct dispatcher_thread *runs = dispatcher.running_frames[there->frame].turn;
     if (runs && there != processor_here() && dispatcher_order(turn, runs) < 0)
         give_back(there->frame);
 }
@@ -309,7 +346,7 @@ void dispatcher_precede(const struct dispatcher_thread *thread) {
     uint16_t frame = NOBODY;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         const struct processor *one = dispatcher.processors[i];
-        const struct dispatcher_thread *turn = dispatcher.frames[one->frame].turn;
+        const struct dispatcher_thread *turn = dispatcher.running_frames[one->frame].turn;
         if (one == processor_here() || one->parked || !turn || !dispatcher_may_run_on(thread, one) ||
             dispatcher_order(thread, turn) >= 0 || (last && dispatcher_order(last, turn) >= 0))
             continue;
@@ -339,7 +376,7 @@ struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next) {
  * its own, and the donor's comes here. But if both wait, and the donor comes first, it keeps to that. */
 static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn) {
     uint16_t lent = turn->runs_in, own = here->frame;
-    struct dispatcher_thread *donor = dispatcher.frames[lent].turn;
+    struct dispatcher_thread *donor = dispatcher.running_frames[lent].turn;
     struct processor *there = donor->turn_waits ? donor->turn_for : dispatcher_runner_of(lent);
     if (donor->turn_waits && !turn->own_turn && dispatcher_order(donor, turn) < 0) { /* it comes earlier as it is */
         dispatcher_set_turn(own, turn);
@@ -347,7 +384,7 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
         give_up_all(turn, own);
         return NULL;
     }
-    dispatcher.frames[lent].runs = NULL;
+    dispatcher.running_frames[lent].runs = NULL;
     turn->runs_in = NOBODY;
     dispatcher_set_turn(own, turn);
     set_runs(own, turn);
@@ -381,7 +418,7 @@ static bool can_wait(const struct dispatcher_thread *turn, const struct dispatch
 /* A turn waits for the processor, where who is to run was left, from whoever runs there. `turn`: that, if it may wait
  * for the policy to end the one that runs. */
 static void clear_away(struct processor *there, const struct dispatcher_thread *turn) {
-    const struct dispatcher_thread *runs = dispatcher.frames[there->frame].turn;
+    const struct dispatcher_thread *runs = dispatcher.running_frames[there->frame].turn;
     if (runs && there != processor_here() && !(turn && can_wait(turn, runs)))
         give_back(there->frame);
 }
@@ -389,7 +426,7 @@ static void clear_away(struct processor *there, const struct dispatcher_thread *
 void dispatcher_end_another_turn(const struct processor *here) {
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *there = dispatcher.processors[i];
-        if (there != here && !there->parked && dispatcher.frames[there->frame].turn) {
+        if (there != here && !there->parked && dispatcher.running_frames[there->frame].turn) {
             clear_away(there, NULL);
             return;
         }
@@ -398,9 +435,8 @@ void dispatcher_end_another_turn(const struct processor *here) {
 
 void dispatcher_let_who_waits(int64_t now) {
     struct processor *here = processor_here();
-    const struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn, *waits = here->turns_first;
-    if (LIKELY(!waits) || !turn || dispatcher_is_taken(turn) ||
-        now - dispatcher.frames[waits->turn_frame].since < LONGEST_WAIT)
+    const struct dispatcher_thread *turn = dispatcher.running_frames[here->frame].turn, *waits = here->turns_first;
+    if (LIKELY(!waits) || !turn || dispatcher_is_taken(turn) || now - waits->waits_since < longest_wait())
         return;
     give_back(here->frame);
     dispatcher_entered();
@@ -409,7 +445,7 @@ void dispatcher_let_who_waits(int64_t now) {
 /* Who is RUNNING in the frame is READY, as if it had yielded. */
 static void give_back(uint16_t frame) {
     struct processor *here = processor_here();
-    struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
     struct scheduler *scheduler = turn->scheduler;
     if (LIKELY(!scheduler->parent)) { /* else all of them are told below */
         bool saw_own = here->sees == here->frame;
@@ -420,7 +456,7 @@ static void give_back(uint16_t frame) {
             dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
         here->sees = saw_own ? here->frame : sees; /* as in give_up_all */
     }
-    if (LIKELY(dispatcher.frames[frame].turn == turn))
+    if (LIKELY(dispatcher.running_frames[frame].turn == turn))
         dispatcher_end_turn(frame);
 }
 
@@ -435,14 +471,14 @@ static void sort(struct processor *there) {
 }
 
 void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher_thread *donor) {
-    if (UNLIKELY(thread->state == THREAD_PUT_OFF)) {
+    if (UNLIKELY(thread->state == THREAD_POSTPONED)) {
         struct processor *there = place_for(thread, processor_here());
-        dispatcher_put_off_less(thread, donor);
+        dispatcher_postpone_less(thread, donor);
         if (there && there->turns_first && dispatcher.waiting >= TURNS_WAITING)
             makes_room(there, donor);
         return;
     }
-    struct dispatcher_thread *turn = dispatcher.frames[thread->runs_in].turn;
+    struct dispatcher_thread *turn = dispatcher.running_frames[thread->runs_in].turn;
     if (!turn || !turn->turn_waits)
         return;
     struct processor *there = turn->turn_for;
@@ -492,7 +528,8 @@ static void queue(struct processor *there, struct dispatcher_thread *turn, uint1
     turn->turn_waits = true;
     dispatcher.waiting++;
     turn->turn_for = there;
-    dispatcher.frames[frame].since = dispatcher.host->now();
+    if (!turn->waits_since)
+        turn->waits_since = dispatcher.host->now();
     turn->turn_frame = frame;
     turn->turn_next = *place;
     *place = turn;
@@ -513,7 +550,7 @@ static void queue(struct processor *there, struct dispatcher_thread *turn, uint1
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
 void dispatcher_set_turn(uint16_t frame, struct dispatcher_thread *turn) {
-    struct frame *one = &dispatcher.frames[frame];
+    struct running_frame *one = &dispatcher.running_frames[frame];
     dispatcher.running += (turn != NULL) - (one->turn != NULL);
     if (!turn && one->turn) {
         dispatcher_changed(one->turn);
@@ -523,7 +560,7 @@ void dispatcher_set_turn(uint16_t frame, struct dispatcher_thread *turn) {
 }
 
 static void set_runs(uint16_t frame, struct dispatcher_thread *thread) {
-    struct frame *one = &dispatcher.frames[frame];
+    struct running_frame *one = &dispatcher.running_frames[frame];
     struct dispatcher_thread *before = one->runs;
     one->runs = thread;
     if (before && before != thread) {
@@ -537,13 +574,13 @@ static void set_runs(uint16_t frame, struct dispatcher_thread *thread) {
 /* There is one. */
 static uint16_t take_frame(void) {
     uint16_t frame = dispatcher.free_frames;
-    dispatcher.free_frames = dispatcher.frames[frame].next;
+    dispatcher.free_frames = dispatcher.running_frames[frame].next;
     dispatcher_in_use(frame);
     return frame;
 }
 
 static void give_frame(uint16_t frame) {
-    dispatcher.frames[frame].next = dispatcher.free_frames;
+    dispatcher.running_frames[frame].next = dispatcher.free_frames;
     dispatcher.free_frames = frame;
 }
 
@@ -556,7 +593,7 @@ void dispatcher_take_frame(struct processor *processor) { move_to(processor, tak
 
 uint16_t dispatcher_frame_of(const struct dispatcher_thread *member) {
     for (uint16_t frame = NOBODY + 1; frame < dispatcher.frames_end; frame++) {
-        const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+        const struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
         if (turn && dispatcher_member(member->scheduler, turn) == member)
             return frame;
     }
@@ -599,7 +636,7 @@ struct processor *dispatcher_runner_of(uint16_t frame) {
 }
 
 void dispatcher_end_turn(uint16_t frame) {
-    struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
     bool waits = turn->turn_waits;
     if (waits) {
         *place_of_turn(turn->turn_for, turn) = turn->turn_next;
@@ -634,7 +671,7 @@ void dispatcher_end_turn(uint16_t frame) {
 void dispatcher_end_turns_under(const struct scheduler *scheduler) {
     const struct processor *here = processor_here();
     for (uint16_t frame = NOBODY + 1; frame < dispatcher.frames_end; frame++) {
-        const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+        const struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
         if (turn && frame != here->frame && dispatcher_member(scheduler, turn))
             dispatcher_end_turn(frame);
     }

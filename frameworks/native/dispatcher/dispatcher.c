@@ -20,18 +20,18 @@ static void *const compiled_in_instance = NULL;
 #include "dispatcher/trace.h"
 
 struct dispatcher dispatcher;
+struct dispatcher_thread *const *dispatcher_named;
 struct processor dispatcher_processor;
-_Thread_local struct processor *dispatcher_here = &dispatcher_processor;
 struct dispatcher_guard dispatcher_guard;
 
 /* Of several processors it is false from the beginning, and not written: it is read without their lock. */
-void dispatcher_find_flat(void) {
+void dispatcher_find_shortcut(void) {
     const struct scheduler *root = &dispatcher.root;
-    bool alone = CAN_BE_FLAT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher_trace &&
+    bool alone = CAN_TAKE_SHORTCUT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher_trace &&
                  !dispatcher_guard.guarded && !dispatcher.several;
-    uint8_t flat = !alone ? NOT_FLAT : foresight_is_worth_it() ? FLAT_OF_MANY : FLAT;
-    if (dispatcher.flat != flat)
-        dispatcher.flat = flat;
+    uint8_t shortcut = !alone ? NO_SHORTCUT : foresight_is_worth_it() ? SHORTCUT_OF_MANY : SHORTCUT;
+    if (dispatcher.shortcut != shortcut)
+        dispatcher.shortcut = shortcut;
 }
 
 /* What was dispatched is a thread that can. */
@@ -93,16 +93,20 @@ static inline struct dispatcher_thread *await(struct processor *here) {
     return choose(here);
 }
 
-/* What C++ keeps for the kernel thread becomes that of `next`. `self` NULL: it has ended. */
+/* What C++ keeps for the kernel thread becomes that of `next`, and what else is to be exchanged (dispatcher_host).
+ * `self` NULL: it has ended. */
 static __attribute__((noinline)) void change_exceptions(struct processor *here, struct dispatcher_thread *self,
                                                         struct dispatcher_thread *next) {
     const struct dispatcher_exceptions none = {0};
+    bool exchanges = dispatcher.host->exchange != NULL;
     if (self) {
         self->exceptions = *here->exceptions;
-        self->excepted = self->exceptions.caught || self->exceptions.uncaught;
+        self->excepted = self->exceptions.caught || self->exceptions.uncaught || exchanges;
     }
     *here->exceptions = next->excepted ? next->exceptions : none;
     next->excepted = false;
+    if (exchanges)
+        dispatcher.host->exchange(self == &here->idle ? NULL : self, next == &here->idle ? NULL : next);
 }
 
 /* Whether there are any. */
@@ -184,7 +188,7 @@ static inline void leave_for(struct processor *here, struct dispatcher_thread *s
 void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several) {
     dispatcher_guard =
         (struct dispatcher_guard){.guarded = enter != NULL, .several = several, .enter = enter, .leave = leave};
-    dispatcher_find_flat();
+    dispatcher_find_shortcut();
 }
 
 void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
@@ -264,6 +268,7 @@ static inline __attribute__((always_inline)) void raise_event(struct dispatcher_
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "event_raised", stop, NULL, runs);
     TRACE(TRACE_RAISED, thread, 0);
+    dispatcher_became_ready(thread);
     dispatcher_noticed(scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, runs);
@@ -279,7 +284,7 @@ static void raise_unblock(struct dispatcher_thread *thread, const struct dispatc
     }
     thread->state = THREAD_RUNNABLE;
     raise_event(thread, runs);
-    if (UNLIKELY(thread->stalled != NULL))
+    if (UNLIKELY(thread->blocked_donors != NULL))
         dispatcher_rouse(thread, runs);
     dispatcher_changed(thread);
     if (UNLIKELY(thread->to_be_suspended)) {
@@ -316,6 +321,11 @@ static inline __attribute__((always_inline)) void strike(struct dispatcher_threa
     foresight_forget(thread);
 }
 
+static void forget(struct dispatcher_thread *thread) {
+    if (UNLIKELY(dispatcher.several))
+        dispatcher_unlist_picky(thread);
+}
+
 /* Raises newthread. Returns what it was refused with. */
 static const struct catapults_stop *admit(struct scheduler *scheduler, struct dispatcher_thread *thread,
                                           const struct dispatcher_thread *runs) {
@@ -326,13 +336,14 @@ static const struct catapults_stop *admit(struct scheduler *scheduler, struct di
     dispatcher.host->adopted(thread);
     if (UNLIKELY(scheduler->lent_only)) {
         dispatcher.clients = true;
-        dispatcher_find_flat();
+        dispatcher_find_shortcut();
     }
     if (UNLIKELY(scheduler->node != NULL) && !(scheduler = dispatcher_place(thread, scheduler, runs)))
         return NULL;
     const struct catapults_stop *stop = RAISE(scheduler, newthread, &thread->policy);
     if (UNLIKELY(stop)) {
         if (stop->why == CATAPULTS_STOP_FAIL) {
+            forget(thread);
             strike(thread);
             scheduler->runnable--;
             return stop;
@@ -383,7 +394,7 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
     }
     dispatcher_put_in_force(root, policy, instance);
     policy->start(instance);
-    dispatcher_frames_start(root);
+    dispatcher_running_frames_start(root);
     dispatcher_clock_start(root);
     if (host->scheduler_started)
         host->scheduler_started(root);
@@ -394,9 +405,9 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
 
 const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first) {
     struct processor *here = processor_here();
-    uint16_t generation = first->generation;
+    uintptr_t name = first->name;
     record_clear(first);
-    first->generation = generation;
+    first->name = name;
     first->policy.container = 0;
     context_adopt(&first->context);
     here->current = first;
@@ -418,7 +429,7 @@ static __attribute__((noinline)) const struct catapults_stop *create_in_general(
     return stop;
 }
 
-/* For an event of the running thread: who lends to it is stalled, and roused by the caller. */
+/* For an event of the running thread: who lends to it is a blocked donor, and roused by the caller. */
 static __attribute__((noinline)) struct processor *await_own_turn(struct processor *here) {
     struct dispatcher_thread *self = here->current;
     self->own_turn = true;
@@ -443,12 +454,13 @@ static __attribute__((noinline)) void end(struct processor *here, struct dispatc
     if (UNLIKELY(stop))
         dispatcher_contain(self->scheduler, "exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, self, 0);
-    bool gives_up = self->scheduler->parent != NULL, first = gives_up && dispatcher.several; /* see records.c */
+    bool gives_up = self->scheduler->parent != NULL,
+         first = gives_up && dispatcher.several; /* see scheduler_records.c */
     if (UNLIKELY(first))
         dispatcher_give_up(self);
     if (heir)
         raise_unblock(heir, NULL);
-    if (UNLIKELY(self->stalled != NULL))
+    if (UNLIKELY(self->blocked_donors != NULL))
         dispatcher_rouse(self, NULL);
     if (UNLIKELY(gives_up && !first))
         dispatcher_give_up(self);
@@ -458,6 +470,8 @@ static __attribute__((noinline)) void end(struct processor *here, struct dispatc
 static __attribute__((noinline)) void exit_in_general(struct processor *here, struct dispatcher_thread *self,
                                                       struct dispatcher_thread *heir) {
     self->state = THREAD_ENDED;
+    dispatcher_keep_as(NULL); /* a handler of signals may end it */
+    forget(self);
     strike(self);
     self->scheduler->runnable--;
     end(here, self, heir, RAISE(self->scheduler, exit, &self->policy));
@@ -543,12 +557,12 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
         return NULL;
     }
     if (UNLIKELY(here->turn != self)) {
-        scheduler->coming++; /* so that it does not end until then */
+        scheduler->attaching++; /* so that it does not end until then */
         here = await_own_turn(here);
-        scheduler->coming--;
+        scheduler->attaching--;
     }
     const struct catapults_stop *stop = dispatcher_move(self, scheduler, room);
-    if (UNLIKELY(self->stalled != NULL))
+    if (UNLIKELY(self->blocked_donors != NULL))
         dispatcher_rouse(self, stop ? self : NULL);
     if (!stop)
         run(here, self, choose(here));
@@ -634,10 +648,13 @@ static __attribute__((noinline)) int block_in_general(enum dispatcher_reason rea
     return self->timed_out ? ETIMEDOUT : 0;
 }
 
-/* LENDING now, the thread `self` stops: who runs instead. Its turn goes on with another. */
+/* LENDING now, the thread `self` stops: who runs instead. Its turn goes on with another, unless that has been lost to
+ * somebody whom `self` has woken just now. */
 static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_thread *self) {
-    struct dispatcher_thread *next = dispatcher_borrow(here->turn);
-    TRACE(TRACE_SWITCHED_OUT, self, 0);
+    bool lost = preempted(here->turn);
+    struct dispatcher_thread *next = lost ? NULL : dispatcher_borrow(here->turn);
+    if (!lost || here->turn != self)
+        TRACE(TRACE_SWITCHED_OUT, self, 0);
     return next ? next : await(here);
 }
 
@@ -651,6 +668,8 @@ static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, e
         begin_to_wait(here, self, reason, instant);
         self->state = THREAD_LENDING;
         struct dispatcher_thread *next = lend(here, self);
+        if (UNLIKELY(dispatcher.poller != NULL))
+            dispatcher_tell_poller();
         if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed))
             dispatcher_arm(here);
         run_by_call(here, self, next);
@@ -724,7 +743,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
         break;
     case THREAD_BLOCKED:
     case THREAD_LENDING:
-    case THREAD_PUT_OFF:
+    case THREAD_POSTPONED:
         thread->to_be_suspended = true;
         break;
     case THREAD_SUSPENDED:
@@ -755,31 +774,32 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     if (UNLIKELY(stop))
         dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());
     TRACE(TRACE_RESUMED, thread, 0);
+    dispatcher_became_ready(thread);
     dispatcher_noticed(scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
         dispatcher_gained(scheduler, dispatcher_running());
     dispatcher_step_back(here);
-    if (UNLIKELY(thread->stalled != NULL))
+    if (UNLIKELY(thread->blocked_donors != NULL))
         dispatcher_rouse(thread, dispatcher_running());
     dispatcher_changed(thread);
     preempt();
     return 0;
 }
 
-/* ---- The same, in the flat case ---------------------------------------------------------------------------------- */
+/* ---- The same, by the shortcut ----------------------------------------------------------------------------------- */
 
-#include "dispatcher/flat.h"
+#include "dispatcher/shortcut.h"
 
 static __attribute__((noinline)) void yield_with_foresight(void) {
-    if (LIKELY(dispatcher.flat == FLAT_OF_MANY))
-        yield_flat(true);
+    if (LIKELY(dispatcher.shortcut == SHORTCUT_OF_MANY))
+        yield_by_shortcut(true);
     else
         yield_in_general();
 }
 
 void dispatcher_yield(void) {
-    if (LIKELY(dispatcher.flat == FLAT))
-        yield_flat(false);
+    if (LIKELY(dispatcher.shortcut == SHORTCUT))
+        yield_by_shortcut(false);
     else
         yield_with_foresight();
 }
@@ -787,21 +807,21 @@ void dispatcher_yield(void) {
 int dispatcher_block(enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    if (UNLIKELY(!may_block_flat(here, self, reason, instant)))
+    if (UNLIKELY(!may_block_by_shortcut(here, self, reason, instant)))
         return block_in_general(reason, instant);
-    block_flat(here, self, reason);
+    block_by_shortcut(here, self, reason);
     return 0;
 }
 
 int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    if (UNLIKELY(!may_block_flat(here, self, reason, instant)))
+    if (UNLIKELY(!may_block_by_shortcut(here, self, reason, instant)))
         return wait_for(to, lends, reason, instant);
     if (lends)
-        return lend_flat(here, self, to, reason);
+        return lend_by_shortcut(here, self, to, reason);
     self->waits_for = to;
-    block_flat(here, self, reason);
+    block_by_shortcut(here, self, reason);
     return 0;
 }
 
@@ -817,25 +837,25 @@ int dispatcher_give_back(struct dispatcher_thread *thread) {
 }
 
 __attribute__((flatten)) void dispatcher_unblock(struct dispatcher_thread *thread) {
-    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(!is_usual(thread))) {
+    if (UNLIKELY(!dispatcher.shortcut) || UNLIKELY(!is_usual(thread))) {
         unblock_in_general(thread);
         return;
     }
     dispatcher.root.runnable++;
-    const struct catapults_stop *stop = raise_event_flat(thread);
+    const struct catapults_stop *stop = raise_event_by_shortcut(thread);
     if (UNLIKELY(stop))
         contain_and_preempt("event_raised", stop);
     else
-        preempt_flat(processor_here());
+        preempt_by_shortcut(processor_here());
 }
 
 void dispatcher_unblock_only(struct dispatcher_thread *thread) {
-    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(!is_usual(thread))) {
+    if (UNLIKELY(!dispatcher.shortcut) || UNLIKELY(!is_usual(thread))) {
         unblock_only_in_general(thread);
         return;
     }
     dispatcher.root.runnable++;
-    const struct catapults_stop *stop = raise_event_flat(thread);
+    const struct catapults_stop *stop = raise_event_by_shortcut(thread);
     if (UNLIKELY(stop))
         dispatcher_contain(&dispatcher.root, "event_raised", stop, NULL, dispatcher_running());
 }
@@ -843,19 +863,19 @@ void dispatcher_unblock_only(struct dispatcher_thread *thread) {
 const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
                                                struct stack *stack, void *top, void (*entry)(void *), void *argument) {
     context_make(&thread->context, stack, top, entry, argument);
-    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(scheduler != &dispatcher.root))
+    if (UNLIKELY(!dispatcher.shortcut) || UNLIKELY(scheduler != &dispatcher.root))
         return create_in_general(scheduler, thread);
-    return create_flat(thread);
+    return create_by_shortcut(thread);
 }
 
 __attribute__((flatten)) void dispatcher_exit(struct dispatcher_thread *heir) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    if (UNLIKELY(!dispatcher.flat) || UNLIKELY(here->turn != self) || UNLIKELY(self->stalled != NULL) ||
+    if (UNLIKELY(!dispatcher.shortcut) || UNLIKELY(here->turn != self) || UNLIKELY(self->blocked_donors != NULL) ||
         (heir && UNLIKELY(!is_usual(heir))))
         exit_in_general(here, self, heir);
     else
-        exit_flat(here, self, heir);
+        exit_by_shortcut(here, self, heir);
 }
 
 /* ---- Signals ----------------------------------------------------------------------------------------------------- */

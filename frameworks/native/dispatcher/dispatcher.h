@@ -35,7 +35,7 @@ enum dispatcher_reason {
 /* No timer. The same as CATAPULTS_FOREVER. */
 #define DISPATCHER_FOREVER INT64_MAX
 
-/* The dispatcher's record of a thread; the policy's part is its last member. See record.h. */
+/* The dispatcher's record of a thread; the policy's part is its last member. See thread_record.h. */
 struct dispatcher_thread;
 
 /* One instance of a policy, and to its parent a thread. See scheduler.h. */
@@ -178,7 +178,7 @@ struct processor;
 
 /* What the dispatcher needs of the world. */
 struct dispatcher_host {
-    unsigned long record; /* bytes from the record that a word names (record.h) to the dispatcher's */
+    unsigned long record; /* bytes from the record that a word names (thread_record.h) to the dispatcher's */
     int64_t (*now)(void); /* nanoseconds, monotonic; also `now` of the policies that ask for it */
     /* Variables of the kernel thread that each thread has for its own: kept across switches, zero in a new thread. */
     int *error_number;
@@ -217,17 +217,24 @@ struct dispatcher_host {
      * to call dispatcher_set_processors. */
     bool (*resized)(int64_t now);
     void (*resize)(void);
+    /* Several processors, or NULL: threads that are interrupted stay on no kernel thread of ours. One more kernel
+     * thread, for dispatcher_add_spare. Called by a processor that is idle. False: it cannot be had. */
+    bool (*another)(void);
     int64_t tick; /* at most so many nanoseconds apart, while there is a reason for them */
     /* From now on calls dispatcher_sampled on each processor whenever its kernel thread has run for a tick, whenever
      * that is; asked for more than once. NULL: accounting is by time stamps. */
     void (*sample)(void);
+    /* Whenever another thread goes on, on the kernel thread that it does so on: what that keeps for threads is `from`'s
+     * and becomes `to`'s. NULL: none, as it has ended, or nothing is to be done. If it is set, whoever makes threads
+     * sets `excepted` of each, as if there were exceptions. NULL: nobody needs it. */
+    void (*exchange)(struct dispatcher_thread *from, struct dispatcher_thread *to);
     /* After dispatcher_signalled; NULL: nobody calls that. Nothing is in the middle of anything; it may call
      * dispatcher_unblock_only and dispatcher_unblocked. */
     void (*signalled)(void);
     /* The same, if that has said that it should be called again: a thread goes on that could have been switched out. */
     void (*undisturbed)(void);
     /* Several processors, once dispatcher_expect_signals has been called: the thread is about to go on. */
-    void (*goes_on)(struct dispatcher_thread *thread);
+    void (*about_to_run)(struct dispatcher_thread *thread);
     /* No thread can ever run again; dispatcher_first_thread says which there are. Does not return. */
     void (*deadlocked)(void);
     /* The last thread has ended. Does not return. */
@@ -252,9 +259,9 @@ unsigned long dispatcher_instance_size(const struct catapults_policy *policy, bo
 void dispatcher_prepare(const struct dispatcher_host *host, const struct catapults_policy *policy, void *instance);
 const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first);
 
-/* Raises newthread, at `scheduler`, for a thread whose record is clear (record.h) and that will call entry(argument),
- * on `stack` below `top` (aligned to 16). Returns what the policy refused it with, and then there is no such thread; or
- * NULL. `entry` calls dispatcher_begin first, which leaves, and dispatcher_exit last. */
+/* Raises newthread, at `scheduler`, for a thread whose record is clear (thread_record.h) and that will call
+ * entry(argument), on `stack` below `top` (aligned to 16). Returns what the policy refused it with, and then there is
+ * no such thread; or NULL. `entry` calls dispatcher_begin first, which leaves, and dispatcher_exit last. */
 const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
                                                struct stack *stack, void *top, void (*entry)(void *), void *argument);
 static inline void dispatcher_begin(void) {
@@ -276,6 +283,11 @@ void dispatcher_yield(void);
 
 /* Asks the policy that `thread` be next, and yields. EAGAIN: it cannot be; yields all the same. */
 int dispatcher_yield_to(struct dispatcher_thread *thread);
+
+/* Raises `release`, of a thread that runs or is about to be unblocked; `changed`, of a thread or a record of a
+ * scheduler. dispatcher_unblocked is to follow, once all of that has been said. */
+void dispatcher_tell_released(struct dispatcher_thread *thread);
+void dispatcher_tell_changed(struct dispatcher_thread *member);
 
 /* A thread that is blocked is suspended once what it waits for has happened. */
 void dispatcher_suspend(struct dispatcher_thread *thread);
@@ -348,6 +360,15 @@ void dispatcher_several(struct stack *stack, void *top);
  * of dispatcher_node_size bytes, aligned to 16, if the policy in force at the root has nodes, else NULL; 0: it has
  * none. May run other threads. */
 void dispatcher_add_processor(struct processor *processor, void *host, void *node);
+
+/* The same of one that is no processor more, but a kernel thread more that can have the number of one. */
+void dispatcher_add_spare(struct processor *processor, void *host);
+
+/* How many processors take turns: the first of dispatcher_processors(); the others are parked, or spare. */
+uint32_t dispatcher_active(void);
+
+/* How many numbers there are that processors have, or had. */
+uint32_t dispatcher_known(void);
 unsigned long dispatcher_node_size(const struct catapults_policy *policy);
 __attribute__((noreturn)) void dispatcher_process(struct processor *processor, int *error_number,
                                                   struct dispatcher_exceptions *exceptions);

@@ -9,23 +9,23 @@
  * end, and when a policy dispatches a thread that is LENDING; a turn is charged to whose it is (§4.4.2).
  *
  * If the end cannot run, the thread whose turn it is is blocked, and is in a list of the end's, with which it is
- * unblocked: it is "stalled". Those of its donors that are never dispatched meanwhile hear nothing of that: no
- * avalanche (§3.4). So a thread that is stalled always has at the end of its chain the thread whose list it is in.
+ * unblocked: it is a "blocked donor". Those of its donors that are never dispatched meanwhile hear nothing of that: no
+ * avalanche (§3.4). So a blocked donor always has at the end of its chain the thread whose list it is in.
  *
  * With several processors the end may run already, on a turn of its own or of another donor, which one donor more
- * cannot hasten: then, too, a donor is stalled, until the end is left (stalled.c). If a policy gives a turn to a thread
- * that another processor runs on a loan, it goes on there on that turn, and the donor is stalled (decide.c).
+ * cannot hasten: then, too, a donor is blocked, until the end is left (blocked_donors.c). If a policy gives a turn to a
+ * thread that another processor runs on a loan, it goes on there on that turn, and the donor is blocked (decide.c).
  */
 #include "dispatcher/state.h"
 
 /* Whom the word names; NULL: nobody, or a thread that has ended. */
 static struct dispatcher_thread *named_by(const uintptr_t *word) {
-    uintptr_t name = __atomic_load_n(word, __ATOMIC_RELAXED), record = name & DISPATCHER_NAME_ADDRESS;
-    if (!record)
+    uintptr_t name = __atomic_load_n(word, __ATOMIC_RELAXED) & ~NAME_OWN;
+    if (!name)
         return NULL;
-    struct dispatcher_thread *thread = (struct dispatcher_thread *)(record + dispatcher.host->record);
-    uint16_t generation = (uint16_t)(name >> DISPATCHER_NAME_BITS);
-    return UNLIKELY(generation && (thread->generation != generation || thread->state == THREAD_ENDED)) ? NULL : thread;
+    struct dispatcher_thread *thread = name_thread(name);
+    bool is_gone = (name & NAME_IN_TABLE) && (thread->name != name || thread->state == THREAD_ENDED);
+    return UNLIKELY(is_gone) ? NULL : thread;
 }
 
 struct dispatcher_thread *dispatcher_waited_for(const struct dispatcher_thread *thread) {
@@ -48,7 +48,7 @@ struct dispatcher_thread *dispatcher_end_of(struct dispatcher_thread *thread) {
 static bool is_running(const struct dispatcher_thread *thread) {
     bool running = thread->turn_waits;
     for (uint32_t i = 0; i < dispatcher.processors_count && !running; i++)
-        running = dispatcher.frames[dispatcher.processors[i]->frame].turn == thread;
+        running = dispatcher.running_frames[dispatcher.processors[i]->frame].turn == thread;
     return running;
 }
 
@@ -56,7 +56,7 @@ static bool is_running(const struct dispatcher_thread *thread) {
 static __attribute__((noinline)) bool is_free(const struct dispatcher_thread *end,
                                               const struct dispatcher_thread *turn) {
     return end == turn ||
-           ((end->runs_in == NOBODY || dispatcher.frames[end->runs_in].turn == turn) && !is_running(end));
+           ((end->runs_in == NOBODY || dispatcher.running_frames[end->runs_in].turn == turn) && !is_running(end));
 }
 
 /* One that is LENDING, but to nobody, goes on: what it waited for has happened. */
@@ -66,7 +66,7 @@ static bool can_run(const struct dispatcher_thread *end, const struct dispatcher
     return can && (LIKELY(!dispatcher.several) || is_free(end, turn));
 }
 
-void dispatcher_goes_on(struct dispatcher_thread *end) {
+void dispatcher_about_to_run(struct dispatcher_thread *end) {
     if (end->state == THREAD_LENDING) {
         end->waits_for = NULL;
         end->lends = false;
@@ -94,12 +94,12 @@ struct dispatcher_thread *dispatcher_borrower(struct dispatcher_thread *turn) {
         if (LIKELY(can_run(end, turn))) {
             if (LIKELY(
                     !dispatcher.several)) /* else it may have to wait for a processor, and wait for others until then */
-                dispatcher_goes_on(end);
+                dispatcher_about_to_run(end);
             return end;
         }
         struct dispatcher_thread *client = last_client(turn, end);
         if (LIKELY(!client)) {
-            dispatcher_stall(turn, end);
+            dispatcher_block_donor(turn, end);
             return NULL;
         }
         enlist(client, end);
@@ -118,7 +118,34 @@ bool dispatcher_can_lend(const struct dispatcher_thread *thread) {
     return can_run(dispatcher_end_of((struct dispatcher_thread *)thread), thread);
 }
 
-/* ---- Threads that are stalled ------------------------------------------------------------------------------------ */
+/* ---- Blocked donors -----------------------------------------------------------------------------------------------
+ */
+
+/* All blocked donors are in one list, too, in the order of their numbers, so that a chain that changes costs no look
+ * at those that are not. Who is blocked last is mostly the youngest. */
+static void list(struct dispatcher_thread *thread) {
+    if (!dispatcher.blocked_donors_last)
+        dispatcher.blocked_donors_last = &dispatcher.blocked_donors;
+    struct dispatcher_thread **link = dispatcher.blocked_donors_last;
+    while (link != &dispatcher.blocked_donors) {
+        struct dispatcher_thread *before =
+            (struct dispatcher_thread *)((char *)link - offsetof(struct dispatcher_thread, listed_next));
+        if ((int32_t)(before->policy.number - thread->policy.number) < 0)
+            break;
+        link = before->listed_link;
+    }
+    thread->listed_next = *link;
+    thread->listed_link = link;
+    *(thread->listed_next ? &thread->listed_next->listed_link : &dispatcher.blocked_donors_last) = &thread->listed_next;
+    *link = thread;
+}
+
+static void unlist(struct dispatcher_thread *thread) {
+    if (dispatcher.donor_next == thread)
+        dispatcher.donor_next = thread->listed_next;
+    *thread->listed_link = thread->listed_next;
+    *(thread->listed_next ? &thread->listed_next->listed_link : &dispatcher.blocked_donors_last) = thread->listed_link;
+}
 
 static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
     if (UNLIKELY(dispatcher.several)) {
@@ -131,32 +158,34 @@ static void enlist(struct dispatcher_thread *thread, struct dispatcher_thread *e
     }
     if (end->state == THREAD_ENDED)
         return; /* for ever; its record may be another's soon */
-    struct dispatcher_thread *first = end->stalled;
-    thread->stalled_on = end;
-    thread->stalled_next = NULL;
-    thread->stalled_previous = first ? first->stalled_previous : thread;
-    *(first ? &first->stalled_previous->stalled_next : &end->stalled) = thread;
-    (first ? first : thread)->stalled_previous = thread;
+    list(thread);
+    struct dispatcher_thread *first = end->blocked_donors;
+    thread->donor_blocked_for = end;
+    thread->donor_next = NULL;
+    thread->donor_previous = first ? first->donor_previous : thread;
+    *(first ? &first->donor_previous->donor_next : &end->blocked_donors) = thread;
+    (first ? first : thread)->donor_previous = thread;
 }
 
 static void strike_off(struct dispatcher_thread *thread) {
-    struct dispatcher_thread *end = thread->stalled_on;
+    struct dispatcher_thread *end = thread->donor_blocked_for;
     if (!end)
         return;
     if (UNLIKELY(dispatcher.several)) {
         dispatcher_strike_off(thread);
         return;
     }
-    struct dispatcher_thread *first = end->stalled, *next = thread->stalled_next;
-    *(thread == first ? &end->stalled : &thread->stalled_previous->stalled_next) = next;
-    (next ? next : first)->stalled_previous = thread->stalled_previous;
-    thread->stalled_on = NULL;
+    struct dispatcher_thread *first = end->blocked_donors, *next = thread->donor_next;
+    *(thread == first ? &end->blocked_donors : &thread->donor_previous->donor_next) = next;
+    (next ? next : first)->donor_previous = thread->donor_previous;
+    thread->donor_blocked_for = NULL;
+    unlist(thread);
 }
 
 /* `thread` is RUNNING; `end`, which its chain ends in, cannot run, or not any longer. */
-void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
+void dispatcher_block_donor(struct dispatcher_thread *thread, struct dispatcher_thread *end) {
     enlist(thread, end);
-    if (UNLIKELY(end->runs_in != NOBODY || end->state == THREAD_PUT_OFF))
+    if (UNLIKELY(end->runs_in != NOBODY || end->state == THREAD_POSTPONED))
         dispatcher_hasten(end, thread);
     dispatcher_raise_block(thread);
 }
@@ -171,10 +200,11 @@ void dispatcher_rouse_one(struct dispatcher_thread *thread, const struct dispatc
 
 /* `end` can run again, or has ended. */
 void dispatcher_rouse(struct dispatcher_thread *end, const struct dispatcher_thread *runs) {
-    while (end->stalled) {
-        for (struct dispatcher_thread *t = dispatcher_lends_to(end->stalled); t && t != end; t = dispatcher_lends_to(t))
+    while (end->blocked_donors) {
+        for (struct dispatcher_thread *t = dispatcher_lends_to(end->blocked_donors); t && t != end;
+             t = dispatcher_lends_to(t))
             t->relays = false;
-        dispatcher_rouse_one(end->stalled, runs);
+        dispatcher_rouse_one(end->blocked_donors, runs);
     }
 }
 
@@ -183,9 +213,15 @@ static void rouse_behind(struct dispatcher_thread *relay, const struct dispatche
     if (LIKELY(!relay->relays))
         return;
     relay->relays = false;
-    for (struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
-        if (thread->stalled_on && dispatcher_end_of(thread) != thread->stalled_on)
+    /* A thread that schedules is told of its clients, and others may be struck off by that; or all of this is done
+     * within. */
+    struct dispatcher_thread *thread;
+    dispatcher.donor_next = dispatcher.blocked_donors;
+    while ((thread = dispatcher.donor_next)) {
+        dispatcher.donor_next = thread->listed_next;
+        if (dispatcher_end_of(thread) != thread->donor_blocked_for)
             dispatcher_rouse_one(thread, runs);
+    }
 }
 
 /* ---- The end of a wait, and a new one ---------------------------------------------------------------------------- */
@@ -234,12 +270,12 @@ void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to
         dispatcher_rouse_one(thread, runs);
     else
         enlist(thread, dispatcher_end_of(thread));
-    if (thread->stalled && !dispatcher.several) /* chains that ended here go on now */
+    if (thread->blocked_donors && !dispatcher.several) /* chains that ended here go on now */
         dispatcher_rouse(thread, runs);
 }
 
 void dispatcher_renamed(struct dispatcher_thread *thread) {
-    if (thread->stalled && !dispatcher.several)
+    if (thread->blocked_donors && !dispatcher.several)
         dispatcher_rouse(thread, dispatcher_running());
     dispatcher_changed(thread);
 }

@@ -9,7 +9,7 @@
  *      a.follower                     e             set when e goes on, in the place of a
  *
  * A wrong guess costs a fetch. `follower` is never looked at, and may have ended; those in `recent` are written to, so
- * one that ends is taken out. With few threads, which are in the caches anyhow, and but for yields in the flat case,
+ * one that ends is taken out. With few threads, which are in the caches anyhow, and but for yields by the shortcut,
  * all this is left out.
  */
 #ifndef CATAPULTS_FORESIGHT_H
@@ -19,10 +19,10 @@
 
 enum { MANY = 32 }; /* threads that can run */
 
-/* For dispatcher_find_flat, which is called anew from time to time. */
+/* For dispatcher_find_shortcut, which is called anew from time to time. */
 static inline bool foresight_is_worth_it(void) {
     bool many = dispatcher.root.runnable >= MANY;
-    if (many && dispatcher.flat != FLAT_OF_MANY)
+    if (many && dispatcher.shortcut != SHORTCUT_OF_MANY)
         for (int i = 0; i < FORESIGHT; i++)
             dispatcher.recent[i] = &dispatcher.nobody;
     return many;
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void foresight_next(struct dispatch
 
 /* The thread has ended. */
 static inline __attribute__((always_inline)) void foresight_forget(const struct dispatcher_thread *thread) {
-    if (UNLIKELY(dispatcher.flat == FLAT_OF_MANY))
+    if (UNLIKELY(dispatcher.shortcut == SHORTCUT_OF_MANY))
         for (int i = 0; i < FORESIGHT; i++)
             if (dispatcher.recent[i] == thread)
                 dispatcher.recent[i] = &dispatcher.nobody;

@@ -43,7 +43,7 @@ void dispatcher_glance(struct processor *here, volatile int32_t *patience) {
         dispatcher.decisions += (uint64_t)here->patience_full;
         dispatcher_look_for_starving(now);
     }
-    dispatcher_find_flat();
+    dispatcher_find_shortcut();
     if (dispatcher.host->tidy && now - dispatcher.tidied > TIDY_AGAIN) {
         dispatcher.tidied = now;
         dispatcher.host->tidy();
@@ -69,7 +69,7 @@ void dispatcher_look(int64_t now) {
 }
 
 static void look(int64_t now) {
-    if (UNLIKELY(dispatcher.nothing_to_steal) && now - dispatcher.stolen_in_vain > STEAL_AGAIN)
+    if (UNLIKELY(dispatcher.nothing_to_steal) && now - dispatcher.found_nothing_at > STEAL_AGAIN)
         dispatcher.nothing_to_steal = false;
     if (UNLIKELY(dispatcher.several))
         dispatcher_look_for_processors(now);
@@ -92,6 +92,7 @@ bool dispatcher_wait(void) {
     if (!dispatcher_is_under_way())
         return false;
     dispatcher_poll(processor_here());
+    dispatcher_arm(processor_here()); /* whoever runs now runs while others still wait */
     return true;
 }
 
@@ -124,7 +125,13 @@ void dispatcher_poll(struct processor *here) {
     expire_all(here->attended);
     attend_to_signals();
     dispatcher_stop_polling(here);
-    dispatcher_arm(here); /* whoever runs now runs while others still wait */
+}
+
+void dispatcher_tell_poller(void) {
+    if (dispatcher_first_instant() >= dispatcher.polls_until)
+        return;
+    dispatcher.polls_until = 0;
+    dispatcher.driver->kick();
 }
 
 /* In this order: an interruption in between finds the processor in the runtime, and comes back. */
@@ -170,6 +177,8 @@ static void run_out(int64_t now) {
         struct dispatcher_thread *thread =
             (struct dispatcher_thread *)((char *)dispatcher.timers - offsetof(struct dispatcher_thread, timer));
         thread->timed_out = true;
+        if (UNLIKELY(thread->begins_job))
+            dispatcher_tell_released(thread);
         dispatcher_unblock(thread);
     }
 }

@@ -36,7 +36,7 @@ static TOOLS_UNSEEN enum interruption look(bool may_leave) {
         here->came = true;
         return NOTHING_RUNS;
     }
-    if (!may_leave || here->current->held) {
+    if (!may_leave || here->current->hold_depth) {
         here->late = true;
         here->patience = 0;
         return LATER;
@@ -44,15 +44,27 @@ static TOOLS_UNSEEN enum interruption look(bool may_leave) {
     return NOW;
 }
 
+/* Only the kernel thread that a thread is kept on writes how many are, without the lock. */
+static TOOLS_UNSEEN void keep_on(struct dispatcher_thread *self, struct processor *processor) {
+    struct processor *before = self->kept_on;
+    if (before == processor)
+        return;
+    self->kept_on = processor;
+    if (before)
+        __atomic_store_n(&before->kept, before->kept - 1, __ATOMIC_RELAXED);
+    if (processor)
+        __atomic_store_n(&processor->kept, processor->kept + 1, __ATOMIC_RELAXED);
+}
+
 TOOLS_UNSEEN struct processor *dispatcher_keep_here(void) {
     struct processor *here = processor_here(), *before = here->current->kept_on;
-    here->current->kept_on = here;
+    keep_on(here->current, here);
     if (dispatcher.several)
         dispatcher.picky = true;
     return before;
 }
 
-TOOLS_UNSEEN void dispatcher_keep_as(struct processor *before) { processor_here()->current->kept_on = before; }
+TOOLS_UNSEEN void dispatcher_keep_as(struct processor *before) { keep_on(processor_here()->current, before); }
 
 static void interrupt(void) {
     dispatcher_enter();
@@ -94,11 +106,11 @@ static void raise_tick(struct dispatcher_thread *turn) {
 }
 
 void dispatcher_hold(void) {
-    processor_here()->current->held++;
+    processor_here()->current->hold_depth++;
     __asm__ volatile("" ::: "memory");
 }
 
 void dispatcher_release(void) {
     __asm__ volatile("" ::: "memory");
-    processor_here()->current->held--;
+    processor_here()->current->hold_depth--;
 }

@@ -14,8 +14,8 @@
  * waits for has happened: it is "homeless" until then.
  *
  * In a hierarchy this is the root. Schedulers under it are threads to it, each as many as it can use processors
- * (records.c): each of these records is in one of the instances, which is its `scheduler`, and is placed and stolen as
- * threads are. `parent` is the first instance, for all of them.
+ * (scheduler_records.c): each of these records is in one of the instances, which is its `scheduler`, and is placed and
+ * stolen as threads are. `parent` is the first instance, for all of them.
  */
 #include "catapults/list.h"
 #include "dispatcher/raise_loaded.h"
@@ -76,11 +76,11 @@ static void begin(struct scheduler *scheduler, struct processor *processor, char
     scheduler->shared = shared;
     dispatcher_put_in_force(scheduler, policy, instance);
     policy->start(instance);
-    dispatcher_frames_start(scheduler);
+    dispatcher_running_frames_start(scheduler);
     dispatcher_clock_start(scheduler);
     processor->scheduler = scheduler;
     scheduler->node = node;
-    dispatcher_find_flat();
+    dispatcher_find_shortcut();
 }
 
 /* Returns what the policy stopped at, and then `event`: which. */
@@ -107,6 +107,8 @@ static const struct catapults_stop *start(struct processor *first, const struct 
     policy->share(memory);
     dispatcher.homeless = 0;
     dispatcher.nothing_to_steal = false;
+    if (!dispatcher.picky_last)
+        dispatcher.picky_last = &dispatcher.picky_first;
     begin(root, first, memory + rounded(policy->shared_size), policy, memory);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(root);
@@ -152,7 +154,7 @@ static struct dispatcher_thread *next_record(struct dispatcher_thread *record) {
     return first_record_from(scheduler_of(record), record->newer);
 }
 
-/* It rests, until it is needed (records.c). */
+/* It rests, until it is needed (scheduler_records.c). */
 static void leave_home(struct dispatcher_thread *record) {
     record->policy.container = 0;
     record->state = THREAD_SUSPENDED;
@@ -188,7 +190,7 @@ static struct dispatcher_thread *runs_here(void) { return processor_here()->over
 void dispatcher_node_departs(struct processor *processor) {
     struct scheduler *scheduler = processor->scheduler, *previous = &dispatcher.root;
     struct node *node = scheduler->node;
-    const struct dispatcher_thread *turn = dispatcher.frames[node->frame].turn;
+    const struct dispatcher_thread *turn = dispatcher.running_frames[node->frame].turn;
     if (turn && turn->scheduler->parent)
         dispatcher_end_turn(node->frame);
     if (UNLIKELY(!scheduler->node))
@@ -221,7 +223,7 @@ void dispatcher_node_departs(struct processor *processor) {
             leave_home(record);
     scheduler->runnable = 0;
     scheduler->node = NULL;
-    if (dispatcher.frames[node->frame].turn)
+    if (dispatcher.running_frames[node->frame].turn)
         dispatcher_end_turn(node->frame);
 }
 
@@ -333,6 +335,7 @@ static struct scheduler *instance_of(const struct dispatcher_thread *runs) {
 static void enter(struct dispatcher_thread *thread, struct scheduler *scheduler) {
     thread->scheduler = scheduler;
     scheduler->runnable++;
+    dispatcher_became_ready(thread);
 }
 
 static void leave(struct dispatcher_thread *thread) { thread->scheduler->runnable--; }
@@ -405,17 +408,48 @@ static struct scheduler *next_by_load(const struct scheduler *before) {
     return most;
 }
 
-/* Whether there is a thread that the thief can have. */
+/* What can be READY in some instance, and not be had by every processor, is in one list. Who is so no longer is taken
+ * out when it is met there: a thread that blocks and wakes stays in it. */
+void dispatcher_list_picky(struct dispatcher_thread *thread) {
+    if (!thread->scheduler->node || (!thread->bound && !thread->kept_on) || thread->listed_link)
+        return;
+    thread->listed_next = NULL;
+    thread->listed_link = dispatcher.picky_last;
+    *dispatcher.picky_last = thread;
+    dispatcher.picky_last = &thread->listed_next;
+    dispatcher.picky_count++;
+}
+
+void dispatcher_unlist_picky(struct dispatcher_thread *thread) {
+    if (!thread->listed_link)
+        return;
+    *thread->listed_link = thread->listed_next;
+    *(thread->listed_next ? &thread->listed_next->listed_link : &dispatcher.picky_last) = thread->listed_link;
+    thread->listed_link = NULL;
+    dispatcher.picky_count--;
+}
+
+/* How many of these are looked at. If there are more, the policy is asked in any case. */
+enum { MOST_LOOKED_AT = 256 };
+
+/* Whether there is something that the thief can have. */
 static bool has_for(const struct scheduler *thief, const struct scheduler *victim) {
-    const struct dispatcher_thread *turn = dispatcher.frames[victim->node->frame].turn;
-    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
-        if (thread->scheduler == victim && thread != turn && !thread->homeless && dispatcher_is_runnable(thread) &&
-            can_have(thief, thread))
-            return true;
-    for (struct dispatcher_thread *record = first_record(); record; record = next_record(record))
-        if (record->scheduler == victim && record->state == SCHEDULER_RUNNABLE && taken_from(record))
-            return true;
-    return false;
+    const struct dispatcher_thread *turn = dispatcher.running_frames[victim->node->frame].turn;
+    int64_t others = dispatcher_ready_at(victim), looks = MOST_LOOKED_AT;
+    if (others > dispatcher.picky_count)
+        return true;
+    for (struct dispatcher_thread *thread = dispatcher.picky_first, *next; thread && looks > 0;
+         thread = next, looks--) {
+        next = thread->listed_next;
+        if (!dispatcher_is_runnable(thread) || thread->homeless || (!thread->bound && !thread->kept_on)) {
+            dispatcher_unlist_picky(thread);
+        } else if (thread->scheduler == victim && thread != turn) {
+            if (can_have(thief, thread))
+                return true;
+            others--;
+        }
+    }
+    return others > 0;
 }
 
 /* What the policy has given: goes to the thief, or back. */
@@ -460,7 +494,7 @@ bool dispatcher_steal(struct scheduler *thief) {
         }
     }
     dispatcher.nothing_to_steal = true;
-    dispatcher.stolen_in_vain = dispatcher.host->now();
+    dispatcher.found_nothing_at = dispatcher.host->now();
     return false;
 }
 
@@ -469,7 +503,7 @@ bool dispatcher_is_something_to_steal(void) {
         return false;
     for (const struct scheduler *victim = &dispatcher.root; victim; victim = dispatcher_next_node(victim)) {
         const struct processor *processor = victim->node->processor;
-        bool soon = (processor->asleep || processor->woken) && !dispatcher.frames[victim->node->frame].turn;
+        bool soon = (processor->asleep || processor->woken) && !dispatcher.running_frames[victim->node->frame].turn;
         if (dispatcher_ready_at(victim) > soon)
             return true;
     }
@@ -482,7 +516,7 @@ bool dispatcher_is_something_to_steal(void) {
 static struct processor *server_of(const struct scheduler *scheduler) {
     struct processor *one = scheduler->node->processor;
     for (uint32_t i = 0; i < dispatcher.processors_count && one->frame != NOBODY; i++) {
-        const struct dispatcher_thread *turn = dispatcher.frames[one->frame].turn;
+        const struct dispatcher_thread *turn = dispatcher.running_frames[one->frame].turn;
         if (!turn || !turn->scheduler->parent)
             break;
         one = dispatcher.processors[one->frame - 1];
@@ -494,7 +528,7 @@ void dispatcher_notice(struct scheduler *scheduler) {
     struct processor *here = processor_here(), *there = scheduler->node->processor;
     uint16_t frame = scheduler->node->frame;
     dispatcher.nothing_to_steal = false;
-    const struct dispatcher_thread *turn = dispatcher.frames[frame].turn;
+    const struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
     /* In a frame where it raises events whoever does that looks at the turn afterwards. */
     if (turn && here->frame != frame && here->sees != frame && dispatcher_is_taken(turn)) {
         dispatcher_end_turn(frame); /* which comes here again */

@@ -5,8 +5,9 @@
 #ifndef CATAPULTS_PROCESSOR_H
 #define CATAPULTS_PROCESSOR_H
 
+#include "contexts/here.h"
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/record.h"
+#include "dispatcher/thread_record.h"
 
 struct processor {
     struct dispatcher_thread *current; /* whose context runs, or ran last while none does */
@@ -27,7 +28,7 @@ struct processor {
     volatile bool came;    /* it was interrupted while it was `polling` */
     volatile bool late;    /* it was interrupted in the runtime: the next decision attends to it */
 
-    /* Of policies whose handlers may run for ever: see watch.c. */
+    /* Of policies whose handlers may run for ever: see overrun.c. */
     struct scheduler *volatile handler_of; /* a handler of which runs; NULL: none */
     const void *volatile handler_on;       /* by which kernel thread: an address that only that one has */
     volatile uint64_t handler_call;        /* which call it is; and which was seen by the signal before */
@@ -44,20 +45,26 @@ struct processor {
     int *error_number;
     struct dispatcher_exceptions *exceptions;
 
-    /* Where there are several: see decide.c, frames.c, processors.c. */
-    uint32_t number;                       /* the place in dispatcher.processors */
-    struct scheduler *scheduler;           /* which is asked: the root, or the instance for this one */
-    struct scheduler *serves;              /* which was asked last: that, or the instance for another: see decide.c */
-    int32_t decisions;                     /* until the world outside is attended to */
-    uint16_t frame;                        /* of its turn; NOBODY: it has none, and a node (nodes.c) */
-    uint16_t sees;                         /* the frame in which it raises events: `frame`, but for a moment */
-    uint32_t put_back;                     /* turns in a row that were given back since they are to run elsewhere */
-    bool parked;                           /* it is to take no more turns than those that must be taken here */
-    bool over;                             /* another processor's event has ended its turn */
-    bool anew;                             /* or what another runs on it: see dispatcher_look_at_turns */
-    bool expected;                         /* between turns: something has become READY that it takes next */
-    bool sorted;                           /* the policy has chosen anew among those whose turns wait here */
-    bool settles;                          /* at its next decision, whoever lends to such is asked for, too */
+    /* Where there are several: see decide.c, running_frames.c, processors.c. */
+    uint32_t number;             /* the place in dispatcher.processors */
+    struct scheduler *scheduler; /* which is asked: the root, or the instance for this one */
+    struct scheduler *serves;    /* which was asked last: that, or the instance for another: see decide.c */
+    int32_t decisions;           /* until the world outside is attended to */
+    uint16_t frame;              /* of its turn; NOBODY: it has none, and a node (nodes.c) */
+    uint16_t sees;               /* the frame in which it raises events: `frame`, but for a moment */
+    uint32_t put_back;           /* turns in a row that were given back since they are to run elsewhere */
+    bool parked;                 /* it is to take no more turns than those that must be taken here */
+    bool over;                   /* another processor's event has ended its turn */
+    bool anew;                   /* or what another runs on it: see dispatcher_look_at_turns */
+    bool expected;               /* between turns: something has become READY that it takes next */
+    bool sorted;                 /* the policy has chosen anew among those whose turns wait here */
+    bool settles;                /* at its next decision, whoever lends to such is asked for, too */
+    uint32_t kept;               /* threads that go on here only, with who runs; written by this one */
+    /* See hand_over.c: who is to run on its turn, which was begun elsewhere; who runs now on the turn that it had,
+     * until it rests; and the number that it had with that. */
+    struct dispatcher_thread *handed, *handed_on;
+    uint32_t number_before;
+    bool recorded;                         /* a trace has it already that who goes on was dispatched */
     bool asleep;                           /* idle, and to be woken */
     bool woken;                            /* and was, but does not know it yet */
     struct dispatcher_thread *turns_first; /* that wait for it, linked by turn_next */
@@ -71,25 +78,8 @@ struct processor {
 /* The first one. */
 extern struct processor dispatcher_processor __attribute__((visibility("hidden")));
 
-/* That of the kernel thread. Activations that carry one of several are told which
- * (dispatcher_carry_on); all others carry the first. */
-extern _Thread_local struct processor *dispatcher_here __attribute__((visibility("hidden"), tls_model("local-exec")));
-
-/* The one that the caller runs on. After a switch it may be another one: what is read here is not to be kept in a
- * register, as addresses of thread-local variables are on machines where they have to be computed. */
-static inline __attribute__((always_inline)) struct processor *processor_here(void) {
-#if defined(__aarch64__)
-    struct processor *here;
-    __asm__ volatile("mrs %0, tpidr_el0\n\t"
-                     "add %0, %0, #:tprel_hi12:dispatcher_here, lsl #12\n\t"
-                     "ldr %0, [%0, #:tprel_lo12_nc:dispatcher_here]"
-                     : "=r"(here)
-                     :
-                     : "memory");
-    return here;
-#else
-    return dispatcher_here;
-#endif
-}
+/* The one that the caller runs on: that of the kernel thread. Activations that carry one of several are told which
+ * (dispatcher_carry_on); all others carry the first. After a switch it may be another one: see here(). */
+static inline __attribute__((always_inline)) struct processor *processor_here(void) { return here()->processor; }
 
 #endif

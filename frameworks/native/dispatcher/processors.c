@@ -15,6 +15,8 @@ static void wake_any(void);
 static void rest(struct processor *here);
 static void hand_over(void);
 static void give_up_hope(void);
+static void make_another(void);
+static void make_known(uint32_t count);
 static struct processor *some_sleeper(void);
 static bool wants_another(void);
 static bool can_go_on(const struct processor *here);
@@ -28,6 +30,8 @@ static void resize(void) {
 
 void dispatcher_entered(void) {
     struct processor *here = processor_here();
+    if (UNLIKELY(here->current == &here->idle))
+        return;                 /* it was polling, and decides after that */
     if (UNLIKELY(here->over)) { /* as if the caller had been interrupted before the call */
         dispatcher_run(here, here->current, dispatcher_decide(here));
     } else if (UNLIKELY(here->anew)) {
@@ -136,11 +140,13 @@ __attribute__((noreturn)) static void idle(void) {
     for (;;) {
         if (UNLIKELY(dispatcher.resized))
             resize();
+        if (UNLIKELY(dispatcher.wants_spare))
+            make_another();
         struct processor *here = processor_here();
         struct dispatcher_thread *next = dispatcher_decide(here);
         if (next != &here->idle)
             dispatcher_run(here, &here->idle, next);
-        else
+        else if (!here->handed) /* else it has a turn, for which another kernel thread is made */
             rest(here);
     }
 }
@@ -169,7 +175,9 @@ static void rest(struct processor *here) {
         dispatcher_let_in();
     bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
     if (here->parked) {
-        hand_over();
+        if (!here->handed_on || dispatcher.asleep) /* else the one that it has handed its turn to sees to that */
+            hand_over();
+        here->handed_on = NULL;
         fall_asleep(here);
         dispatcher.host->sleep(here);
         wake_up(here);
@@ -197,10 +205,17 @@ static void rest(struct processor *here) {
 static void hand_over(void) {
     if (!wants_another())
         return;
-    if (dispatcher.asleep)
+    if (dispatcher.asleep) {
         wake_any();
-    else if (dispatcher.host->arm)
-        dispatcher_interrupt_others();
+        return;
+    }
+    for (uint32_t i = 0; i < dispatcher.active && dispatcher.host->arm; i++) {
+        struct processor *one = dispatcher.processors[i];
+        if (one->current == &one->idle || (one->armed && !dispatcher_nobody_looks(one)))
+            continue;
+        one->late = true; /* it may decide before it is interrupted */
+        dispatcher.host->interrupt(one);
+    }
 }
 
 static bool can_go_on(const struct processor *here) {
@@ -241,15 +256,16 @@ static void idle_first(void *argument) {
 
 void dispatcher_several_prepare(struct processor *first) {
     dispatcher.several = true;
-    dispatcher_stalled_start();
+    dispatcher_blocked_donors_start();
     dispatcher.processors[dispatcher.processors_count++] = first;
-    dispatcher.active = 1;
+    dispatcher.active = dispatcher.known = 1;
     dispatcher_give_out_frames();
 }
 
 void dispatcher_several(struct stack *stack, void *top) {
     struct processor *here = processor_here();
     context_make(&here->idle.context, stack, top, idle_first, NULL);
+    here->idle.excepted = dispatcher.host->exchange != NULL;
     dispatcher_set_guard(enter, leave, true);
 }
 
@@ -258,7 +274,9 @@ void dispatcher_several(struct stack *stack, void *top) {
 static void fit(struct processor *here) {
     bool lost = here->over;
     dispatcher_adjust_all();
-    struct dispatcher_thread *turn = dispatcher.frames[here->frame].turn;
+    if (here->current == &here->idle)
+        return; /* it decides next */
+    struct dispatcher_thread *turn = dispatcher.running_frames[here->frame].turn;
     if (lost || (turn && dispatcher_preempted(turn)))
         dispatcher_run(here, here->current, dispatcher_decide(here));
 }
@@ -271,19 +289,53 @@ void dispatcher_add_processor(struct processor *processor, void *host, void *nod
                                     .current = &processor->idle,
                                     .scheduler = &dispatcher.root,
                                     .host = host};
+    processor->idle.excepted = dispatcher.host->exchange != NULL;
     dispatcher.processors[dispatcher.processors_count++] = processor;
-    dispatcher.none_waits |= dispatcher.put_off != NULL;
+    dispatcher.none_waits |= dispatcher.postponed != NULL;
     if (dispatcher.root.node)
         dispatcher_node_arrives(processor, node);
     else
         dispatcher_take_frame(processor);
     dispatcher.active++;
+    make_known(dispatcher.processors_count);
     fit(processor_here());
+}
+
+static void make_another(void) {
+    dispatcher.wants_spare = false;
+    if (!dispatcher.host->another())
+        dispatcher.no_more_spares = true;
+}
+
+void dispatcher_add_spare(struct processor *processor, void *host) {
+    bool timed = processor_here()->timed;
+    *processor = (struct processor){.patience_full = 1,
+                                    .number = dispatcher.processors_count,
+                                    .timed = timed,
+                                    .parked = true,
+                                    .current = &processor->idle,
+                                    .scheduler = &dispatcher.root,
+                                    .serves = &dispatcher.root,
+                                    .host = host};
+    dispatcher.processors[dispatcher.processors_count++] = processor;
+    dispatcher_take_frame(processor);
+}
+
+uint32_t dispatcher_active(void) { return dispatcher.active; }
+
+uint32_t dispatcher_known(void) { return dispatcher.known; }
+
+static void make_known(uint32_t count) {
+    dispatcher.no_more_spares = false;
+    if (count > dispatcher.processors_count)
+        count = dispatcher.processors_count;
+    if (count > dispatcher.known)
+        dispatcher.known = count;
 }
 
 void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
     dispatcher.host->lock(); /* whoever has made it is done then */
-    dispatcher_here = processor;
+    here()->processor = processor;
     __atomic_store_n(&processor->inside, true, __ATOMIC_RELAXED);
     processor->error_number = error_number;
     processor->exceptions = exceptions;
@@ -302,7 +354,7 @@ void dispatcher_unblocked_for_later(void) {
 }
 
 void dispatcher_carry_on(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
-    dispatcher_here = processor;
+    here()->processor = processor;
     processor->error_number = error_number;
     processor->exceptions = exceptions;
 }
@@ -325,6 +377,7 @@ static void give_way(struct processor *here) {
 
 void dispatcher_set_processors(uint32_t count) {
     bool fewer = count < dispatcher.active;
+    make_known(count);
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
         if (one->parked == (i >= count))
@@ -357,7 +410,7 @@ static uint64_t bit_of(const struct processor *processor) {
 
 bool dispatcher_can_bind(uint64_t processors) {
     uint64_t all = 1;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
+    for (uint32_t i = 0; i < dispatcher.known; i++)
         all |= bit_of(dispatcher.processors[i]);
     return processors == 0 || (processors & all);
 }
@@ -367,7 +420,9 @@ int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
         return EINVAL;
     thread->bound = processors;
     dispatcher.picky = true;
-    dispatcher.none_waits |= dispatcher.put_off != NULL; /* for one that it may run on now */
+    if (dispatcher_is_runnable(thread))
+        dispatcher_list_picky(thread);
+    dispatcher.none_waits |= dispatcher.postponed != NULL; /* for one that it may run on now */
     if (!dispatcher.root.node && !dispatcher.root.next && dispatcher_is_runnable(thread) && taken_from(thread))
         dispatcher_precede(thread);
     return 0;

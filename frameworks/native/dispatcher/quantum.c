@@ -66,11 +66,10 @@ static int64_t first_turn_to_end(const struct processor *here, bool *contended) 
     return instant;
 }
 
-/* Whether a processor that computes looks at who is to wake, before that is to be done here. */
-static bool is_seen_to(const struct processor *here, int64_t instant) {
+bool dispatcher_is_seen_to(const struct processor *here, int64_t instant) {
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         const struct processor *one = dispatcher.processors[i];
-        if (one != here && one->armed && one->armed <= instant && one->current != &one->idle)
+        if (one != here && !one->parked && one->armed && one->armed <= instant && one->current != &one->idle)
             return true;
     }
     return false;
@@ -78,10 +77,12 @@ static bool is_seen_to(const struct processor *here, int64_t instant) {
 
 /* Instead of `instant`, if somebody sleeps who is to wake before it, and no processor waits for that. */
 static int64_t first_to_wake(const struct processor *here, int64_t instant) {
-    if (dispatcher.poller)
+    if (dispatcher.poller) {
+        dispatcher_tell_poller();
         return instant;
+    }
     int64_t wakes = dispatcher.timers->instant, soonest = dispatcher.host->now() + SLACK;
     if (wakes < soonest)
         wakes = soonest;
-    return wakes < instant && !is_seen_to(here, wakes) ? wakes : instant;
+    return wakes < instant && !dispatcher_is_seen_to(here, wakes) ? wakes : instant;
 }

@@ -12,35 +12,37 @@ static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(
 
 /* A policy that does not look at the clock pays nothing for it: it reads neither `now` nor an import `consumed`. */
 #if defined(CATAPULTS_COMPILED_IN_NOW) || defined(CATAPULTS_COMPILED_IN_THREADIMPORT_consumed)
-#define TELL_FLAT(running) tell(&dispatcher.root, running)
-#define CAN_BE_FLAT(root) ((root)->self == &compiled_in_memory)
+#define TELL_BY_SHORTCUT(running) tell(&dispatcher.root, running)
+#define CAN_TAKE_SHORTCUT(root) ((root)->self == &compiled_in_memory)
 #else
-#define TELL_FLAT(running) (void)0
-#define CAN_BE_FLAT(root) ((root)->self == &compiled_in_memory && !(root)->clocked)
+#define TELL_BY_SHORTCUT(running) (void)0
+#define CAN_TAKE_SHORTCUT(root) ((root)->self == &compiled_in_memory && !(root)->clocked)
 #endif
 
-#define RAISE_FLAT(event, ...) (TELL_FLAT(true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__))
-#define SCHEDULE_FLAT(stop) (TELL_FLAT(false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop))
-#define POLICY_FLAT (&catapults_policy)
-#define ADOPT_FLAT(t) catapults_policy.adopt(&compiled_in_memory, t)
+#define RAISE_BY_SHORTCUT(event, ...)                                                                                  \
+    (TELL_BY_SHORTCUT(true), CATAPULTS_COMPILED_IN_HANDLERS.event(&compiled_in_memory, __VA_ARGS__))
+#define SCHEDULE_BY_SHORTCUT(stop)                                                                                     \
+    (TELL_BY_SHORTCUT(false), CATAPULTS_COMPILED_IN_HANDLERS.schedule(&compiled_in_memory, stop))
+#define POLICY_BY_SHORTCUT (&catapults_policy)
+#define ADOPT_BY_SHORTCUT(t) catapults_policy.adopt(&compiled_in_memory, t)
 
 /* As in raise_loaded.h. */
-static inline __attribute__((always_inline)) struct catapults_thread *yield_to_next_flat(struct processor *here,
-                                                                                         bool *stopped) {
+static inline __attribute__((always_inline)) struct catapults_thread *yield_to_next_by_shortcut(struct processor *here,
+                                                                                                bool *stopped) {
     struct catapults_thread *t = &here->turn->policy;
-    const struct catapults_stop *stop = RAISE_FLAT(switch_out, t);
+    const struct catapults_stop *stop = RAISE_BY_SHORTCUT(switch_out, t);
     *stopped = stop != NULL;
     if (UNLIKELY(stop)) {
         here->stop = stop;
         return t;
     }
-    return SCHEDULE_FLAT(&here->stop);
+    return SCHEDULE_BY_SHORTCUT(&here->stop);
 }
 
 #ifdef CATAPULTS_COMPILED_IN_THREADIMPORT_consumed
-#define ASKED_FOR_CONSUMED_FLAT (dispatcher.root.consumed != NULL)
+#define ASKED_FOR_CONSUMED_BY_SHORTCUT (dispatcher.root.consumed != NULL)
 #else
-#define ASKED_FOR_CONSUMED_FLAT false
+#define ASKED_FOR_CONSUMED_BY_SHORTCUT false
 #endif
 
 /* Mostly one handler is that of all reasons to block. */

@@ -51,7 +51,7 @@ const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, con
 
     dispatcher_put_in_force(scheduler, policy, instance ? instance : scheduler->builtin);
     policy->start(scheduler->instance);
-    dispatcher_frames_start(scheduler);
+    dispatcher_running_frames_start(scheduler);
     dispatcher_clock_start(scheduler);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(scheduler);
@@ -235,7 +235,7 @@ static const struct catapults_stop *begin(const struct catapults_policy *policy,
         return dispatcher_nodes_begin(policy, instance, nodes);
     dispatcher_put_in_force(root, policy, instance ? instance : root->builtin);
     policy->start(root->instance);
-    dispatcher_frames_start(root);
+    dispatcher_running_frames_start(root);
     dispatcher_clock_start(root);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(root);
@@ -262,7 +262,7 @@ static void end_all_turns(void) {
     struct processor *here = processor_here();
     dispatcher.left_off += dispatcher.waiting;
     dispatcher.waiting = 0;
-    dispatcher.fewer_wait = dispatcher.none_waits = dispatcher.put_off != NULL;
+    dispatcher.fewer_wait = dispatcher.none_waits = dispatcher.postponed != NULL;
     for (uint16_t frame = NOBODY + 1; frame < dispatcher.frames_end; frame++)
         dispatcher_set_turn(frame, NULL);
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
@@ -270,6 +270,7 @@ static void end_all_turns(void) {
         for (; one->turns_first; one->turns_first = one->turns_first->turn_next)
             one->turns_first->turn_waits = false;
         one->frame = one->sees = NOBODY;
+        one->handed = NULL;
         if (!dispatcher.root.node)
             one->scheduler = one->serves = &dispatcher.root;
         if (one == here || one->current == &one->idle)
@@ -339,6 +340,6 @@ static const struct catapults_stop *replace_nodes(const struct catapults_policy 
         thread->homeless = kept_in(part)->homeless;
         copy(&thread->policy, part, size);
     }
-    dispatcher_find_flat();
+    dispatcher_find_shortcut();
     return stop;
 }

@@ -7,10 +7,10 @@
 
 #include "catapults/timers.h"
 #include "dispatcher/builtin.h"
-#include "dispatcher/record.h"
+#include "dispatcher/thread_record.h"
 
-/* What is RUNNING on one processor at a time: see frames.c. NOBODY: in which nothing is ever RUNNING. The others are of
- * a processor, of the turn that waits first for one, or of another that waits. */
+/* What is RUNNING on one processor at a time: see running_frames.c. NOBODY: in which nothing is ever RUNNING. The
+ * others are of a processor, of the turn that waits first for one, or of another that waits. */
 enum { NOBODY, TURNS_WAITING = 63, FRAMES = 1 + 2 * DISPATCHER_PROCESSORS + TURNS_WAITING };
 
 /* What a processor is to a policy that has an instance for each: see nodes.c. */
@@ -24,7 +24,7 @@ struct node {
 };
 
 struct scheduler {
-    struct native_handlers handlers; /* those of its policy, or what watches them: see watch.c */
+    struct native_handlers handlers; /* those of its policy, or what watches them: see overrun.c */
     /* `switch_out` and `schedule` in one: as `yield` of struct catapults_policy. */
     struct catapults_thread *(*yield)(void *self, struct catapults_thread *t, const struct catapults_stop **stop);
     void *self; /* what they are given: the instance, or the scheduler itself if they are watched */
@@ -34,7 +34,7 @@ struct scheduler {
     bool asked_for;  /* set_next_thread was raised, and `schedule` not since */
     bool declined;   /* it dispatched nothing although something is ready, and nothing has happened since */
     uint16_t traced; /* the first of its policy's names in the trace (trace.h); 0: it has none */
-    uint16_t frame;  /* what is RUNNING in the instance now is that of this frame: see frames.c */
+    uint16_t frame;  /* what is RUNNING in the instance now is that of this frame: see running_frames.c */
     uint32_t frame_size;
     char *frames;             /* what is RUNNING in the others; NULL: one processor */
     bool timed;               /* its policy has timers or a handler of `tick`: see quantum.c */
@@ -45,7 +45,7 @@ struct scheduler {
     bool removed;             /* nothing comes under it any more */
     bool leaving;             /* nothing is under it, either: it ends when its parent dispatches it next */
     bool lent_only;           /* it never dispatches: threads under it run on turns of others only */
-    uint32_t coming;          /* threads that go over to it as soon as they have turns of their own */
+    uint32_t attaching;       /* threads that go over to it as soon as they have turns of their own */
 
     struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */
     catapults_time *now;                     /* where the policy reads what time it is; NULL: it does not */
@@ -61,7 +61,7 @@ struct scheduler {
     struct scheduler *next; /* all schedulers, parents before their children */
     void *host;             /* what the host keeps of it */
     _Alignas(16) char builtin[DISPATCHER_BUILTIN_INSTANCE]; /* its instance after the policy had to go */
-    /* Where there are several processors: see records.c. */
+    /* Where there are several processors: see scheduler_records.c. */
     int64_t told_in[FRAMES];                   /* `told`, in the others */
     struct dispatcher_thread *spare;           /* records that its parent does not know yet */
     const struct catapults_policy *refused_by; /* the parent's, which wanted no more of them; or NULL */

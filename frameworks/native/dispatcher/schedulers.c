@@ -32,7 +32,7 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     dispatcher_lost(scheduler, runs);
 
     policy->start(scheduler->instance);
-    dispatcher_frames_start(scheduler);
+    dispatcher_running_frames_start(scheduler);
     dispatcher_clock_start(scheduler);
     if (dispatcher.host->scheduler_started)
         dispatcher.host->scheduler_started(scheduler);
@@ -102,7 +102,7 @@ static bool has_members(const struct scheduler *scheduler) {
 int dispatcher_remove(struct scheduler *scheduler) {
     if (!scheduler->parent || scheduler->removed)
         return EINVAL;
-    if (has_members(scheduler) || scheduler->coming > 0)
+    if (has_members(scheduler) || scheduler->attaching > 0)
         return EBUSY;
     scheduler->removed = true;
     if (!has_children(scheduler))
@@ -139,7 +139,7 @@ void dispatcher_end(struct dispatcher_thread *record) {
     bool last = !has_records(scheduler);
     if (last) {
         unlink_scheduler(scheduler);
-        dispatcher_find_flat();
+        dispatcher_find_shortcut();
     }
     const struct catapults_stop *stop = RAISE(parent, exit, &record->policy);
     if (UNLIKELY(stop))

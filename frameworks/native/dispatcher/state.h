@@ -7,17 +7,16 @@
 #include "dispatcher/builtin.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/processor.h"
-#include "dispatcher/record.h"
+#include "dispatcher/thread_record.h"
 #include "dispatcher/scheduler.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* What is RUNNING on one processor at a time: see frames.c. */
-struct frame {
+/* What is RUNNING on one processor at a time: see running_frames.c. */
+struct running_frame {
     struct dispatcher_thread *turn; /* NULL: nothing */
     struct dispatcher_thread *runs; /* who runs on its turn, or is to once the turn's processor takes it; or NULL */
-    int64_t since;                  /* while `turn` waits for a processor: when it began to */
     uint16_t next;                  /* of those that are not in use */
 };
 
@@ -29,12 +28,12 @@ static inline void dispatcher_clear(void *memory, unsigned long size) {
         ((char *)memory)[i] = 0;
 }
 
-/* Whether nothing is to be asked at an event but the policy of the root (flat.h), and whether threads that go on soon
- * are fetched before (foresight.h). */
-enum flat { NOT_FLAT, FLAT, FLAT_OF_MANY };
+/* Whether nothing is to be asked at an event but the policy of the root (shortcut.h), and whether threads that go on
+ * soon are fetched before (foresight.h). */
+enum shortcut { NO_SHORTCUT, SHORTCUT, SHORTCUT_OF_MANY };
 
 struct dispatcher {
-    uint8_t flat;          /* enum flat */
+    uint8_t shortcut;      /* enum shortcut */
     bool clients;          /* there is a scheduler outside of the tree, which never dispatches */
     bool accounting;       /* the host asks how long threads run, whatever the policies do */
     uint32_t recent_first; /* see foresight.h: the oldest of: */
@@ -58,36 +57,49 @@ struct dispatcher {
 
     /* Where there are several processors. */
     bool several;
-    bool resized;          /* host->resize is to be called */
-    bool picky;            /* some threads may not run, or not go on, on any processor: not all can be stolen */
+    bool resized; /* host->resize is to be called */
+    bool picky;   /* some threads may not run, or not go on, on any processor: not all can be stolen */
+    struct dispatcher_thread *blocked_donors, **blocked_donors_last, *donor_next; /* of one processor: see donation.c */
+    struct dispatcher_thread *picky_first, **picky_last;                          /* such as are READY: see nodes.c */
+    uint32_t picky_count;
     bool nothing_to_steal; /* no node gave anything away, and nothing has happened since */
-    int64_t stolen_in_vain;
-    uint32_t homeless;                                /* threads */
-    uint16_t free_frames;                             /* the first */
-    uint16_t frames_end;                              /* those from there on were never in use */
-    uint32_t waiting;                                 /* turns that wait for their processor */
-    uint32_t left_off;                                /* those that wait no longer, since put_off.c has looked */
-    struct dispatcher_thread *put_off, *put_off_last; /* see put_off.c */
-    uint32_t processors_count, active;                /* those of which that are not parked */
-    uint32_t running;                                 /* frames that have a turn */
+    int64_t found_nothing_at;
+    uint32_t homeless;                                    /* threads */
+    uint16_t free_frames;                                 /* the first */
+    uint16_t frames_end;                                  /* those from there on were never in use */
+    uint32_t waiting;                                     /* turns that wait for their processor */
+    uint32_t left_off;                                    /* those that wait no longer, since postponed.c has looked */
+    struct dispatcher_thread *postponed, *postponed_last; /* see postponed.c */
+    uint32_t processors_count, active;                    /* those of which that are not parked */
+    uint32_t known;                                       /* numbers from there on no processor ever had: spares */
+    bool wants_spare;                                     /* host->another is to be called */
+    bool no_more_spares;
+    uint32_t running; /* frames that have a turn */
     uint32_t parked_asleep;
     uint32_t asleep, waking;  /* processors that are idle; those of which that have been woken */
     struct processor *poller; /* who sleeps in the driver */
     int64_t polls_until;      /* and how long */
     struct processor *processors[DISPATCHER_PROCESSORS];
-    struct frame frames[FRAMES];
+    struct running_frame running_frames[FRAMES];
     union {
         struct {
-            bool chains_changed; /* somebody who is stalled may be able to go on */
+            bool chains_changed; /* a blocked donor may be able to go on */
             bool turns_changed;  /* somebody may run on the turn of a thread that does not wait for it any longer */
-            bool fewer_wait;     /* there may be room for somebody who is put off */
-            bool none_waits;     /* for some processor, where somebody who is put off may run */
+            bool fewer_wait;     /* there may be room for somebody who is postponed */
+            bool none_waits;     /* for some processor, where somebody who is postponed may run */
         };
         uint32_t changes; /* not 0: any of these */
     };
 };
 
 extern struct dispatcher dispatcher __attribute__((visibility("hidden")));
+
+/* Of a word without what is its own, and not 0: who is meant, or has the place in the table by now. */
+static inline struct dispatcher_thread *name_thread(uintptr_t name) {
+    if (LIKELY(name & NAME_IN_TABLE))
+        return dispatcher_named[name_place(name)];
+    return (struct dispatcher_thread *)(name + dispatcher.host->record);
+}
 
 /* A policy has come into force; a thread has come under it. */
 void dispatcher_clock_start(struct scheduler *scheduler);
@@ -103,7 +115,7 @@ void dispatcher_tell(struct scheduler *scheduler, bool running);
 void dispatcher_show(struct scheduler *scheduler, uint16_t frame);
 
 /* The policy has been started: nothing is RUNNING in any frame. */
-void dispatcher_frames_start(struct scheduler *scheduler);
+void dispatcher_running_frames_start(struct scheduler *scheduler);
 
 /* The same before each call of a handler, whatever the policy; `running` unless it is the one that decides who does. */
 static inline void tell(struct scheduler *scheduler, bool running) {
@@ -118,8 +130,8 @@ static inline void charge_samples(struct processor *here) {
         dispatcher_charge_samples(here);
 }
 
-/* Something has changed that `flat` depends on. */
-void dispatcher_find_flat(void);
+/* Something has changed that `shortcut` depends on. */
+void dispatcher_find_shortcut(void);
 
 /* The scheduler has this policy; its instance is there, and has not been started. */
 void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance);
@@ -169,7 +181,7 @@ const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, s
 static inline struct dispatcher_thread *dispatcher_running(void) {
     const struct processor *here = processor_here();
     if (UNLIKELY(here->sees != here->frame))
-        return dispatcher.frames[here->sees].turn;
+        return dispatcher.running_frames[here->sees].turn;
     return here->polling ? NULL : here->turn;
 }
 
@@ -206,7 +218,8 @@ void dispatcher_lost(struct scheduler *scheduler, const struct dispatcher_thread
 /* What of `scheduler` is RUNNING while the thread `turn` is; NULL: nothing. */
 struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, const struct dispatcher_thread *turn);
 
-/* ---- The tree on several processors: records.c -------------------------------------------------------------------
+/* ---- The tree on several processors: scheduler_records.c
+ * -------------------------------------------------------------------
  */
 
 /* Something has become READY under the scheduler, or is so no more. */
@@ -248,8 +261,8 @@ void dispatcher_set_aside(struct dispatcher_thread *thread);
 struct dispatcher_thread *dispatcher_borrower(struct dispatcher_thread *turn);
 struct dispatcher_thread *dispatcher_borrow(struct dispatcher_thread *turn);
 bool dispatcher_can_lend(const struct dispatcher_thread *thread);
-void dispatcher_stall(struct dispatcher_thread *thread, struct dispatcher_thread *end);
-void dispatcher_goes_on(struct dispatcher_thread *end); /* it runs now: whatever it waited for, it looks again */
+void dispatcher_block_donor(struct dispatcher_thread *thread, struct dispatcher_thread *end);
+void dispatcher_about_to_run(struct dispatcher_thread *end); /* it runs now: whatever it waited for, it looks again */
 void dispatcher_rouse(struct dispatcher_thread *end, const struct dispatcher_thread *runs);
 void dispatcher_rouse_one(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 /* Whom the thread lends its turns to; NULL: it has them for itself. The end of its chain, which may be itself. */
@@ -257,19 +270,20 @@ struct dispatcher_thread *dispatcher_lends_to(const struct dispatcher_thread *th
 struct dispatcher_thread *dispatcher_end_of(struct dispatcher_thread *thread);
 bool dispatcher_stop_lending(struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
-/* ---- Donation on several processors: stalled.c --------------------------------------------------------------------
+/* ---- Donation on several processors: blocked_donors.c
+ * --------------------------------------------------------------------
  */
 
-void dispatcher_stalled_start(void);
+void dispatcher_blocked_donors_start(void);
 void dispatcher_enlist(struct dispatcher_thread *thread);
 void dispatcher_strike_off(struct dispatcher_thread *thread);
 
-/* Who is stalled, and can lend a turn now or waits no longer, is roused. `runs`: as for dispatcher_contain. */
+/* A blocked donor that can lend a turn now, or waits no longer, is roused. `runs`: as for dispatcher_contain. */
 void dispatcher_settle(const struct dispatcher_thread *runs);
 
 /* On turns of other processors may run somebody for whom those do not wait any longer: they see to that. */
 void dispatcher_look_at_turns(void);
-/* The thread runs no longer, or can again, or waits for another or not at all: who is stalled behind it looks anew. */
+/* The thread runs no longer, or can again, or waits for another or not at all: blocked donors behind it look anew. */
 static inline void dispatcher_changed(struct dispatcher_thread *thread) {
     if (UNLIKELY(thread->relays) && dispatcher.several) {
         thread->relays = false;
@@ -285,8 +299,8 @@ struct dispatcher_thread *dispatcher_go_on(struct dispatcher_thread *next);
 void dispatcher_precede(const struct dispatcher_thread *thread);
 
 /* The donor waits for the thread, which is to run on a turn that waits for a processor: if it can go on nowhere else,
- * who runs there is to make room; else that turn is READY again, if the donor's comes before it. Or it is put off: then
- * a turn that the donor comes before makes room. */
+ * who runs there is to make room; else that turn is READY again, if the donor's comes before it. Or it is postponed:
+ * then a turn that the donor comes before makes room. */
 void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
 
 /* The processor on which the turn of the frame runs; NULL: none. */
@@ -297,19 +311,20 @@ struct processor *dispatcher_runner_of(uint16_t frame);
 struct dispatcher_thread *dispatcher_attend(void);
 void dispatcher_glance(struct processor *here, volatile int32_t *patience);
 
-/* ---- Turns that are put off: put_off.c ----------------------------------------------------------------------------
+/* ---- Turns that are postponed: postponed.c
+ * ----------------------------------------------------------------------------
  */
 
 /* The thread, whose turn it is here, and that has to wait behind others for a processor. */
-void dispatcher_put_off(struct dispatcher_thread *thread);
+void dispatcher_postpone(struct dispatcher_thread *thread);
 
-/* The donor lends to the thread, which is put off: it has the donor's place, if that comes first. */
-void dispatcher_put_off_less(struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
+/* The donor lends to the thread, which is postponed: it has the donor's place, if that comes first. */
+void dispatcher_postpone_less(struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
 
 /* Those that have room now are READY. Not within dispatcher_step_aside: each is an event of its own. */
 void dispatcher_let_in(void);
 
-/* No turn waits for a processor that the thread, which is put off, could wait for. */
+/* No turn waits for a processor that the thread, which is postponed, could wait for. */
 bool dispatcher_is_expected(const struct dispatcher_thread *thread);
 
 /* ---- Several processors: decide.c, processors.c ------------------------------------------------------------------
@@ -332,7 +347,7 @@ static inline struct scheduler *dispatcher_next_node(const struct scheduler *nod
 /* How many are READY in the instance. */
 static inline int64_t dispatcher_ready_at(const struct scheduler *scheduler) {
     if (UNLIKELY(scheduler->node != NULL))
-        return scheduler->runnable - (dispatcher.frames[scheduler->node->frame].turn != NULL);
+        return scheduler->runnable - (dispatcher.running_frames[scheduler->node->frame].turn != NULL);
     if (UNLIKELY(scheduler->parent != NULL))
         return scheduler->runnable - dispatcher_running_under(scheduler);
     return scheduler->runnable - dispatcher.running;
@@ -347,12 +362,24 @@ static inline int64_t dispatcher_ready(void) {
     return (dispatcher.root.node ? runnable : dispatcher.root.runnable) - dispatcher.running;
 }
 
+/* Whether the number of any processor can be handed over to this one: see hand_over.c. */
+static inline bool dispatcher_can_carry(const struct processor *there) {
+    return there->parked && there->current == &there->idle && !there->handed && !there->turns_first &&
+           dispatcher.host->another && !dispatcher.root.node;
+}
+
 /* Whether the thread is bound to no other processors, and not left where it can go on on another kernel thread only. */
 static inline bool dispatcher_may_run_on(const struct dispatcher_thread *thread, const struct processor *processor) {
-    if (UNLIKELY(thread->kept_on != NULL) && thread->kept_on != processor)
+    if (UNLIKELY(thread->kept_on != NULL) && thread->kept_on != processor && !dispatcher_can_carry(thread->kept_on))
         return false;
-    return LIKELY(!thread->bound) || (processor->number < 64 && (thread->bound >> processor->number & 1));
+    return LIKELY(!thread->bound) ||
+           (processor->number < 64 && processor->number < dispatcher.known && (thread->bound >> processor->number & 1));
 }
+
+/* What `here` has dispatched, `next`, is handed over with its number to another kernel thread. The first: since it goes
+ * on there, where nothing runs. The second: since others go on here only. False: it is not. */
+bool dispatcher_hands_to(struct processor *here, struct processor *there, struct dispatcher_thread *next);
+bool dispatcher_hands_on(struct processor *here, struct dispatcher_thread *next);
 
 /* The processor on whose kernel thread it stands, or goes on; NULL: none. */
 struct processor *dispatcher_stands_on(const struct dispatcher_thread *thread);
@@ -370,8 +397,8 @@ void dispatcher_seen(const struct dispatcher_thread *thread, uint16_t frame);
 int dispatcher_order(const struct dispatcher_thread *a, const struct dispatcher_thread *b);
 
 /* The frame in which an event by which `thread` may become READY (NULL: one of several) may take the processor from
- * somebody, if that runs something: see frames.c. NOBODY: there is none, or need not be, as one that has nothing to do
- * takes what the event is about. And back from there. */
+ * somebody, if that runs something: see running_frames.c. NOBODY: there is none, or need not be, as one that has
+ * nothing to do takes what the event is about. And back from there. */
 uint16_t dispatcher_frame_to_take(struct processor *here, const struct dispatcher_thread *thread);
 void dispatcher_come_back(struct processor *here);
 
@@ -440,6 +467,14 @@ void dispatcher_place_anew(struct dispatcher_thread *thread, const struct dispat
 /* The instance has nothing to run: asks the others. False: they gave nothing, or the policy is out. */
 bool dispatcher_steal(struct scheduler *scheduler);
 
+/* The thread, which has become READY, is looked at when it could be stolen; or no longer, as it ends. */
+void dispatcher_list_picky(struct dispatcher_thread *thread);
+void dispatcher_unlist_picky(struct dispatcher_thread *thread);
+static inline void dispatcher_became_ready(struct dispatcher_thread *thread) {
+    if (UNLIKELY(dispatcher.picky))
+        dispatcher_list_picky(thread);
+}
+
 /* Whether some instance may have something to give away. */
 bool dispatcher_is_something_to_steal(void);
 
@@ -474,6 +509,9 @@ void dispatcher_stop_polling(struct processor *here);
 /* Sleeps in the driver. */
 void dispatcher_poll(struct processor *here);
 
+/* One that does so for longer than until the first timer is to wake before. */
+void dispatcher_tell_poller(void);
+
 /* Goes on with `next`: see run in dispatcher.c. */
 void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next);
 
@@ -502,10 +540,24 @@ struct scheduler *dispatcher_instance_for(const struct processor *here);
 /* Has the processor interrupted if there is a reason: see quantum.c. */
 void dispatcher_arm(struct processor *here);
 
-/* Several processors: whether all of this agrees, in builds that look: see check.c. How many are stalled. */
+/* Whether a processor that computes looks at who is to wake, before that is to be done here. Not one that is parked: it
+ * may stop at any time, and nobody goes on there. */
+bool dispatcher_is_seen_to(const struct processor *here, int64_t instant);
+
+/* Several processors: whether nobody else would find out in time what happens outside while a thread runs here. */
+static inline bool dispatcher_nobody_looks(const struct processor *here) {
+    if (dispatcher.poller)
+        return false;
+    if (!here->armed)
+        return dispatcher_is_under_way();
+    const struct timer *first = dispatcher.timers;
+    return UNLIKELY(first != NULL) && first->instant < here->armed && !dispatcher_is_seen_to(here, first->instant);
+}
+
+/* Several processors: whether all of this agrees, in builds that look: see check.c. How many donors are blocked. */
 #ifdef CATAPULTS_CHECKED
 void dispatcher_check(void);
-uint32_t dispatcher_check_stalled(void);
+uint32_t dispatcher_check_blocked_donors(void);
 #else
 static inline void dispatcher_check(void) {}
 #endif

@@ -7,7 +7,7 @@ struct trace_file *dispatcher_trace;
 
 void dispatcher_trace_to(struct trace_file *file) {
     dispatcher_trace = file;
-    dispatcher_find_flat();
+    dispatcher_find_shortcut();
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
@@ -82,7 +82,8 @@ static inline __attribute__((always_inline)) uint16_t ready(enum trace_kind kind
 static inline __attribute__((always_inline)) struct trace_record *
 record(enum trace_kind kind, uint32_t thread, uint8_t detail, uint16_t event, uint16_t ready) {
     struct trace_file *file = dispatcher_trace;
-    uint16_t processor = (uint16_t)processor_here()->number;
+    const struct processor *here = processor_here();
+    uint16_t processor = (uint16_t)(here->handed_on ? here->number_before : here->number);
     const struct trace_record *end = trace_follows(file, kind, processor);
     return trace_append(file, end ? end->time : (uint64_t)dispatcher.host->now(), kind, thread, detail, processor,
                         event, ready);
@@ -119,9 +120,15 @@ static void record_values(const char *base, const struct catapults_import *impor
 }
 
 void dispatcher_record_dispatch(const struct dispatcher_thread *next) {
-    const struct processor *here = processor_here();
-    if (next == &here->idle) {
-        dispatcher_record(TRACE_IDLE, NULL, 0);
+    struct processor *here = processor_here();
+    if (next == &here->idle && here->handed_on) {
+        next = here->handed_on; /* it has left by now who ran here */
+    } else if (next == &here->idle) {
+        if (!here->handed)
+            dispatcher_record(TRACE_IDLE, NULL, 0);
+        return;
+    } else if (here->recorded) {
+        here->recorded = false;
         return;
     }
     const struct scheduler *scheduler = next->scheduler;

@@ -8,7 +8,7 @@
 #define CATAPULTS_TRACE_H
 
 #include "catapults/trace.h"
-#include "dispatcher/record.h"
+#include "dispatcher/thread_record.h"
 
 /* Where events are recorded; NULL: nowhere. */
 extern struct trace_file *dispatcher_trace;

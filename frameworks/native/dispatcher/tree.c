@@ -6,7 +6,7 @@
  *     root ──dispatch──► record of A ──A's `schedule`──► record of B ──► … ──► a thread
  *
  * A scheduler blocks by `block.scheduler` if it was RUNNING, else by `suspend_thread`; it wakes by the event that
- * belongs to that. On several processors it is more than one thread to its parent: see records.c.
+ * belongs to that. On several processors it is more than one thread to its parent: see scheduler_records.c.
  */
 #include "dispatcher/raise_loaded.h"
 #include "dispatcher/state.h"

@@ -19,7 +19,7 @@
 
 #include "catapults/policy.h"
 
-#define CATAPULTS_NATIVE_ABI 2u
+#define CATAPULTS_NATIVE_ABI 3u
 
 typedef const struct catapults_stop *native_event(void *self);
 typedef const struct catapults_stop *native_thread_event(void *self, struct catapults_thread *t);
@@ -37,6 +37,7 @@ struct native_handlers {
     native_thread_event *suspend_thread, *resume_thread;
     native_thread_event *set_next_thread;
     native_thread_event *tick;
+    native_thread_event *release, *changed;
     native_thread_event *exit;
 
     int64_t (*threads_ready)(const void *self);

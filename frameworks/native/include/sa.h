@@ -67,15 +67,18 @@ struct sa_t {
  */
 typedef void (*sa_upcall_t)(int type, struct sa_t *sas[], int events, int interrupted, void *arg);
 
-#define SA_UPCALL_NEWPROC 0   /* a new processor; the first time, sas[1] is the caller of sa_enable */
-#define SA_UPCALL_PREEMPTED 1 /* processors were taken away, from these activations */
-#define SA_UPCALL_BLOCKED 2   /* sas[1] has blocked in the kernel, and the upcall has its processor */
-#define SA_UPCALL_UNBLOCKED                                                                                            \
-    3 /* these have come back, and wait for sa_resume. With several processors this upcall may run                     \
-         beside the BLOCKED one of the same activation, and overtake it in the library */
-#define SA_UPCALL_SIGNAL 4 /* arg is a siginfo_t; sas[1] is who has caused it, a fault, or sent it to itself */
-#define SA_UPCALL_SIGEV 5  /* never made */
-#define SA_UPCALL_USER 6   /* sa_preempt was called for sas[1], or sa_interrupt for its processor */
+/* The types. */
+enum sa_upcall {
+    SA_UPCALL_NEWPROC,   /* a new processor; the first time, sas[1] is the caller of sa_enable */
+    SA_UPCALL_PREEMPTED, /* processors were taken away, from these activations */
+    SA_UPCALL_BLOCKED,   /* sas[1] has blocked in the kernel, and the upcall has its processor */
+    /* These have come back, and wait for sa_resume. With several processors this upcall may run beside the BLOCKED one
+     * of the same activation, and overtake it in the library. */
+    SA_UPCALL_UNBLOCKED,
+    SA_UPCALL_SIGNAL, /* arg is a siginfo_t; sas[1] is who has caused it, a fault, or sent it to itself */
+    SA_UPCALL_SIGEV,  /* never made */
+    SA_UPCALL_USER    /* sa_preempt was called for sas[1], or sa_interrupt for its processor */
+};
 #define SA_UPCALL_NUPCALLS 7
 
 /* NetBSD's flag; upcalls for every preemption by another process are not made. */

@@ -37,9 +37,9 @@ static int start_epoll(bool several) {
 }
 
 static void stop_epoll(void) {
-    close(epoll);
+    close(epoll); /* Linux closes it, whatever it says */
     if (kicks >= 0)
-        close(kicks);
+        close(kicks); /* as above */
     epoll = kicks = -1;
 }
 
@@ -65,7 +65,7 @@ static void cancel(struct io_wait *wait) { io_finish(wait, -ECANCELED); }
 static void forget(int descriptor, struct io_descriptor *state) {
     /* Close would do it, unless the file is open under another number or in another process. */
     if (state->registered)
-        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
+        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); /* ENOENT, EBADF: then it has been forgotten */
 }
 
 const struct io_driver io_epoll_driver = {

@@ -18,34 +18,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <errno.h>
-
 #include "catapults.h"
 #include "dispatcher/dispatcher.h"
+#include "threads/driver.h"
 
 /* A thread that has waited may go on on another kernel thread, and compilers may keep the address of its errno. */
 int *io_error_number(void);
 #undef errno
 #define errno (*io_error_number())
 
-/* Called by catapults_init. `choice`: "io_uring", "epoll", or NULL for $CATAPULTS_IO, else io_uring where the kernel
- * allows it, else epoll. `without_ring`: because of what it has to be epoll; or NULL. `several`: processors. Ignores
- * SIGPIPE if the application left it at its default. Returns 0 or an error number; the reason is then on standard
- * error. */
-int catapults_io_start(const char *choice, const char *without_ring, bool several);
-
-/* In a child of fork, where nobody waits: nothing is under way, and the driver is started anew; if that is refused, the
- * other. Returns 0 or an error number. */
-int io_restart(void);
-
-/* In a child of fork, of a thread that is not there any more: no port knows that it waits in catapults_select. */
-void io_forget_selection(struct catapults_handle *thread);
-
-/* Of that: the waits; what the driver knew of descriptors. */
+/* In a child of fork: forgets the waits; what the driver knew of descriptors. */
 void io_forget_waits(void);
-
-/* Undoes catapults_io_start. No thread may be waiting. */
-void catapults_io_stop(void);
 
 /* ---- Waiting
  * ---------------------------------------------------------------------------------------------------------- */

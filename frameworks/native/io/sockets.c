@@ -127,8 +127,8 @@ int catapults_connect_until(int descriptor, const struct sockaddr *address, sock
         return -1;
     begin_anew(descriptor, false);
     int result = connect_in_time(descriptor, address, length, instant);
-    if (!(flags & O_NONBLOCK) && result != -EBADF)
-        fcntl(descriptor, F_SETFL, flags);
+    if (!(flags & O_NONBLOCK) && result != -EBADF && fcntl(descriptor, F_SETFL, flags) < 0 && result == 0)
+        return -1;
     return result < 0 ? io_failed(result) : 0;
 }
 

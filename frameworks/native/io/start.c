@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contexts/tools.h"
 #include "io/io.h"
 
 const struct io_driver *io_driver;
@@ -13,7 +14,7 @@ static bool ignored_sigpipe;
 static int start(const struct io_driver *driver, bool several);
 static void ignore_sigpipe(void);
 
-__attribute__((noipa)) int *io_error_number(void) { return __errno_location(); }
+TOOLS_UNSEEN __attribute__((noipa)) int *io_error_number(void) { return __errno_location(); }
 
 int catapults_io_start(const char *choice, const char *without_ring, bool several) {
     const char *origin = "the option `io`";
@@ -60,7 +61,7 @@ void catapults_io_stop(void) {
     io_driver = NULL;
     struct sigaction action;
     if (ignored_sigpipe && sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
-        signal(SIGPIPE, SIG_DFL);
+        signal(SIGPIPE, SIG_DFL); /* cannot fail, nor below: there is such a signal */
     ignored_sigpipe = false;
 }
 
@@ -87,7 +88,7 @@ static int start(const struct io_driver *driver, bool several) {
 static void ignore_sigpipe(void) {
     struct sigaction action;
     if (sigaction(SIGPIPE, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL) {
-        signal(SIGPIPE, SIG_IGN);
+        signal(SIGPIPE, SIG_IGN); /* see above */
         ignored_sigpipe = true;
     }
 }

@@ -79,7 +79,7 @@ static int start_uring(bool several) {
 static void stop_uring(void) {
     io_uring_queue_exit(&ring);
     if (kicks >= 0)
-        close(kicks);
+        close(kicks); /* Linux closes it, whatever it says */
     kicks = -1;
     kick_awaited = sleeping = false;
 }
@@ -140,7 +140,7 @@ static void cancel(struct io_wait *wait) {
         io_uring_prep_cancel(sqe, wait, 0);
         io_uring_sqe_set_data(sqe, &missed);
         for (missed = false; !wait->done && !missed; reap())
-            io_uring_submit_and_wait(&ring, 1);
+            io_uring_submit_and_wait(&ring, 1); /* if not, once more */
         if (missed)
             sched_yield(); /* to the kernel thread that began the operation: it is to try it again */
     }
@@ -192,12 +192,12 @@ static struct __kernel_timespec time_of(int64_t left) {
 
 static void sleep_alone(int64_t instant, int64_t left) {
     if (instant == CATAPULTS_FOREVER) {
-        io_uring_submit_and_wait(&ring, 1);
+        io_uring_submit_and_wait(&ring, 1); /* who is woken early, or for an error, comes again; so it is below */
         return;
     }
     struct __kernel_timespec time = time_of(left);
     struct io_uring_cqe *first;
-    io_uring_submit_and_wait_timeout(&ring, &first, 1, &time, NULL);
+    io_uring_submit_and_wait_timeout(&ring, &first, 1, &time, NULL); /* see above */
 }
 
 /* By a call that knows nothing of the ring in memory. */
@@ -210,6 +210,7 @@ static void sleep_among_others(int64_t instant, int64_t left) {
     struct io_uring_getevents_arg until = {.ts = instant == CATAPULTS_FOREVER ? 0 : (uint64_t)(uintptr_t)&time};
     sleeping = true;
     dispatcher_leave();
+    /* However it ends, whoever polls looks and comes again. */
     io_uring_enter2((unsigned)ring.ring_fd, 0, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, (void *)&until,
                     sizeof until);
     dispatcher_enter();
@@ -235,9 +236,9 @@ static void submit_all(void) {
 static void enter(void) {
     unsigned flags = IO_URING_READ_ONCE(*ring.sq.kflags);
     if (flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW))
-        io_uring_submit_and_get_events(&ring);
+        io_uring_submit_and_get_events(&ring); /* what it does not take stays in the ring until the next poll */
     else if (io_uring_sq_ready(&ring) > 0)
-        io_uring_submit(&ring);
+        io_uring_submit(&ring); /* see above */
 }
 
 static void await_kick(void) {

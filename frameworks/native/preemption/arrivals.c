@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "contexts/surplus.h"
 #include "preemption/preemption.h"
 
 /* Kernel threads take slots in turn; one at a time reads them. */
@@ -20,12 +21,13 @@ static struct {
     siginfo_t info;
 } slots[SLOTS];
 static _Atomic unsigned oldest, newest;
-static _Atomic bool shut; /* there was no slot: signals are blocked until there is one */
+static struct surplus *_Atomic surplus; /* those that found no slot */
+static _Atomic bool shut;               /* there was none: signals are blocked until there is one */
 static uint64_t caught_signals;
 static const struct preemption_catcher *catcher;
 
 static void handle(int signal, siginfo_t *info, void *context);
-static void send_back(siginfo_t *info, ucontext_t *context);
+static void put_aside(siginfo_t *info, ucontext_t *context);
 static void open_mask(const ucontext_t *context);
 
 void preemption_catch_start(const struct preemption_catcher *functions) { catcher = functions; }
@@ -43,8 +45,10 @@ bool preemption_arrival(siginfo_t *info) {
         atomic_store(&oldest, at + 1);
         return true;
     }
+    if (surplus_take(&surplus, info))
+        return true;
     if (atomic_exchange(&shut, false))
-        preemption_unblock(caught_signals);
+        preemption_unblock(caught_signals); /* cannot fail: there are such signals */
     return false;
 }
 
@@ -55,8 +59,10 @@ void preemption_arrivals_restart(void) {
         atomic_store(&slots[i].full, false);
     atomic_store(&oldest, 0);
     atomic_store(&newest, 0);
+    for (siginfo_t info; surplus_take(&surplus, &info);)
+        ;
     if (atomic_exchange(&shut, false))
-        preemption_unblock(caught_signals);
+        preemption_unblock(caught_signals); /* cannot fail: there are such signals */
 }
 
 bool preemption_is_fault(const siginfo_t *info) {
@@ -79,7 +85,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
         catcher->fault(info, context, !application);
     } else {
         if (!preemption_keep(info))
-            send_back(info, context);
+            put_aside(info, context);
         catcher->arrived();
         if (preemption_pass_on()) { /* this kernel thread runs no threads */
             set_error_number(error);
@@ -88,7 +94,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
         bool may = where != PREEMPTION_ELSEWHERE || preemption_has_sent(info, context);
         if (may)
             open_mask(context);
-        bool again = may ? catcher->interrupted(!application) : catcher->put_off();
+        bool again = may ? catcher->interrupted(!application) : catcher->postponed();
         if (where != PREEMPTION_ELSEWHERE)
             preemption_settle(context);
         if (again)
@@ -108,11 +114,11 @@ bool preemption_keep(const siginfo_t *info) {
     return true;
 }
 
-/* The kernel keeps it, and all others that come. */
-static void send_back(siginfo_t *info, ucontext_t *context) {
-    preemption_put_off(caught_signals, context);
+/* The kernel keeps all others that come. */
+static void put_aside(siginfo_t *info, ucontext_t *context) {
+    preemption_postpone(caught_signals, context);
     atomic_store(&shut, true);
-    syscall(SYS_rt_sigqueueinfo, getpid(), info->si_signo, info);
+    surplus_keep(&surplus, info);
 }
 
 /* By a call that has not returned yet: POSIX wants a handler before that. */
@@ -135,5 +141,6 @@ bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
 
 /* What the code that is interrupted blocks. */
 static void open_mask(const ucontext_t *context) {
+    /* Cannot fail: it is the mask that there was. */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &context->uc_sigmask, NULL, sizeof(uint64_t));
 }

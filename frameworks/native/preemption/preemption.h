@@ -3,7 +3,7 @@
  *
  *   code.c     which code is the application's
  *   signal.c   the handler: looks where the program counter is
- *   timer.c    what interrupts a kernel thread at an instant
+ *   kernel_timer.c  what interrupts a kernel thread at an instant
  *   arrivals.c signals that are caught for others: kept until they are asked for
  *
  * The kernel's signal frame, on the stack of the interrupted thread, keeps all of its registers, vectors included; the
@@ -71,11 +71,11 @@ int preemption_unblock(uint64_t signals);
 void preemption_unblock_all(uint64_t signals);
 
 /* A kernel thread that can be interrupted, for a handler that runs on one that cannot: there something is to be seen
- * to. False: the caller can, or none can. */
+ * to. False: the caller can, or none can, or none can be interrupted now. */
 bool preemption_pass_on(void);
 
 /* For its handler: the interrupted code goes on with these signals blocked as well, until they are unblocked. */
-void preemption_put_off(uint64_t signals, ucontext_t *context);
+void preemption_postpone(uint64_t signals, ucontext_t *context);
 
 /* ---- Signals that are caught for others -------------------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ void preemption_put_off(uint64_t signals, ucontext_t *context);
 struct preemption_catcher {
     void (*arrived)(void); /* there is one to be asked for */
     /* After `arrived`: the code that is interrupted must not be left; as the next. */
-    bool (*put_off)(void);
+    bool (*postponed)(void);
     /* After `arrived`: what is interrupted is the application's own code or, if `held`, a system call of its own that
      * waits or has sent the signal; that is not to be left. The mask of the kernel thread is as it was in that code;
      * the handler may be left by siglongjmp. True: come again shortly. */

@@ -9,22 +9,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "contexts/here.h"
 #include "preemption/code.h"
-#include "preemption/timer.h"
+#include "preemption/kernel_timer.h"
 
 /* When the code must not be left now: how soon to look again, in nanoseconds. A system call may last; then less often.
  */
 enum { SOON = 100000, LATEST = 4000000 };
-
-/* Of each kernel thread, and so of every thread that it runs. */
-static _Thread_local struct {
-    bool attached;
-    uint64_t mask;    /* of signals */
-    uint64_t opened;  /* those of `opened` that it does not block any more */
-    uint64_t put_off; /* and these, for a while: see preemption_put_off */
-    stack_t stack;    /* for handlers of signals that ask for one */
-    int64_t patience; /* how soon we looked last time */
-} mine;
 
 static preemption_interrupted *interrupted;
 static _Atomic uint64_t opened;   /* signals that all kernel threads are to unblock */
@@ -54,30 +45,34 @@ int preemption_attach(void) {
         atomic_store(&first, (pid_t)syscall(SYS_gettid));
         atomic_store(&ours, getpid());
     }
-    mine.attached = true;
+    here()->signals.attached = true;
     sigset_t mask;
-    if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigaltstack(NULL, &mine.stack) != 0)
+    stack_t stack;
+    if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigaltstack(NULL, &stack) != 0)
         return errno;
-    memcpy(&mine.mask, &mask, sizeof mine.mask);
-    mine.opened = atomic_load(&opened);
-    int error = preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1) | mine.opened);
+    here()->signals.stack.base = stack.ss_sp;
+    here()->signals.stack.size = stack.ss_size;
+    here()->signals.stack.flags = stack.ss_flags;
+    memcpy(&here()->signals.mask, &mask, sizeof here()->signals.mask);
+    here()->signals.opened = atomic_load(&opened);
+    int error = preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1) | here()->signals.opened);
     if (error)
         return error;
-    mine.patience = SOON;
+    here()->signals.patience = SOON;
     return preemption_timer_make();
 }
 
-void preemption_put_off(uint64_t signals, ucontext_t *context) {
+void preemption_postpone(uint64_t signals, ucontext_t *context) {
     uint64_t mask;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    mine.put_off |= signals & ~mask;
+    here()->signals.postponed |= signals & ~mask;
     mask |= signals;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
 int preemption_unblock(uint64_t signals) {
-    mine.mask &= ~signals;
-    mine.put_off &= ~signals;
+    here()->signals.mask &= ~signals;
+    here()->signals.postponed &= ~signals;
     sigset_t open;
     sigemptyset(&open);
     memcpy(&open, &signals, sizeof signals);
@@ -86,31 +81,30 @@ int preemption_unblock(uint64_t signals) {
 
 void preemption_unblock_all(uint64_t signals) {
     atomic_fetch_or(&opened, signals);
-    preemption_unblock(signals);
+    preemption_unblock(signals); /* cannot fail: there are such signals; so it is elsewhere */
 }
 
 bool preemption_pass_on(void) {
     pid_t other = atomic_load(&first);
-    if (mine.attached || !other)
+    if (here()->signals.attached || !other)
         return false;
-    syscall(SYS_tgkill, getpid(), other, PREEMPTION_SIGNAL);
-    return true;
+    return syscall(SYS_tgkill, getpid(), other, PREEMPTION_SIGNAL) == 0;
 }
 
 /* What is to be unblocked by all, and what was put off, if there is room again. */
 __attribute__((noipa)) static void open_signals(ucontext_t *context) {
-    uint64_t all = atomic_load(&opened) & ~mine.opened, mask;
-    uint64_t news = all | (preemption_arrivals_shut() ? 0 : mine.put_off);
+    uint64_t all = atomic_load(&opened) & ~here()->signals.opened, mask;
+    uint64_t news = all | (preemption_arrivals_shut() ? 0 : here()->signals.postponed);
     if (!news)
         return;
-    mine.opened |= all;
-    preemption_unblock(news);
+    here()->signals.opened |= all;
+    preemption_unblock(news); /* see there */
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    mask &= ~(news & ~mine.put_off); /* some may have come, and been put off again */
+    mask &= ~(news & ~here()->signals.postponed); /* some may have come, and been put off again */
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
-__attribute__((noipa)) static bool puts_off(void) { return mine.put_off != 0; }
+__attribute__((noipa)) static bool puts_off(void) { return here()->signals.postponed != 0; }
 
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
 __attribute__((noipa)) static int error_number(void) { return errno; }
@@ -130,7 +124,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
     if (where != PREEMPTION_ELSEWHERE) {
         /* Another thread may run here before this returns. Elsewhere it stays blocked: many would nest, perhaps on a
          * small stack. */
-        preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1));
+        preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1)); /* see there */
         keep_rounding(context);
     }
     bool again = interrupted(where);
@@ -143,8 +137,11 @@ static void handle(int signal, siginfo_t *info, void *context) {
     set_error_number(error);
 }
 
+/* What the kernel has no room to tell, as too many signals pend (RLIMIT_SIGPENDING), may be ours: it looks like a kill
+ * by process 0. */
 static bool is_ours(const siginfo_t *info) {
-    return preemption_timer_sent(info) || (info->si_code == SI_TKILL && info->si_pid == getpid());
+    return preemption_timer_sent(info) || (info->si_code == SI_TKILL && info->si_pid == getpid()) ||
+           (info->si_code == SI_USER && info->si_pid == 0);
 }
 
 #if defined(__x86_64__)
@@ -164,7 +161,8 @@ static bool is_system_call(const unsigned char *code) {
 enum preemption_where preemption_where(const ucontext_t *context) {
     uint64_t mask;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    bool plain = (mask & ~mine.put_off) == mine.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
+    bool plain =
+        (mask & ~here()->signals.postponed) == here()->signals.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
     if (!plain)
         return PREEMPTION_ELSEWHERE;
     if (preemption_is_application(instruction(context)))
@@ -191,11 +189,13 @@ static bool waits(const ucontext_t *context) {
     return false;
 }
 
-__attribute__((noipa)) static void look_soon(void) { mine.patience = SOON; }
+__attribute__((noipa)) static void look_soon(void) { here()->signals.patience = SOON; }
 
 __attribute__((noipa)) void preemption_look_again(const ucontext_t *context) {
-    mine.patience = !in_system_call(context) ? SOON : mine.patience < LATEST ? mine.patience * 2 : LATEST;
-    preemption_timer_retry(mine.patience);
+    here()->signals.patience = !in_system_call(context)            ? SOON
+                               : here()->signals.patience < LATEST ? here()->signals.patience * 2
+                                                                   : LATEST;
+    preemption_timer_retry(here()->signals.patience);
 }
 
 /* Before the call, if the kernel is to repeat it, or behind it. */
@@ -219,9 +219,11 @@ static void keep_rounding(const ucontext_t *context) {
 /* The kernel is to restore what belongs to the thread. The signal stack and the mask belong to the kernel thread, which
  * may be another one now. */
 __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
-    uint64_t mask = mine.mask | mine.put_off;
+    uint64_t mask = here()->signals.mask | here()->signals.postponed;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
-    context->uc_stack = mine.stack;
+    const struct here *own = here();
+    context->uc_stack = (stack_t){
+        .ss_sp = own->signals.stack.base, .ss_flags = own->signals.stack.flags, .ss_size = own->signals.stack.size};
 }
 
 /* The system call itself: the tools put off signals whose handlers they know of, to where we could not switch. */

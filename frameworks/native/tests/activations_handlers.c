@@ -69,7 +69,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
 }
 
 static void start(int processors) {
-    alarm(60);
+    alarm(HANGS);
     require(small_start(1) == 0 && sa_register(upcall, NULL, SA_FLAG_FIXED, -1) == 0);
     require(sa_setconcurrency(processors) == processors);
 }
@@ -532,7 +532,7 @@ static void first_upcall(int type, struct sa_t *sas[], int events, int interrupt
 
 static void on_the_stack_of_who_enables(void) {
     char here;
-    alarm(60);
+    alarm(HANGS);
     above = &here;
     handler = note_where;
     require(small_start_with(first_upcall, 1) == 0);

@@ -5,7 +5,7 @@
 
 #include "catapults/list.h"
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/record.h"
+#include "dispatcher/thread_record.h"
 #include "support/child.h"
 
 /* ---- The policy: a FIFO that writes down its events, and breaks rules when told to ------------------------------- */
@@ -158,6 +158,8 @@ static const struct native_handlers handlers = {
     suspend_thread,
     resume_thread,
     set_next_thread,
+    NULL,
+    NULL,
     NULL,
     exit_thread,
     threads,

@@ -30,7 +30,7 @@ static void require_order(const char *expected) {
 static void begin(const char *policy) {
     static struct task least;
     require(catapults_init(&(struct catapults_options){.policy = policy}) == 0);
-    alarm(20);
+    alarm(HANGS);
     catapults_threadvar_register("priority", struct task, priority);
     catapults_set_object(catapults_self(), &least);
 }
@@ -497,12 +497,12 @@ static void hold_for_many(const char *name) {
     note("rest ");
 }
 
-/* The one that came first is woken, but whose turn it is goes on: of those that compete the policy chooses. */
+/* It is handed to the one that came first, and so on: whose turn it is lends it to each of them. */
 static void many_lend_to_one(void) {
     begin(POLICIES "/urgency.so");
     spawn(1, "low ", hold_for_many);
     require(donors_done == 3);
-    require_order("low 9 medium 4 3 rest ");
+    require_order("low 3 4 9 medium rest ");
 }
 
 /* ---- The end of the chain cannot run ----------------------------------------------------------------------------- */
@@ -583,7 +583,7 @@ static void a_donor_gives_up_in_time(void) {
     require(mutex.state == 0 && mutex.waiters.first == NULL);
 }
 
-/* A donor in the middle of a chain gives up while the end cannot run: who was stalled behind it goes on. */
+/* A donor in the middle of a chain gives up while the end cannot run: a donor that was blocked behind it goes on. */
 static void relay(const char *name) {
     require(catapults_mutex_lock(&mutex) == 0);
     require(catapults_mutex_lock_until(&second, catapults_now() + 2000000) == ETIMEDOUT);

@@ -42,7 +42,7 @@ static void in_a_child(void (*body)(void)) {
     pid_t child = catapults_fork();
     require(child >= 0);
     if (child == 0) {
-        alarm(60);
+        alarm(HANGS);
         body();
         _exit(7);
     }

@@ -4,11 +4,14 @@
 set -euo pipefail
 out=$1
 
-objects=("$out"/dispatcher/*.o)
+sources=("$(dirname "$0")"/../dispatcher/*.c)
+objects=("${sources[@]##*/}") # not those of sources that are gone
+objects=("${objects[@]/#/"$out/dispatcher/"}")
+objects=("${objects[@]/%/.o}")
 [[ ${#objects[@]} -ge 6 ]] || { echo "freestanding: only ${#objects[@]} objects in $out/dispatcher"; exit 1; }
 
 undefined=$(nm --undefined-only --format=just-symbols "${objects[@]}" | grep -v ':$' | sed '/^$/d' | sort -u)
-defined=$(nm --defined-only --extern-only --format=just-symbols "${objects[@]}" "$out"/contexts/*.S.o | sort -u)
+defined=$(nm --defined-only --extern-only --format=just-symbols "${objects[@]}" "$out"/contexts/{*.S,here.c}.o | sort -u)
 foreign=$(comm -23 <(echo "$undefined") <(echo "$defined") | grep -v '^_GLOBAL_OFFSET_TABLE_$' || true)
 [[ -z $foreign ]] || { echo "freestanding: the dispatcher refers to: $foreign"; exit 1; }
 

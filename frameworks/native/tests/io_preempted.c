@@ -6,7 +6,7 @@
 
 static volatile int over;
 
-enum { LETTERS = 20, MS = 1000000 };
+enum { LETTERS = 20 };
 
 static void *read_letters(void *descriptor) {
     char letter;
@@ -30,10 +30,8 @@ static void a_spinning_thread_stops_no_reader(void) {
     require(catapults_init(&(struct catapults_options){.policy = POLICIES "/turns.so"}) == 0);
     catapults_t reader;
     require(catapults_create(&reader, NULL, read_letters, (void *)(intptr_t)ends[0]) == 0);
-    int64_t start = catapults_now();
     while (!over)
-        ; /* neither calls nor yields */
-    require(catapults_now() - start < 5000 * (int64_t)MS);
+        ; /* neither calls nor yields: what is not read now is read never */
     require(catapults_join(reader, NULL) == 0);
 }
 

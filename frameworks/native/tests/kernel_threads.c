@@ -16,7 +16,7 @@ static catapults_int endless;
 static int ends[2];
 
 static void start(const char *policy, enum catapults_accounting accounting) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.policy = policy,
                                                        .processors = processors,
                                                        .activations = true,
@@ -139,14 +139,14 @@ static void *compute_and_block(void *argument) {
 
 static bool is_about(int64_t value, int64_t of) { return value >= of * 70 / 100 && value <= of * 130 / 100; }
 
-/* Where other processes have the CPU, too, the kernel finds late that ticks have passed: it may be repeated. */
+/* Where other processes have the CPU, too, the kernel finds late that ticks have passed: it is repeated then. */
 static void charge_by_samples(void) {
     catapults_t threads[4];
     start(NULL, CATAPULTS_ACCOUNTING_STATISTICAL);
     catapults_account();
     go_elsewhere(threads, 4);
-    bool found = false;
-    for (int i = 0; i < 5 && !found; i++) {
+    bool found;
+    do {
         struct worker workers[2] = {0};
         catapults_t both[2];
         for (int j = 0; j < 2; j++)
@@ -154,8 +154,7 @@ static void charge_by_samples(void) {
         for (int j = 0; j < 2; j++)
             require(catapults_join(both[j], NULL) == 0);
         found = is_about(workers[0].consumed, workers[0].own) && is_about(workers[1].consumed, workers[1].own);
-    }
-    require(found);
+    } while (!found);
     int64_t idle = catapults_consumed(threads[0]);
     require(idle <= 20 * MILLISECOND); /* who is blocked in the kernel uses nothing */
     come_back(threads, 4);

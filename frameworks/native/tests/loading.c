@@ -82,7 +82,7 @@ static void *come_and_go(void *argument) {
 
 /* What cannot be used is refused; all else runs. */
 static void use(void) {
-    alarm(20);
+    alarm(HANGS);
     int error = catapults_init(&(struct catapults_options){.policy = object.path});
     require(error == 0 || error == EINVAL);
     catapults_t threads[3];

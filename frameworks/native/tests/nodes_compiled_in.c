@@ -20,7 +20,7 @@ static void *meet(void *argument) {
 }
 
 static void meet_on(int processors) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = processors}) == 0);
     catapults_t threads[8];
     for (int i = 1; i < processors; i++)

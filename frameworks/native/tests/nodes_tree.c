@@ -19,7 +19,7 @@ enum { MS = 1000000 };
 static catapults_int at, broken, given = 1;
 
 static void begin(int processors, const char *policy) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
     catapults_schedvar_register("at", &at);
     catapults_schedvar_register("broken", &broken);

@@ -45,7 +45,7 @@ refused="catapults: no thread is preempted by time: malloc is the executable's o
 for own in "" -DOWN; do
     for pie in -pie -no-pie; do
         gcc $own -f"${pie#-}" "$pie" -I"$here/include" -I"$here/../shared" -o "$work/program" "$work/program.c" "$out/libcatapults.a" -luring
-        said=$(CATAPULTS_POLICY="$out/tests/policies/turns.so" timeout 20 "$work/program" 2>&1) ||
+        said=$(CATAPULTS_POLICY="$out/tests/policies/turns.so" timeout 600 "$work/program" 2>&1) ||
             { echo "own_malloc: the program failed ($own $pie): $said"; exit 1; }
         [[ $said == "${own:+$refused}" ]] ||
             { echo "own_malloc: said ($own $pie): $said"; exit 1; }
@@ -54,7 +54,7 @@ done
 
 # With activations threads are preempted all the same; a child of fork has none, and hears why as the others do.
 gcc -DOWN -DFORKS -I"$here/include" -I"$here/../shared" -o "$work/program" "$work/program.c" "$out/libcatapults.a" -luring
-said=$(CATAPULTS_ACTIVATIONS=1 CATAPULTS_POLICY="$out/tests/policies/turns.so" timeout 20 "$work/program" 2>&1) ||
+said=$(CATAPULTS_ACTIVATIONS=1 CATAPULTS_POLICY="$out/tests/policies/turns.so" timeout 600 "$work/program" 2>&1) ||
     { echo "own_malloc: the program that forks failed: $said"; exit 1; }
 [[ $said == "${refused/no thread is/no thread of the child is}" ]] ||
     { echo "own_malloc: said by the child: $said"; exit 1; }

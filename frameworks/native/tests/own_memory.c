@@ -21,7 +21,7 @@ static catapults_key_t key;
 static int ends[2];
 
 static void start(const char *policy, int processors) {
-    alarm(60);
+    alarm(HANGS);
     const struct catapults_options options = {.policy = policy, .activations = true, .processors = processors};
     require(catapults_init(&options) == 0);
 }

@@ -11,7 +11,7 @@ static char order[256];
 
 static void begin(void) {
     require(catapults_init(NULL) == 0);
-    alarm(20);
+    alarm(HANGS);
 }
 
 /* ---- Sending and receiving --------------------------------------------------------------------------------------- */

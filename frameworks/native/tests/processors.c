@@ -21,7 +21,7 @@ static catapults_t spawn(void *(*start)(void *), void *argument) {
 }
 
 static void begin(int processors, const char *policy) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
 }
 
@@ -58,9 +58,10 @@ static void who_has_nothing_to_do_sleeps(void) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     int64_t began = catapults_now();
     catapults_sleep(200 * MS);
-    require(catapults_now() - began >= 200 * MS);
+    int64_t passed = catapults_now() - began;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    require((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec < 50 * MS);
+    require(passed >= 200 * MS);
+    require((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec < passed / 4);
     for (int i = 0; i < 2; i++)
         require(catapults_join(threads[i], NULL) == 0);
 }
@@ -727,7 +728,7 @@ static catapults_int endless;
 
 /* The processor that has put it in force decides nothing meanwhile. */
 static void handlers_are_watched_on_all(void) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = 3, .handler_limit = 20 * MS}) == 0);
     catapults_t threads[4];
     for (int i = 0; i < 4; i++)
@@ -807,18 +808,23 @@ static void *use_processor(void *milliseconds) {
     return (void *)(intptr_t)(catapults_consumed(catapults_self()) / MS);
 }
 
-/* Whose kernel threads are two. */
+/* Whose kernel threads are two. Where other processes have the CPU, too, the kernel finds late that ticks have passed:
+ * it is measured again then. */
 static void samples_are_taken_on_all(void) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(
                 &(struct catapults_options){.processors = 2, .accounting = CATAPULTS_ACCOUNTING_STATISTICAL}) == 0);
     catapults_account();
-    catapults_t threads[] = {spawn(use_processor, (void *)200), spawn(use_processor, (void *)400)};
-    for (intptr_t i = 0; i < 2; i++) {
-        void *consumed;
-        require(catapults_join(threads[i], &consumed) == 0);
-        require((intptr_t)consumed >= 100 * (i + 1) && (intptr_t)consumed <= 300 * (i + 1));
-    }
+    bool found;
+    do {
+        catapults_t threads[] = {spawn(use_processor, (void *)200), spawn(use_processor, (void *)400)};
+        found = true;
+        for (intptr_t i = 0; i < 2; i++) {
+            void *consumed;
+            require(catapults_join(threads[i], &consumed) == 0);
+            found &= (intptr_t)consumed >= 100 * (i + 1) && (intptr_t)consumed <= 300 * (i + 1);
+        }
+    } while (!found);
     require(catapults_consumed(catapults_self()) <= 40 * MS);
 }
 

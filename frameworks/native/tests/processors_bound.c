@@ -19,7 +19,7 @@ static atomic_bool let_go;
 static atomic_int kept, came;
 
 static void begin_under(const char *policy, int processors) {
-    alarm(60);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
     catapults_threadvar_register("priority", struct task, priority);
     catapults_set_object(catapults_self(), &least);

@@ -35,7 +35,7 @@ static atomic_long expected;
 static int any(unsigned *seed, int below) { return (int)(rand_r(seed) % (unsigned)below); }
 
 static void begin(int processors, const char *policy) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy, .tick = MS}) == 0);
 }
 

@@ -26,7 +26,7 @@ static void begin_with(const struct catapults_options *options) {
 #if defined(ACTIVATED)
     mine.activations = true;
 #endif
-    alarm(60);
+    alarm(HANGS);
     require(catapults_init(&mine) == 0);
     require(catapults_key_create(&key, NULL) == 0);
 }
@@ -843,7 +843,7 @@ static void *fork_one(void *argument) {
     pid_t child = catapults_fork();
     require(child >= 0);
     if (child == 0) {
-        alarm(60);
+        alarm(HANGS);
         atomic_store(&handled, 0);
         require(is_blocked(SIGUSR1) && !is_pending(SIGUSR1));
         mask(SIG_UNBLOCK, SIGUSR1);

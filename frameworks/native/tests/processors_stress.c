@@ -27,7 +27,7 @@
 #include "stress/faults.h"
 #include "stress/require.h"
 
-enum { US = 1000, MS = 1000000, WORKERS = 20, ROUNDS = 120, PIPES = 3, PATIENCE = 60 /* seconds for a program */ };
+enum { US = 1000, MS = 1000000, WORKERS = 20, ROUNDS = 120, PIPES = 3, PATIENCE = 240 /* seconds for a program */ };
 
 /* ThreadSanitizer does not follow activations. */
 #if defined(__SANITIZE_THREAD__)

@@ -12,7 +12,7 @@
 enum { MS = 1000000 };
 
 static void begin(int processors, const char *policy) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
 }
 
@@ -377,7 +377,7 @@ static void *return_it(void *argument) { return argument; }
 /* Four that have more bytes left keep both processors from the fifth. */
 static void a_policy_that_lets_a_thread_starve_is_out(void) {
     static struct request many = {7}, few = {1};
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = 2, .starvation_limit = 20 * MS}) == 0);
     catapults_scheduler_t child = add("child", NULL, POLICIES "/bytes.so");
     require(catapults_threadvar_register("bytesleft", struct request, bytesleft) == 0);

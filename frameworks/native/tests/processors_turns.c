@@ -32,7 +32,7 @@ static void *rest(void *argument) {
 }
 
 static void one_rests_beside_four_that_compute(void) {
-    alarm(60);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){
                 .processors = 2, .trace = path, .policy = POLICIES "/of_the_library/round_robin.so"}) == 0);
     catapults_t threads[COMPUTING + 1];

@@ -28,7 +28,7 @@ static catapults_t spawn(struct task *task, void *(*start)(void *)) {
 
 /* Nothing preempts but what is more urgent. */
 static void begin_under(const char *policy, int processors) {
-    alarm(60);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
     catapults_threadvar_register("priority", struct task, priority);
     catapults_set_object(catapults_self(), &first);

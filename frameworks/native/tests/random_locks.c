@@ -180,7 +180,7 @@ static void *suspend_at_random(void *self_) {
 
 static void run(const char *policy, bool under_schedulers) {
     require(catapults_init(&(struct catapults_options){.policy = policy}) == 0);
-    alarm(100);
+    alarm(HANGS);
     catapults_threadvar_register("priority", struct task, priority);
     catapults_scheduler_t schedulers[3] = {catapults_scheduler_root()};
     if (under_schedulers) {

@@ -93,7 +93,7 @@ static struct catapults_message messages[CLIENTS];
 /* All clients are blocked afterwards, and the scheduler waits. */
 static void begin(void) {
     require(catapults_init(NULL) == 0);
-    alarm(20);
+    alarm(HANGS);
     require(catapults_create(&scheduler, NULL, schedule_first_in_first_out, NULL) == 0);
     struct catapults_attributes attributes = {.scheduled_by = &port};
     for (intptr_t i = 0; i < CLIENTS; i++)
@@ -225,7 +225,7 @@ static void *lock_as_client(void *argument) {
 /* A client waits for a thread of a policy, which sleeps: to its scheduler it is blocked, and ready again with that. */
 static void a_client_may_lend(void) {
     require(catapults_init(NULL) == 0);
-    alarm(20);
+    alarm(HANGS);
     require(catapults_mutex_lock(&mutex) == 0);
     struct catapults_attributes attributes = {.scheduled_by = &port};
     catapults_t client;
@@ -265,7 +265,7 @@ static void *note_itself(void *argument) {
 /* It runs on the turn of who waits for its end, which is lost to its scheduler as soon as that is told. */
 static void an_end_may_cost_the_turn(void) {
     require(catapults_init(&(struct catapults_options){.policy = POLICIES "/urgency.so"}) == 0);
-    alarm(20);
+    alarm(HANGS);
     catapults_threadvar_register("priority", struct task, priority);
     struct catapults_attributes attributes = {.object = &urgent};
     require(catapults_create(&scheduler, &attributes, note_that_it_ended, NULL) == 0);
@@ -280,15 +280,37 @@ static void an_end_may_cost_the_turn(void) {
     require(strcmp(catapults_policy_name(), "urgency") == 0);
 }
 
+static void *nothing(void *argument) { return argument; }
+
+static void *send_to_scheduler(void *message) {
+    require(catapults_port_send(&port, message) == 0);
+    return NULL;
+}
+
+/* Who waits for room behind a notice has it as soon as that is taken back, although nobody receives. */
+static void what_is_taken_back_makes_room(void) {
+    require(catapults_init(NULL) == 0);
+    alarm(HANGS);
+    port.capacity = 1;
+    struct catapults_attributes attributes = {.scheduled_by = &port};
+    catapults_t client, sender;
+    require(catapults_create(&client, &attributes, nothing, NULL) == 0);
+    static struct catapults_message waiting = {.kind = 1}, late = {.kind = 2}, *received;
+    require(catapults_create(&sender, NULL, send_to_scheduler, &waiting) == 0);
+    catapults_yield();
+    require(catapults_port_count(&port) == 1 && port.senders.first);
+    require(catapults_suspend(client) == 0);
+    require(catapults_join(sender, NULL) == 0 && catapults_port_trysend(&port, &late) == EAGAIN);
+    require(catapults_port_receive(&port, &received) == 0 && received == &waiting);
+}
+
 static void *schedule_wrongly(void *argument) {
     return (void *)(intptr_t)catapults_schedule(argument, &port, CATAPULTS_WAKEUP_ON_BLOCK);
 }
 
-static void *nothing(void *argument) { return argument; }
-
 static void misuse(void) {
     require(catapults_init(NULL) == 0);
-    alarm(20);
+    alarm(HANGS);
     struct catapults_attributes attributes = {.scheduled_by = &port};
     catapults_t client;
     require(catapults_schedule(catapults_self(), &port, CATAPULTS_WAKEUP_ON_BLOCK) == EINVAL);
@@ -325,6 +347,7 @@ int main(void) {
         child_test(yields_are_told),
         child_test(a_message_wakes_it),
         child_test(a_client_may_lend),
+        child_test(what_is_taken_back_makes_room),
         child_test(misuse),
         child_test(an_end_may_cost_the_turn),
     };

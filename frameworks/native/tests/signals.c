@@ -263,7 +263,7 @@ static void none_of_many_is_lost(void) {
                 usleep(100);
         _exit(0);
     }
-    alarm(30);
+    alarm(HANGS);
     while (values_count < 2000)
         for (volatile int i = 0; i < 1000; i++)
             ;

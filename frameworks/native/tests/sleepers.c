@@ -21,7 +21,7 @@ static const int64_t patience = 20000 * (int64_t)MS, never = 60000 * (int64_t)MS
 static atomic_int over, in_vain;
 
 static void begin(const char *policy, int64_t tick) {
-    alarm(60);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){.policy = policy, .processors = PROCESSORS, .tick = tick}) == 0);
     catapults_threadvar_register("priority", struct task, priority);
     catapults_set_object(catapults_self(), &urgent);

@@ -19,13 +19,13 @@
 
 #include "stress/stress.h"
 
-enum { PATIENCE = 120 }; /* seconds for a program */
+enum { PATIENCE = 240 }; /* seconds for a program */
 
 struct totals *totals;
 struct program program;
 
-static const struct scene *const scenes[] = {&locks_scene,       &meetings_scene, &lives_scene, &ports_scene,
-                                             &descriptors_scene, &policies_scene, &kernel_scene};
+static const struct scene *const scenes[] = {&locks_scene,       &meetings_scene, &lives_scene,  &ports_scene,
+                                             &descriptors_scene, &policies_scene, &kernel_scene, &jobs_scene};
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
 void not_so(const char *file, int line, const char *condition) {
@@ -106,7 +106,8 @@ static void *work(void *self_) {
 }
 
 static void start(struct worker *self) {
-    static const char *const policies[] = {NULL, POLICIES "/ticks.so", POLICIES "/urgency.so", POLICIES "/eager.so"};
+    static const char *const policies[] = {NULL, POLICIES "/ticks.so", POLICIES "/urgency.so", POLICIES "/eager.so",
+                                           POLICIES "/jobs.so"};
     static const char *const drivers[] = {NULL, "epoll", "io_uring"};
     struct catapults_options options = {.policy = NULL, .io = drivers[any(self, 3)]};
     const char *forced = getenv("CATAPULTS_ACTIVATIONS");
@@ -124,7 +125,7 @@ static void start(struct worker *self) {
         options.io = NULL;
     options.activations = program.activations;
     program.stepped = preemption == 2 && !program.activations;
-    options.policy = policies[any(self, program.stepped ? 2 : 4)];
+    options.policy = policies[any(self, program.stepped ? 2 : 5)];
     program.unit = program.stepped ? 200 * US : US;
     options.cooperative = preemption != 1;
     options.tick = (50 + any(self, 500)) * US;

@@ -16,7 +16,7 @@ static _Atomic bool over;
 static _Atomic unsigned long progress[SPINNERS];
 
 static void begin(const char *policy, int processors) {
-    alarm(100);
+    alarm(HANGS);
     require(catapults_init(&(struct catapults_options){
                 .policy = policy, .tick = 2 * MS, .activations = true, .processors = processors}) == 0);
 }
@@ -164,7 +164,7 @@ static void fork_beside_others(int processors) {
         require(child >= 0);
         if (child == 0) {
             unsigned long before = progress[0];
-            alarm(50);
+            alarm(HANGS);
             spawn(spin, (void *)0);
             while (progress[0] == before) /* it is preempted, too */
                 ;

@@ -7,33 +7,32 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "contexts/here.h"
 #include "catapults.h"
 #include "contexts/tools.h"
 #include "threads/processor_time.h"
 #include "threads/runtime.h"
-#include "threads/scheduler.h"
+#include "threads/scheduler_handle.h"
 
 /* ---- Statistical ------------------------------------------------------------------------------------------------- */
 
 static TOOLS_UNSEEN void passed(ucontext_t *context);
 static struct processor_time samples = {.passed = passed, .without = "nobody is charged for the processor's time"};
 
-/* Of the kernel thread's time, that for which somebody was, or nobody was to be charged. */
-static _Thread_local int64_t counted;
-
 /* The system call: the tools know of libc's function. Time without a processor is on the way back from the kernel. */
 static TOOLS_UNSEEN void passed(ucontext_t *context) {
     (void)context;
     struct timespec time;
-    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time);
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time); /* every Linux has it */
     int64_t now = time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-    if (counted == 0 || counted > now) /* for the first time, or in a child of fork */
-        counted = now - samples.every;
-    int64_t ticks = (now - counted) / samples.every;
-    counted += ticks * samples.every;
-    struct processor *here = runtime.activations ? activations_processor() : processor_here();
-    if (here)
-        dispatcher_sampled(here, (uint32_t)ticks);
+    int64_t *counted = &here()->process.counted;
+    if (*counted == 0 || *counted > now) /* for the first time, or in a child of fork */
+        *counted = now - samples.every;
+    int64_t ticks = (now - *counted) / samples.every;
+    *counted += ticks * samples.every;
+    struct processor *processor = runtime.activations ? activations_processor() : processor_here();
+    if (processor)
+        dispatcher_sampled(processor, (uint32_t)ticks);
 }
 
 static const int64_t *tick;

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "contexts/here.h"
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "sa.h"
@@ -78,10 +79,9 @@ TOOLS_UNSEEN struct processor *activations_processor(void) {
 
 /* The calling kernel thread carries a processor, for the first time. */
 static void begin_to_carry(void) {
-    static _Thread_local bool begun;
-    if (begun)
+    if (here()->process.carried)
         return;
-    begun = runtime_thread = true;
+    here()->process.carried = here()->process.runs_threads = true;
     overflow_attach(NULL, OVERFLOW_STACK);
     processor_time_attach((pid_t)syscall(SYS_gettid));
 }
@@ -236,6 +236,7 @@ enum { SOON = 100000 }; /* nanoseconds until what must not be left, or interrupt
 
 static void set_alarm(int number) {
     int64_t armed = carried[number].armed, look_at = carried[number].look_at;
+    /* Fails only of a processor that has gone: who has its threads looks at the time, too. */
     sa_alarm(number, armed && (!look_at || armed < look_at) ? armed : look_at);
 }
 
@@ -324,10 +325,10 @@ static bool has_to_handle(struct catapults_handle *self, const ucontext_t *conte
     __atomic_store_n(&self->signals.place, SIGNAL_PLACE_ELSEWHERE, __ATOMIC_SEQ_CST);
     if (__builtin_expect(!__atomic_load_n(&self->signals.due, __ATOMIC_SEQ_CST), 1))
         return false;
-    if (!self->dispatched.held && lets_handlers_in(context, sent))
+    if (!self->dispatched.hold_depth && lets_handlers_in(context, sent))
         return true;
     if (!several)
-        signals_put_off_for(self);
+        signals_postpone_for(self);
     int number = sa_self()->sa_cpu;
     carried[number].look_at = catapults_now() + SOON;
     set_alarm(number);
@@ -335,7 +336,7 @@ static bool has_to_handle(struct catapults_handle *self, const ucontext_t *conte
 }
 
 /* The context goes on. Whoever ends its turn from now on finds it out, or has it interrupted. */
-static bool goes_on(void) { return forking || !*(volatile bool *)&carried[sa_self()->sa_cpu].processor->over; }
+static bool may_go_on(void) { return forking || !*(volatile bool *)&carried[sa_self()->sa_cpu].processor->over; }
 
 /* In the name of the thread, on its own stack; held. */
 static _Noreturn void handle_signals(void *stopped_) {
@@ -353,7 +354,7 @@ static _Noreturn void handle_signals(void *stopped_) {
     while (running && several) {
         sa_hold();
         follow();
-        if (goes_on())
+        if (may_go_on())
             break;
         sa_release();
         dispatcher_enter();
@@ -378,37 +379,53 @@ void activations_forget(struct catapults_handle *self, const struct stopped *unt
 
 /* ---- Of several processors --------------------------------------------------------------------------------------- */
 
+/* In the name of a thread: tells what the upcall says. */
+static void tell_one_of_several(enum sa_upcall type, struct sa_t *sas[], int events, const siginfo_t *sent,
+                                struct away *mine) {
+    for (int i = 1; type == SA_UPCALL_UNBLOCKED && i <= events; i++)
+        put_back(sas[i]);
+    while (sent->si_signo && !preemption_keep(sent))
+        attend_for(type, mine);
+    if (sent->si_signo)
+        signals_arrived();
+    if (type == SA_UPCALL_BLOCKED)
+        block_unless_back(sas[1]->sa_id, mine);
+    else
+        attend_for(type, mine);
+    while (!may_go_on())
+        attend_for(SA_UPCALL_UNBLOCKED, mine);
+}
+
 /* Held once, as whoever has entered is: so it can leave that to the one that it goes on with. */
-static void upcall_of_several(int type, struct sa_t *sas[], int events, const siginfo_t *sent, char *stack,
+static void upcall_of_several(enum sa_upcall type, struct sa_t *sas[], int events, const siginfo_t *sent, char *stack,
                               struct away *mine) {
-    if (type == SA_UPCALL_NEWPROC && events == 0) {
-        struct carrier own = carrier_here();
-        dispatcher_process(carried[sas[0]->sa_cpu].processor, own.error_number, own.exceptions);
-    }
     struct stopped stopped;
     bool handles = false;
-    if (type == SA_UPCALL_BLOCKED || type == SA_UPCALL_UNBLOCKED || type == SA_UPCALL_USER ||
-        type == SA_UPCALL_SIGNAL) {
+    switch (type) {
+    case SA_UPCALL_NEWPROC:
+        if (events == 0) {
+            struct carrier own = carrier_here();
+            dispatcher_process(carried[sas[0]->sa_cpu].processor, own.error_number, own.exceptions);
+        }
+        break;
+    case SA_UPCALL_BLOCKED:
+    case SA_UPCALL_UNBLOCKED:
+    case SA_UPCALL_SIGNAL:
+    case SA_UPCALL_USER: {
         follow();
         struct dispatcher_thread *self = dispatcher_self();
         struct catapults_handle *looks = begin_to_look(self);
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
-        for (int i = 1; type == SA_UPCALL_UNBLOCKED && i <= events; i++)
-            put_back(sas[i]);
-        while (sent->si_signo && !preemption_keep(sent))
-            attend_for(type, mine);
-        if (sent->si_signo)
-            signals_arrived();
-        if (type == SA_UPCALL_BLOCKED)
-            block_unless_back(sas[1]->sa_id, mine);
-        else
-            attend_for(type, mine);
-        while (!goes_on())
-            attend_for(SA_UPCALL_UNBLOCKED, mine);
+        tell_one_of_several(type, sas, events, sent, mine);
         tools_move_back(&self->context.tools, &own);
         handles = has_to_handle(looks, mine->context, sent);
         stopped = (struct stopped){.context = mine->context};
+        break;
+    }
+    case SA_UPCALL_PREEMPTED:
+    case SA_UPCALL_SIGEV:
+        break;
     }
     int number = sa_self()->sa_cpu;
     char *before = carried[number].left;
@@ -420,10 +437,38 @@ static void upcall_of_several(int type, struct sa_t *sas[], int events, const si
     sa_resume(mine->context);
 }
 
+/* ---- Of one processor -------------------------------------------------------------------------------------------- */
+
 static void signal_came(const siginfo_t *info) {
     told++;
-    signals_post(NULL, info);
+    signals_post_arrived(info);
     dispatcher_unblocked();
+}
+
+/* In the name of a thread: tells what the upcall says. */
+static void tell(enum sa_upcall type, struct sa_t *sas[], int events, const siginfo_t *sent, struct away *mine) {
+    if (type == SA_UPCALL_BLOCKED) {
+        block(sas[1]->sa_id, mine);
+        return;
+    }
+    set_aside(mine);
+    switch (type) {
+    case SA_UPCALL_UNBLOCKED:
+        unblock(sas, events);
+        break;
+    case SA_UPCALL_SIGNAL:
+        signal_came(sent);
+        break;
+    case SA_UPCALL_PREEMPTED:
+    case SA_UPCALL_USER:
+        look_at_time();
+        break;
+    case SA_UPCALL_BLOCKED: /* see above */
+    case SA_UPCALL_NEWPROC:
+    case SA_UPCALL_SIGEV:
+        break;
+    }
+    take_up(mine);
 }
 
 static void upcall(int type, struct sa_t *sas[], int events, int interrupted, void *argument) {
@@ -434,7 +479,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
     struct away mine = {.context = type == SA_UPCALL_BLOCKED ? NULL : last->sa_context};
     const siginfo_t sent = type == SA_UPCALL_SIGNAL ? *(const siginfo_t *)argument : (siginfo_t){0};
     if (several)
-        upcall_of_several(type, sas, events, &sent, stack, &mine);
+        upcall_of_several((enum sa_upcall)type, sas, events, &sent, stack, &mine);
     bool handles = false;
     if (type != SA_UPCALL_NEWPROC) {
         struct dispatcher_thread *self = dispatcher_self();
@@ -442,18 +487,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         carry(carrier_here());
-        if (type == SA_UPCALL_BLOCKED) {
-            block(sas[1]->sa_id, &mine);
-        } else {
-            set_aside(&mine);
-            if (type == SA_UPCALL_UNBLOCKED)
-                unblock(sas, events);
-            else if (type == SA_UPCALL_SIGNAL)
-                signal_came(&sent);
-            else
-                look_at_time();
-            take_up(&mine);
-        }
+        tell((enum sa_upcall)type, sas, events, &sent, &mine);
         tools_move_back(&self->context.tools, &own);
         handles = has_to_handle(looks, mine.context, &sent);
         if (!handles)

@@ -8,21 +8,24 @@
 
 /* Who waited before the fork that made this process is not here. */
 static void forget_others(catapults_barrier_t *barrier) {
-    if (barrier->generation != runtime.forks)
+    if (barrier->process != runtime.forks)
         barrier->arrived = 0;
-    barrier->generation = runtime.forks;
+    barrier->process = runtime.forks;
 }
 
 int catapults_barrier_init(catapults_barrier_t *barrier, uint32_t count) {
     if (count == 0)
         return EINVAL;
-    *barrier = (catapults_barrier_t){.count = count, .generation = runtime.forks};
+    *barrier = (catapults_barrier_t){.count = count, .process = runtime.forks};
     return 0;
 }
 
 int catapults_barrier_destroy(catapults_barrier_t *barrier) {
+    runtime_enter();
     forget_others(barrier);
-    return barrier->arrived ? EBUSY : 0;
+    bool busy = barrier->arrived;
+    runtime_leave();
+    return busy ? EBUSY : 0;
 }
 
 int catapults_barrier_wait(catapults_barrier_t *barrier) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "threads/mutex.h"
+#include "threads/runtime.h"
 #include "threads/waiters.h"
 
 int catapults_cond_init(catapults_cond_t *cond) {
@@ -11,7 +12,12 @@ int catapults_cond_init(catapults_cond_t *cond) {
     return 0;
 }
 
-int catapults_cond_destroy(catapults_cond_t *cond) { return cond->waiters.first ? EBUSY : 0; }
+int catapults_cond_destroy(catapults_cond_t *cond) {
+    runtime_enter();
+    bool busy = cond->waiters.first;
+    runtime_leave();
+    return busy ? EBUSY : 0;
+}
 
 static int sleep_or_lend(catapults_cond_t *cond, struct catapults_handle *self, int64_t instant);
 

@@ -49,7 +49,7 @@ static __attribute__((noinline)) void clean_up(struct catapults_handle *self) {
 }
 
 static __attribute__((noinline)) void abandon(struct catapults_handle *self) {
-    if (self->held)
+    if (self->mutexes)
         mutex_abandon_all(self);
     if (self->stand_ins) {
         stand_ins_end(self);
@@ -68,7 +68,7 @@ void end(struct catapults_handle *self, void *result) {
         signals_check(self);
     }
     dispatcher_enter();
-    if (__builtin_expect(self->held || self->stand_ins, 0))
+    if (__builtin_expect(self->mutexes || self->stand_ins, 0))
         abandon(self);
     signals_set_mask(self, ~UINT64_C(0));
     if (__builtin_expect(self->signals.pending | signals.pending | self->signals.due, 0))

@@ -8,7 +8,7 @@
 #include "catapults.h"
 #include "contexts/stack.h"
 #include "dispatcher/processor.h"
-#include "dispatcher/record.h"
+#include "dispatcher/thread_record.h"
 #include "sa.h"
 
 enum { CATAPULTS_NAME_SIZE = 32 };
@@ -42,12 +42,12 @@ struct catapults_handle {
     void *argument;
     void *result;
 
-    /* Nothing of this in a new thread, as far as `passed_over`: see thread.c. */
+    /* Nothing of this in a new thread, as far as `suspended`: see thread.c. */
     const struct catapults_attributes *attributes; /* while it is being created; else NULL */
     void *object;                                  /* of the application, where per-thread imports are read; or NULL */
     struct catapults_handle *joiner;               /* who waits for the end */
     const char *refusal;                           /* of the last refused request, or NULL */
-    catapults_mutex_t *held;                       /* the robust and PROTECT mutexes that it has */
+    catapults_mutex_t *mutexes;                    /* the robust and PROTECT mutexes that it has */
     struct stand_in *stand_ins;                    /* see stand_in.c */
     struct client *client;                         /* it is under no policy; else NULL: see client.h */
     struct catapults_cleanup *cleanup;             /* the handler pushed last: see cancel.h */
@@ -66,17 +66,19 @@ struct catapults_handle {
     struct catapults_waiters *waiting; /* the list that it is in; NULL: none */
     struct catapults_handle *wait_next, *wait_previous;
     bool asleep;         /* it is in one and blocked, so that whoever wakes it has to unblock it */
-    bool woken;          /* a mutex has become free for it */
-    bool passed_over;    /* but another came first */
+    bool woken;          /* a mutex has become free for it, and it has not looked yet */
     bool suspended;      /* by catapults_suspend, at once or as soon as it no longer waits */
     uint8_t sensitivity; /* in catapults_schedule: enum catapults_sensitivity */
+    uint32_t came;       /* as which of those who have waited for the mutex */
 
-    uintptr_t word; /* names it, and no other thread whose record lay or lies here (dispatcher/record.h); 0: it has
-                       ended */
+    uintptr_t word; /* names it, and no other thread whose record lay or lies here (dispatcher/thread_record.h); 0: it
+                       has ended */
     struct signal_state signals;
-    uintptr_t joins;              /* whose end it waits for, while it does: the handle */
-    int64_t ceiling;              /* where the policy reads it */
-    uintptr_t target;             /* in catapults_schedule: the client */
+    int64_t period;   /* of its jobs; 0: it has none */
+    int64_t release;  /* of its job, or of the next one as soon as that has ended: where the policy reads it */
+    uintptr_t joins;  /* whose end it waits for, while it does: the handle */
+    int64_t ceiling;  /* where the policy reads it */
+    uintptr_t target; /* in catapults_schedule: the client */
     const catapults_port_t *port; /* while it is blocked at a port; NULL: its message has been received */
 
     char name[CATAPULTS_NAME_SIZE];
@@ -90,13 +92,14 @@ static inline __attribute__((always_inline)) struct catapults_handle *handle_of(
     return (struct catapults_handle *)((char *)thread - offsetof(struct catapults_handle, dispatched));
 }
 
-/* Whether the word names a thread that has not ended. */
-static inline bool handle_is_named(uintptr_t word) {
-    return word && ((const struct catapults_handle *)(word & DISPATCHER_NAME_ADDRESS))->word == word;
+/* Who has, or has had, the place in the table of a word that names a thread so. */
+static inline struct catapults_handle *handle_placed(uintptr_t word) {
+    struct dispatcher_thread *const *named = __atomic_load_n(&dispatcher_named, __ATOMIC_RELAXED);
+    return handle_of(named[name_place(word)]);
 }
 
-/* Gives a new thread its `word`. */
-void handle_name(struct catapults_handle *thread);
+/* Whether the word names a thread that has not ended. */
+static inline bool handle_is_named(uintptr_t word) { return word && handle_placed(word)->word == word; }
 
 /* On activations a thread that comes back from a call of the kernel may have lost its processor there, and does not
  * know before it asks, or calls dispatcher_enter: without either it must not look at what the processor has. */

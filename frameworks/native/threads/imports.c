@@ -9,7 +9,7 @@
 
 #include "contexts/memory.h"
 #include "threads/runtime.h"
-#include "threads/scheduler.h"
+#include "threads/scheduler_handle.h"
 
 /* What the application has registered. */
 struct variable {
@@ -39,7 +39,7 @@ static const struct catapults_import *find(const struct catapults_policy *policy
 static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported);
 static int remember(const struct variable *variable, struct variable **kept);
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable);
-static void set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count);
+static bool set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count);
 static void link_one(struct catapults_handle *thread, const struct linked *one);
 static void report_unknown(const char *name);
 
@@ -59,17 +59,23 @@ static int register_variable(const struct variable *variable) {
         error = remember(variable, &kept);
     for (scheduler = dispatcher_root(); scheduler && error == 0; scheduler = dispatcher_next_scheduler(scheduler))
         error = link_scheduler(scheduler_handle(scheduler), kept);
-    if (error == 0 && variable->member)
-        for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+    if (error == 0 && variable->member) {
+        for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
             imports_link(handle_of(t));
+            if (handle_of(t)->object && find(t->scheduler->policy, true, variable->name))
+                dispatcher_tell_changed(t);
+        }
+        dispatcher_unblocked();
+    }
     dispatcher_leave();
     return error ? error : imported ? 0 : ENOENT;
 }
 
-/* The runtime itself keeps it: how long a thread, or a scheduler, has run, and the ceiling of a thread. */
+/* The runtime itself keeps it: how long a thread, or a scheduler, has run, when the job of a thread was released, and
+ * its ceiling. */
 static bool is_kept(const struct catapults_import *import, bool per_thread) {
     if (import->type == CATAPULTS_IMPORT_TIME)
-        return strcmp(import->name, "consumed") == 0;
+        return strcmp(import->name, "consumed") == 0 || (per_thread && strcmp(import->name, "release") == 0);
     return per_thread && import->type == CATAPULTS_IMPORT_INT && strcmp(import->name, "ceiling") == 0;
 }
 
@@ -166,6 +172,10 @@ void catapults_set_object(catapults_t thread, void *object) {
     dispatcher_enter();
     thread->object = object;
     imports_link(thread);
+    if (!thread->ended && scheduler_handle(thread->dispatched.scheduler)->linked) {
+        dispatcher_tell_changed(&thread->dispatched);
+        dispatcher_unblocked();
+    }
     dispatcher_leave();
 }
 
@@ -209,6 +219,8 @@ void imports_link(struct catapults_handle *thread) {
         return;
     for (const struct linked *one = scheduler->linked; one; one = one->next)
         link_one(thread, one);
+    if (thread->period > 0)
+        imports_link_job(thread, false);
     if (attributes && attributes->values_count > 0)
         set_values(&thread->dispatched, attributes->values, attributes->values_count);
     if (thread->has_ceiling)
@@ -233,6 +245,20 @@ void imports_link_ceiling(struct catapults_handle *thread) {
         return;
     char *t = (char *)&thread->dispatched.policy;
     *(void **)(t + import->pointer) = thread->has_ceiling ? (char *)&thread->ceiling : t + import->fallback;
+}
+
+bool imports_link_job(struct catapults_handle *thread, bool anew) {
+    const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
+    if (!in_force(scheduler))
+        return false;
+    char *t = (char *)&thread->dispatched.policy;
+    if (scheduler->release)
+        *(void **)(t + scheduler->release->pointer) =
+            thread->period > 0 ? (char *)&thread->release : t + scheduler->release->fallback;
+    if (!scheduler->period || (!anew && *(catapults_time *)(t + scheduler->period->fallback) > 0))
+        return false;
+    struct catapults_value period = catapults_value_time("period", thread->period);
+    return set_values(&thread->dispatched, &period, 1);
 }
 
 /* ---- Values of threads ------------------------------------------------------------------------------------------- */
@@ -264,8 +290,21 @@ int catapults_set_values(catapults_t thread, const struct catapults_value *value
     dispatcher_enter();
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     int error = thread->ended ? ESRCH : imports_check_values(scheduler, values, count);
-    if (error == 0 && in_force(scheduler))
-        set_values(&thread->dispatched, values, count);
+    if (error == 0 && in_force(scheduler) && set_values(&thread->dispatched, values, count)) {
+        dispatcher_tell_changed(&thread->dispatched);
+        dispatcher_unblocked();
+    }
+    dispatcher_leave();
+    return error;
+}
+
+int catapults_changed(catapults_t thread) {
+    dispatcher_enter();
+    int error = thread->ended ? ESRCH : 0;
+    if (error == 0) {
+        dispatcher_tell_changed(&thread->dispatched);
+        dispatcher_unblocked();
+    }
     dispatcher_leave();
     return error;
 }
@@ -275,35 +314,34 @@ int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct
     dispatcher_enter();
     const struct catapults_scheduler *parent = scheduler_handle(scheduler->dispatched->parent);
     int error = parent ? imports_check_values(parent, values, count) : EINVAL;
-    if (error == 0 && in_force(parent))
+    if (error == 0 && in_force(parent)) {
         for (struct dispatcher_thread *one = &scheduler->dispatched->record; one; one = dispatcher_next_record(one))
-            set_values(one, values, count);
+            if (in_force(parent) && set_values(one, values, count))
+                dispatcher_tell_changed(one);
+        dispatcher_unblocked();
+    }
     dispatcher_leave();
     return error;
 }
 
-/* They have been checked. The policy reads them where it would find its defaults. */
-static void set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count) {
+static const size_t sizes[] = {[CATAPULTS_IMPORT_INT] = sizeof(catapults_int),
+                               [CATAPULTS_IMPORT_BOOL] = sizeof(bool),
+                               [CATAPULTS_IMPORT_TIME] = sizeof(catapults_time),
+                               [CATAPULTS_IMPORT_FLOAT] = sizeof(double)};
+
+/* They have been checked. The policy reads them where it would find its defaults. Whether one is another than before.
+ */
+static bool set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count) {
+    bool changed = false;
     for (size_t i = 0; i < count; i++) {
         const struct catapults_import *import = find(member->scheduler->policy, true, values[i].name);
-        if (!import)
+        if (!import || (int)import->type != (int)values[i].type)
             continue;
         void *place = (char *)&member->policy + import->fallback;
-        switch (values[i].type) {
-        case CATAPULTS_VALUE_INT:
-            *(catapults_int *)place = values[i].is.integer;
-            break;
-        case CATAPULTS_VALUE_BOOL:
-            *(bool *)place = values[i].is.boolean;
-            break;
-        case CATAPULTS_VALUE_TIME:
-            *(catapults_time *)place = values[i].is.nanoseconds;
-            break;
-        case CATAPULTS_VALUE_FLOAT:
-            *(double *)place = values[i].is.real;
-            break;
-        }
+        changed |= memcmp(place, &values[i].is, sizes[import->type]) != 0;
+        memcpy(place, &values[i].is, sizes[import->type]);
     }
+    return changed;
 }
 
 struct catapults_value *imports_values(const struct dispatcher_thread *member, size_t *count) {
@@ -377,11 +415,18 @@ int imports_check_parameters(const struct catapults_scheduler *scheduler) {
     return error;
 }
 
+/* What it imports of its threads. */
+static const struct catapults_import *find_typed(const struct catapults_policy *policy, const char *name, int type) {
+    const struct catapults_import *import = find(policy, true, name);
+    return import && (int)import->type == type ? import : NULL;
+}
+
 int imports_prepare(struct catapults_scheduler *scheduler) {
     int error = 0;
     bool imported;
-    const struct catapults_import *ceiling = find(scheduler->policy, true, "ceiling");
-    scheduler->ceiling = ceiling && ceiling->type == CATAPULTS_IMPORT_INT ? ceiling : NULL;
+    scheduler->ceiling = find_typed(scheduler->policy, "ceiling", CATAPULTS_IMPORT_INT);
+    scheduler->release = find_typed(scheduler->policy, "release", CATAPULTS_IMPORT_TIME);
+    scheduler->period = find_typed(scheduler->policy, "period", CATAPULTS_IMPORT_TIME);
     for (const struct variable *one = variables; one && error == 0; one = one->next) {
         error = check(scheduler, one, &imported);
         if (error == 0 && one->member)
@@ -435,10 +480,6 @@ void imports_started(struct catapults_scheduler *scheduler) {
 
 /* Another record of a scheduler has the values that its first one has now. */
 static void copy_values(const struct dispatcher_thread *from, struct dispatcher_thread *to) {
-    static const size_t sizes[] = {[CATAPULTS_IMPORT_INT] = sizeof(catapults_int),
-                                   [CATAPULTS_IMPORT_BOOL] = sizeof(bool),
-                                   [CATAPULTS_IMPORT_TIME] = sizeof(catapults_time),
-                                   [CATAPULTS_IMPORT_FLOAT] = sizeof(double)};
     const struct catapults_policy *policy = to->scheduler->policy;
     for (uint32_t i = 0; i < policy->thread_imports_count; i++) {
         const struct catapults_import *import = &policy->thread_imports[i];
@@ -451,7 +492,8 @@ static void copy_values(const struct dispatcher_thread *from, struct dispatcher_
 void imports_adopted(struct dispatcher_thread *record) {
     const struct scheduler *scheduler = scheduler_of(record);
     const struct catapults_scheduler *handle = scheduler_handle(scheduler);
-    if (record != &scheduler->record) {
+    /* Of a scheduler that is leaving the first may have ended, and be as another policy has left it. */
+    if (record != &scheduler->record && scheduler->record.state != THREAD_ENDED) {
         copy_values(&scheduler->record, record);
         return;
     }

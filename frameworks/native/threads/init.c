@@ -10,14 +10,15 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "contexts/here.h"
 #include "dispatcher/builtin.h"
 #include "dispatcher/trace.h"
-#include "io/io.h"
+#include "threads/driver.h"
+#include "threads/names.h"
+#include "threads/thread_locals.h"
 #include "threads/runtime.h"
-#include "threads/scheduler.h"
+#include "threads/scheduler_handle.h"
 #include "threads/signals.h"
-
-_Thread_local bool runtime_thread;
 
 struct runtime runtime;
 
@@ -67,8 +68,8 @@ static struct catapults_handle *first_record(void) {
     memset(record, 0, runtime.record_size);
     struct catapults_handle *self = (struct catapults_handle *)record;
     self->stack = stack;
-    handle_name(self);
-    self->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
+    names_give(self); /* there is room for the first */
+    self->dispatched.room = runtime_room();
     strcpy(self->name, "main");
     return self;
 }
@@ -124,7 +125,7 @@ static int init(const struct catapults_options *options) {
                                           .tidy = stack_cool,
                                           .signalled = signals_attend,
                                           .undisturbed = signals_undisturbed,
-                                          .goes_on = signals_goes_on,
+                                          .about_to_run = signals_about_to_run,
                                           .deadlocked = report_deadlock,
                                           .finished = finished};
     if (!options)
@@ -159,6 +160,9 @@ static int init(const struct catapults_options *options) {
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
     if (runtime.stack_size < STACK_LEAST)
         runtime.stack_size = STACK_LEAST;
+    error = thread_locals_prepare(options, &host);
+    if (error)
+        return error;
     runtime_make_room(in_force);
     for (uint32_t i = 1; hierarchy && i < hierarchy->nodes_count; i++)
         runtime_make_room(hierarchy->nodes[i].policy);
@@ -231,7 +235,7 @@ static int init(const struct catapults_options *options) {
         return error;
     }
     dispatcher_leave(); /* entered by activations_start, or processors_start */
-    runtime.started = runtime_thread = true;
+    runtime.started = here()->process.runs_threads = true;
     return 0;
 }
 
@@ -243,7 +247,7 @@ int catapults_init(const struct catapults_options *options) {
 }
 
 void runtime_make_room(const struct catapults_policy *policy) {
-    size_t size = scheduler_record_size(policy);
+    size_t size = scheduler_record_size(policy) + runtime.thread_locals_size;
     if (size > runtime.record_size)
         runtime.record_size = size;
     runtime.stacks = runtime_stacks(runtime.stack_size);
@@ -265,8 +269,10 @@ bool runtime_switch(const char *name) {
 }
 
 void runtime_report(const char *format, ...) {
-    static _Thread_local char line[1024] = "catapults: "; /* several processors may have something to say */
-    const size_t start = strlen("catapults: "), room = sizeof line - start;
+    static const char program[] = "catapults: ";
+    char *line = here()->process.report;
+    const size_t start = strlen(program), room = sizeof here()->process.report - start;
+    memcpy(line, program, start);
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line + start, room, format, arguments);

@@ -13,19 +13,20 @@
 struct key_values {
     uint32_t count;
     struct value {
-        uint32_t generation;
+        uint64_t generation;
         void *value;
     } values[];
 };
 
-/* Generations are odd while the key is in use, so 0 is that of no value. */
+/* Generations are odd while the key is in use, so 0 is that of no value. They do not begin anew: 2^63 times a key would
+ * have to be created. */
 static struct key {
-    uint32_t generation;
+    uint64_t generation;
     void (*destructor)(void *);
 } keys[CATAPULTS_KEYS_MAX];
 
 /* Other processors may create and delete keys meanwhile. */
-static uint32_t generation(catapults_key_t key) { return __atomic_load_n(&keys[key].generation, __ATOMIC_ACQUIRE); }
+static uint64_t generation(catapults_key_t key) { return __atomic_load_n(&keys[key].generation, __ATOMIC_ACQUIRE); }
 
 /* Within dispatcher_enter. */
 static void next_generation(catapults_key_t key) {
@@ -34,19 +35,8 @@ static void next_generation(catapults_key_t key) {
 
 static bool in_use(catapults_key_t key) { return key < CATAPULTS_KEYS_MAX && generation(key) % 2 == 1; }
 
-/* Keys can be made before catapults_init, when there is nobody else. */
-static void enter(void) {
-    if (runtime.started)
-        dispatcher_enter();
-}
-
-static void leave(void) {
-    if (runtime.started)
-        dispatcher_leave();
-}
-
 int catapults_key_create(catapults_key_t *key, void (*destructor)(void *)) {
-    enter();
+    runtime_enter();
     uint32_t free = 0;
     while (free < CATAPULTS_KEYS_MAX && in_use(free))
         free++;
@@ -55,16 +45,16 @@ int catapults_key_create(catapults_key_t *key, void (*destructor)(void *)) {
         next_generation(free);
         *key = free;
     }
-    leave();
+    runtime_leave();
     return free < CATAPULTS_KEYS_MAX ? 0 : EAGAIN;
 }
 
 int catapults_key_delete(catapults_key_t key) {
-    enter();
+    runtime_enter();
     bool existed = in_use(key);
     if (existed)
         next_generation(key);
-    leave();
+    runtime_leave();
     return existed ? 0 : EINVAL;
 }
 

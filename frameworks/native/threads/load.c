@@ -85,7 +85,7 @@ static void *loader(void *unused) {
     for (;;) {
         await(&elsewhere.asked);
         load_here(elsewhere.wanted);
-        sem_post(&elsewhere.done);
+        sem_post(&elsewhere.done); /* cannot fail: it is never above 1; so it is below */
     }
     return NULL;
 }
@@ -96,16 +96,19 @@ int load_prepare_elsewhere(void) {
     sigset_t all;
     if (elsewhere.there)
         return 0;
-    sem_init(&elsewhere.free, 0, 1);
-    sem_init(&elsewhere.asked, 0, 0);
-    sem_init(&elsewhere.done, 0, 0);
+    if (sem_init(&elsewhere.free, 0, 1) != 0 || sem_init(&elsewhere.asked, 0, 0) != 0 ||
+        sem_init(&elsewhere.done, 0, 0) != 0)
+        return errno;
     sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    int error = pthread_attr_setsigmask_np(&attributes, &all);
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (error == 0)
+        error = pthread_attr_setsigmask_np(&attributes, &all);
     if (error == 0)
         error = pthread_create(&thread, &attributes, loader, NULL);
-    pthread_attr_destroy(&attributes);
+    pthread_attr_destroy(&attributes); /* of those that there are it cannot fail */
     elsewhere.there = error == 0;
     if (error)
         runtime_report("there is no kernel thread to load policies by: %s", strerror(error));
@@ -115,9 +118,9 @@ int load_prepare_elsewhere(void) {
 static void load_elsewhere(struct loading *loading) {
     await(&elsewhere.free);
     elsewhere.wanted = loading;
-    sem_post(&elsewhere.asked);
+    sem_post(&elsewhere.asked); /* see above */
     await(&elsewhere.done);
-    sem_post(&elsewhere.free);
+    sem_post(&elsewhere.free); /* see above */
 }
 
 /* ---- Here -------------------------------------------------------------------------------------------------------- */
@@ -172,8 +175,9 @@ void *policy_instance(const struct catapults_policy *policy) {
 /* Those that native.framework does not call optional are called unasked. */
 static bool has_all(const struct native_handlers *handlers, bool nodes) {
     static const size_t optional[] = {
-        offsetof(struct native_handlers, init), offsetof(struct native_handlers, set_next_thread),
-        offsetof(struct native_handlers, tick), offsetof(struct native_handlers, dispatch),
+        offsetof(struct native_handlers, init),    offsetof(struct native_handlers, set_next_thread),
+        offsetof(struct native_handlers, tick),    offsetof(struct native_handlers, release),
+        offsetof(struct native_handlers, changed), offsetof(struct native_handlers, dispatch),
         offsetof(struct native_handlers, steal)};
     size_t end = nodes ? sizeof *handlers : offsetof(struct native_handlers, arrival);
     for (size_t at = 0; at < end; at += sizeof(void *)) {

@@ -1,7 +1,8 @@
 /*
- * Mutexes. Unlocking leaves the mutex free and makes the first waiter ready, so a thread that locks and unlocks in a
- * loop does not give up the processor each time (a convoy). A waiter that finds it taken again when it runs keeps its
- * place, and the next unlock hands the mutex to it: it is passed over at most once.
+ * Mutexes. Unlocking leaves the mutex free and makes the first waiter ready, so a thread that locks and unlocks does
+ * not give up the processor each time (a convoy). Whoever comes while it is free takes it, and passes over all that
+ * wait: each of them is then handed the mutex by who has it before, and is so passed over at most once. Those that wait
+ * never pass over each other: who finds it free, and is not the first, hands it to that one, and lends its turn.
  *
  * The short ways through lock, trylock and unlock are here and not in the header: code of the runtime is not
  * interrupted, so on one processor they need no atomic instruction, which would cost more than the call.
@@ -13,8 +14,8 @@
 #include "threads/runtime.h"
 #include "threads/waiters.h"
 
-struct catapults_handle mutex_nobody = {.word = (uintptr_t)&mutex_nobody + ((uintptr_t)1 << DISPATCHER_NAME_BITS),
-                                        .dispatched = {.generation = 1, .state = THREAD_ENDED}};
+struct catapults_handle mutex_nobody = {.word = NAME_NEXT | NAME_IN_TABLE,
+                                        .dispatched = {.name = NAME_NEXT | NAME_IN_TABLE, .state = THREAD_ENDED}};
 
 /* What a robust mutex protects. */
 enum health { SOUND, OWNER_DIED, LOST };
@@ -31,6 +32,8 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
                       bool for_itself, bool expired);
 static bool is_lent_to(const catapults_mutex_t *mutex);
 static bool is_mine(const catapults_mutex_t *mutex, const struct catapults_handle *self, bool for_itself);
+static void hand_to_first(catapults_mutex_t *mutex);
+static int take_free(catapults_mutex_t *mutex, struct catapults_handle *self);
 static int take(catapults_mutex_t *mutex, struct catapults_handle *self);
 static __attribute__((noinline)) int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
 static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self);
@@ -66,7 +69,12 @@ int catapults_mutex_init(catapults_mutex_t *mutex, const struct catapults_mutex_
     return 0;
 }
 
-int catapults_mutex_destroy(catapults_mutex_t *mutex) { return mutex_owner(mutex) || mutex->waiters.first ? EBUSY : 0; }
+int catapults_mutex_destroy(catapults_mutex_t *mutex) {
+    runtime_enter(); /* who is about to leave it has done so */
+    bool busy = mutex_owner(mutex) || mutex->waiters.first;
+    runtime_leave();
+    return busy ? EBUSY : 0;
+}
 
 int catapults_mutex_consistent(catapults_mutex_t *mutex) {
     if (mutex_owner(mutex) != handle_self() || mutex->health != OWNER_DIED)
@@ -141,7 +149,7 @@ int catapults_mutex_trylock(catapults_mutex_t *mutex) {
     mutex_claim(mutex);
     struct catapults_handle *self = handle_self(), *owner = mutex_owner(mutex);
     bool again = owner == self && mutex->type == CATAPULTS_MUTEX_RECURSIVE;
-    int result = again ? lock_again(mutex, self, 0) : owner ? EBUSY : take(mutex, self);
+    int result = again ? lock_again(mutex, self, 0) : owner ? EBUSY : take_free(mutex, self);
     dispatcher_leave();
     return result;
 }
@@ -189,7 +197,7 @@ static int lock_generally(catapults_mutex_t *mutex, struct catapults_handle *sel
 static int lock(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
     struct catapults_handle *owner = mutex_owner(mutex);
     if (!owner)
-        return take(mutex, self);
+        return take_free(mutex, self);
     return owner == self ? lock_again(mutex, self, instant)
                          : wait(mutex, self, instant, mutex->type != CATAPULTS_MUTEX_NORMAL);
 }
@@ -214,7 +222,7 @@ static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, i
 static inline void begin_to_wait(catapults_mutex_t *mutex, struct catapults_handle *self) {
     self->wants = mutex;
     self->woken = false;
-    self->passed_over = false;
+    self->came = ++mutex->came;
     waiters_append(&mutex->waiters, self);
 }
 
@@ -229,7 +237,7 @@ static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t
 /* It has waited, and is still in the list. */
 static int wait_on(struct catapults_handle *self) {
     catapults_mutex_t *mutex = (catapults_mutex_t *)self->wants;
-    self->passed_over = true;
+    self->woken = false;
     return wait_until(mutex, self, CATAPULTS_FOREVER, mutex->type != CATAPULTS_MUTEX_NORMAL, false, false);
 }
 
@@ -237,6 +245,10 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
                       bool for_itself, bool expired) {
     bool reported = false;
     while (!is_mine(mutex, self, for_itself) && !expired && mutex->health != LOST) {
+        if (!mutex_owner(mutex)) {
+            hand_to_first(mutex);
+            continue;
+        }
         bool waits = for_itself || mutex_owner(mutex)->dispatched.waits_for;
         enum dispatcher_cycle cycle = waits ? dispatcher_cycle(&mutex->state) : CYCLE_NONE;
         if (cycle == CYCLE_CLOSED && instant == CATAPULTS_FOREVER && !reported) {
@@ -247,16 +259,18 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
         }
         bool lends = cycle == CYCLE_NONE && is_lent_to(mutex);
         expired = waiters_sleep_for(self, &mutex->state, lends, BLOCK_LOCK, instant) != 0;
-        self->passed_over = true;
+        self->woken = false;
     }
     self->wants = NULL;
     if (!self->waiting)
         return 0; /* see give_back */
+    bool mine = is_mine(mutex, self, for_itself);
     waiters_remove(&mutex->waiters, self);
-    if (is_mine(mutex, self, for_itself))
+    if (mine)
         return take(mutex, self);
-    set_owner(mutex, mutex_owner(mutex));
-    return mutex->health == LOST ? ENOTRECOVERABLE : expired ? ETIMEDOUT : EDEADLK;
+    bool lost = mutex->health == LOST;
+    set_owner(mutex, mutex_owner(mutex)); /* who may unlock the short way now, and destroy it */
+    return lost ? ENOTRECOVERABLE : expired ? ETIMEDOUT : EDEADLK;
 }
 
 /* Its owner, by who waits for it. A ceiling does that for everybody, but where the owner's policy knows of none. */
@@ -275,10 +289,24 @@ static bool is_lent_to(const catapults_mutex_t *mutex) {
     __builtin_unreachable();
 }
 
-/* Or it may be taken. */
+/* Or it is free, and no other that waits comes before. */
 static bool is_mine(const catapults_mutex_t *mutex, const struct catapults_handle *self, bool for_itself) {
-    const struct catapults_handle *owner = mutex_owner(mutex);
-    return !for_itself && (!owner || owner == self);
+    const struct catapults_handle *owner = mutex_owner(mutex), *first = waiters_first(&mutex->waiters);
+    return !for_itself && (owner == self || (!owner && (first == self || first->suspended)));
+}
+
+/* May run other threads. */
+static void hand_to_first(catapults_mutex_t *mutex) {
+    struct catapults_handle *first = waiters_first(&mutex->waiters);
+    set_owner(mutex, first);
+    first->woken = true;
+    waiters_wake(first);
+}
+
+/* By one that comes. */
+static int take_free(catapults_mutex_t *mutex, struct catapults_handle *self) {
+    mutex->passed_over = mutex->came;
+    return take(mutex, self);
 }
 
 /* Of a mutex that is free, or was handed to `self`. */
@@ -342,12 +370,19 @@ static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self) {
     return falls;
 }
 
-/* Frees it, or hands it over. May run other threads: the mutex may be gone afterwards. */
+/* Somebody took it before `first`, which waits; or whose turn it is waits for it, too, and lends to `first` at once. */
+static bool comes_next(const catapults_mutex_t *mutex, const struct catapults_handle *first) {
+    const struct dispatcher_thread *turn = processor_here()->turn;
+    return (int32_t)(mutex->passed_over - first->came) >= 0 || (turn && turn->waits_for == &mutex->state);
+}
+
+/* Frees it, or hands it over. May run other threads. A mutex that nobody waits for is gone as soon as it is free:
+ * another processor may lock it the short way, unlock and destroy it. One that is lost is not taken so. */
 static void leave(catapults_mutex_t *mutex) {
     struct catapults_handle *first = waiters_are_there(&mutex->waiters) ? waiters_first(&mutex->waiters) : NULL;
-    bool hand_over = first && first->passed_over && mutex->health != LOST;
+    bool lost = mutex->health == LOST, hand_over = first && !lost && comes_next(mutex, first);
     set_owner(mutex, hand_over ? first : NULL);
-    if (mutex->health == LOST) {
+    if (lost) {
         for (first = mutex->waiters.first; first; first = first->wait_next)
             if (waiters_may_wake(first))
                 dispatcher_unblock_only(&first->dispatched);
@@ -383,7 +418,7 @@ uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self) 
 
 int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth) {
     mutex_claim(mutex);
-    int result = mutex_owner(mutex) ? wait(mutex, self, CATAPULTS_FOREVER, false) : take(mutex, self);
+    int result = mutex_owner(mutex) ? wait(mutex, self, CATAPULTS_FOREVER, false) : take_free(mutex, self);
     if (depth && result != ENOTRECOVERABLE) {
         mutex->depth = depth;
         set_owner(mutex, self);
@@ -406,10 +441,10 @@ static bool booked(const catapults_mutex_t *mutex) {
 /* In few steps, however many it has: a greater ceiling is in force at once, and nothing else changes. */
 static void book(catapults_mutex_t *mutex, struct catapults_handle *self) {
     mutex->held_previous = NULL;
-    mutex->held_next = self->held;
-    if (self->held)
-        self->held->held_previous = mutex;
-    self->held = mutex;
+    mutex->held_next = self->mutexes;
+    if (self->mutexes)
+        self->mutexes->held_previous = mutex;
+    self->mutexes = mutex;
     if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT || (self->has_ceiling && mutex->ceiling <= self->ceiling))
         return;
     self->ceiling = mutex->ceiling;
@@ -427,7 +462,7 @@ static void take_out(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (mutex->held_previous)
         mutex->held_previous->held_next = mutex->held_next;
     else
-        self->held = mutex->held_next;
+        self->mutexes = mutex->held_next;
     if (mutex->held_next)
         mutex->held_next->held_previous = mutex->held_previous;
 }
@@ -436,7 +471,8 @@ static void take_out(catapults_mutex_t *mutex, struct catapults_handle *self) {
 static void find_ceiling(struct catapults_handle *self, int64_t most) {
     bool found = false;
     int64_t ceiling = 0;
-    for (const catapults_mutex_t *mutex = self->held; mutex && !(found && ceiling == most); mutex = mutex->held_next) {
+    for (const catapults_mutex_t *mutex = self->mutexes; mutex && !(found && ceiling == most);
+         mutex = mutex->held_next) {
         if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT || (found && mutex->ceiling <= ceiling))
             continue;
         ceiling = mutex->ceiling;
@@ -450,7 +486,7 @@ static void find_ceiling(struct catapults_handle *self, int64_t most) {
 /* The ceiling stays until all are left: the thread is about to end, and there may be very many. */
 void mutex_abandon_all(struct catapults_handle *self) {
     catapults_mutex_t *mutex;
-    while ((mutex = self->held)) {
+    while ((mutex = self->mutexes)) {
         take_out(mutex, self);
         if (!mutex->robust)
             continue; /* it stays locked for ever */

@@ -10,17 +10,17 @@
 
 #include "threads/handle.h"
 
-#define MUTEX_MORE ((uintptr_t)1)
+#define MUTEX_MORE NAME_OWN
 
-/* Stands for an owner that has ended: its memory may be another thread's. */
+/* Stands for an owner that has ended: its memory may be another thread's. It has the first place in the table. */
 extern struct catapults_handle mutex_nobody;
 
 /* Where there are several processors the short ways are taken without the lock of the dispatcher, by atomic
  * instructions: while MUTEX_MORE is set nobody takes them. */
 static inline struct catapults_handle *mutex_owner(const catapults_mutex_t *mutex) {
-    uintptr_t state = __atomic_load_n(&mutex->state, __ATOMIC_RELAXED);
-    struct catapults_handle *owner = (struct catapults_handle *)(state & DISPATCHER_NAME_ADDRESS);
-    return owner && ((owner->word ^ state) & ~MUTEX_MORE) ? &mutex_nobody : owner;
+    uintptr_t word = __atomic_load_n(&mutex->state, __ATOMIC_ACQUIRE) & ~MUTEX_MORE;
+    struct catapults_handle *owner = word ? handle_placed(word) : NULL;
+    return owner && owner->word != word ? &mutex_nobody : owner;
 }
 
 /* Within dispatcher_enter, before anything is decided by the state: nobody else changes it until set anew. */

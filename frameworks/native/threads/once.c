@@ -5,19 +5,19 @@
 #include "threads/runtime.h"
 #include "threads/waiters.h"
 
-/* UNDER_WAY, with the generation of the process (runtime.forks) above these bits. */
+/* UNDER_WAY, with the process (runtime.forks) above these bits. */
 enum { UNDONE, DONE, UNDER_WAY, STATE_BITS = 2 };
 
 struct attempt {
     catapults_once_t *once;
-    uint32_t outcome;
+    uint64_t outcome;
 };
 
 static void settle(struct attempt *attempt);
 
 int catapults_once(catapults_once_t *once, void (*routine)(void)) {
     dispatcher_enter();
-    const uint32_t under_way = runtime.forks << STATE_BITS | UNDER_WAY;
+    const uint64_t under_way = runtime.forks << STATE_BITS | UNDER_WAY;
     while (once->state == under_way)
         waiters_wait(&once->waiters, handle_self(), BLOCK_CONDITION, CATAPULTS_FOREVER);
     bool done = once->state == DONE;

@@ -71,13 +71,13 @@ static void wake_caller(const struct catapults_message *message) {
         wake(message->sender);
 }
 
-/* `server` is whom a reply is expected of now; NULL: nobody in particular. The caller lends its turns to it. */
-static void expect_reply_of(struct catapults_message *message, struct catapults_handle *server) {
+/* `server` names whom a reply is expected of now; 0: nobody in particular. The caller lends its turns to it. */
+static void expect_reply_of(struct catapults_message *message, uintptr_t server) {
     struct catapults_handle *caller = message->sender;
     if (message->server && !server)
         dispatcher_renamed(&handle_self()->dispatched);
-    message->server = (uintptr_t)server;
-    if (server && server != caller && caller->message == message && waiters_may_wake(caller))
+    message->server = server;
+    if (handle_is_named(server) && server != caller->word && caller->message == message && waiters_may_wake(caller))
         dispatcher_redirected(&caller->dispatched, &message->server);
 }
 
@@ -86,7 +86,7 @@ static struct catapults_message *received(struct catapults_message *message, str
     if (message->state == CALLED)
         message->state = SERVED;
     if (message->state == SERVED)
-        expect_reply_of(message, receiver);
+        expect_reply_of(message, receiver->word);
     if (message->state == QUEUED)
         message->state = OUTSIDE;
     if (message->kind == CATAPULTS_NOTICE_EXITED)
@@ -116,11 +116,6 @@ void port_post(catapults_port_t *port, struct catapults_message *message) {
     deliver(port, message);
 }
 
-void port_withdraw(struct catapults_message *message) {
-    take_out(message->port, message);
-    message->state = OUTSIDE;
-}
-
 /* There is room for the message of a sender who waits. */
 static void make_room(catapults_port_t *port) {
     if (!port->senders.first || is_full(port))
@@ -129,6 +124,13 @@ static void make_room(catapults_port_t *port) {
     deliver(port, sender->message);
     sender->message = NULL;
     wake(sender);
+}
+
+void port_withdraw(struct catapults_message *message) {
+    catapults_port_t *port = message->port;
+    take_out(port, message);
+    message->state = OUTSIDE;
+    make_room(port);
 }
 
 static int wait(struct catapults_handle *self, const catapults_port_t *port, struct catapults_waiters *waiters,
@@ -144,7 +146,7 @@ static int wait(struct catapults_handle *self, const catapults_port_t *port, str
 /* May return before there is a reply. */
 static int wait_for_reply(struct catapults_handle *self, struct catapults_message *message, int64_t instant) {
     enum dispatcher_cycle cycle = dispatcher_cycle(&message->server);
-    bool known = message->server & ~(uintptr_t)1;
+    bool known = handle_is_named(message->server & ~NAME_OWN);
     self->port = message->port;
     self->message = message;
     int result = waiters_sleep_for(self, &message->server, known && cycle == CYCLE_NONE, BLOCK_PORT, instant);
@@ -450,7 +452,7 @@ void port_forget(struct catapults_handle *thread) {
 
 void catapults_port_set_server(catapults_port_t *port, catapults_t thread) {
     dispatcher_enter();
-    port->server = thread;
+    port->server = thread ? thread->word : 0;
     dispatcher_leave();
 }
 

@@ -20,7 +20,7 @@ static bool cooperative;
 static TOOLS_UNSEEN bool see_to_it(enum preemption_where where) {
     bool again = false;
     if (signals_wait_for_code())
-        again = where == PREEMPTION_ELSEWHERE ? signals_put_off() : signals_interrupted(where == PREEMPTION_CALL);
+        again = where == PREEMPTION_ELSEWHERE ? signals_postpone() : signals_interrupted(where == PREEMPTION_CALL);
     if (!preempts)
         return again;
     bool called = dispatcher_guard.several && processors_called(false);

@@ -47,7 +47,7 @@ void report_deadlock(void) {
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
         runtime_report("thread %" PRIu32 " (%s) waits %s", t->policy.number, handle_of(t)->name, wait_of(handle_of(t)));
     report_rings();
-    fflush(NULL);
+    fflush(NULL); /* what cannot be written is lost, and the program ends with a failure all the same */
     _Exit(EXIT_FAILURE);
 }
 

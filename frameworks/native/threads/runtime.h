@@ -5,16 +5,20 @@
 #define CATAPULTS_RUNTIME_H
 
 #include "catapults/hierarchy.h"
+#include "contexts/here.h"
 #include "threads/handle.h"
 
 struct runtime {
     bool started;
-    uint32_t forks;            /* how many of catapults_fork have led to this process */
+    uint64_t forks;            /* how many of catapults_fork have led to this process */
     size_t stack_size;         /* of a thread, unless it asks for another */
     struct stack_pool *stacks; /* which has such with room for the record; NULL: there are none so large */
-    size_t record_size; /* of struct catapults_handle and the policy's part: enough for every scheduler there is */
-    int processors;     /* that it is to have now */
-    bool several;       /* it began with more than one, and is no child of fork */
+    /* Of struct catapults_handle, the policy's part (enough for every scheduler there is) and thread_local variables.
+     */
+    size_t record_size;
+    size_t thread_locals_size; /* the last: see thread_locals.h; 0: they are the kernel thread's */
+    int processors;            /* that it is to have now */
+    bool several;              /* it began with more than one, and is no child of fork */
     bool strict_imports;
     bool traced;              /* what policies decide is recorded */
     bool activations;         /* threads are to leave the processor when they block in the kernel */
@@ -24,11 +28,26 @@ struct runtime {
 
 extern struct runtime runtime;
 
-/* Whether the calling kernel thread runs threads. */
-extern _Thread_local bool runtime_thread;
+/* As dispatcher_enter and dispatcher_leave, for calls that are allowed before catapults_init, when there is nobody
+ * else.
+ */
+static inline void runtime_enter(void) {
+    if (runtime.started)
+        dispatcher_enter();
+}
+static inline void runtime_leave(void) {
+    if (runtime.started)
+        dispatcher_leave();
+}
 
 /* From now on every thread has room for what the policy keeps of it. */
 void runtime_make_room(const struct catapults_policy *policy);
+
+/* What of a record is for a policy's part. */
+static inline uint32_t runtime_room(void) {
+    return (uint32_t)(runtime.record_size - runtime.thread_locals_size -
+                      offsetof(struct catapults_handle, dispatched.policy));
+}
 
 /* Those of which a thread can have one of `size` bytes beside its record; NULL: there are none so large. */
 struct stack_pool *runtime_stacks(size_t size);
@@ -61,6 +80,10 @@ void imports_link(struct catapults_handle *thread);
  * with that of the mutexes that the thread has, or with its default. */
 bool imports_has_ceiling(const struct catapults_handle *thread);
 void imports_link_ceiling(struct catapults_handle *thread);
+
+/* The same of what it keeps of jobs: `release`; and its `period`, unless the policy has another of the thread, or
+ * `anew` all the same. Whether the latter has changed. */
+bool imports_link_job(struct catapults_handle *thread, bool anew);
 
 /* Records who runs when, in a file. Returns 0 or an error number, having reported. */
 int trace_open(const char *file, const char *policy);

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 
+#include "threads/runtime.h"
 #include "threads/waiters.h"
 
 static int try_to_read(catapults_rwlock_t *lock);
@@ -19,7 +20,12 @@ int catapults_rwlock_init(catapults_rwlock_t *lock) {
     return 0;
 }
 
-int catapults_rwlock_destroy(catapults_rwlock_t *lock) { return lock->writer || lock->readers ? EBUSY : 0; }
+int catapults_rwlock_destroy(catapults_rwlock_t *lock) {
+    runtime_enter(); /* who is about to leave it has done so; so it is with what else is destroyed */
+    bool busy = lock->writer || lock->readers;
+    runtime_leave();
+    return busy ? EBUSY : 0;
+}
 
 /* ---- To read ----------------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 
+#include "threads/runtime.h"
 #include "threads/waiters.h"
 
 static int try(catapults_sem_t *semaphore);
@@ -14,7 +15,12 @@ int catapults_sem_init(catapults_sem_t *semaphore, uint32_t value) {
     return 0;
 }
 
-int catapults_sem_destroy(catapults_sem_t *semaphore) { return semaphore->waiters.first ? EBUSY : 0; }
+int catapults_sem_destroy(catapults_sem_t *semaphore) {
+    runtime_enter();
+    bool busy = semaphore->waiters.first;
+    runtime_leave();
+    return busy ? EBUSY : 0;
+}
 
 int catapults_sem_wait(catapults_sem_t *semaphore) { return catapults_sem_wait_until(semaphore, CATAPULTS_FOREVER); }
 

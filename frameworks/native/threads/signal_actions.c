@@ -95,7 +95,7 @@ static void install(int number) {
     if (faults & signal_bit(number))
         flags |= (unsigned long)action->sa_flags & SA_ONSTACK;
     if (!signals.by_upcall || (faults & signal_bit(number)))
-        preemption_catch(number, flags);
+        preemption_catch(number, flags); /* cannot fail: none that cannot be caught comes here */
     else
         tell_activations();
 }
@@ -114,7 +114,7 @@ static void open_kernel_mask(int number) {
     if (signals.by_upcall && !(faults & signal_bit(number)))
         return; /* sa_signals has */
     if (!dispatcher_guard.several) {
-        preemption_unblock(signal_bit(number));
+        preemption_unblock(signal_bit(number)); /* cannot fail: there is such a signal */
         return;
     }
     preemption_unblock_all(signal_bit(number));
@@ -128,10 +128,10 @@ void signals_leave_upcalls(void) {
     signals.by_upcall = false;
     sigset_t none;
     sigemptyset(&none);
-    sa_signals(&none);
+    sa_signals(&none); /* cannot fail: none is asked for */
     for (uint64_t left = signals.taken; left; left &= left - 1)
         install(__builtin_ctzll(left) + 1);
-    preemption_unblock(signals.taken);
+    preemption_unblock(signals.taken); /* cannot fail, either */
 }
 
 static void tell_activations(void) {
@@ -142,7 +142,7 @@ static void tell_activations(void) {
             wanted |= signal_bit(number);
     sigset_t set;
     signals_to(&set, wanted & ~faults);
-    sa_signals(&set);
+    sa_signals(&set); /* cannot fail: there are such signals, and they are not reserved */
 }
 
 bool signals_ignores(int number) {
@@ -156,8 +156,8 @@ bool signals_ignores(int number) {
 void signals_default(int number) {
     if (signals_ignores(number))
         return;
-    signal(number, SIG_DFL);
-    raise(number);
+    signal(number, SIG_DFL); /* cannot fail, nor the next: there is such a signal */
+    raise(number);           /* see above */
     dispatcher_enter();
     install(number);
     dispatcher_leave();

@@ -26,7 +26,7 @@ TOOLS_UNSEEN bool signals_wait_for_code(void) {
     return signals.arrived || signals.late || (dispatcher_guard.several && who_runs_is_due());
 }
 
-TOOLS_UNSEEN bool signals_put_off(void) {
+TOOLS_UNSEEN bool signals_postpone(void) {
     /* Each at most once: who cannot look either comes here in its turn. */
     if (dispatcher_guard.several && signals.arrived &&
         __atomic_fetch_add(&signals.alerted, 1, __ATOMIC_RELAXED) < dispatcher_processors())
@@ -51,8 +51,8 @@ static __attribute__((noinline)) bool serve(bool held) {
 
 TOOLS_UNSEEN bool signals_interrupted(bool held) {
     const struct processor *here = processor_here();
-    bool busy = here->polling || here->inside || here->current == &here->idle || here->current->held;
-    return busy || signals.off ? signals_put_off() : serve(held);
+    bool busy = here->polling || here->inside || here->current == &here->idle || here->current->hold_depth;
+    return busy || signals.off ? signals_postpone() : serve(held);
 }
 
 static __attribute__((noinline)) void fault(siginfo_t *info, void *context, bool held) {
@@ -63,7 +63,7 @@ static __attribute__((noinline)) void fault(siginfo_t *info, void *context, bool
     if (!handled || (signals_mask(self) & signal_bit(number))) {
         signal(number, SIG_DFL); /* it comes again as soon as this returns */
         if (number == SIGTRAP || number == SIGSYS)
-            raise(number);
+            raise(number); /* cannot fail: there is such a signal */
         return;
     }
     struct processor *kept_on = dispatcher_keep_here();
@@ -78,7 +78,9 @@ static __attribute__((noinline)) void fault(siginfo_t *info, void *context, bool
 static TOOLS_UNSEEN void faulted(siginfo_t *info, void *context, bool held) { fault(info, context, held); }
 
 void signals_catch_start(void) {
-    static const struct preemption_catcher catcher = {
-        .arrived = signals_arrived, .put_off = signals_put_off, .interrupted = signals_interrupted, .fault = faulted};
+    static const struct preemption_catcher catcher = {.arrived = signals_arrived,
+                                                      .postponed = signals_postpone,
+                                                      .interrupted = signals_interrupted,
+                                                      .fault = faulted};
     preemption_catch_start(&catcher);
 }

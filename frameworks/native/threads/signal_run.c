@@ -119,7 +119,7 @@ struct wait {
     const catapults_port_t *port;
     struct catapults_message *message;
     uint8_t sensitivity, place;
-    bool passed_over, cancellable, cancelled, timed_out;
+    bool cancellable, cancelled, timed_out;
 };
 
 /* Puts `by` into the place of `thread`, which is in a list. */
@@ -129,6 +129,7 @@ static void replace(struct catapults_handle *thread, struct catapults_handle *by
     by->wait_next = thread->wait_next;
     by->wait_previous = thread->wait_previous;
     by->woken = thread->woken;
+    by->came = thread->came;
     if (by->wait_previous)
         by->wait_previous->wait_next = by;
     else
@@ -152,7 +153,6 @@ void signals_run_in_wait(struct catapults_handle *self) {
                               .message = self->message,
                               .sensitivity = self->sensitivity,
                               .place = self->signals.place,
-                              .passed_over = self->passed_over,
                               .cancellable = self->cancellable,
                               .cancelled = self->cancelled,
                               .timed_out = self->dispatched.timed_out};
@@ -176,7 +176,6 @@ void signals_run_in_wait(struct catapults_handle *self) {
     self->message = wait.message;
     self->sensitivity = wait.sensitivity;
     self->signals.place = wait.place;
-    self->passed_over = wait.passed_over;
     self->cancellable = wait.cancellable;
     self->cancelled = wait.cancelled;
     self->dispatched.timed_out = wait.timed_out;
@@ -190,14 +189,14 @@ void catapults_sigjmp_begin(catapults_sigjmp_buf buffer, int save_mask) {
     const struct catapults_handle *self = handle_self();
     buffer->saves = save_mask;
     buffer->mask = self->signals.mask;
-    buffer->held = self->dispatched.held;
+    buffer->held = self->dispatched.hold_depth;
     buffer->kept_on = self->dispatched.kept_on;
     buffer->stopped = self->signals.stopped;
 }
 
 void catapults_siglongjmp(catapults_sigjmp_buf buffer, int value) {
     struct catapults_handle *self = handle_self();
-    self->dispatched.held = buffer->held;
+    self->dispatched.hold_depth = buffer->held;
     dispatcher_keep_as(buffer->kept_on);
     if (self->signals.stopped != buffer->stopped)
         activations_forget(self, buffer->stopped);

@@ -124,9 +124,12 @@ int catapults_sigsuspend(const sigset_t *mask) {
 
 /* ---- exec -------------------------------------------------------------------------------------------------------- */
 
-static void hand_to_kernel(const struct signal_node *queue) {
+/* False, and errno: it cannot keep as many (EAGAIN). */
+static bool hand_to_kernel(const struct signal_node *queue) {
     for (; queue; queue = queue->next)
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), queue->info.si_signo, &queue->info);
+        if (syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), queue->info.si_signo, &queue->info) != 0)
+            return false;
+    return true;
 }
 
 int catapults_execve(const char *path, char *const arguments[], char *const environment[]) {
@@ -135,15 +138,14 @@ int catapults_execve(const char *path, char *const arguments[], char *const envi
     catapults_sigpending(&pending);
     dispatcher_enter();
     signals_to(&mask, self->signals.mask);
-    sigprocmask(SIG_SETMASK, &mask, &before);
-    hand_to_kernel(self->signals.queue.first);
-    hand_to_kernel(signals.queue.first);
-    execve(path, arguments, environment);
+    sigprocmask(SIG_SETMASK, &mask, &before); /* cannot fail: the sets are */
+    if (hand_to_kernel(self->signals.queue.first) && hand_to_kernel(signals.queue.first))
+        execve(path, arguments, environment); /* returns if it has failed */
     int error = errno;
     const struct timespec none = {0};
     while (sigtimedwait(&pending, NULL, &none) > 0)
-        ; /* they pend here as well */
-    sigprocmask(SIG_SETMASK, &before, NULL);
+        ;                                    /* they pend here as well */
+    sigprocmask(SIG_SETMASK, &before, NULL); /* as above */
     dispatcher_leave();
     errno = error;
     return -1;

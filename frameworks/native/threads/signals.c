@@ -12,12 +12,13 @@
 #include "preemption/preemption.h"
 #include "threads/runtime.h"
 
-enum { NODES_MOST = 32768, CHUNK = 64 << 10 };
+enum { NODES_MOST = 32768, CHUNK = 64 << 10 }; /* beyond NODES_MOST senders, and the kernel, are to keep them */
 
 struct signals signals;
 
 static void append(struct signal_queue *queue, struct signal_node *node);
 static struct signal_node *new_node(void);
+static bool has_node(void);
 static void free_queue(struct signal_queue *queue);
 static struct signal_waiter *waiter_for(const struct catapults_handle *thread, int number);
 static void give(struct signal_waiter *waiter, const siginfo_t *info);
@@ -26,6 +27,10 @@ static void make_due(struct catapults_handle *thread);
 static void make_due_among_several(struct catapults_handle *thread, bool was_due);
 static void interpose(struct catapults_handle *thread);
 static void resumed(void);
+
+static struct signal_node *spare_nodes;
+static unsigned nodes_in_use;
+static bool none_left; /* what has arrived waits for one */
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
@@ -60,7 +65,7 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
         return 0;
     uint64_t *pending = thread ? &thread->signals.pending : &signals.pending;
     if (!(*pending & bit) || number >= SIGRTMIN) {
-        struct signal_node *node = new_node();
+        struct signal_node *node = thread && nodes_in_use >= NODES_MOST ? NULL : new_node();
         if (!node)
             return EAGAIN;
         node->info = *info;
@@ -72,13 +77,8 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
     return 0;
 }
 
-static struct signal_node *spare_nodes;
-static unsigned nodes_in_use;
-
 /* Not by malloc: who sends may have interrupted it. */
-static struct signal_node *new_node(void) {
-    if (nodes_in_use == NODES_MOST)
-        return NULL;
+static bool has_node(void) {
     if (!spare_nodes) {
         int error = errno;
         struct signal_node *chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -88,7 +88,11 @@ static struct signal_node *new_node(void) {
             spare_nodes = &chunk[i];
         }
     }
-    struct signal_node *node = spare_nodes;
+    return spare_nodes;
+}
+
+static struct signal_node *new_node(void) {
+    struct signal_node *node = has_node() ? spare_nodes : NULL;
     if (node) {
         spare_nodes = node->next;
         nodes_in_use++;
@@ -100,6 +104,10 @@ static void free_node(struct signal_node *node) {
     node->next = spare_nodes;
     spare_nodes = node;
     nodes_in_use--;
+    if (__builtin_expect(none_left, 0)) {
+        none_left = false;
+        signals_arrived();
+    }
 }
 
 static void append(struct signal_queue *queue, struct signal_node *node) {
@@ -216,7 +224,7 @@ static void make_due(struct catapults_handle *thread) {
         if (dispatcher_guard.several) {
             make_due_among_several(thread, was_due);
         } else if (t == processor_here()->current) {
-            signals_put_off_for(thread);
+            signals_postpone_for(thread);
         } else {
             interpose(thread);
         }
@@ -224,7 +232,7 @@ static void make_due(struct catapults_handle *thread) {
     }
 }
 
-void signals_put_off_for(struct catapults_handle *thread) {
+void signals_postpone_for(struct catapults_handle *thread) {
     struct catapults_handle *late = signals.late;
     signals.late = thread;
     if (late && late != thread && late->signals.due)
@@ -250,7 +258,7 @@ static void make_due_among_several(struct catapults_handle *thread, bool was_due
 }
 
 /* One that was due while it ran, and has not looked since. */
-void signals_goes_on(struct dispatcher_thread *t) {
+void signals_about_to_run(struct dispatcher_thread *t) {
     struct catapults_handle *thread = handle_of(t);
     if (signals_due(thread) && thread->signals.place == SIGNAL_PLACE_ELSEWHERE && t != processor_here()->current)
         interpose(thread);
@@ -289,8 +297,18 @@ void signals_take_up_only(void) {
     if (late && late->signals.due)
         make_due(late);
     siginfo_t info;
-    while (preemption_arrival(&info))
-        signals_post(NULL, &info);
+    for (;;) {
+        none_left = !signals.by_upcall && (nodes_in_use >= NODES_MOST || !has_node());
+        if (none_left || !preemption_arrival(&info))
+            break;
+        signals_post_arrived(&info);
+    }
+}
+
+/* Nobody can keep it any more: it has come by an upcall, or from there. */
+void signals_post_arrived(const siginfo_t *info) {
+    if (signals_post(NULL, info) != 0)
+        runtime_report("signal %d is lost: there is no memory for what has arrived", info->si_signo);
 }
 
 void signals_attend(void) { signals_take_up(); }
@@ -326,7 +344,7 @@ void signals_restart(struct catapults_handle *self) {
     signals_set_due(self, false);
     signals.waiters = NULL;
     signals.late = NULL;
-    signals.arrived = false;
+    signals.arrived = none_left = false;
     signals_leave_upcalls();
 }
 

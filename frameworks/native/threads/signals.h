@@ -81,9 +81,10 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info);
  * dispatcher_unblocked. */
 void signals_take_up(void);
 void signals_take_up_only(void);
+void signals_post_arrived(const siginfo_t *info); /* from the kernel */
 
 /* Of one processor: the thread is due, and runs where it must not be interrupted. The next decision looks, too. */
-void signals_put_off_for(struct catapults_handle *thread);
+void signals_postpone_for(struct catapults_handle *thread);
 
 /* Takes the first signal in the set that pends for the thread or for the process. */
 bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info);
@@ -144,7 +145,7 @@ void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void 
 struct sigaction signals_action_of(int number);
 
 /* For the dispatcher (dispatcher_host). */
-void signals_attend(void), signals_undisturbed(void), signals_goes_on(struct dispatcher_thread *thread);
+void signals_attend(void), signals_undisturbed(void), signals_about_to_run(struct dispatcher_thread *thread);
 
 /* The runtime has the kernel's handler of the signal from now on. */
 void signals_own(int number);
@@ -156,7 +157,7 @@ void signals_default(int number);
  * may be left. `held`: not for good. True: come again. */
 bool signals_wait_for_code(void);
 bool signals_interrupted(bool held);
-bool signals_put_off(void); /* the same where that may not be left */
+bool signals_postpone(void); /* the same where that may not be left */
 void signals_catch_start(void);
 
 #endif

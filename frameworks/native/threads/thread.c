@@ -8,9 +8,11 @@
 #include "threads/client.h"
 #include "threads/end.h"
 #include "threads/mutex.h"
+#include "threads/names.h"
 #include "threads/runtime.h"
-#include "threads/scheduler.h"
+#include "threads/scheduler_handle.h"
 #include "threads/signals.h"
+#include "threads/thread_locals.h"
 #include "threads/waiters.h"
 
 static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
@@ -18,14 +20,6 @@ static int join(struct catapults_handle *thread, void **result, int64_t instant,
 static void entry(void *argument);
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
-
-void handle_name(struct catapults_handle *thread) {
-    static uint16_t generations;
-    if (++generations == 0)
-        generations = 1;
-    thread->dispatched.generation = generations;
-    thread->word = (uintptr_t)thread | (uintptr_t)generations << DISPATCHER_NAME_BITS;
-}
 
 /* A record on a stack, by `self`; NULL: no memory. */
 static inline struct catapults_handle *make(const struct catapults_handle *self, struct stack_pool *pool) {
@@ -38,7 +32,7 @@ static inline struct catapults_handle *make(const struct catapults_handle *self,
     thread->object = NULL;
     thread->joiner = NULL;
     thread->refusal = NULL;
-    thread->held = NULL;
+    thread->mutexes = NULL;
     thread->stand_ins = NULL;
     thread->client = NULL;
     thread->cleanup = NULL;
@@ -49,14 +43,20 @@ static inline struct catapults_handle *make(const struct catapults_handle *self,
     thread->cancel = CANCEL_ENABLED;
     thread->cancellable = thread->cancelled = false;
     thread->has_ceiling = false;
+    thread->period = 0;
     thread->wants = NULL;
     thread->waiting = NULL;
-    thread->asleep = thread->woken = thread->passed_over = thread->suspended = false;
+    thread->asleep = thread->woken = thread->suspended = false;
     thread->signals = (struct signal_state){.mask = self->signals.mask, .place = SIGNAL_PLACE_NEW};
     thread->name[0] = '\0';
     record_clear(&thread->dispatched);
-    thread->dispatched.room = (uint32_t)(runtime.record_size - offsetof(struct catapults_handle, dispatched.policy));
-    handle_name(thread);
+    thread->dispatched.room = runtime_room();
+    if (__builtin_expect(runtime.thread_locals_size != 0, 0))
+        thread_locals_begin(thread);
+    if (__builtin_expect(!names_give(thread), 0)) {
+        stack_give(stack);
+        return NULL;
+    }
     return thread;
 }
 
@@ -89,6 +89,9 @@ static struct catapults_handle *make_with(const struct catapults_attributes *att
         return NULL;
     }
     thread->object = attributes->object;
+    thread->period = attributes->period;
+    if (thread->period > 0)
+        thread->release = catapults_now();
     thread->detached = attributes->detached;
     thread->dispatched.bound = attributes->processors;
     if (attributes->name)
@@ -98,7 +101,7 @@ static struct catapults_handle *make_with(const struct catapults_attributes *att
 
 static __attribute__((noinline)) int create_with(catapults_t *result, const struct catapults_attributes *attributes,
                                                  void *(*start)(void *), void *argument) {
-    if (attributes->processors != 0 && !dispatcher_can_bind(attributes->processors))
+    if ((attributes->processors != 0 && !dispatcher_can_bind(attributes->processors)) || attributes->period < 0)
         return EINVAL;
     const struct catapults_scheduler *under = attributes->scheduler ? attributes->scheduler : scheduler_default;
     if (attributes->scheduled_by)

@@ -32,6 +32,12 @@ int pth_threadvar_register_bool(const char *name, size_t offset);
 int pth_threadvar_register_time(const char *name, size_t offset);
 int pth_threadvar_register_float(const char *name, size_t offset);
 
+/* Tells the policy, by its event `changed`, that the application has changed a variable of the thread: what it does to
+ * members of an object nobody sees else. Registering a member, naming an object, and pth_attr_set of PTH_ATTR_PRIO,
+ * which a policy finds in its `int priority` unless a member is registered for that, tell it by themselves. The policy
+ * may give the processor to another thread before the call returns. ESRCH: there is no such thread, or it has ended. */
+int pth_sched_changed(pth_t thread);
+
 /* Names a thread's object; NULL: it has none. ESRCH: there is no such thread. */
 int pth_threadvar_object(pth_t thread, void *object);
 /* pth_spawn of a thread that has its object from the start. */

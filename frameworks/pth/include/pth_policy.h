@@ -12,7 +12,7 @@
 
 #include "catapults/policy.h"
 
-#define CATAPULTS_PTH_ABI 1u
+#define CATAPULTS_PTH_ABI 2u
 
 typedef const struct catapults_stop *pth_event_handler(void *self);
 typedef const struct catapults_stop *pth_thread_event_handler(void *self, struct catapults_thread *t);
@@ -30,6 +30,7 @@ struct pth_handlers {
     pth_thread_event_handler *suspend_thread, *resume_thread;
     pth_thread_event_handler *set_next_thread;
     pth_thread_event_handler *signal;
+    pth_thread_event_handler *changed;
     pth_thread_event_handler *exit, *cancel;
 
     int64_t (*threads_ready)(const void *self);

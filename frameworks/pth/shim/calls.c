@@ -6,12 +6,13 @@
  * policy that does not, no call switches that does not in Pth itself.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <unistd.h>
 
 #include "catapults_pth.h"
 #include "shim/shim.h"
 
-static void settle(void) {
+void settle(void) {
     if (shim.policy && shim.running && policy_class(shim.running) == CATAPULTS_READY) {
         int error = errno;
         library.yield(NULL);
@@ -78,6 +79,20 @@ pth_t pth_spawn_object(pth_attr_t attributes, void *(*start)(void *), void *argu
     return thread;
 }
 
+/* pth_attr_set calls it, and pth_attr_get. */
+int __pth_attr_ctrl(int command, pth_attr_t attributes, int which, va_list arguments) {
+    library_find();
+    int done = library.attr_ctrl(command, attributes, which, arguments);
+    pth_t thread = done && which == PTH_ATTR_PRIO ? attributes->thread : NULL;
+    struct record *record = thread && shim.policy ? record_of(thread) : NULL;
+    if (record && record->priority != thread->prio) {
+        record->priority = thread->prio;
+        policy_changed(record);
+        settle();
+    }
+    return done;
+}
+
 pth_t pth_spawn(pth_attr_t attributes, void *(*start)(void *), void *argument) {
     return pth_spawn_object(attributes, start, argument, NULL);
 }
@@ -141,4 +156,20 @@ int pth_join(pth_t thread, void **value) {
     int done = library.join(thread, value);
     settle();
     return done;
+}
+
+/* ---- Variables -----------------------------------------------------------------------------------------------------
+ */
+
+int pth_sched_changed(pth_t thread) {
+    library_find();
+    struct record *record = shim.policy ? record_of(thread) : NULL;
+    if (shim.policy && (!record || record->place == IS_DEAD)) {
+        errno = ESRCH;
+        return FALSE;
+    }
+    if (record)
+        policy_changed(record);
+    settle();
+    return TRUE;
 }

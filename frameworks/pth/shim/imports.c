@@ -73,9 +73,13 @@ static int link_registered(const struct registered *one) {
         return FALSE;
     if (!one->of_threads)
         link_to(shim.instance, import, one->variable);
-    else
-        for (struct record *record = record_oldest(); record; record = record->newer)
-            link_thread(record, one, import);
+    for (struct record *record = one->of_threads ? record_oldest() : NULL; record; record = record->newer) {
+        link_thread(record, one, import);
+        if (record->object)
+            policy_changed(record);
+        if (!shim.policy) /* it has just had to go */
+            break;
+    }
     return TRUE;
 }
 
@@ -84,8 +88,19 @@ void imports_start(void) {
         link_registered(one);
 }
 
+/* What the shim itself keeps of threads, for policies that import such a variable, and as long as the application has
+ * registered no other of that name. */
+static void link_priority(struct record *record) {
+    const struct catapults_policy *policy = shim.policy;
+    for (uint32_t i = 0; i < policy->thread_imports_count; i++)
+        if (policy->thread_imports[i].type == CATAPULTS_IMPORT_INT &&
+            strcmp(policy->thread_imports[i].name, "priority") == 0)
+            link_to(&record->policy, &policy->thread_imports[i], &record->priority);
+}
+
 void imports_link(struct record *record) {
     int error = errno;
+    link_priority(record);
     for (const struct registered *one = all; one; one = one->next) {
         const struct catapults_import *import = one->of_threads ? find(one) : NULL;
         if (import)
@@ -116,7 +131,11 @@ static int register_variable(struct registered wanted) {
         wanted.next = one->next;
     }
     *one = wanted;
-    return shim.policy ? link_registered(one) : TRUE;
+    int done = shim.policy ? link_registered(one) : TRUE;
+    int error = errno;
+    settle();
+    errno = error;
+    return done;
 }
 
 static int of_scheduler(const char *name, int type, void *variable) {
@@ -167,5 +186,7 @@ int pth_threadvar_object(pth_t thread, void *object) {
     }
     record->object = object;
     imports_link(record);
+    policy_changed(record);
+    settle();
     return TRUE;
 }

@@ -50,6 +50,7 @@ void library_find(void) {
     find(&library.cancel, "pth_cancel");
     find(&library.join, "pth_join");
     find(&library.fork, "pth_fork");
+    find(&library.attr_ctrl, "__pth_attr_ctrl");
     find(&library.version, "pth_version");
     find(&library.ctrl, "pth_ctrl");
     find(&library.event_typeof, "pth_event_typeof");

@@ -11,6 +11,7 @@
 #define PTH_SHIM_LIBRARY_H
 
 #include <pth.h>
+#include <stdarg.h>
 #include <stdbool.h>
 
 /* The start of Pth's thread control block: as much as the shim reads. */
@@ -23,6 +24,11 @@ struct pth_st {
     pth_state_t state;
     pth_time_t spawned, lastran, running;
     pth_event_t events; /* what it waits for: a ring */
+};
+
+/* The same of its attributes. */
+struct pth_attr_st {
+    pth_t thread; /* whose they are; NULL: of one that is to come */
 };
 
 struct pth_queue {
@@ -51,6 +57,7 @@ struct library {
     int (*cancel)(pth_t thread);
     int (*join)(pth_t thread, void **value);
     pid_t (*fork)(void);
+    int (*attr_ctrl)(int command, pth_attr_t attributes, int which, va_list arguments);
     long (*version)(void);
     long (*ctrl)(unsigned long query, ...);
     unsigned long (*event_typeof)(pth_event_t event);

@@ -20,7 +20,7 @@ static catapults_time told;
 
 catapults_time clock_now(void) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has it */
     return (catapults_time)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -63,7 +63,13 @@ void policy_raise(struct event event, struct record *record) {
     policy_contain(event.name, stop, NULL);
 }
 
+void policy_changed(struct record *record) {
+    if (record->place != NOWHERE && record->place != IS_DEAD)
+        policy_raise(EVENT("changed", changed), record);
+}
+
 bool policy_admit(struct record *record) {
+    record->priority = record->thread->prio;
     shim.policy->adopt(shim.instance, &record->policy);
     record->object = shim.object;
     imports_link(record);

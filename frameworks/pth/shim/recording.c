@@ -108,7 +108,7 @@ void recording_start(void) {
 
 void recording_stop(void) {
     if (file)
-        munmap(file, file_size);
+        munmap(file, file_size); /* the process ends, or keeps addresses that nobody looks at */
     file = NULL;
 }
 

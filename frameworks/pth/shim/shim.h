@@ -26,8 +26,9 @@ struct record {
     struct record *chain;         /* the next of its bucket */
     struct record *older, *newer; /* of all records */
     enum place place;
-    void *object;          /* where per-thread imports are linked; NULL: nowhere */
-    union value *recorded; /* while tracing: per-thread imports, as the trace knows them */
+    catapults_int priority; /* where a policy finds PTH_ATTR_PRIO */
+    void *object;           /* where per-thread imports are linked; NULL: nowhere */
+    union value *recorded;  /* while tracing: per-thread imports, as the trace knows them */
     struct catapults_thread policy;
 };
 
@@ -65,6 +66,10 @@ struct event {
 };
 #define EVENT(name, member) ((struct event){name, offsetof(struct pth_handlers, member)})
 void policy_raise(struct event event, struct record *record);
+/* A variable of the thread that the policy imports was changed: tells it, if the thread is known to it. */
+void policy_changed(struct record *record);
+/* The policy may have taken the processor from the running thread: yields then. The last that a call does. */
+void settle(void);
 /* Raises newthread: false if the thread is refused, for the reason in shim.refused. */
 bool policy_admit(struct record *record);
 /* The thread to run, which is ready; NULL: the policy is out. */

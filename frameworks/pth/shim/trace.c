@@ -2,6 +2,7 @@
  * PTH_SCHED_TRACE=file: everything that the policy is told and all that it decides, as a script (tests/run): the
  * interpreter can be asked whether it would have decided the same.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,8 +115,8 @@ void trace_start(void) {
 }
 
 void trace_stop(void) {
-    if (file)
-        fclose(file);
+    if (file && fclose(file) != 0)
+        report("the trace of PTH_SCHED_TRACE is not complete: %s", strerror(errno));
     trace_forget();
 }
 

@@ -68,6 +68,26 @@ static void yield_to_a_thread(void **state) {
                 "switch_out 1; schedule -> 3; exit 3; schedule -> 2; exit 2; schedule -> 1");
 }
 
+static void change_a_priority(void **state) {
+    (void)state;
+    session_begin("fixed_priority");
+    pth_t a = spawn(nothing, 0), b = spawn(nothing, 0);
+    pth_attr_t of_b = pth_attr_of(b), of_self = pth_attr_of(pth_self());
+    assert_true(pth_attr_set(of_b, PTH_ATTR_PRIO, 0)); /* as it was */
+    assert_true(pth_attr_set(of_b, PTH_ATTR_PRIO, 3)); /* it runs at once, and ends */
+    assert_true(pth_sched_changed(a));                 /* nothing has */
+    assert_true(pth_attr_set(of_self, PTH_ATTR_PRIO, -1));
+    errno = 0;
+    assert_false(pth_sched_changed(a));
+    assert_int_equal(errno, ESRCH);
+    assert_true(pth_attr_destroy(of_b) && pth_attr_destroy(of_self));
+    pth_join(b, NULL);
+    pth_join(a, NULL);
+    session_end("newthread 1; schedule -> 1; newthread 2; newthread 3; set_thread_import 3 priority 3; changed 3; "
+                "schedule -> 3; exit 3; schedule -> 1; changed 2; set_thread_import 1 priority -1; changed 1; "
+                "schedule -> 2; exit 2; schedule -> 1");
+}
+
 static void suspend_and_resume(void **state) {
     (void)state;
     session_begin("fifo");
@@ -84,22 +104,29 @@ static void suspend_and_resume(void **state) {
         "block.join 1; schedule -> 2; exit 2; event_raised 1; schedule -> 1");
 }
 
-static void *sleeps(void *argument) {
-    pth_usleep(1000);
+static int ends[2];
+
+static void *reads(void *argument) {
+    char byte;
+    pth_read(ends[0], &byte, 1);
     return argument;
 }
 
-/* It waits until it is resumed and its time has come; the policy is told once. */
+/* It waits until it is resumed and what it waits for has come; the policy is told once. */
 static void suspended_while_it_waits(void **state) {
     (void)state;
+    assert_int_equal(pipe(ends), 0);
     session_begin("fifo");
-    pth_t a = spawn(sleeps, 0);
+    pth_t a = spawn(reads, 0);
     pth_yield(NULL);
     assert_true(pth_suspend(a));
+    assert_int_equal(write(ends[1], "x", 1), 1);
     pth_usleep(5000);
     assert_true(pth_resume(a));
     pth_join(a, NULL);
-    session_end("newthread 1; schedule -> 1; newthread 2; switch_out 1; schedule -> 2; block.sleep 2; schedule -> 1; "
+    close(ends[0]);
+    close(ends[1]);
+    session_end("newthread 1; schedule -> 1; newthread 2; switch_out 1; schedule -> 2; block.io.read 2; schedule -> 1; "
                 "block.sleep 1; event_raised 1; schedule -> 1; block.join 1; event_raised 2; schedule -> 2; exit 2; "
                 "event_raised 1; schedule -> 1");
 }
@@ -107,7 +134,6 @@ static void suspended_while_it_waits(void **state) {
 static pth_mutex_t mutex = PTH_MUTEX_INIT;
 static pth_cond_t condition = PTH_COND_INIT;
 static pth_msgport_t port;
-static int ends[2];
 
 static int is_done(void *done) { return *(bool *)done; }
 
@@ -303,9 +329,14 @@ static void signal_for_an_ended_thread(void **state) {
     signal(SIGUSR2, SIG_DFL);
 }
 
+static void *sleeps_long(void *argument) {
+    pth_sleep(100);
+    return argument;
+}
+
 static void *cancellable(void *argument) {
     pth_cancel_state(PTH_CANCEL_ENABLE | PTH_CANCEL_ASYNCHRONOUS, NULL);
-    return argument ? sleeps(argument) : yields((void *)100);
+    return argument ? sleeps_long(argument) : yields((void *)100);
 }
 
 static void cancel_at_any_moment(void **state) {
@@ -320,11 +351,6 @@ static void cancel_at_any_moment(void **state) {
     assert_ptr_equal(value, PTH_CANCELED);
     session_end("newthread 1; schedule -> 1; newthread 2; newthread 3; switch_out 1; schedule -> 2; switch_out 2; "
                 "schedule -> 3; block.sleep 3; schedule -> 1; cancel 2; cancel 3");
-}
-
-static void *sleeps_long(void *argument) {
-    pth_sleep(100);
-    return argument;
 }
 
 static void cancel_when_it_can(void **state) {
@@ -380,6 +406,7 @@ int main(void) {
         cmocka_unit_test(new_yield_join_exit),
         cmocka_unit_test(detached_thread_ends),
         cmocka_unit_test(yield_to_a_thread),
+        cmocka_unit_test(change_a_priority),
         cmocka_unit_test(suspend_and_resume),
         cmocka_unit_test(suspended_while_it_waits),
         cmocka_unit_test(wait_to_read),

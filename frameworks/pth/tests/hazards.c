@@ -26,8 +26,9 @@ static pth_t spawn(void *(*start)(void *), void *argument) {
     return thread;
 }
 
+/* For so long that nothing keeps all others from being through by then. */
 static void *waits_for_main(void *name) {
-    pth_usleep(1000);
+    pth_usleep(500000);
     return notes(name);
 }
 
@@ -134,10 +135,10 @@ static void preemption(void **state) {
     pth_join(a, NULL);
     pth_join(b, NULL);
     assert_string_equal(order, "a.b.");
-    session_end(
-        "newthread 1; schedule -> 1; set_thread_import 1 priority 1; switch_out 1; schedule -> 1; "
-        "set_thread_import 2 priority 5; newthread 2; schedule -> 2; exit 2; schedule -> 1; newthread 3; "
-        "suspend_thread 3; set_thread_import 3 priority 5; resume_thread 3; schedule -> 3; exit 3; schedule -> 1");
+    session_end("newthread 1; schedule -> 1; set_thread_import 1 priority 1; changed 1; switch_out 1; schedule -> 1; "
+                "set_thread_import 2 priority 5; newthread 2; schedule -> 2; exit 2; schedule -> 1; newthread 3; "
+                "suspend_thread 3; set_thread_import 3 priority 5; changed 3; resume_thread 3; schedule -> 3; exit 3; "
+                "schedule -> 1");
 }
 
 struct response {

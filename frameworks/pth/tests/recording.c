@@ -74,7 +74,7 @@ static void expect(const struct trace_file *file, const struct expected *expecte
 enum { NO = TRACE_NOT_KNOWN };
 
 static void *sleeps(void *argument) {
-    pth_nap(pth_time(0, 20000));
+    pth_nap(pth_time(0, 500000)); /* nothing keeps the first thread from waiting for it by then */
     return argument;
 }
 

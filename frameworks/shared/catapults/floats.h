@@ -13,6 +13,10 @@
 /* 0 for what is no number. */
 static inline double catapults_number(double value) { return value == value ? value : 0.0; }
 
+/* Of equal ones the left: 0 has two signs. */
+static inline double catapults_min_float(double left, double right) { return right < left ? right : left; }
+static inline double catapults_max_float(double left, double right) { return right > left ? right : left; }
+
 /* Towards zero; the highest or lowest number of so many bits where none is so high or low. */
 static inline int64_t catapults_truncate(double value, int bits) {
     const int64_t highest = INT64_MAX >> (64 - bits);

@@ -66,7 +66,7 @@ static inline bool catapults_cut_off(const char *path) {
                   (part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset));
         }
     }
-    close(file);
+    close(file); /* nothing was written to it */
     return cut;
 }
 

@@ -40,7 +40,7 @@ static inline struct trace_mapping trace_map(const char *path) {
     if (ftruncate(descriptor, (off_t)size) == 0)
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     int error = errno;
-    close(descriptor);
+    close(descriptor); /* the mapping has the file */
     if (memory == MAP_FAILED)
         return (struct trace_mapping){.error = error, .opened = true};
 #ifdef MADV_POPULATE_WRITE

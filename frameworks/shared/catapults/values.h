@@ -50,4 +50,20 @@ static inline int64_t catapults_remainder(int64_t dividend, int64_t divisor) {
     return dividend % divisor;
 }
 
+/* By less than 0: by 0. By the width or more: no bit is left, and of a negative number all are ones from the left. A
+ * narrower int of a policy is cut off from the result. */
+static inline int64_t catapults_shift_left(int64_t value, int64_t amount) {
+    if (amount >= 64)
+        return 0;
+    return (int64_t)((uint64_t)value << (amount < 0 ? 0 : amount));
+}
+
+static inline int64_t catapults_shift_right(int64_t value, int64_t amount) {
+    return value >> (amount < 0 ? 0 : amount > 63 ? 63 : amount);
+}
+
+/* Equal ones are the same number. */
+static inline int64_t catapults_min(int64_t left, int64_t right) { return right < left ? right : left; }
+static inline int64_t catapults_max(int64_t left, int64_t right) { return right > left ? right : left; }
+
 #endif

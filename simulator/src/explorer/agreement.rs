@@ -123,7 +123,7 @@ fn explored(
 ) -> Result<Report, Mismatch> {
     let options = Options { threads: 2, states, starvation: false, ..Options::default() };
     let framework = &framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
-    let budget = Budget::of(None);
+    let budget = Budget::of(None, None);
     let mut exploration =
         Exploration { verified, framework, options: &options, budget, reckoning, progress: &mut |_, _| {} };
     exploration.report()

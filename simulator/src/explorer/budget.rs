@@ -1,10 +1,14 @@
 //! How long it may take.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time that is left, if it is limited.
+/// The time that is left, if it is limited, and whether somebody wants it to end before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget(Option<Instant>);
+pub(super) struct Budget {
+    end: Option<Instant>,
+    stop: Option<&'static AtomicBool>,
+}
 
 /// There is none left.
 #[derive(Debug)]
@@ -12,20 +16,31 @@ pub(super) struct Spent;
 
 impl Budget {
     /// From now on.
-    pub fn of(time: Option<Duration>) -> Self {
-        Budget(time.and_then(|time| Instant::now().checked_add(time)))
+    pub fn of(time: Option<Duration>, stop: Option<&'static AtomicBool>) -> Self {
+        Budget { end: time.and_then(|time| Instant::now().checked_add(time)), stop }
     }
 
     /// So many parts of `of` of what is left.
     pub fn part(self, parts: u32, of: u32) -> Self {
-        Budget(self.0.map(|end| {
+        let end = self.end.map(|end| {
             let left = end.saturating_duration_since(Instant::now());
             end - left + left * parts / of
-        }))
+        });
+        Budget { end, ..self }
     }
 
     pub fn is_spent(self) -> bool {
-        self.0.is_some_and(|end| Instant::now() >= end)
+        self.is_stopped() || self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Whether somebody wants it to end.
+    fn is_stopped(self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Why it is spent: what a limit says of it.
+    pub fn why(self) -> &'static str {
+        if self.is_stopped() { "until it was interrupted" } else { "in the time given (--seconds)" }
     }
 
     /// Asked again and again, it looks at the clock now and then.
@@ -41,8 +56,17 @@ mod tests {
 
     #[test]
     fn a_part_ends_sooner_than_the_whole() {
-        let whole = Budget::of(Some(Duration::from_secs(3_600)));
+        let whole = Budget::of(Some(Duration::from_secs(3_600)), None);
         assert!(!whole.is_spent() && !whole.part(1, 2).is_spent() && whole.part(0, 2).is_spent());
-        assert!(Budget::of(Some(Duration::ZERO)).is_spent() && !Budget::of(None).part(0, 1).is_spent());
+        assert!(Budget::of(Some(Duration::ZERO), None).is_spent() && !Budget::of(None, None).part(0, 1).is_spent());
+    }
+
+    #[test]
+    fn what_is_stopped_has_no_time_left() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let budget = Budget::of(None, Some(&STOP));
+        assert!(!budget.is_spent());
+        STOP.store(true, Ordering::Relaxed);
+        assert!(budget.is_spent() && budget.part(1, 2).why() == "until it was interrupted");
     }
 }

@@ -193,8 +193,17 @@ impl<'s, 'a> Durations<'s, 'a> {
                     | BinaryOperator::Greater
                     | BinaryOperator::GreaterOrEqual
                     | BinaryOperator::Equal
-                    | BinaryOperator::NotEqual => self.is_between(site, one),
-                    BinaryOperator::Multiply | BinaryOperator::And | BinaryOperator::Or => false,
+                    | BinaryOperator::NotEqual
+                    | BinaryOperator::Least
+                    | BinaryOperator::Greatest => self.is_between(site, one),
+                    BinaryOperator::Multiply
+                    | BinaryOperator::And
+                    | BinaryOperator::Or
+                    | BinaryOperator::BitAnd
+                    | BinaryOperator::BitOr
+                    | BinaryOperator::BitXor
+                    | BinaryOperator::ShiftLeft
+                    | BinaryOperator::ShiftRight => false,
                 };
                 if meets {
                     self.meet(site, one);
@@ -247,9 +256,14 @@ impl<'s, 'a> Durations<'s, 'a> {
                 self.meet(site, right);
             }
             Expression::Unary(_, operand) => self.meet(site, operand),
+            Expression::Choose(_, one, other) => {
+                self.meet(site, one);
+                self.meet(site, other);
+            }
             Expression::Now
             | Expression::Size(_)
             | Expression::In(..)
+            | Expression::Same(..)
             | Expression::Convert(..)
             | Expression::NotZero(_)
             | Expression::Verbatim { .. } => {}

@@ -7,8 +7,8 @@
 
 use catapults_compiler::framework::{Condition, Event, Framework, Move, Rule, Stage};
 use catapults_compiler::policy::{
-    BinaryOperator, Block, ContainerRef, Expression, Place, Policy, StateClass, Statement, StatementKind,
-    UnaryOperator, Value, VariableId,
+    Block, ContainerRef, Expression, Place, Policy, StateClass, Statement, StatementKind, UnaryOperator, Value,
+    VariableId,
 };
 
 /// By variable, whether it is such.
@@ -108,6 +108,8 @@ impl Walk<'_> {
             StatementKind::Destroy { .. }
             | StatementKind::Send { .. }
             | StatementKind::Verbatim { otherwise: None, .. } => state,
+            // Where it goes on, it may.
+            StatementKind::Leave { .. } => return Err(Read),
             // Nothing has changed.
             StatementKind::Fail { .. } => return Ok(None),
             StatementKind::Dispatch { .. } | StatementKind::Return { .. } => {
@@ -153,11 +155,17 @@ impl Walk<'_> {
     fn expression(&self, expression: &Expression, state: State) -> Result<(), Read> {
         match expression {
             Expression::Read(place) if !state.written && place.variables().contains(&self.variable.0) => Err(Read),
-            Expression::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or), left, right) => {
+            Expression::Binary(operator, left, right) => {
                 self.expression(left, state)?;
-                // The right one is evaluated only when it decides.
-                let decided = self.known(left, state) == Some(*operator == BinaryOperator::Or);
+                // The right one of `&&` and `||` is evaluated only when it decides.
+                let decided = operator.goes_on_if().is_some_and(|goes_on| self.known(left, state) == Some(!goes_on));
                 if decided { Ok(()) } else { self.expression(right, state) }
+            }
+            Expression::Choose(condition, one, other) => {
+                self.expression(condition, state)?;
+                let known = self.known(condition, state);
+                let chosen = [(true, one), (false, other)].into_iter().filter(|(outcome, _)| known != Some(!outcome));
+                chosen.into_iter().try_for_each(|(_, value)| self.expression(value, state))
             }
             Expression::Read(_)
             | Expression::Literal(_)
@@ -166,9 +174,9 @@ impl Walk<'_> {
             | Expression::Now
             | Expression::Size(_)
             | Expression::In(..)
+            | Expression::Same(..)
             | Expression::Convert(..)
             | Expression::Unary(..)
-            | Expression::Binary(..)
             | Expression::NotZero(_)
             | Expression::Verbatim { .. } => {
                 let mut parts = expression.parts();
@@ -186,32 +194,21 @@ impl Walk<'_> {
             Expression::In(_, container) if self.runs(container) => Some(false),
             Expression::NotZero(operand) => Some(self.size(operand)? != 0),
             Expression::Unary(UnaryOperator::Not, operand) => Some(!self.known(operand, state)?),
-            Expression::Binary(operator, left, right) => match operator {
-                BinaryOperator::And => match (self.known(left, state), self.known(right, state)) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    (None | Some(true), None | Some(true)) => None,
+            Expression::Binary(operator, left, right) => match (operator.goes_on_if(), operator.comparison()) {
+                (Some(goes_on), _) => match (self.known(left, state), self.known(right, state)) {
+                    (Some(one), Some(other)) if one == goes_on && other == goes_on => Some(goes_on),
+                    (one, other) => (one == Some(!goes_on) || other == Some(!goes_on)).then_some(!goes_on),
                 },
-                BinaryOperator::Or => match (self.known(left, state), self.known(right, state)) {
-                    (Some(true), _) | (_, Some(true)) => Some(true),
-                    (Some(false), Some(false)) => Some(false),
-                    (None | Some(false), None | Some(false)) => None,
-                },
-                BinaryOperator::Equal => Some(self.size(left)? == self.size(right)?),
-                BinaryOperator::NotEqual => Some(self.size(left)? != self.size(right)?),
-                BinaryOperator::Less => Some(self.size(left)? < self.size(right)?),
-                BinaryOperator::LessOrEqual => Some(self.size(left)? <= self.size(right)?),
-                BinaryOperator::Greater => Some(self.size(left)? > self.size(right)?),
-                BinaryOperator::GreaterOrEqual => Some(self.size(left)? >= self.size(right)?),
-                BinaryOperator::Add
-                | BinaryOperator::Subtract
-                | BinaryOperator::Multiply
-                | BinaryOperator::Divide
-                | BinaryOperator::Remainder => None,
+                (None, Some(comparison)) => Some(comparison.holds(self.size(left)?, self.size(right)?)),
+                (None, None) => None,
             },
+            Expression::Choose(condition, one, other) => {
+                self.known(if self.known(condition, state)? { one } else { other }, state)
+            }
             Expression::Literal(Value::Bool(value)) => Some(*value),
             Expression::Literal(Value::Int(_) | Value::Time(_) | Value::Float(_))
             | Expression::In(..)
+            | Expression::Same(..)
             | Expression::Constant(_)
             | Expression::ConstantElement { .. }
             | Expression::Read(_)
@@ -231,6 +228,7 @@ impl Walk<'_> {
             Expression::Literal(Value::Bool(_) | Value::Time(_) | Value::Float(_))
             | Expression::Size(_)
             | Expression::In(..)
+            | Expression::Same(..)
             | Expression::Constant(_)
             | Expression::ConstantElement { .. }
             | Expression::Read(_)
@@ -239,6 +237,7 @@ impl Walk<'_> {
             | Expression::Unary(..)
             | Expression::Binary(..)
             | Expression::NotZero(_)
+            | Expression::Choose(..)
             | Expression::Verbatim { .. } => None,
         }
     }

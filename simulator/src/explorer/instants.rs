@@ -220,10 +220,18 @@ impl Families<'_, '_> {
                 cells.peek().is_some() && cells.all(|cell| self.rises[cell])
             }
             Expression::Binary(operator, left, right) => match operator {
-                BinaryOperator::Add | BinaryOperator::Multiply | BinaryOperator::Divide | BinaryOperator::Remainder => {
-                    self.is_positive(site, left) && self.is_positive(site, right)
-                }
+                BinaryOperator::Add
+                | BinaryOperator::Multiply
+                | BinaryOperator::Divide
+                | BinaryOperator::Remainder
+                | BinaryOperator::Least
+                | BinaryOperator::Greatest => self.is_positive(site, left) && self.is_positive(site, right),
                 BinaryOperator::Subtract
+                | BinaryOperator::BitAnd
+                | BinaryOperator::BitOr
+                | BinaryOperator::BitXor
+                | BinaryOperator::ShiftLeft
+                | BinaryOperator::ShiftRight
                 | BinaryOperator::Equal
                 | BinaryOperator::NotEqual
                 | BinaryOperator::Less
@@ -235,9 +243,11 @@ impl Families<'_, '_> {
             },
             Expression::Now
             | Expression::In(..)
+            | Expression::Same(..)
             | Expression::Convert(..)
             | Expression::Unary(..)
             | Expression::NotZero(_)
+            | Expression::Choose(..)
             | Expression::Verbatim { .. } => false,
         }
     }
@@ -396,13 +406,20 @@ impl Families<'_, '_> {
                 self.most(self.sorts.thread_import(import.0), &self.domains[1][import.0])
             }
             Expression::Unary(UnaryOperator::Negate, operand) => self.magnitude(operand),
+            Expression::Choose(_, one, other) => Some(self.magnitude(one)?.max(self.magnitude(other)?)),
             Expression::Binary(operator, left, right) => {
                 let (one, other) = (self.magnitude(left)?, self.magnitude(right)?);
                 match operator {
                     BinaryOperator::Add | BinaryOperator::Subtract => Some(one.saturating_add(other)),
                     BinaryOperator::Multiply => Some(one.saturating_mul(other)),
                     BinaryOperator::Divide | BinaryOperator::Remainder => Some(one),
-                    BinaryOperator::Equal
+                    BinaryOperator::Least | BinaryOperator::Greatest => Some(one.max(other)),
+                    BinaryOperator::BitAnd
+                    | BinaryOperator::BitOr
+                    | BinaryOperator::BitXor
+                    | BinaryOperator::ShiftLeft
+                    | BinaryOperator::ShiftRight
+                    | BinaryOperator::Equal
                     | BinaryOperator::NotEqual
                     | BinaryOperator::Less
                     | BinaryOperator::LessOrEqual
@@ -422,6 +439,7 @@ impl Families<'_, '_> {
             | Expression::Now
             | Expression::Size(_)
             | Expression::In(..)
+            | Expression::Same(..)
             | Expression::Convert(..)
             | Expression::Unary(UnaryOperator::Not, _)
             | Expression::NotZero(_)

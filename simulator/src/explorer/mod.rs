@@ -25,6 +25,7 @@ mod workload;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use catapults_compiler::framework::Framework;
@@ -55,6 +56,8 @@ pub struct Options {
     pub starvation: bool,
     /// It takes no longer than about this. Without it, only the other bounds end it, and it finds the same whenever it is run.
     pub time: Option<Duration>,
+    /// Once this is so, it ends, and what it says is of what was explored until then.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 impl Options {
@@ -64,7 +67,7 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threads: 3, states: 4_000_000, bound: 16, starvation: true, time: None }
+        Options { threads: 3, states: 4_000_000, bound: 16, starvation: true, time: None, stop: None }
     }
 }
 
@@ -165,7 +168,7 @@ pub fn explore(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Report, String> {
     let framework = &framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
-    let budget = Budget::of(options.time);
+    let budget = Budget::of(options.time, options.stop);
     if verified.policy().has_nodes() {
         return nodes::explore(verified, framework, options, &budget, progress);
     }
@@ -358,6 +361,9 @@ impl Run {
             run.ready.push(system.ready(&situation));
             let _ = system.each(&mut machine, &situation, &mut |transition| {
                 run.transitions += 1;
+                if transition.bounded {
+                    run.limits.insert(oracle::LIMIT.to_owned());
+                }
                 match transition.outcome {
                     Outcome::Same => {}
                     Outcome::Beyond(what) => {
@@ -383,9 +389,7 @@ impl Run {
             }
             if at % BETWEEN_LOOKS == 0 && budget.is_spent() && at < run.known.len() {
                 let known = run.known.len();
-                run.limits.insert(format!(
-                    "only {at} of {known} situations known were explored in the time given (--seconds)"
-                ));
+                run.limits.insert(format!("only {at} of {known} situations known were explored {}", budget.why()));
                 break;
             }
         }
@@ -438,7 +442,7 @@ impl Run {
         let graph = starvation::Graph { edges: &self.edges, first: &self.first_edge, ready: &self.ready, threads };
         match starvation::find(&graph, budget) {
             Ok(found) => found.map_or(Lassos::None, Lassos::Found),
-            Err(budget::Spent) => Lassos::Unknown("the time given was over (--seconds)"),
+            Err(budget::Spent) => Lassos::Unknown("the time given was over (--seconds), or it was interrupted"),
         }
     }
 
@@ -514,7 +518,7 @@ fn assumptions(system: &System, limits: &mut BTreeSet<String>) -> Vec<String> {
     for (name, domain, relative) in named {
         let values = domain.values.iter().map(|value| if relative { from_now(*value) } else { shown(*value) });
         let values = values.collect::<Vec<String>>().join(", ");
-        lines.push(format!("`{name}` takes the values {values}, anew at each event"));
+        lines.push(format!("`{name}` takes the values {values}, which can change between any two reads"));
         if !domain.whole {
             limits.insert(format!("`{name}` takes the values {values} only"));
         }

@@ -77,7 +77,7 @@ pub(super) fn explore(
             progress(looked, known.len());
         }
         if looked % BETWEEN_LOOKS == 0 && budget.is_spent() {
-            report.limits.push(format!("the time is up after {} situations (--seconds)", known.len()));
+            report.limits.push(format!("{} situations are known {}", known.len(), budget.why()));
             break;
         }
         for steps in search.possible(&mut machine, &places) {
@@ -183,7 +183,8 @@ impl Search<'_> {
                 | Step::Enter(_)
                 | Step::SetProperty(..)
                 | Step::SetImport(..)
-                | Step::SetThreadImport(..) => due.map(|due| (due.event.to_owned(), vec![due.thread])),
+                | Step::SetThreadImport(..)
+                | Step::LetRead(..) => due.map(|due| (due.event.to_owned(), vec![due.thread])),
             };
             let before = match self.hosts.before(machine) {
                 Ok(before) => before,

@@ -1,4 +1,5 @@
-//! The application as the explorer plays it: an imported variable has, at each event, any value of its domain.
+//! The application as the explorer plays it. An imported variable has, at each event, any value of its domain; and as the application may
+//! change it between any two reads, a later read within the event may find another one.
 
 use std::cell::RefCell;
 
@@ -16,41 +17,101 @@ pub(super) enum Imported {
     Of(ThreadId, ThreadImportId),
 }
 
+/// In so many ways the application changes variables while a handler runs, for each choice of what they were before. Reads beyond that
+/// find what the one before found.
+const MOST_WAYS: usize = 16;
+
+/// How that is told.
+pub(super) const LIMIT: &str =
+    "of the ways in which variables can change while a handler runs, 16 were tried for each event";
+
 /// Answers reads by its choices; [`Oracle::turn`] goes to the next choices until all have been made.
 pub(super) struct Oracle<'v> {
     values: &'v Values,
     state: RefCell<State>,
 }
 
+/// What an event found of a variable.
+pub(super) struct Read {
+    pub variable: Imported,
+    /// One for each read, up to the last that found another value than the access before.
+    pub values: Vec<Value>,
+    /// Whether it is enough that the variable holds the value before the event: it is one, and the policy has not assigned another before.
+    pub at_once: bool,
+}
+
+/// What was read, and what the policy assigned, in this order.
 #[derive(Default)]
 struct State {
-    /// For each variable in the order of its first read: the choice, and how many there are.
+    /// For each choice in the order in which they come up: what was chosen, and of how many.
     choices: Vec<(usize, usize)>,
-    read: Vec<(Imported, Value)>,
-    written: Vec<(Imported, Value)>,
+    /// How many of the choices have come up since the last turn.
+    made: usize,
+    /// In how many ways those of them can be made that are about variables which had been read before.
+    ways: usize,
+    /// A read that could have found something else did not.
+    bounded: bool,
+    accesses: Vec<Access>,
+}
+
+struct Access {
+    variable: Imported,
+    value: Value,
+    /// The policy assigned it.
+    is_write: bool,
+    /// It is not the value that it had after the access before.
+    differs: bool,
 }
 
 impl<'v> Oracle<'v> {
     /// With the first choices.
     pub fn new(values: &'v Values) -> Self {
-        Oracle { values, state: RefCell::default() }
+        Oracle { values, state: RefCell::new(State { ways: 1, ..State::default() }) }
     }
 
-    /// What was read, each variable once, with its value before the event.
-    pub fn read(&self) -> Vec<(Imported, Value)> {
-        self.state.borrow().read.clone()
+    /// What was read: each variable once, in the order of the first reads.
+    pub fn read(&self) -> Vec<Read> {
+        let state = self.state.borrow();
+        let reads = || state.accesses.iter().filter(|access| !access.is_write);
+        let mut all: Vec<Read> = Vec::new();
+        for Access { variable, .. } in reads() {
+            if all.iter().any(|read| read.variable == *variable) {
+                continue;
+            }
+            let of_it: Vec<&Access> = reads().filter(|access| access.variable == *variable).collect();
+            let Some(last) = of_it.iter().rposition(|access| access.differs) else { continue };
+            let values: Vec<Value> = of_it[..=last].iter().map(|access| access.value).collect();
+            let first = state.accesses.iter().find(|access| access.variable == *variable);
+            let at_once = values.len() == 1 && first.is_some_and(|first| !first.is_write);
+            all.push(Read { variable: *variable, values, at_once });
+        }
+        all
     }
 
-    /// What the policy has assigned.
+    /// What each variable that the policy has assigned holds after the event.
     pub fn written(&self) -> Vec<(Imported, Value)> {
-        self.state.borrow().written.clone()
+        let state = self.state.borrow();
+        let mut all: Vec<(Imported, Value)> = Vec::new();
+        for written in state.accesses.iter().filter(|access| access.is_write) {
+            if let Some(value) = latest(&state.accesses, written.variable)
+                && all.iter().all(|(variable, _)| *variable != written.variable)
+            {
+                all.push((written.variable, value));
+            }
+        }
+        all
+    }
+
+    /// Whether a read that could have found something else did not, as there were too many.
+    pub fn is_bounded(&self) -> bool {
+        self.state.borrow().bounded
     }
 
     /// Forgets what was read and goes to the next choices; `false` if there are none.
     pub fn turn(&mut self) -> bool {
         let state = self.state.get_mut();
-        state.read.clear();
-        state.written.clear();
+        state.accesses.clear();
+        (state.made, state.ways, state.bounded) = (0, 1, false);
         while let Some((choice, of)) = state.choices.pop() {
             if choice + 1 < of {
                 state.choices.push((choice + 1, of));
@@ -62,27 +123,48 @@ impl<'v> Oracle<'v> {
 
     fn value(&self, variable: Imported, domain: &Domain) -> Option<Value> {
         let mut state = self.state.borrow_mut();
-        let known = |list: &[(Imported, Value)]| list.iter().find(|(one, _)| *one == variable).map(|(_, value)| *value);
-        if let Some(value) = known(&state.written).or_else(|| known(&state.read)) {
-            return Some(value);
-        }
-        let index = state.read.len();
-        if index == state.choices.len() {
-            state.choices.push((0, domain.values.len()));
-        }
-        let value = *domain.values.get(state.choices[index].0)?;
-        state.read.push((variable, value));
+        let before = latest(&state.accesses, variable);
+        let others = domain.values.iter().copied().filter(|value| Some(*value) != before);
+        // The value before comes first.
+        let possible: Vec<Value> = before.into_iter().chain(others).collect();
+        let ways = if before.is_some() { state.ways * possible.len() } else { state.ways };
+        let chooses = ways <= MOST_WAYS;
+        let choice = if chooses { state.choose(possible.len()) } else { 0 };
+        state.ways = if chooses { ways } else { state.ways };
+        state.bounded |= !chooses;
+        let value = *possible.get(choice)?;
+        state.accesses.push(Access { variable, value, is_write: false, differs: before != Some(value) });
         Some(value)
     }
 
     fn write(&self, variable: Imported, value: Value) {
-        let mut state = self.state.borrow_mut();
-        state.written.retain(|(one, _)| *one != variable);
-        state.written.push((variable, value));
+        self.state.borrow_mut().accesses.push(Access { variable, value, is_write: true, differs: true });
     }
 }
 
+impl State {
+    fn choose(&mut self, of: usize) -> usize {
+        if self.made == self.choices.len() {
+            self.choices.push((0, of));
+        }
+        self.made += 1;
+        self.choices[self.made - 1].0
+    }
+}
+
+fn latest(accesses: &[Access], variable: Imported) -> Option<Value> {
+    accesses.iter().rev().find(|access| access.variable == variable).map(|access| access.value)
+}
+
 impl Application for Oracle<'_> {
+    fn has_import(&self, _: ImportId) -> bool {
+        true
+    }
+
+    fn has_thread_import(&self, _: ThreadId, _: ThreadImportId) -> bool {
+        true
+    }
+
     fn import(&self, import: ImportId) -> Option<Value> {
         self.value(Imported::Global(import), &self.values.imports[import.0])
     }

@@ -12,7 +12,7 @@ use indexmap::IndexSet;
 
 use super::Kind;
 use super::instants::NOW;
-use super::oracle::Imported;
+use super::oracle::{Imported, Read};
 use super::shown;
 use super::situation::Situation;
 use super::starvation::{Edge, Lasso};
@@ -248,24 +248,25 @@ impl Walk<'_, '_, '_> {
             }
         };
         let real = |thread: &ThreadId| numbers.get(thread.0 as usize - 1).copied().unwrap_or(*thread);
-        for (variable, value) in &transition.read {
-            let value = &absolute(variable, *value);
-            let (key, step, default) = match variable {
-                Imported::Global(import) => {
-                    let import = &self.policy.imports[import.0];
-                    ((0, import.name.clone()), Step::SetImport(import.name.clone(), *value), import.default)
-                }
-                Imported::Of(thread, import) => {
-                    let (thread, import) = (real(thread), &self.policy.thread_imports[import.0]);
-                    let step = Step::SetThreadImport(thread, import.name.clone(), *value);
-                    ((thread.0, import.name.clone()), step, import.default)
-                }
+        for Read { variable, values, at_once } in &transition.read {
+            let values: Vec<Value> = values.iter().map(|value| absolute(variable, *value)).collect();
+            let (thread, import) = match variable {
+                Imported::Global(import) => (None, &self.policy.imports[import.0]),
+                Imported::Of(thread, import) => (Some(real(thread)), &self.policy.thread_imports[import.0]),
             };
-            let known = self.registered.get(&key).copied().unwrap_or(default);
-            if known != *value {
-                self.registered.insert(key, *value);
-                self.perform(step)?;
+            let name = import.name.clone();
+            let key = (thread.map_or(0, |thread| thread.0), name.clone());
+            let known = self.registered.get(&key).copied().unwrap_or(import.default);
+            let step = match (values.as_slice(), thread) {
+                ([one], _) if *at_once && *one == known => continue,
+                ([one], None) if *at_once => Step::SetImport(name, *one),
+                ([one], Some(thread)) if *at_once => Step::SetThreadImport(thread, name, *one),
+                (_, _) => Step::LetRead(thread, name, values.clone()),
+            };
+            if let Some(last) = values.last() {
+                self.registered.insert(key, *last);
             }
+            self.perform(step)?;
         }
         for (variable, value) in &transition.written {
             let key = match variable {
@@ -282,7 +283,8 @@ impl Walk<'_, '_, '_> {
             | Step::Enter(_)
             | Step::SetProperty(..)
             | Step::SetImport(..)
-            | Step::SetThreadImport(..)) => other.clone(),
+            | Step::SetThreadImport(..)
+            | Step::LetRead(..)) => other.clone(),
         };
         if transition.elapsed != 0 {
             self.now += transition.elapsed;
@@ -331,10 +333,21 @@ impl Scenario {
     }
 }
 
+impl Moment {
+    /// For people. The script has other words where a handler reads a variable several times.
+    fn shown(&self) -> String {
+        let Step::LetRead(thread, name, values) = &self.step else {
+            return self.decision.clone().unwrap_or(self.step.to_string());
+        };
+        let of = thread.map_or(String::new(), |thread| format!(" of thread {}", thread.0));
+        let values: Vec<String> = values.iter().map(|value| shown(*value)).collect();
+        format!("`{name}`{of} is changed while it is read: {}", values.join(", then "))
+    }
+}
+
 impl fmt::Display for Scenario {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let heads: Vec<String> =
-            self.moments.iter().map(|moment| moment.decision.clone().unwrap_or(moment.step.to_string())).collect();
+        let heads: Vec<String> = self.moments.iter().map(Moment::shown).collect();
         let width = heads.iter().map(|head| head.chars().count()).filter(|width| *width <= 44).max().unwrap_or(0);
         for (index, (moment, head)) in self.moments.iter().zip(&heads).enumerate() {
             if self.stem == Some(index) {

@@ -94,6 +94,7 @@ impl<'a> Sorts<'a> {
                 | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
                 | StatementKind::Verbatim { .. }
+                | StatementKind::Leave { .. }
                 | StatementKind::Fail { .. } => None,
             };
             for expression in statement.expressions() {
@@ -174,11 +175,16 @@ impl<'a> Sorts<'a> {
             self.infer_within(site, part)?;
         }
         if let Expression::Binary(operator, left, right) = expression
-            && compares(*operator)
+            && (compares(*operator) || operator.is_called())
         {
             let (one, other) = (self.sort(site, left)?, self.sort(site, right)?);
             self.alike(site, left, other)?;
             self.alike(site, right, one)?;
+        }
+        if let Expression::Choose(_, one, other) = expression {
+            let (of_one, of_other) = (self.sort(site, one)?, self.sort(site, other)?);
+            self.alike(site, one, of_other)?;
+            self.alike(site, other, of_one)?;
         }
         self.sort(site, expression)
     }
@@ -212,7 +218,11 @@ impl<'a> Sorts<'a> {
                 Value::Int(_) | Value::Bool(_) | Value::Float(_) => Sort::Any,
             },
             Expression::Read(place) => self.of_cells(self.cells(site, place))?,
-            Expression::Size(_) | Expression::In(..) | Expression::Convert(..) | Expression::NotZero(_) => Sort::Any,
+            Expression::Size(_)
+            | Expression::In(..)
+            | Expression::Same(..)
+            | Expression::Convert(..)
+            | Expression::NotZero(_) => Sort::Any,
             Expression::Verbatim { otherwise, .. } => {
                 otherwise.as_deref().map_or(Ok(Sort::Any), |instead| self.sort(site, instead))?
             }
@@ -221,6 +231,7 @@ impl<'a> Sorts<'a> {
                 Sort::Instant => return Err(Both),
                 other @ (Sort::Any | Sort::Duration) => other,
             },
+            Expression::Choose(_, one, other) => join(self.sort(site, one)?, self.sort(site, other)?)?,
             Expression::Binary(operator, left, right) => {
                 self.binary(*operator, self.sort(site, left)?, self.sort(site, right)?)?
             }
@@ -257,6 +268,13 @@ impl<'a> Sorts<'a> {
                 join(one, other)?;
                 Sort::Any
             }
+            BinaryOperator::Least | BinaryOperator::Greatest => join(one, other)?,
+            // Of ints.
+            BinaryOperator::BitAnd
+            | BinaryOperator::BitOr
+            | BinaryOperator::BitXor
+            | BinaryOperator::ShiftLeft
+            | BinaryOperator::ShiftRight => Sort::Any,
             BinaryOperator::And | BinaryOperator::Or => Sort::Any,
         })
     }
@@ -268,21 +286,7 @@ pub(super) fn plain(expression: &Expression) -> &Expression {
 }
 
 pub(super) fn compares(operator: BinaryOperator) -> bool {
-    match operator {
-        BinaryOperator::Equal
-        | BinaryOperator::NotEqual
-        | BinaryOperator::Less
-        | BinaryOperator::LessOrEqual
-        | BinaryOperator::Greater
-        | BinaryOperator::GreaterOrEqual => true,
-        BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or => false,
-    }
+    operator.comparison().is_some()
 }
 
 fn sort_of(value: Value) -> Sort {

@@ -15,7 +15,7 @@ use super::Kind;
 use super::clock::Reckoning;
 use super::idle::forgotten;
 use super::keep::Keep;
-use super::oracle::{Imported, Oracle};
+use super::oracle::{Imported, Oracle, Read};
 use super::situation::{Situation, number};
 use super::values::Values;
 use crate::event_types::{Classes, EventTypes, Legal, Violation};
@@ -47,10 +47,12 @@ pub(super) struct Transition {
     pub step: Step,
     /// How much time has passed before it.
     pub elapsed: i64,
-    /// The imported variables that were read, with their values before the step; and those that the policy assigned.
-    pub read: Vec<(Imported, Value)>,
+    /// The imported variables that were read, with what each read found; and those that the policy assigned.
+    pub read: Vec<Read>,
     pub written: Vec<(Imported, Value)>,
     pub outcome: Outcome,
+    /// The policy read imported variables more often than they change within an event.
+    pub bounded: bool,
 }
 
 /// What comes of it.
@@ -269,7 +271,8 @@ impl<'a> System<'a> {
                 Err(stop) => stopped(stop),
             };
             let step = Step::Raise(event.name.clone(), threads.to_vec());
-            visit(Transition { step, elapsed, read: oracle.read(), written: oracle.written(), outcome })?;
+            let (read, written, bounded) = (oracle.read(), oracle.written(), oracle.is_bounded());
+            visit(Transition { step, elapsed, read, written, outcome, bounded })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -293,7 +296,8 @@ impl<'a> System<'a> {
                 Err(stop) => stopped(stop),
             };
             let step = Step::Ask(query.name.clone(), threads.to_vec());
-            visit(Transition { step, elapsed, read: oracle.read(), written: oracle.written(), outcome })?;
+            let (read, written, bounded) = (oracle.read(), oracle.written(), oracle.is_bounded());
+            visit(Transition { step, elapsed, read, written, outcome, bounded })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -357,7 +361,7 @@ fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives, order:
     let events: Vec<&Event> = framework.events.iter().filter(handled).collect();
     let text = |event: &Event| {
         let handler = policy.events.iter().find(|handler| handler.name == event.name)?;
-        let heads = Heads::of(policy, handler);
+        let heads = Heads::numbered(policy, handler);
         let simple = |statement: &Statement| {
             let transfer = matches!(statement.kind, StatementKind::Transfer { .. } | StatementKind::Destroy { .. });
             transfer.then(|| heads.head(statement))

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::clock::{Clock, Reckoning};
 use super::instants::{Instants, NOW};
-use super::sorts::{Sorts, compares};
+use super::sorts::Sorts;
 use catapults_compiler::policy::{
-    BinaryOperator, Block, ContainerKind, ContainerRef, Expression, Float, Import, Place, Policy, Source,
+    BinaryOperator, Block, Comparison, ContainerKind, ContainerRef, Expression, Float, Import, Place, Policy, Source,
     StatementKind, Type, Value,
 };
 
@@ -279,6 +279,7 @@ impl<'a> Survey<'a> {
                 StatementKind::Return { value: None }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::Verbatim { otherwise: None, .. }
+                | StatementKind::Leave { .. }
                 | StatementKind::Fail { .. } => {}
             }
         }
@@ -342,7 +343,7 @@ impl<'a> Survey<'a> {
         match expression {
             Expression::Literal(value) => self.mention(*value),
             Expression::Constant(constant) => self.mention(self.policy.constants[constant.0].value),
-            Expression::Now | Expression::Verbatim { otherwise: None, .. } => {}
+            Expression::Now | Expression::Same(..) | Expression::Verbatim { otherwise: None, .. } => {}
             Expression::ConstantElement { first, length, index } => {
                 self.policy.constants[first.0..first.0 + length]
                     .iter()
@@ -359,20 +360,24 @@ impl<'a> Survey<'a> {
             | Expression::Verbatim { otherwise: Some(operand), .. } => {
                 self.expression(operand);
             }
+            Expression::Choose(..) => expression.parts().for_each(|part| self.expression(part)),
             Expression::NotZero(operand) => {
                 if let Expression::Read(place) = &**operand {
-                    self.compared(place, BinaryOperator::NotEqual, 0);
+                    self.compared(place, Comparison::NotEqual, 0);
                 } else {
                     self.expression(operand);
                 }
             }
             Expression::Binary(operator, left, right) => {
-                for (one, operator, other) in [(left, *operator, right), (right, turned(*operator), left)] {
-                    match (&**one, self.constant(other)) {
-                        (Expression::Read(place), Some(constant)) if compares(operator) => {
-                            self.compared(place, operator, constant);
+                let comparison = operator.comparison();
+                for (one, comparison, other) in
+                    [(left, comparison, right), (right, comparison.map(Comparison::mirrored), left)]
+                {
+                    match (&**one, comparison, self.constant(other)) {
+                        (Expression::Read(place), Some(comparison), Some(constant)) => {
+                            self.compared(place, comparison, constant);
                         }
-                        (one, _) => self.expression(one),
+                        (one, _, _) => self.expression(one),
                     }
                 }
             }
@@ -388,27 +393,19 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn compared(&mut self, place: &Place, operator: BinaryOperator, constant: i64) {
+    fn compared(&mut self, place: &Place, comparison: Comparison, constant: i64) {
         self.index_of(place);
         let above = constant.saturating_add(1);
-        self.uses(place, |uses| match operator {
-            BinaryOperator::Less | BinaryOperator::GreaterOrEqual => {
+        self.uses(place, |uses| match comparison {
+            Comparison::Less | Comparison::GreaterOrEqual => {
                 uses.splits.insert(constant);
                 uses.ordered = true;
             }
-            BinaryOperator::Greater | BinaryOperator::LessOrEqual => {
+            Comparison::Greater | Comparison::LessOrEqual => {
                 uses.splits.insert(above);
                 uses.ordered = true;
             }
-            BinaryOperator::Equal
-            | BinaryOperator::NotEqual
-            | BinaryOperator::Add
-            | BinaryOperator::Subtract
-            | BinaryOperator::Multiply
-            | BinaryOperator::Divide
-            | BinaryOperator::Remainder
-            | BinaryOperator::And
-            | BinaryOperator::Or => {
+            Comparison::Equal | Comparison::NotEqual => {
                 uses.splits.extend([constant, above]);
                 uses.equals.insert(constant);
             }
@@ -425,9 +422,11 @@ impl<'a> Survey<'a> {
             | Expression::Convert(..)
             | Expression::Size(_)
             | Expression::In(..)
+            | Expression::Same(..)
             | Expression::Unary(..)
             | Expression::Binary(..)
             | Expression::NotZero(_)
+            | Expression::Choose(..)
             | Expression::Verbatim { .. } => return None,
         };
         match value {
@@ -450,24 +449,5 @@ impl<'a> Survey<'a> {
             Place::ThreadImport(_, import) => change(&mut self.thread_imports[import.0]),
             Place::Local(_) => change(&mut self.local),
         }
-    }
-}
-
-/// The operator with its operands exchanged.
-fn turned(operator: BinaryOperator) -> BinaryOperator {
-    match operator {
-        BinaryOperator::Less => BinaryOperator::Greater,
-        BinaryOperator::LessOrEqual => BinaryOperator::GreaterOrEqual,
-        BinaryOperator::Greater => BinaryOperator::Less,
-        BinaryOperator::GreaterOrEqual => BinaryOperator::LessOrEqual,
-        same @ (BinaryOperator::Equal
-        | BinaryOperator::NotEqual
-        | BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or) => same,
     }
 }

@@ -135,7 +135,7 @@ struct Walk<'a> {
     /// Since when a thread runs while another is ready.
     contended: Option<i64>,
     /// By which the processor was given up, put off: see [`Shape::prompt`].
-    put_off: Option<&'a Moment>,
+    deferred: Option<&'a Moment>,
 }
 
 impl<'a> Walk<'a> {
@@ -156,23 +156,24 @@ impl<'a> Walk<'a> {
             asks: None,
             tick: None,
             contended: None,
-            put_off: None,
+            deferred: None,
         }
     }
 
     fn follow(&mut self, moment: &'a Moment) -> Result<(), &'static str> {
         if let Step::Raise(event, threads) = &moment.step {
-            if self.shape.prompt && self.put_off.is_none() && self.is_given_up(event, threads) {
-                self.put_off = Some(moment);
+            if self.shape.prompt && self.deferred.is_none() && self.is_given_up(event, threads) {
+                self.deferred = Some(moment);
                 return Ok(());
             }
-            if event == "schedule" || self.put_off.is_some_and(|moment| is_of(&moment.step, threads)) {
+            if event == "schedule" || self.deferred.is_some_and(|moment| is_of(&moment.step, threads)) {
                 self.comes_now()?;
             }
         }
         match &moment.step {
             Step::At(instant) => self.now = self.now.max(*instant),
             Step::Ask(..) | Step::Expire => {}
+            Step::LetRead(..) => return Err("the application changes a variable while a handler runs"),
             Step::Enter(_) | Step::SetProperty(..) => return Err("nodes come and go in it"),
             Step::SetImport(name, value) if self.begun => {
                 let instant = Value::Time(self.next());
@@ -192,7 +193,7 @@ impl<'a> Walk<'a> {
             },
             Step::Raise(event, threads) => self.raised(event, threads)?,
         }
-        if self.put_off.is_none() {
+        if self.deferred.is_none() {
             self.look(moment);
         }
         Ok(())
@@ -207,7 +208,7 @@ impl<'a> Walk<'a> {
 
     /// What was put off.
     fn comes_now(&mut self) -> Result<(), &'static str> {
-        if let Some(moment) = self.put_off.take()
+        if let Some(moment) = self.deferred.take()
             && let Step::Raise(event, threads) = &moment.step
         {
             self.raised(event, threads)?;

@@ -64,8 +64,8 @@ fn sample(sheet: &mut Sheet, style: Style, x: f64, y: f64, used: &BTreeSet<Style
         }
         Style::Waits => sheet.bars(style, [(x, y - 0.5, SAMPLE, 1.0)]),
         Style::Lends => {
-            let frame = format!("M{} {}h{}v8h{}z", pixels(x), pixels(y - 4.0), pixels(SAMPLE), pixels(-SAMPLE));
-            sheet.path(style, &frame);
+            let outline = format!("M{} {}h{}v8h{}z", pixels(x), pixels(y - 4.0), pixels(SAMPLE), pixels(-SAMPLE));
+            sheet.path(style, &outline);
         }
         Style::Lent => {
             // As it is above: below a bar.

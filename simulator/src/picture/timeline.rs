@@ -203,8 +203,8 @@ impl<'a> Rows<'a> {
             let Some(above) = places.get(&donor) else { continue };
             let (left, top, wide, height) = Self::bar(stay, times, above - 4.0, 8.0);
             let wide = wide.max(0.75);
-            let frame = [left, top, wide, height, -wide].map(pixels);
-            path.push_str(&format!("M{} {}h{}v{}h{}z", frame[0], frame[1], frame[2], frame[3], frame[4]));
+            let outline = [left, top, wide, height, -wide].map(pixels);
+            path.push_str(&format!("M{} {}h{}v{}h{}z", outline[0], outline[1], outline[2], outline[3], outline[4]));
             if let Some(below) = places.get(&stay.thread) {
                 path.push_str(&format!("M{} {}V{}", pixels(left), pixels(*above), pixels(*below)));
             }

@@ -12,6 +12,8 @@ pub(super) enum Json {
     Text(String),
     Whole(i64),
     Object(Vec<(String, Json)>),
+    List(Vec<Json>),
+    Flag(bool),
     /// Nothing that a workload is made of.
     Other,
 }
@@ -22,13 +24,17 @@ impl Json {
         serde_json::from_str(&strict(text)).map_err(|error| {
             let what = error.to_string();
             let what = what.split_once(" at line ").map_or(what.as_str(), |(what, _)| what);
+            let what = match what.strip_prefix("EOF while parsing ") {
+                Some(part) => format!("the file ends in {part}, which is not closed"),
+                None => format!("this is no JSON: {what}"),
+            };
             let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
             let mut start = (before + error.column().saturating_sub(1)).min(text.len());
             while !text.is_char_boundary(start) {
                 start -= 1;
             }
             let length = text[start..].chars().next().map_or(0, char::len_utf8);
-            (what.to_owned(), start..start + length)
+            (what, start..start + length)
         })
     }
 }
@@ -127,8 +133,8 @@ impl<'de> Visitor<'de> for Values {
         out.write_str("a value")
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Json, E> {
-        Ok(Json::Other)
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Json, E> {
+        Ok(Json::Flag(flag))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Json, E> {
@@ -153,8 +159,11 @@ impl<'de> Visitor<'de> for Values {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
-        while list.next_element::<Json>()?.is_some() {}
-        Ok(Json::Other)
+        let mut all = Vec::new();
+        while let Some(one) = list.next_element()? {
+            all.push(one);
+        }
+        Ok(Json::List(all))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
@@ -228,7 +237,7 @@ mod tests {
         assert_eq!(at("tasks.a.run[2]"), after("\"run\": \"run\", ").map(|at| (at, "\"run\"")));
         assert_eq!(at("tasks.a.é.x.y").map(|(_, name)| name), Some("\"é\""), "the last that there is");
         assert_eq!(at("nothing"), None);
-        assert_eq!(Json::read("{\n \"a\": x}").err(), Some(("expected value".to_owned(), 8..9)));
+        assert_eq!(Json::read("{\n \"a\": x}").err(), Some(("this is no JSON: expected value".to_owned(), 8..9)));
     }
 
     #[test]
@@ -238,6 +247,6 @@ mod tests {
             Ok(Json::Object(object)) => object.into_iter().map(|(name, value)| format!("{name} {value:?}")).collect(),
             Ok(_) | Err(_) => Vec::new(),
         };
-        assert_eq!(names, ["run Whole(5)", "run Whole(9223372036854775807)", "x Other"]);
+        assert_eq!(names, ["run Whole(5)", "run Whole(9223372036854775807)", "x List([Other, Other])"]);
     }
 }

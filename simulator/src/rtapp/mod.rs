@@ -1,16 +1,20 @@
 //! Workloads of rt-app (https://github.com/scheduler-tools/rt-app), which describes threads in JSON, as scenarios.
 //!
-//! What a thread does is translated, and its priority, budget, period and deadline are, for policies that import such variables. What
-//! else it asks of Linux (its class, processors) is not: that is the policy's affair.
+//! What a thread does is translated, and its priority, budget, period and deadline are, for policies that import such variables
+//! ([`class`]). Whatever else stands in a file is refused, unless it can make no difference ([`keys`]).
 
+mod class;
 mod json;
+mod keys;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 use std::ops::Range;
 
+use class::{Class, Said, Told};
 use json::{Json, find, labelled, position};
+use keys::{Level, event};
 use names::Names;
 
 /// What cannot be a scenario, and where in the file: `tasks.thread0.phases.p1.timer`.
@@ -30,30 +34,6 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// What says how a thread is to be run, and not what it does.
-const OF_LINUX: [&str; 20] = [
-    "priority",
-    "policy",
-    "cpus",
-    "nodes_membind",
-    "membind_nodes",
-    "numa_nodes_membind",
-    "dl-runtime",
-    "dl-period",
-    "dl-deadline",
-    "period",
-    "deadline",
-    "taskgroup",
-    "util_min",
-    "util_max",
-    "slice",
-    "custom_slice",
-    "instance",
-    "delay",
-    "loop",
-    "phases",
-];
-
 /// The longest time that a scenario has, in microseconds.
 const LONGEST: i64 = i64::MAX / 4000;
 
@@ -66,6 +46,12 @@ pub const ENDLESS: &str = "10s";
 /// Of the whole workload, in seconds; -1, as rt-app takes it, until all tasks end.
 const DURATION: &str = "global.duration";
 
+/// Whether the owner of a lock is as urgent as those that wait for it.
+const PROTOCOL: &str = "global.pi_enabled";
+
+/// Of tasks that say no class.
+const DEFAULT_POLICY: &str = "global.default_policy";
+
 type Object = [(String, Json)];
 
 /// A scenario, and what each part of it says in other words.
@@ -77,6 +63,9 @@ pub struct Translation {
     places: Vec<(usize, String)>,
     /// Where it says that it has no end; then [`ENDLESS`] is how long the scenario is.
     pub endless: Option<Range<usize>>,
+    /// Where the first priority stands, if the file says nowhere of which class threads are, and all have one that real-time threads
+    /// can have: then it is taken for that. rt-app would take it for a nice value.
+    pub unclear: Option<Range<usize>>,
 }
 
 impl Translation {
@@ -88,40 +77,58 @@ impl Translation {
     }
 }
 
-/// A scenario of this name. Names that no scenario can have are changed.
+/// A scenario of this name, to be simulated with so many processors. Names that no scenario can have are changed. `plain`: the framework has locks
+/// for whose owners nothing is done, as those of rt-app are unless the file says otherwise.
 ///
 /// # Errors
 /// The first thing that is not understood, or that no scenario can say.
-pub fn to_scenario(json: &str, name: &str) -> Result<Translation, Wrong> {
+pub fn to_scenario(json: &str, name: &str, processors: u32, plain: bool) -> Result<Translation, Wrong> {
     let parsed = Json::read(json).map_err(|(what, at)| Wrong { place: String::new(), what, at })?;
     let place = |place: &str| position(json, place).unwrap_or(0..0);
-    let (translation, endless) =
-        translated(&parsed, name).map_err(|wrong| Wrong { at: place(&wrong.place), ..wrong })?;
-    Ok(Translation { endless: endless.then(|| place(DURATION)), ..translation })
+    let translated =
+        translated(&parsed, name, processors, plain).map_err(|wrong| Wrong { at: place(&wrong.place), ..wrong })?;
+    let Translated { text, places, endless, unclear } = translated;
+    let unclear = unclear.map(|unclear| place(&unclear));
+    Ok(Translation { text, places, endless: endless.then(|| place(DURATION)), unclear })
 }
 
-/// And whether it says that it goes on for ever.
-fn translated(parsed: &Json, name: &str) -> Result<(Translation, bool), Wrong> {
+/// As [`Translation`], by names on the way there.
+struct Translated {
+    text: String,
+    places: Vec<(usize, String)>,
+    /// It says that it goes on for ever.
+    endless: bool,
+    unclear: Option<String>,
+}
+
+fn translated(parsed: &Json, name: &str, processors: u32, plain: bool) -> Result<Translated, Wrong> {
     let root = object(parsed, "")?;
+    keys::of_file(root)?;
+    find(root, "resources").map_or(Ok(()), keys::of_resources)?;
+    let global = find(root, "global").map_or(Ok(&[][..]), |global| object(global, "global"))?;
+    keys::of_global(global)?;
     let tasks = find(root, "tasks").ok_or_else(|| wrong("tasks", "there are no tasks"))?;
-    let tasks = tasks_of(object(tasks, "tasks")?)?;
+    let tasks = object(tasks, "tasks")?;
+    let said = find(global, "default_policy").map(|value| Class::read(value, DEFAULT_POLICY)).transpose()?;
+    let unclear = said.is_none().then(|| class::unclear(tasks)).flatten();
+    let usual = said.unwrap_or(if unclear.is_some() { Class::RealTime } else { Class::Nice });
+    let tasks = tasks_of(tasks, usual, processors)?;
+    let forked = forked(&tasks);
     let mut workload = Workload {
         names: BTreeMap::new(),
-        forked: forked(&tasks),
-        timers: BTreeMap::new(),
+        timers: timers(&tasks),
+        priorities: priorities(&tasks),
+        forked,
         endless: false,
         places: Vec::new(),
     };
-    workload.timers = timers(&tasks, &workload.forked);
+    met(&tasks, &workload.forked)?;
     let mut threads = String::new();
     for task in &tasks {
         workload.threads(task, &tasks, &mut threads)?;
     }
     let mut text = format!("scenario {} {{\n", Names::default().of(name));
-    let duration = match find(root, "global") {
-        Some(global) => find(object(global, "global")?, "duration"),
-        None => None,
-    };
+    let duration = find(global, "duration");
     let mut places = vec![(0, "tasks".to_owned())];
     let seconds = duration.map_or(Ok(-1), |duration| whole(duration, DURATION, -1, LONGEST / 1_000_000))?;
     if seconds > 0 {
@@ -130,13 +137,29 @@ fn translated(parsed: &Json, name: &str) -> Result<(Translation, bool), Wrong> {
     } else if workload.endless {
         let _ = writeln!(text, "  duration {ENDLESS};");
     }
+    if let Some(protocol) = protocol(global, plain) {
+        places.push((text.len(), PROTOCOL.to_owned()));
+        for lock in workload.names.get("lock").into_iter().flat_map(Names::all) {
+            let _ = writeln!(text, "  lock {lock} protocol {protocol};");
+        }
+    }
     places.extend(workload.places.into_iter().map(|(start, place)| (text.len() + start, place)));
     text.push_str(&threads);
     text.push_str("}\n");
     let endless = duration.is_some() && seconds <= 0 && workload.endless;
-    Ok((Translation { text, places, endless: None }, endless))
+    Ok(Translated { text, places, endless, unclear })
 }
 
+/// What is done for the owner of a lock that others wait for; `None`: what is usual.
+fn protocol(global: &Object, plain: bool) -> Option<&'static str> {
+    match find(global, "pi_enabled") {
+        Some(Json::Flag(true)) => Some("inheritance"),
+        Some(_) => Some("none"),
+        None => plain.then_some("none"),
+    }
+}
+
+#[derive(Clone)]
 struct Task<'j> {
     name: &'j str,
     place: String,
@@ -144,9 +167,14 @@ struct Task<'j> {
     instances: i64,
     /// What it does, each with the place; the task itself if it has no phases.
     phases: Vec<(String, &'j Object)>,
+    /// Its own, and that of each phase.
+    class: Class,
+    classes: Vec<Class>,
+    /// How often it does all of its phases; -1: for ever.
+    rounds: i64,
 }
 
-fn tasks_of(tasks: &Object) -> Result<Vec<Task<'_>>, Wrong> {
+fn tasks_of(tasks: &Object, usual: Class, processors: u32) -> Result<Vec<Task<'_>>, Wrong> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for (name, what) in tasks {
@@ -155,35 +183,55 @@ fn tasks_of(tasks: &Object) -> Result<Vec<Task<'_>>, Wrong> {
             return Err(wrong(&format!("{place}[2]"), "there are two tasks of this name"));
         }
         let what = object(what, &place)?;
+        let of_phases = find(what, "phases");
+        let level = if of_phases.is_some() { Level::Task } else { Level::TaskAlone };
+        keys::of_task(what, &place, level, processors)?;
         let instances = find(what, "instance")
             .map_or(Ok(1), |value| whole(value, &format!("{place}.instance"), 0, MOST_INSTANCES))?;
-        let phases = match find(what, "phases") {
+        let rounds = find(what, "loop").map_or(Ok(-1), |rounds| self::rounds(rounds, &format!("{place}.loop")))?;
+        let phases = match of_phases {
             Some(phases) => {
                 let place = format!("{place}.phases");
                 let all = labelled(object(phases, &place)?).map(|(label, _, phase)| {
                     let place = format!("{place}.{label}");
-                    object(phase, &place).map(|phase| (place.clone(), phase))
+                    let phase = object(phase, &place)?;
+                    keys::of_task(phase, &place, Level::Phase, processors)?;
+                    Ok((place, phase))
                 });
                 all.collect::<Result<_, _>>()?
             }
             None => vec![(place.clone(), what)],
         };
-        all.push(Task { name, place, what, instances, phases });
+        let class = Said::by_task(what, &place, of_phases.is_some()).class()?.unwrap_or(usual);
+        let classes = match of_phases {
+            Some(_) => class::of_phases(class, &phases, rounds != 1)?,
+            None => vec![class],
+        };
+        all.push(Task { name, place, what, instances, phases, class, classes, rounds });
     }
     Ok(all)
 }
 
 impl<'j> Task<'j> {
     /// What it does in a round: the place of each, its kind, and what with.
-    fn events(&self) -> impl Iterator<Item = (String, &'j str, &'j Json)> + '_ {
+    fn events(&self) -> impl Iterator<Item = (String, &'static str, &'j Json)> + '_ {
         self.phases.iter().flat_map(|(place, phase)| {
-            let events = labelled(phase).filter(|(_, event, _)| !OF_LINUX.contains(event));
-            events.map(move |(label, event, what)| (format!("{place}.{label}"), kind(event), what))
+            labelled(phase)
+                .filter_map(move |(label, name, what)| event(name).map(|kind| (format!("{place}.{label}"), kind, what)))
         })
     }
 
     fn has_phases(&self) -> bool {
         find(self.what, "phases").is_some()
+    }
+
+    /// What it says of how it is run, and what its phases do.
+    fn said(&self) -> Said<'_> {
+        Said::by_task(self.what, &self.place, self.has_phases())
+    }
+
+    fn said_by_phases(&self) -> impl Iterator<Item = Said<'_>> {
+        self.phases.iter().filter(|_| self.has_phases()).map(|(place, phase)| Said::by_phase(phase, place))
     }
 }
 
@@ -197,23 +245,89 @@ fn forked(tasks: &[Task<'_>]) -> BTreeSet<String> {
         .collect()
 }
 
-/// How many threads use each timer, by the name that tasks give it; of forked ones there can be several.
-fn timers(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> BTreeMap<String, i64> {
-    let mut users = BTreeMap::new();
+/// What threads say of priorities is told if any has one, or if some are more urgent by their class: where the first such thing stands.
+fn priorities(tasks: &[Task<'_>]) -> Option<String> {
+    let said = || tasks.iter().flat_map(|task| std::iter::once(task.said()).chain(task.said_by_phases()));
+    let classes: BTreeSet<Class> =
+        tasks.iter().flat_map(|task| task.classes.iter().copied().chain([task.class])).collect();
+    let any = classes.len() > 1 || said().any(|said| said.has_priority());
+    let first = || said().find(Said::has_priority).or_else(|| said().find(|said| said.place_of_priority().is_some()));
+    any.then(|| first().and_then(|said| said.place_of_priority()).unwrap_or_else(|| DEFAULT_POLICY.to_owned()))
+}
+
+/// rt-app counts who comes to a barrier by how often the file names it, and who is forked is not among them; and times of who is forked
+/// count from the beginning of all, as if it had come then.
+fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
     for task in tasks {
-        let names: BTreeSet<&str> =
-            task.events().filter(|(_, kind, _)| *kind == "timer").filter_map(|(_, _, what)| timer_name(what)).collect();
-        for name in names {
-            let copies = if forked.contains(task.name) { 2 } else { 0 };
-            *users.entry(name.to_owned()).or_insert(0_i64) += task.instances + copies;
+        let is_forked = forked.contains(task.name);
+        if is_forked && find(task.what, "delay").is_some() {
+            let what = "the delay of a task that is forked counts from the beginning of all, in rt-app; write `sleep` as its first phase";
+            return Err(wrong(&format!("{}.delay", task.place), what));
+        }
+        let mut barriers = BTreeSet::new();
+        for (place, kind, what) in task.events() {
+            match (kind, what) {
+                ("barrier", _) if is_forked => {
+                    return Err(wrong(
+                        &place,
+                        "who is forked comes to no barrier: rt-app counts on those that are there from the beginning",
+                    ));
+                }
+                ("barrier", Json::Text(name)) if !barriers.insert(name) => {
+                    let what = "the task comes to this barrier twice: rt-app would wait for twice as many threads, for ever; give it another name here";
+                    return Err(wrong(&place, what));
+                }
+                ("timer", _) if is_forked => {
+                    let what =
+                        "the timer of a task that is forked counts from the beginning of all, in rt-app; write `sleep`";
+                    return Err(wrong(&place, what));
+                }
+                _ => {}
+            }
         }
     }
-    users
+    Ok(())
+}
+
+/// What is known of a timer.
+#[derive(Default)]
+struct Timer {
+    /// So many threads have it together.
+    users: i64,
+    /// Somewhere it is said that it makes up for what was missed: then it does so wherever it is used.
+    absolute: bool,
+}
+
+/// Timers by the names that tasks give them.
+fn timers(tasks: &[Task<'_>]) -> BTreeMap<String, Timer> {
+    let mut timers: BTreeMap<String, Timer> = BTreeMap::new();
+    for task in tasks {
+        let mut names = BTreeSet::new();
+        for (_, _, what) in task.events().filter(|(_, kind, _)| *kind == "timer") {
+            let Some(name) = timer_name(what) else { continue };
+            let timer = timers.entry(timer_key(task, name)).or_default();
+            timer.absolute |= is_absolute(what);
+            if names.insert(name) {
+                timer.users += task.instances;
+            }
+        }
+    }
+    timers
+}
+
+/// One that is a thread's own is none of another task.
+fn timer_key(task: &Task<'_>, name: &str) -> String {
+    if is_own(name) { format!("{}.{name}", task.place) } else { name.to_owned() }
 }
 
 /// As in rt-app, which gives each thread a timer of its own by these names only.
-fn is_shared(timers: &BTreeMap<String, i64>, name: &str) -> bool {
-    !name.starts_with("unique") && timers.get(name).is_some_and(|users| *users > 1)
+fn is_own(name: &str) -> bool {
+    name.starts_with("unique")
+}
+
+fn is_absolute(timer: &Json) -> bool {
+    let Json::Object(of) = timer else { return false };
+    matches!(find(of, "mode"), Some(Json::Text(mode)) if mode == "absolute")
 }
 
 fn timer_name(what: &Json) -> Option<&str> {
@@ -226,7 +340,9 @@ struct Workload {
     /// By kind.
     names: BTreeMap<&'static str, Names>,
     forked: BTreeSet<String>,
-    timers: BTreeMap<String, i64>,
+    timers: BTreeMap<String, Timer>,
+    /// Priorities are told; as in [`priorities`].
+    priorities: Option<String>,
     /// Some thread has no end.
     endless: bool,
     /// As in [`Translation`], from the first thread on.
@@ -246,7 +362,7 @@ impl Workload {
         }
         if self.forked.contains(task.name) {
             let name = self.forked_name(task.name);
-            self.thread(&Task { instances: 1, ..task.again() }, tasks, &name, text)?;
+            self.thread(&Task { instances: 1, ..task.clone() }, tasks, &name, text)?;
         }
         Ok(())
     }
@@ -266,14 +382,14 @@ impl Workload {
             self.places.push((text.len(), format!("{place}.delay")));
             let _ = write!(text, " at {}us", microseconds(delay, &format!("{place}.delay"))?);
         }
-        let rounds = find(what, "loop").map_or(Ok(-1), |rounds| self::rounds(rounds, &format!("{place}.loop")))?;
+        let rounds = task.rounds;
         let period = if rounds < 0 { period(task, &self.timers)? } else { None };
         let periodic = period.is_some();
-        if let Some((period, place)) = period {
+        if let Some((period, absolute, place)) = period {
             self.places.push((text.len(), place));
-            let _ = write!(text, " period {period}us");
+            let _ = write!(text, " {}period {period}us", if absolute { "" } else { "relative " });
         }
-        let given = attributes(what, place)?;
+        let given = self.given(&task.said(), task.class)?;
         if !given.is_empty() {
             text.push_str(" with {");
             for (given, place) in given {
@@ -294,15 +410,16 @@ impl Workload {
             let times = if rounds < 0 { String::new() } else { format!("{rounds} ") };
             let _ = writeln!(text, "    repeat {times}{{");
         }
-        for (phase_place, phase) in &task.phases {
+        for ((phase_place, phase), class) in task.phases.iter().zip(&task.classes) {
             // Of a task without phases they are its own.
-            let given = if task.has_phases() { attributes(phase, phase_place)? } else { Vec::new() };
+            let said = Said::by_phase(phase, phase_place);
+            let given = if task.has_phases() { self.given(&said, *class)? } else { Vec::new() };
             for (given, place) in given {
                 self.places.push((text.len(), place));
                 let _ = writeln!(text, "{}set {given};", "  ".repeat(depth + 2));
             }
-            if phase.iter().all(|(event, _)| OF_LINUX.contains(&event.as_str())) {
-                continue;
+            if phase.iter().all(|(name, _)| event(name).is_none()) {
+                return Err(wrong(phase_place, "it does nothing; say what: `\"run\": 1000`"));
             }
             let rounds = find(phase, "loop").filter(|_| task.has_phases());
             let rounds = rounds.map_or(Ok(1), |rounds| self::rounds(rounds, &format!("{phase_place}.loop")))?;
@@ -315,13 +432,14 @@ impl Workload {
             } else if rounds != 1 {
                 let _ = writeln!(text, "{indent}repeat {rounds} {{");
             }
-            for (label, event, argument) in labelled(phase).filter(|(_, event, _)| !OF_LINUX.contains(event)) {
+            for (label, name, argument) in labelled(phase) {
+                let Some(kind) = event(name) else { continue };
                 // It is the thread's period.
-                if periodic && kind(event) == "timer" {
+                if periodic && kind == "timer" {
                     continue;
                 }
                 let place = format!("{phase_place}.{label}");
-                let line = self.happens(task, tasks, kind(event), argument, &place)?;
+                let line = self.happens(task, tasks, kind, argument, &place)?;
                 self.places.push((text.len(), place));
                 let _ = writeln!(text, "{}{line}", "  ".repeat(deeper + 2));
             }
@@ -352,7 +470,11 @@ impl Workload {
                 .ok_or_else(|| wrong(place, format!("there is no task `{name}`")))
         };
         Ok(match event {
-            "run" | "runtime" => format!("run {}us;", microseconds(what, place)?),
+            "run" => format!("run {}us;", microseconds(what, place)?),
+            "runtime" => {
+                let what = "`runtime` computes until so much time has passed, whoever runs meanwhile, which no scenario says; write `run` for how long it computes";
+                return Err(wrong(place, what));
+            }
             "sleep" => format!("sleep {}us;", microseconds(what, place)?),
             "lock" => format!("lock {};", self.name("lock", named(what, place)?)),
             "unlock" => format!("unlock {};", self.name("lock", named(what, place)?)),
@@ -371,20 +493,24 @@ impl Workload {
                     format!("signal {condition}; unlock {mutex}; receive {condition}; lock {mutex};")
                 }
             }
-            // Without a name, it is the task's own.
             "suspend" => {
-                let name = named(what, place)?;
-                format!("receive {};", self.name("port", &resumed(if name.is_empty() { task.name } else { name })))
+                let port = resumed(suspended(task, tasks, what, place)?);
+                format!("receive {};", self.name("port", &port))
             }
             "resume" => {
                 let name = named(what, place)?;
-                let suspends =
-                    |(_, kind, what): (String, &str, &Json)| kind == "suspend" && *what == Json::Text(name.to_owned());
-                if !tasks.iter().any(|task| task.name == name || task.events().any(suspends)) {
+                let suspends = |task: &Task<'_>| {
+                    task.events().any(|(place, kind, what)| {
+                        kind == "suspend" && suspended(task, tasks, what, &place) == Ok(name)
+                    })
+                };
+                if !tasks.iter().any(|task| task.name == name || suspends(task)) {
                     return Err(wrong(place, format!("nobody suspends himself as `{name}`")));
                 }
                 format!("broadcast {};", self.name("port", &resumed(name)))
             }
+            "sem_post" => format!("send {};", self.name("port", &format!("{} semaphore", named(what, place)?))),
+            "sem_wait" => format!("receive {};", self.name("port", &format!("{} semaphore", named(what, place)?))),
             "fork" => {
                 let name = named(what, place)?;
                 known(name)?;
@@ -392,69 +518,78 @@ impl Workload {
             }
             "yield" => "yield;".to_owned(),
             "barrier" => format!("barrier {};", self.name("barrier", named(what, place)?)),
-            "timer" => self.timer(what, place)?,
-            "mem" | "iorun" => {
-                let device = if event == "mem" { "memory" } else { "a device" };
-                let what = format!(
-                    "how long it takes to write so many bytes to {device} is not known; write `run` or `sleep` for how long it takes"
-                );
-                return Err(wrong(place, what));
-            }
+            "timer" => self.timer(task, what, place)?,
             other => {
-                let what = format!(
-                    "`{other}` cannot be simulated; leave it out, or write `run` or `sleep` for how long it takes"
-                );
+                let bytes = match other {
+                    "iorun" => "to write so many bytes to a device",
+                    "mem" => "to write so many bytes to memory",
+                    _ => "to go through so much memory",
+                };
+                let what =
+                    format!("how long it takes {bytes} is not known; write `run` or `sleep` for how long it takes");
                 return Err(wrong(place, what));
             }
         })
     }
 
-    fn timer(&mut self, what: &Json, place: &str) -> Result<String, Wrong> {
+    /// What policies are told of how a thread, or a phase of it, is to be run, each with its place.
+    fn given(&self, said: &Said<'_>, class: Class) -> Result<Vec<Told>, Wrong> {
+        let mut told = Vec::new();
+        let urgency = said.urgency(class)?;
+        if let (Some(first), Some(priority)) = (&self.priorities, urgency) {
+            let place = if said.has_priority() { said.place_of_priority() } else { None };
+            told.push((format!("priority = {priority}"), place.unwrap_or_else(|| first.clone())));
+        }
+        told.extend(said.reservation(class)?);
+        Ok(told)
+    }
+
+    fn timer(&mut self, task: &Task<'_>, what: &Json, place: &str) -> Result<String, Wrong> {
         let of = object(what, place)?;
         let period = find(of, "period").ok_or_else(|| wrong(place, "there is no `period`"))?;
         let period = microseconds(period, &format!("{place}.period"))?;
         let name = timer_name(what).ok_or_else(|| wrong(place, "there is no `ref`"))?;
-        let absolute = match find(of, "mode") {
-            None => false,
-            Some(Json::Text(mode)) if mode == "relative" => false,
-            Some(Json::Text(mode)) if mode == "absolute" => true,
-            Some(_) => {
-                return Err(wrong(&format!("{place}.mode"), "this is neither `\"relative\"` nor `\"absolute\"`"));
-            }
-        };
-        let shared = if is_shared(&self.timers, name) { "shared " } else { "" };
-        let absolute = if absolute { "absolute " } else { "" };
+        timer_is_known(of, place)?;
+        let timer = self.timers.get(&timer_key(task, name));
+        let shared = if !is_own(name) && timer.is_some_and(|timer| timer.users > 1) { "shared " } else { "" };
+        let absolute = if timer.is_some_and(|timer| timer.absolute) { "absolute " } else { "" };
         Ok(format!("{shared}{absolute}timer {} {period}us;", self.name("timer", name)))
     }
 }
 
-impl<'j> Task<'j> {
-    fn again(&self) -> Task<'j> {
-        Task {
-            name: self.name,
-            place: self.place.clone(),
-            what: self.what,
-            instances: self.instances,
-            phases: self.phases.clone(),
+/// All that a timer says can be simulated.
+fn timer_is_known(of: &Object, place: &str) -> Result<(), Wrong> {
+    for (label, name, value) in labelled(of) {
+        let place = format!("{place}.{label}");
+        match (name, value) {
+            _ if label != name => return Err(wrong(&place, format!("`{name}` is said twice"))),
+            ("ref" | "period", _) => {}
+            ("mode", Json::Text(mode)) if mode == "relative" || mode == "absolute" => {}
+            ("mode", _) => return Err(wrong(&place, "this is neither `\"relative\"` nor `\"absolute\"`")),
+            (other, _) => {
+                return Err(wrong(&place, format!("a timer has no `{other}`: it has `ref`, `period` and `mode`")));
+            }
         }
     }
+    Ok(())
 }
 
-/// What is said of how a thread, or a phase of it, is to be run that policies import, each with its place.
-fn attributes(of: &Object, place: &str) -> Result<Vec<(String, String)>, Wrong> {
-    let mut given = Vec::new();
-    if let Some(value) = find(of, "priority") {
-        let place = format!("{place}.priority");
-        let priority = whole(value, &place, i64::from(i32::MIN), i64::from(i32::MAX))?;
-        given.push((format!("priority = {priority}"), place));
+/// By which name it is resumed: that of its task, as in rt-app since 2025. Before, it was the one that stands there; some files go by that, and
+/// say a name that no task has.
+fn suspended<'v>(task: &Task<'v>, tasks: &[Task<'_>], what: &'v Json, place: &str) -> Result<&'v str, Wrong> {
+    let name = match what {
+        Json::Text(name) => name.as_str(),
+        Json::Whole(_) | Json::Object(_) | Json::List(_) | Json::Flag(_) | Json::Other => "",
+    };
+    if name.is_empty() || name == task.name {
+        return Ok(task.name);
     }
-    for (name, variable) in [("dl-runtime", "budget"), ("dl-period", "period"), ("dl-deadline", "deadline")] {
-        if let Some(value) = find(of, name) {
-            let place = format!("{place}.{name}");
-            given.push((format!("{variable} = {}us", microseconds(value, &place)?), place));
-        }
+    if tasks.iter().any(|other| other.name == name) {
+        let what =
+            format!("a task suspends itself, and `{name}` is another one; write `\"suspend\": \"{}\"`", task.name);
+        return Err(wrong(place, what));
     }
-    Ok(given)
+    Ok(name)
 }
 
 /// What a suspended task waits for.
@@ -462,8 +597,8 @@ fn resumed(name: &str) -> String {
     format!("{name} resumed")
 }
 
-/// The period, if the only timer is the last thing that the thread does in a round, and its own.
-fn period(task: &Task<'_>, timers: &BTreeMap<String, i64>) -> Result<Option<(i64, String)>, Wrong> {
+/// The period, if the only timer is the last thing that the thread does in a round, and its own; and whether it makes up for missed ones.
+fn period(task: &Task<'_>, timers: &BTreeMap<String, Timer>) -> Result<Option<(i64, bool, String)>, Wrong> {
     let mut events = task.events().filter(|(_, kind, _)| *kind == "timer");
     let (Some((place, _, timer)), None) = (events.next(), events.next()) else { return Ok(None) };
     let once = |(_, phase): &(String, &Object)| {
@@ -472,19 +607,19 @@ fn period(task: &Task<'_>, timers: &BTreeMap<String, i64>) -> Result<Option<(i64
     let last = task.events().last().is_some_and(|(_, kind, _)| kind == "timer") && task.phases.last().is_some_and(once);
     let endless = task.has_phases()
         && task.phases.iter().any(|(_, phase)| find(phase, "loop").is_some_and(|rounds| *rounds == Json::Whole(-1)));
-    if !last || endless || timer_name(timer).is_some_and(|name| is_shared(timers, name)) {
-        return Ok(None);
-    }
+    let known = timer_name(timer).and_then(|name| timers.get(&timer_key(task, name)));
+    let Some(known) = known.filter(|known| last && !endless && is_of_one(timer, known)) else { return Ok(None) };
     let of = object(timer, &place)?;
+    timer_is_known(of, &place)?;
     let period = find(of, "period").ok_or_else(|| wrong(&place, "there is no `period`"))?;
     let place = format!("{place}.period");
     let period = microseconds(period, &place)?;
-    Ok((period > 0).then_some((period, place)))
+    Ok((period > 0).then_some((period, known.absolute, place)))
 }
 
-/// `run`, of `run1`.
-fn kind(event: &str) -> &str {
-    event.trim_end_matches(|c: char| c.is_ascii_digit())
+/// Whether a timer is a thread's alone.
+fn is_of_one(timer: &Json, known: &Timer) -> bool {
+    timer_name(timer).is_some_and(is_own) || known.users <= 1
 }
 
 fn object<'v>(value: &'v Json, place: &str) -> Result<&'v Object, Wrong> {
@@ -502,7 +637,7 @@ fn microseconds(value: &Json, place: &str) -> Result<i64, Wrong> {
 fn whole(value: &Json, place: &str, least: i64, most: i64) -> Result<i64, Wrong> {
     match value {
         Json::Whole(number) if (least..=most).contains(number) => Ok(*number),
-        Json::Whole(_) | Json::Text(_) | Json::Object(_) | Json::Other => {
+        Json::Whole(_) | Json::Text(_) | Json::Object(_) | Json::List(_) | Json::Flag(_) | Json::Other => {
             Err(wrong(place, format!("this is no whole number from {least} to {most}")))
         }
     }
@@ -512,7 +647,7 @@ fn whole(value: &Json, place: &str, least: i64, most: i64) -> Result<i64, Wrong>
 fn rounds(value: &Json, place: &str) -> Result<i64, Wrong> {
     match value {
         Json::Whole(rounds) if *rounds == -1 || *rounds > 0 => Ok(*rounds),
-        Json::Whole(_) | Json::Text(_) | Json::Object(_) | Json::Other => {
+        Json::Whole(_) | Json::Text(_) | Json::Object(_) | Json::List(_) | Json::Flag(_) | Json::Other => {
             Err(wrong(place, "this is no whole number above 0, nor -1 for ever"))
         }
     }
@@ -523,207 +658,4 @@ fn wrong(place: &str, what: impl Into<String>) -> Wrong {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
-
-    use super::*;
-
-    fn lines(json: &str) -> Vec<String> {
-        to_scenario(json, "x").unwrap().text.lines().map(|line| line.trim().to_owned()).collect()
-    }
-
-    #[test]
-    fn what_threads_do_is_translated() {
-        let json = r#"{ /* two threads */
-            "global": { "duration": 2, "default_policy": "SCHED_OTHER" },
-            "tasks": {
-                "heavy-1": { "instance": 2, "delay": 1000, "phases": {
-                    "light": { "loop": 10, "run": 300, "sleep": 700 }, // a comment
-                    "heavy": { "loop": 5, "run": 900, "lock": "m", "run": 50, "unlock": "m", "sleep": 100, } } },
-                "tick": { "priority": 10, "run": 2000, "timer": { "ref": "unique", "period": 10000 } },
-                "once": { "loop": 1, "run": 5, "resume": "heavy-1", "yield": "" },
-            } }"#;
-        let text = to_scenario(json, "my file").unwrap().text;
-        assert_eq!(
-            text,
-            "scenario my_file {
-  duration 2s;
-  thread heavy_1 * 2 at 1000us {
-    repeat {
-      repeat 10 {
-        run 300us;
-        sleep 700us;
-      }
-      repeat 5 {
-        run 900us;
-        lock m;
-        run 50us;
-        unlock m;
-        sleep 100us;
-      }
-    }
-  }
-  thread tick period 10000us with { priority = 10; } {
-    run 2000us;
-  }
-  thread once {
-    run 5us;
-    broadcast heavy_1_resumed;
-    yield;
-  }
-}
-"
-        );
-    }
-
-    #[test]
-    fn how_threads_are_to_be_run_are_values() {
-        let text = lines(
-            r#"{"tasks": {"a": {"priority": -5, "dl-runtime": 2000, "dl-period": 9000, "dl-deadline": 8000, "loop": 1,
-            "phases": {"p": {"priority": 7, "loop": 2, "run": 5}, "q": {"dl-runtime": 3}, "r": {"run": 6}}}}}"#,
-        );
-        assert_eq!(
-            text[1..9],
-            [
-                "thread a with { priority = -5; budget = 2000us; period = 9000us; deadline = 8000us; } {",
-                "set priority = 7;",
-                "repeat 2 {",
-                "run 5us;",
-                "}",
-                "set budget = 3us;",
-                "run 6us;",
-                "}"
-            ]
-        );
-        let wrong = to_scenario(r#"{"tasks": {"a": {"priority": "high", "run": 5}}}"#, "x").unwrap_err();
-        assert_eq!(wrong.place, "tasks.a.priority");
-    }
-
-    #[test]
-    fn timers_and_barriers_are_phases() {
-        let several = lines(
-            r#"{"tasks": {"a": {"loop": 3, "run": 5, "timer": {"ref": "tick", "period": 20}, "barrier": "b",
-            "timer": {"ref": "uniqueB", "period": 0}, "timer": {"ref": "uniqueB", "period": 7}}}}"#,
-        );
-        assert_eq!(
-            several[1..9],
-            [
-                "thread a {",
-                "repeat 3 {",
-                "run 5us;",
-                "timer tick 20us;",
-                "barrier b;",
-                "timer uniqueB 0us;",
-                "timer uniqueB 7us;",
-                "}"
-            ]
-        );
-        let shared = |json| lines(json).into_iter().find(|line| line.contains("timer tick"));
-        assert_eq!(
-            shared(r#"{"tasks": {"a": {"instance": 2, "run": 5, "timer": {"ref": "tick", "period": 20}}}}"#).as_deref(),
-            Some("shared timer tick 20us;"),
-            "two threads have it together, whatever the period would be of one"
-        );
-        assert_eq!(
-            shared(
-                r#"{"tasks": {"a": {"loop": 1, "fork": "b", "fork": "b"}, "b": {"instance": 0, "run": 5,
-                "timer": {"ref": "tick", "period": 20, "mode": "absolute"}}}}"#
-            )
-            .as_deref(),
-            Some("shared absolute timer tick 20us;")
-        );
-        let absolute = r#"{"tasks": {"a": {"timer": {"ref": "tick", "period": 20, "mode": "absolute"}, "run": 5}}}"#;
-        assert_eq!(shared(absolute).as_deref(), Some("absolute timer tick 20us;"));
-        let odd = r#"{"tasks": {"a": {"timer": {"ref": "t", "period": 20, "mode": "late"}, "run": 5}}}"#;
-        assert_eq!(to_scenario(odd, "x").map_err(|wrong| wrong.place), Err("tasks.a.timer.mode".to_owned()));
-    }
-
-    #[test]
-    fn forked_tasks_come_when_they_are_forked_and_by_themselves() {
-        let both = lines(
-            r#"{"tasks": {"a": {"loop": 1, "fork": "b", "fork": "c"}, "b": {"loop": 1, "run": 5}, "c": {"instance": 0, "loop": 1, "run": 6}}}"#,
-        );
-        let threads: Vec<&str> = both.iter().filter(|line| line.starts_with("thread")).map(String::as_str).collect();
-        assert_eq!(threads, ["thread a {", "thread b {", "thread b_forked {", "thread c_forked {"]);
-        assert!(both.contains(&"spawn b_forked;".to_owned()));
-    }
-
-    #[test]
-    fn what_is_said_has_an_origin() {
-        let json = r#"{"global": {"duration": 3}, "tasks": {"a": {"instance": 2, "priority": 7, "dl-period": 9,
-            "timer": {"ref": "t", "period": 5}, "phases": {"p": {"loop": 2, "run": 1, "run": 2, "priority": 8}}}}}"#;
-        let scenario = to_scenario(json, "x").unwrap();
-        let origin = |part: &str| {
-            let at = scenario.text.find(part).unwrap_or_else(|| panic!("{part} in {}", scenario.text));
-            let range = scenario.origin(json, at).unwrap();
-            (json[..range.start].matches(&json[range.clone()]).count() + 1, &json[range])
-        };
-        assert_eq!(origin("scenario x"), (1, "\"tasks\""));
-        assert_eq!(origin("duration"), (1, "\"duration\""));
-        assert_eq!(origin("thread a"), (1, "\"a\""));
-        assert_eq!(origin("priority = 7"), (1, "\"priority\""));
-        assert_eq!(origin("period = 9us"), (1, "\"dl-period\""));
-        assert_eq!(origin("priority = 8"), (2, "\"priority\""));
-        assert_eq!(origin("repeat 2"), (1, "\"p\""));
-        assert_eq!(origin("run 2us"), (2, "\"run\""));
-    }
-
-    #[test]
-    fn names_stay_apart() {
-        let text = lines(
-            r#"{"tasks": {"thread": {"loop": 1, "run": 5, "lock": "a-b", "lock": "a_b", "unlock": "a_b", "unlock": "a-b"}}}"#,
-        );
-        assert_eq!(
-            text[1..7],
-            ["thread thread_ {", "run 5us;", "lock a_b;", "lock a_b_;", "unlock a_b_;", "unlock a_b;"]
-        );
-        assert!(lines(r#"{"tasks": {"a": {"run": 5}}}"#).contains(&"duration 10s;".to_owned()), "it has no end");
-        let endless = |json: &str| to_scenario(json, "x").map(|translation| translation.endless);
-        let said = r#"{"global": {"duration": -1}, "tasks": {"a": {"run": 5}}}"#;
-        assert_eq!(endless(said).map(|place| place.map(|place| &said[place])), Ok(Some("\"duration\"")));
-        assert_eq!(endless(r#"{"global": {"duration": -1}, "tasks": {"a": {"loop": 1, "run": 5}}}"#), Ok(None));
-    }
-
-    #[test]
-    fn what_is_not_understood_has_a_place() {
-        let said = |json: &str| to_scenario(json, "x").unwrap_err().to_string();
-        assert_eq!(said(r#"{"tasks": {"a": {"iorun": 5}}}"#).split(':').next(), Some("tasks.a.iorun"));
-        assert_eq!(
-            said(r#"{"tasks": {"a": {"run": -5}}}"#),
-            "tasks.a.run: this is no whole number from 0 to 2305843009213693"
-        );
-        for (body, place) in [
-            (r#"{"run": 18446744073709551615}"#, "tasks.a.run"),
-            (r#"{"run": 1.5}"#, "tasks.a.run"),
-            (r#"{"run": "5"}"#, "tasks.a.run"),
-            (r#"{"run": [5]}"#, "tasks.a.run"),
-            (r#"{"loop": 0, "run": 5}"#, "tasks.a.loop"),
-            (r#"{"loop": -2, "run": 5}"#, "tasks.a.loop"),
-            (r#"{"instance": 10000001, "run": 5}"#, "tasks.a.instance"),
-            (r#"{"delay": -1, "run": 5}"#, "tasks.a.delay"),
-            (r#"{"phases": []}"#, "tasks.a.phases"),
-            (r#"{"phases": {"p": {"priority": 5}}}"#, "tasks.a"),
-            (r#"{"run": 5, "resume": "nobody"}"#, "tasks.a.resume"),
-            (r#"{"run": 5, "fork": "nobody"}"#, "tasks.a.fork"),
-            (r#"{"run": 5, "timer": {"ref": "t"}}"#, "tasks.a.timer"),
-            (r#"{"run": 5, "wait": {"ref": "c"}}"#, "tasks.a.wait"),
-        ] {
-            let json = format!(r#"{{"tasks": {{"a": {body}}}}}"#);
-            assert_eq!(to_scenario(&json, "x").map_err(|wrong| wrong.place), Err(place.to_owned()), "{body}");
-        }
-        assert_eq!(said(r#"{"tasks": []}"#), "tasks: this is no object, `{ … }`");
-        assert_eq!(
-            said(r#"{"tasks": {"a": {"run": 5}, "a": {"run": 6}}}"#),
-            "tasks.a[2]: there are two tasks of this name"
-        );
-        assert!(said(r#"{"tasks": {"a": {"run": 1e400}}}"#).contains("out of range"));
-        assert_eq!(said("/* never closed"), "EOF while parsing a value");
-        let at = |json: &str| json[to_scenario(json, "x").unwrap_err().at].to_owned();
-        assert_eq!(at(r#"{"tasks": {"a": {"run": 5, "run2": x}}}"#), "x");
-        assert_eq!(at(r#"{"tasks": {"a": {"run": 5}, "a": {"iorun": 6}}}"#), r#""a""#);
-        assert_eq!(at(r#"{"tasks": {"a": {"phases": {"p": {"timer": {"ref": "t", "period": -1}}}}}}"#), r#""period""#);
-        for hostile in ["\"\\", "/", "{\"tasks\":{\"\u{e9}\":{\"run\":1}}}", "\u{0}", &"[".repeat(10_000)] {
-            let _ = to_scenario(hostile, "\u{1F600}");
-        }
-    }
-}
+mod tests;

@@ -25,6 +25,11 @@ impl Names {
         self.given.insert(name.to_owned(), plain.clone());
         plain
     }
+
+    /// Those that were given.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.taken.iter().map(String::as_str)
+    }
 }
 
 /// One of letters, digits and underscores.

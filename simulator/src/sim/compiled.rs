@@ -8,130 +8,25 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cmp::Ordering;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::c_void;
 use std::path::Path;
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::{Stop, ThreadId};
-use catapults_compiler::policy::{Policy, StateClass, Type};
-use catapults_compiler::vocabulary::{Float, Value};
+use catapults_compiler::policy::{Policy, StateClass};
+use catapults_compiler::vocabulary::Value;
 use libloading::Library;
 
 use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner, exchanged};
+use layout::{
+    BOOL, CImport, CLASSES, CList, CONTRACT, CPolicy, CStop, CThread, CTimeout, CTimer, FLOAT, GUARD, INT, MAGIC, TIME,
+    imports, places, read, running, text, timeouts, write,
+};
 
-const MAGIC: u32 = 0x7370_636d;
-/// `CATAPULTS_CONTRACT`: of another one nothing here is true.
-const CONTRACT: u32 = 11;
-
-#[repr(C)]
-struct CThread {
-    next: *mut CThread,
-    previous: *mut CThread,
-    container: u16,
-    color: u8,
-    number: u32,
-    parent: *mut CThread,
-    left: *mut CThread,
-    right: *mut CThread,
-    walk: *mut CThread,
-}
-
-#[repr(C)]
-struct CStop {
-    why: u32,
-    line: u32,
-    text: *const c_char,
-}
-
-#[repr(C)]
-struct CImport {
-    name: *const c_char,
-    ty: u32,
-    pointer: u32,
-    fallback: u32,
-}
-
-#[repr(C)]
-struct CPlace {
-    event: *const c_char,
-    line: u32,
-}
-
-#[repr(C)]
-struct CProperty {
-    name: *const c_char,
-    ty: i32,
-    set: unsafe extern "C" fn(*mut c_void, *mut CThread, *const c_void),
-}
-
-#[repr(C)]
-struct CTimeout {
-    name: *const c_char,
-    raise: unsafe extern "C" fn(*mut c_void, *mut CThread) -> *const CStop,
-}
-
-#[repr(C)]
-struct CPart {
-    offset: u32,
-    size: u32,
-}
-
-#[repr(C)]
-struct CTimer {
-    links: [*mut c_void; 3],
-    instant: i64,
-    thread: *mut CThread,
-    timeout: u32,
-}
-
-#[repr(C)]
-struct CList {
-    first: *mut CThread,
-    last: *mut CThread,
-    count: i64,
-}
-
-#[repr(C)]
-struct CPolicy {
-    magic: u32,
-    contract: u32,
-    framework_abi: u32,
-    instance_size: u32,
-    thread_size: u32,
-    imports_count: u32,
-    thread_imports_count: u32,
-    attributes_count: u32,
-    unbounded: u32,
-    framework: *const c_char,
-    name: *const c_char,
-    source: *const c_char,
-    classes: *const u8,
-    imports: *const CImport,
-    thread_imports: *const CImport,
-    attributes: *const c_void,
-    now: u32,
-    timers: u32,
-    timeouts_count: u32,
-    timeouts: *const CTimeout,
-    places_count: u32,
-    places: *const CPlace,
-    running_count: u32,
-    running: *const CPart,
-    ready_order: Option<unsafe extern "C" fn(*const CThread, *const CThread) -> c_int>,
-    moved_by: *mut u32,
-    start: unsafe extern "C" fn(*mut c_void),
-    adopt: unsafe extern "C" fn(*mut c_void, *mut CThread),
-    handlers: *const *const c_void,
-    yields: *const c_void,
-    shared_size: u32,
-    node_size: u32,
-    sent: u32,
-    properties_count: u32,
-    properties: *const CProperty,
-    share: Option<unsafe extern "C" fn(*mut c_void)>,
-    adopt_node: Option<unsafe extern "C" fn(*mut c_void, *mut CThread)>,
-}
-
+mod layout;
+// That all of this is what the headers say is held by the test.
+#[cfg(test)]
+mod tests;
 /// A shared object that `catapults build` made of a policy.
 pub struct Object {
     policy: *const CPolicy,
@@ -411,12 +306,9 @@ impl<'o> Running<'o> {
         // SAFETY: a stop is constant data of the policy.
         let stop = unsafe { &*why };
         let (line, text) = (stop.line, text(stop.text).to_owned());
-        Err(if stop.why == 0 { Stop::Guard { line, text } } else { Stop::Fail { line, reason: text } })
+        Err(if stop.why == GUARD { Stop::Guard { line, text } } else { Stop::Fail { line, reason: text } })
     }
 }
-
-const TIME: u32 = 2;
-
 impl Runner for Running<'_> {
     fn handles(&self, event: EventId) -> bool {
         !matches!(self.handlers.get(usize::from(event.0)), None | Some(Handler::None))
@@ -429,8 +321,8 @@ impl Runner for Running<'_> {
         }
         self.keep_for(processor);
         let before = self.parts();
-        let coming = std::mem::take(&mut self.running[processor]);
-        self.put_parts(&coming);
+        let next = std::mem::take(&mut self.running[processor]);
+        self.put_parts(&next);
         self.running[self.here] = before;
         self.here = processor;
     }
@@ -492,17 +384,30 @@ impl Runner for Running<'_> {
         let of = self.object.policy();
         let import = imports(of.imports, of.imports_count).iter().find(|import| text(import.name) == name);
         if let Some(import) = import {
-            write(self.of_all().at(import.fallback), value);
+            let _ = write(self.of_all().at(import.fallback), value);
         }
     }
 
-    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) {
+    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) -> bool {
+        let of = self.object.policy();
+        let ty = match value {
+            Value::Int(_) => INT,
+            Value::Bool(_) => BOOL,
+            Value::Time(_) => TIME,
+            Value::Float(_) => FLOAT,
+        };
+        let such = |import: &&CImport| text(import.name) == name && import.ty == ty;
+        let import = imports(of.thread_imports, of.thread_imports_count).iter().find(such);
+        let (Some(import), Some(Some(block))) = (import, self.threads.get(thread.0 as usize - 1)) else { return false };
+        write(block.at(import.fallback), value)
+    }
+
+    fn value_of(&self, thread: ThreadId, name: &str) -> Option<Value> {
         let of = self.object.policy();
         let import =
-            imports(of.thread_imports, of.thread_imports_count).iter().find(|import| text(import.name) == name);
-        if let (Some(import), Some(Some(block))) = (import, self.threads.get(thread.0 as usize - 1)) {
-            write(block.at(import.fallback), value);
-        }
+            imports(of.thread_imports, of.thread_imports_count).iter().find(|import| text(import.name) == name)?;
+        let block = self.threads.get(thread.0 as usize - 1)?.as_ref()?;
+        read(block.at(import.fallback), import.ty)
     }
 
     fn charge(&mut self, thread: ThreadId, nanoseconds: i64) {
@@ -525,13 +430,7 @@ impl Runner for Running<'_> {
         }
         // SAFETY: it is a record; a container's number is one of the policy's.
         let class = unsafe { *self.object.policy().classes.add(usize::from((*record).container)) };
-        match class {
-            1 => Some(StateClass::Running),
-            2 => Some(StateClass::Ready),
-            3 => Some(StateClass::Blocked),
-            4 => Some(StateClass::Terminated),
-            _ => None,
-        }
+        CLASSES.get(usize::from(class).checked_sub(1)?).copied()
     }
 
     fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering> {
@@ -654,49 +553,4 @@ fn members(framework: &Framework) -> Vec<String> {
     let mut all: Vec<(u32, String)> = events.chain(queries).collect();
     all.sort();
     all.into_iter().map(|(_, name)| name).collect()
-}
-
-fn write(place: *mut u8, value: Value) {
-    // SAFETY: the variable is of the value's type, which was checked against the policy that the object was made of.
-    unsafe {
-        match value {
-            Value::Int(value) | Value::Time(value) => place.cast::<i64>().write_unaligned(value),
-            Value::Bool(value) => place.cast::<bool>().write(value),
-            Value::Float(value) => place.cast::<f64>().write_unaligned(Float::get(value)),
-        }
-    }
-    debug_assert!(Type::ALL.contains(&value.ty()));
-}
-
-fn text<'t>(pointer: *const c_char) -> &'t str {
-    // SAFETY: constant data of a policy that is loaded as long as it is at work.
-    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("")
-}
-
-fn imports<'t>(start: *const CImport, count: u32) -> &'t [CImport] {
-    // SAFETY: the policy says how many there are.
-    if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start, count as usize) } }
-}
-
-fn timeouts(of: &CPolicy) -> &[CTimeout] {
-    if of.timeouts_count == 0 {
-        &[]
-    } else {
-        // SAFETY: the description says how many there are.
-        unsafe { std::slice::from_raw_parts(of.timeouts, of.timeouts_count as usize) }
-    }
-}
-
-fn places(of: &CPolicy) -> &[CPlace] {
-    // SAFETY: as above.
-    if of.places_count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(of.places, of.places_count as usize) } }
-}
-
-fn running(of: &CPolicy) -> &[CPart] {
-    if of.running_count == 0 {
-        &[]
-    } else {
-        // SAFETY: the description says how many there are.
-        unsafe { std::slice::from_raw_parts(of.running, of.running_count as usize) }
-    }
 }

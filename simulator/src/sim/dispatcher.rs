@@ -2,12 +2,12 @@
 //! the native runtime does (`frameworks/native/dispatcher`).
 //!
 //! ```text
-//! processor ── way: the records of schedulers from the root down ── turn: whom the last one has RUNNING
+//! processor ── way: the proxies of schedulers from the root down ── turn: whom the last one has RUNNING
 //!                  turn ──waits for──► … ──waits for──► current: who runs (donation; 1996, §3.4)
 //! ```
 //!
-//! To its parent a scheduler is as many threads, its records, as there are processors: so many of them are READY as it could use.
-//! A root with nodes has an instance for each processor: each of its members, be it a record, is in that of its `home`.
+//! To its parent a scheduler is as many threads, its proxies, as there are processors: so many of them are READY as it could use.
+//! A root with nodes has an instance for each processor: each of its members, be it a proxy, is in that of its `home`.
 
 mod books;
 mod chains;
@@ -23,6 +23,9 @@ use super::record::{Kind, Sink};
 
 use books::{Book, State};
 pub(super) use schedulers::{Plan, Scheduler};
+
+/// What policies import of a thread to know when its job was released, as a time.
+pub(super) const RELEASE: &str = "release";
 
 /// Why a simulation cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +60,7 @@ pub struct Dispatcher<'s, R> {
     sink: &'s mut dyn Sink,
     /// The policy of the root has.
     has_nodes: bool,
-    /// Of threads and records, by number; the first is that of number 1.
+    /// Of threads and proxies, by number; the first is that of number 1.
     books: Vec<Book>,
     vacant: Vec<u32>,
     processors: Vec<Processor>,
@@ -71,7 +74,7 @@ pub struct Dispatcher<'s, R> {
     /// Who was suspended as soon as it ran again.
     suspended: Vec<ThreadId>,
     /// Who cannot lend its turns, and is blocked until it can, in the order in which that came to be.
-    stalled: Vec<ThreadId>,
+    blocked_donors: Vec<ThreadId>,
     /// Some of those may be able to: somebody waits for another thread, or for none, or runs no more.
     chains_changed: bool,
 }
@@ -111,7 +114,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             told: 0,
             taken_by: None,
             suspended: Vec::new(),
-            stalled: Vec::new(),
+            blocked_donors: Vec::new(),
             chains_changed: false,
         }
     }
@@ -127,8 +130,8 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         for scheduler in 0..self.schedulers.len() {
             let in_nodes = self.schedulers[scheduler].parent.is_some_and(|parent| self.is_of_nodes(parent));
             // Further ones are introduced when they are needed: see `adjust`.
-            let records = if in_nodes { 1 } else { self.processors.len() };
-            for _ in 0..records {
+            let proxies = if in_nodes { 1 } else { self.processors.len() };
+            for _ in 0..proxies {
                 self.add_record(scheduler)?;
             }
             if !self.is_of_nodes(scheduler) {
@@ -189,26 +192,82 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         }
     }
 
-    pub(super) fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) {
+    /// The same of a thread, whose scheduler hears that it was changed, if it was.
+    pub fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) -> Done {
+        if self.assign(thread, name, value) { self.changes(thread) } else { Ok(()) }
+    }
+
+    /// The same, but that it hears of it: whether it is to.
+    pub(super) fn assign(&mut self, thread: ThreadId, name: &str, value: Value) -> bool {
+        if self.value_of(thread, name).is_none() {
+            return false; // the host alone goes by it
+        }
         self.sink.value(self.now, Some(thread), name, value);
         let under = self.book(thread).under;
-        self.schedulers[under].runner.set_of(thread, name, value);
+        self.schedulers[under].runner.set_of(thread, name, value)
+    }
+
+    /// Whether its scheduler goes by that.
+    pub(super) fn hears_changes(&self, thread: ThreadId) -> bool {
+        self.events.changed.is_some_and(|changed| self.schedulers[self.under(thread)].runner.handles(changed))
+    }
+
+    /// See above.
+    pub(super) fn changes(&mut self, thread: ThreadId) -> Done {
+        self.tells(thread, self.events.changed)
+    }
+
+    /// The job of a thread was released at this instant, or will be: what a policy finds in its import `release`.
+    pub fn set_release(&mut self, thread: ThreadId, instant: i64) {
+        let under = self.book(thread).under;
+        self.schedulers[under].runner.set_of(thread, RELEASE, Value::Time(instant));
+    }
+
+    /// It begins its job. Who waits for that is BLOCKED still: it is unblocked next.
+    pub fn releases(&mut self, thread: ThreadId) -> Done {
+        self.tells(thread, self.events.release)
+    }
+
+    /// Its scheduler hears something of a thread, wherever that is.
+    pub(super) fn tells(&mut self, thread: ThreadId, event: Option<EventId>) -> Done {
+        let book = self.book(thread).clone();
+        let event = event.filter(|event| self.schedulers[book.under].runner.handles(*event));
+        let Some(event) = event.filter(|_| book.state != State::None && !book.homeless) else { return Ok(()) };
+        let processor = book.turn_on.unwrap_or_else(|| self.where_told(thread));
+        self.raise(book.under, processor, event, &[thread])?;
+        self.may_be_taken(processor, event)
     }
 
     /// What a thread that was created is called, and the values that it came with.
     pub(super) fn introduce(&mut self, thread: ThreadId, name: &str, values: &[(&str, Value)]) {
         self.sink.named(self.now, thread, name);
         for (name, value) in values {
-            self.sink.value(self.now, Some(thread), name, *value);
+            if self.value_of(thread, name).is_some() {
+                self.sink.value(self.now, Some(thread), name, *value);
+            }
         }
+    }
+
+    /// A job is done, whatever the policy makes of it.
+    pub(super) fn job_done(&mut self, thread: ThreadId, released: i64) {
+        self.sink.job_done(self.now, thread, released);
     }
 
     // ---- What happens
 
-    /// A thread comes, created on `processor`.
-    pub fn create(&mut self, processor: usize, under: Option<usize>, values: &[(&str, Value)]) -> Done<Admitted> {
+    /// A thread comes, created on `processor`; with its first job, if it has jobs.
+    pub fn create(
+        &mut self,
+        processor: usize,
+        under: Option<usize>,
+        values: &[(&str, Value)],
+        released: Option<i64>,
+    ) -> Done<Admitted> {
         let under = under.unwrap_or(self.default);
         let thread = self.enrol(under, None)?;
+        if let Some(instant) = released {
+            self.set_release(thread, instant);
+        }
         for (name, value) in values {
             self.schedulers[under].runner.set_of(thread, name, *value);
         }
@@ -234,6 +293,9 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     /// Who runs gives the processor up: its turn ends.
     pub fn yields(&mut self, processor: usize) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
+        if self.has_lost(processor) {
+            return self.preempted(processor, self.taken_by.unwrap_or(self.events.switch_out));
+        }
         self.raise(self.under(turn), processor, self.events.switch_out, &[turn])?;
         self.note_moved(processor, turn, Kind::SwitchedOut, self.events.switch_out);
         self.vacate(processor, true)
@@ -253,6 +315,9 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let Processor { turn: Some(turn), current: Some(current), .. } = self.processors[processor] else {
             return Ok(());
         };
+        if turn == current && self.is_taken(turn) {
+            return self.blocks_though_taken(processor, turn, event);
+        }
         if turn != current {
             // To the policy it is READY.
             let under = self.under(current);
@@ -276,6 +341,27 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.note_moved(processor, turn, Kind::Blocked, event);
         self.book(turn).state = State::Blocked;
         self.vacate(processor, false)
+    }
+
+    /// The policy has just taken the processor from who waits from now on: it is READY there.
+    fn blocks_though_taken(&mut self, processor: usize, thread: ThreadId, event: EventId) -> Done {
+        self.preempted(processor, event)?;
+        let under = self.under(thread);
+        let Some(suspend) = self.events.suspend.filter(|event| self.schedulers[under].runner.handles(*event)) else {
+            return Err(self.misuse("a thread that is READY waits, and the framework has no event for that"));
+        };
+        self.raise(under, processor, suspend, &[thread])?;
+        self.lost_ready(thread);
+        let book = self.book(thread);
+        (book.set_aside, book.state) = (true, State::Blocked);
+        self.note_moved(processor, thread, Kind::Blocked, suspend);
+        self.adjust(under, processor)
+    }
+
+    /// What the policy of a thread reads in a variable that it imports; `None`: it imports no such.
+    pub(super) fn value_of(&self, thread: ThreadId, name: &str) -> Option<Value> {
+        let under = self.under(thread);
+        self.schedulers[under].runner.value_of(thread, name)
     }
 
     /// What these threads wait for has happened. All policies hear of all of them before anybody loses the only processor for it.
@@ -321,7 +407,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             State::None | State::Suspended => {}
             State::Runnable => {
                 let processor = book.turn_on.unwrap_or_else(|| self.where_told(thread));
-                if book.turn_on.is_some() && !self.events.suspends_running {
+                if book.turn_on.is_some() && !self.events.suspends_running && !self.is_taken(thread) {
                     self.raise(book.under, processor, self.events.switch_out, &[thread])?;
                     self.note_moved(processor, thread, Kind::SwitchedOut, self.events.switch_out);
                 }
@@ -369,6 +455,12 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
 
     pub(super) fn is_suspended(&self, thread: ThreadId) -> bool {
         self.books[thread.0 as usize - 1].state == State::Suspended
+    }
+
+    /// It is suspended, or will be as soon as it waits for nothing else.
+    pub(super) fn is_set_aside(&self, thread: ThreadId) -> bool {
+        let book = &self.books[thread.0 as usize - 1];
+        book.state == State::Suspended || book.to_be_suspended
     }
 
     /// Who runs has done so for a while, and others wait: its scheduler hears of it, and those above it.

@@ -1,6 +1,6 @@
 //! Many durations as one thing, in memory that has a bound.
 
-use catapults_compiler::scenario::Statistic;
+use catapults_compiler::scenario::{Exact, Statistic};
 use hdrhistogram::Histogram;
 
 /// Many durations.
@@ -89,6 +89,13 @@ impl Distribution {
                 }
             },
         })
+    }
+
+    /// The same, of which a mean is not cut to whole nanoseconds.
+    pub(crate) fn exactly(&self, statistic: Statistic) -> Option<Exact> {
+        let whole = self.statistic(statistic)?;
+        let count = i128::from(self.count());
+        Some(if statistic == Statistic::Mean { Exact::new(self.sum, count) } else { Exact::from(whole) })
     }
 
     /// The distribution, as pairs of a duration and how many were no longer, in hundredths.

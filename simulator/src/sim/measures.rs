@@ -3,7 +3,7 @@
 mod verdicts;
 
 use catapults_compiler::interp::ThreadId;
-use catapults_compiler::scenario::{Expectation, Expected, Measure, Relation, Scenario, Statistic, Unit};
+use catapults_compiler::scenario::{Exact, Expectation, Expected, Measure, Relation, Scenario, Statistic, Unit};
 
 use super::distribution::Distribution;
 use super::durations::exact;
@@ -18,6 +18,8 @@ pub struct Tally {
     pub ran: i128,
     /// How long their jobs took.
     pub response: Distribution,
+    /// How long a job has taken in the end that is not done, if any: the one that has taken longest. It takes longer than that.
+    pub undone: Option<i64>,
     /// How long they were ready before they ran.
     pub latency: Distribution,
     /// Jobs done; and those done too late, or not at all.
@@ -111,6 +113,7 @@ impl Tally {
         Tally {
             ran: 0,
             response: Distribution::new(),
+            undone: None,
             latency: Distribution::new(),
             jobs: 0,
             misses: 0,
@@ -119,6 +122,15 @@ impl Tally {
             refusals: 0,
             came: 0,
             end: None,
+        }
+    }
+
+    /// The longest response, and whether that is of a job that is not done, and takes longer than this.
+    pub fn worst_response(&self) -> Option<(i64, bool)> {
+        let done = self.response.statistic(Statistic::Worst);
+        match self.undone.filter(|undone| done.is_none_or(|done| *undone >= done)) {
+            Some(undone) => Some((undone, true)),
+            None => done.map(|done| (done, false)),
         }
     }
 }
@@ -297,18 +309,32 @@ impl<'a> Measures<'a> {
 
     /// In the end a job is not done that was to begin then.
     pub(super) fn unfinished(&mut self, kind: usize, thread: ThreadId, released: i64, now: i64) {
+        let taken = now - released;
+        if taken <= 0 || self.scenario.threads[kind].is_endless() {
+            return;
+        }
         let number = self.timeline.number_of(thread);
+        let longer = |tally: &mut Tally| tally.undone = tally.undone.max(Some(taken));
+        longer(&mut self.tallies[kind]);
         for watch in &mut self.watches {
-            if let Expected::Measure {
-                measure: Measure::Response(Statistic::Worst), of, window, relation, bound, ..
-            } = &watch.expectation.what
-                && *of == Some(kind)
-                && window.is_none_or(|(from, to)| (from..=to).contains(&now))
-                && matches!(relation, Relation::Less | Relation::LessOrEqual)
-                && !relation.holds((now - released) as f64, *bound, 0.0)
-            {
-                let late = released.saturating_add(*bound as i64);
-                watch.fails(late, number, format!("one has taken {} and is not done", exact(now - released)));
+            let Expected::Measure { measure, of, window, relation, bound, tolerance } = &watch.expectation.what else {
+                continue;
+            };
+            let is_of = *measure == Measure::Response(Statistic::Worst) && *of == Some(kind);
+            if !is_of || window.is_some_and(|(from, to)| !(from..=to).contains(&now)) {
+                continue;
+            }
+            if let Some(tally) = &mut watch.tally {
+                longer(tally);
+            }
+            let most = match relation {
+                Relation::Less | Relation::LessOrEqual => *bound,
+                Relation::Equal => *bound + *tolerance,
+                Relation::Greater | Relation::GreaterOrEqual => continue,
+            };
+            if Exact::from(taken) >= most {
+                let late = released.saturating_add(i64::try_from(most.floor()).unwrap_or(i64::MAX));
+                watch.seen(late, number);
             }
         }
     }
@@ -400,17 +426,17 @@ impl<'a> Measures<'a> {
             // More only makes it worse.
             let grows = matches!(relation, Relation::Less | Relation::LessOrEqual);
             let value = match measure {
-                Measure::Response(Statistic::Worst) => tally.response.worst() as f64,
-                Measure::Latency(Statistic::Worst) => tally.latency.worst() as f64,
-                Measure::Misses => tally.misses as f64,
-                Measure::Dispatches => tally.dispatches as f64,
-                Measure::Preemptions => tally.preemptions as f64,
-                Measure::Refusals => tally.refusals as f64,
-                Measure::Jobs => tally.jobs as f64,
+                Measure::Response(Statistic::Worst) => Exact::from(tally.response.worst()),
+                Measure::Latency(Statistic::Worst) => Exact::from(tally.latency.worst()),
+                Measure::Misses => many(tally.misses),
+                Measure::Dispatches => many(tally.dispatches),
+                Measure::Preemptions => many(tally.preemptions),
+                Measure::Refusals => many(tally.refusals),
+                Measure::Jobs => many(tally.jobs),
                 Measure::Share | Measure::Idle | Measure::End | Measure::Response(_) | Measure::Latency(_) => continue,
             };
             let too_much = *relation == Relation::Equal && value > *bound && measure.unit() == Unit::Count;
-            if too_much || grows && !relation.holds(value, *bound, 0.0) {
+            if too_much || grows && !relation.holds(value, *bound, Exact::from(0)) {
                 watch.seen(now, number);
             }
         }
@@ -438,6 +464,10 @@ impl<'a> Measures<'a> {
     pub(super) fn capacity(&self, from: i64, to: i64) -> i128 {
         self.shares.capacity(from, to.min(self.now))
     }
+}
+
+fn many(count: u64) -> Exact {
+    Exact::new(i128::from(count), 1)
 }
 
 impl Watch<'_> {

@@ -3,21 +3,32 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A queue in the order of instants; at one, in the order in which it was planned.
+/// What can be planned.
+pub(super) trait Planned: Copy + Ord {
+    /// What happens first at one instant.
+    type Order: Copy + Ord;
+
+    fn order(&self) -> Self::Order;
+}
+
+/// A queue in the order of instants; at one, in the order of kinds; of one kind, in the order in which it was planned.
 ///
 /// What was planned for a turn that has ended meanwhile can happen no longer. A long turn that is often interrupted plans its end each
 /// time, so such plans are removed once there are more than twice those that were left the last time: memory is bounded by what can
 /// still happen. Whoever asks says what that is; what no longer can never can again.
-pub(super) struct Plans<H> {
-    heap: BinaryHeap<Reverse<(i64, u64, H)>>,
+pub(super) struct Plans<H: Planned> {
+    heap: BinaryHeap<Reverse<Plan<H::Order, H>>>,
     made: u64,
     most: usize,
 }
 
+/// The instant, the kind, how many were made before it, and what is to happen.
+type Plan<O, H> = (i64, O, u64, H);
+
 /// So few plans are not worth the removal.
 const FEW: usize = 64;
 
-impl<H: Copy + Ord> Plans<H> {
+impl<H: Planned> Plans<H> {
     pub(super) fn new() -> Self {
         Plans { heap: BinaryHeap::new(), made: 0, most: FEW }
     }
@@ -28,13 +39,13 @@ impl<H: Copy + Ord> Plans<H> {
             self.most = FEW + 2 * self.heap.len();
         }
         self.made += 1;
-        self.heap.push(Reverse((instant, self.made, happening)));
+        self.heap.push(Reverse((instant, happening.order(), self.made, happening)));
     }
 
     /// The instant of the next one.
     pub(super) fn first(&mut self, can_happen: impl Fn(&H) -> bool) -> Option<i64> {
         loop {
-            let Reverse((instant, _, planned)) = self.heap.peek()?;
+            let Reverse((instant, .., planned)) = self.heap.peek()?;
             if can_happen(planned) {
                 return Some(*instant);
             }
@@ -42,9 +53,10 @@ impl<H: Copy + Ord> Plans<H> {
         }
     }
 
-    /// The next one, if it is planned for now.
-    pub(super) fn take(&mut self, now: i64, can_happen: impl Fn(&H) -> bool) -> Option<H> {
+    /// The next one, if it is planned for now and comes no later than what is of this kind.
+    pub(super) fn take(&mut self, now: i64, order: H::Order, can_happen: impl Fn(&H) -> bool) -> Option<H> {
         self.first(can_happen).filter(|instant| *instant <= now)?;
+        self.heap.peek().filter(|Reverse((_, next, ..))| *next <= order)?;
         self.heap.pop().map(|Reverse((.., happening))| happening)
     }
 }
@@ -53,16 +65,31 @@ impl<H: Copy + Ord> Plans<H> {
 mod tests {
     use super::*;
 
+    impl Planned for char {
+        type Order = bool;
+
+        fn order(&self) -> bool {
+            self.is_lowercase()
+        }
+    }
+
+    impl Planned for i32 {
+        type Order = ();
+
+        fn order(&self) {}
+    }
+
     #[test]
-    fn what_is_planned_for_one_instant_happens_in_the_order_of_planning() {
+    fn what_is_planned_for_one_instant_happens_in_the_order_of_kinds_and_then_of_planning() {
         let mut plans = Plans::new();
-        for (instant, happening) in [(5, 'a'), (3, 'z'), (5, 'c'), (3, 'b')] {
+        for (instant, happening) in [(5, 'a'), (3, 'z'), (5, 'c'), (5, 'K'), (3, 'b'), (5, 'A')] {
             plans.add(instant, happening, |_| true);
         }
         assert_eq!(plans.first(|_| true), Some(3));
-        assert_eq!(plans.take(2, |_| true), None);
-        let order: String = std::iter::from_fn(|| plans.take(5, |_| true)).collect();
-        assert_eq!(order, "zbac");
+        assert_eq!(plans.take(2, true, |_| true), None);
+        assert_eq!(plans.take(5, false, |_| true), None);
+        let order: String = std::iter::from_fn(|| plans.take(5, true, |_| true)).collect();
+        assert_eq!(order, "zbKAac");
     }
 
     #[test]
@@ -78,8 +105,8 @@ mod tests {
             most = most.max(plans.heap.len());
         }
         assert!(most <= FEW + 2 * (living + 2) as usize, "{most}");
-        assert_eq!(plans.take(1_000_000_000, |one| *one < living || *one == 999_999), Some(999_999));
-        assert_eq!(plans.take(1_000_000_000, |one| *one < living), None);
-        assert_eq!(plans.take(i64::MAX, |one| *one < living), Some(0));
+        assert_eq!(plans.take(1_000_000_000, (), |one| *one < living || *one == 999_999), Some(999_999));
+        assert_eq!(plans.take(1_000_000_000, (), |one| *one < living), None);
+        assert_eq!(plans.take(i64::MAX, (), |one| *one < living), Some(0));
     }
 }

@@ -40,8 +40,11 @@ pub trait Runner {
     /// Assigns a variable that the policy imports; nothing, if it imports no such.
     fn set(&mut self, name: &str, value: Value);
 
-    /// The same of a thread.
-    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value);
+    /// The same of a thread; whether it had another value before.
+    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) -> bool;
+
+    /// What a variable of a thread is that the policy imports; `None`: it imports no such.
+    fn value_of(&self, thread: ThreadId, name: &str) -> Option<Value>;
 
     /// Adds to what the host keeps of a thread, if the policy asks: how long it has run.
     fn charge(&mut self, thread: ThreadId, nanoseconds: i64);
@@ -104,6 +107,8 @@ pub(super) struct Events {
     pub(super) suspends_running: bool,
     pub(super) resume: Option<EventId>,
     pub(super) set_next: Option<EventId>,
+    pub(super) release: Option<EventId>,
+    pub(super) changed: Option<EventId>,
     /// Whether policies can be asked that: the framework may have no such query, or another one of that name.
     pub(super) can_switch_to: bool,
     pub(super) lock: Option<EventId>,
@@ -127,7 +132,7 @@ impl Events {
         };
         let need =
             |name: &str| find(name).ok_or_else(|| format!("the framework `{}` has no event `{name}`", framework.name));
-        let lock = catapults_compiler::scenario::event_for(framework, &["lock", "mutex", "semaphore"]);
+        let lock = framework.locks.as_ref().map(|locks| locks.service.event.clone());
         Ok(Events {
             newthread: need("newthread")?,
             schedule: need("schedule")?,
@@ -140,6 +145,8 @@ impl Events {
             suspends_running: met.events.iter().any(|event| event.name == "suspend_thread" && takes_running(event)),
             resume: find("resume_thread"),
             set_next: find("set_next_thread"),
+            release: find("release"),
+            changed: find("changed"),
             can_switch_to: framework
                 .queries
                 .iter()
@@ -324,8 +331,19 @@ impl Runner for Interpreted<'_> {
         let _ = self.application.set(self.policy, name, value);
     }
 
-    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) {
-        let _ = self.application.set_of_thread(self.policy, thread, name, value);
+    fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) -> bool {
+        let Some(place) = self.policy.thread_imports.iter().position(|import| import.name == name) else {
+            return false;
+        };
+        let before = self.application.thread_import(thread, ThreadImportId(place));
+        let before = before.unwrap_or(self.policy.thread_imports[place].default);
+        self.application.set_of_thread(self.policy, thread, name, value).is_ok() && before != value
+    }
+
+    fn value_of(&self, thread: ThreadId, name: &str) -> Option<Value> {
+        let place = self.policy.thread_imports.iter().position(|import| import.name == name)?;
+        let assigned = self.application.thread_import(thread, ThreadImportId(place));
+        Some(assigned.unwrap_or(self.policy.thread_imports[place].default))
     }
 
     fn charge(&mut self, thread: ThreadId, nanoseconds: i64) {

@@ -67,6 +67,11 @@ pub trait Sink {
         let _ = (time, thread, name);
     }
 
+    /// A job is done that was released then.
+    fn job_done(&mut self, time: i64, thread: ThreadId, released: i64) {
+        let _ = (time, thread, released);
+    }
+
     /// A variable that the policy imports has this value now: of a thread, or of the application.
     fn value(&mut self, time: i64, thread: Option<ThreadId>, name: &str, value: Value) {
         let _ = (time, thread, name, value);

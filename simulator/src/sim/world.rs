@@ -1,15 +1,20 @@
 //! The world that threads live in: virtual time, what each does next, locks, ports, and who comes when.
 //!
-//! Nothing happens between two instants. At one, what was planned for it happens in the order in which it was planned, and
-//! then every thread that runs does what takes no time, until it computes or waits.
+//! Nothing happens between two instants. What happens at one, and in which order, is in `instants.rs`; what threads cause for others
+//! then, in `effects.rs`.
 
+mod effects;
+mod instants;
 mod left;
+mod lines;
 mod locks;
 mod phases;
+mod semaphores;
+mod urgency;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use catapults_compiler::framework::Framework;
+use catapults_compiler::framework::{Framework, Service};
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Action, Amount, LONGEST, Phase, Scenario, event_for};
 use catapults_compiler::vocabulary::Value;
@@ -20,7 +25,11 @@ use super::dispatcher::{Admitted, Dispatcher, Out};
 use super::measures::{Leaving, Measures};
 use super::plans::Plans;
 use super::policy::{EventId, Runner};
-use locks::Lock;
+use effects::Effect;
+use instants::Happening;
+use lines::{Line, Thing};
+use locks::{Kept, Lock};
+use semaphores::Semaphore;
 
 /// Why it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,32 +55,6 @@ const MOST_AGAIN_AT_ONCE: u32 = 100_000;
 /// How often timers expire at one instant.
 const MOST_PASSES: u32 = 64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Happening {
-    /// Thread of this kind comes.
-    Arrival(usize),
-    /// What a thread waited for; of its life with this number.
-    Wake(u32, u64),
-    /// Who runs on a processor has computed enough, in the turn of this number.
-    Computed(usize, u64),
-    Tick(usize, u64),
-    Moment(usize),
-    /// The host looks whether what threads wait for has come.
-    Poll,
-}
-
-impl Happening {
-    /// Whether the turn goes on that it is of.
-    fn can_happen(&self, processors: &[Cpu]) -> bool {
-        match *self {
-            Happening::Computed(processor, turn) | Happening::Tick(processor, turn) => {
-                processors.get(processor).is_some_and(|cpu| cpu.turn == turn)
-            }
-            Happening::Arrival(_) | Happening::Wake(..) | Happening::Moment(_) | Happening::Poll => true,
-        }
-    }
-}
-
 pub(super) struct World<'a, 's, R> {
     scenario: &'a Scenario,
     pub(super) dispatcher: Dispatcher<'s, R>,
@@ -91,6 +74,17 @@ pub(super) struct World<'a, 's, R> {
     again_at_once: u32,
     kinds: Vec<KindState>,
     locks: Vec<Lock>,
+    semaphores: Vec<Semaphore>,
+    lock_service: Option<Service>,
+    semaphore_service: Option<Service>,
+    kept: Kept,
+    /// So many waits for locks and semaphores have begun.
+    waits_begun: u64,
+    /// Somebody may go on, and is told before the next decision.
+    to_look: bool,
+    /// Who has become ready, or more urgent, and who less urgent, since the host looked whether somebody has to give up a processor.
+    became_ready: Vec<ThreadId>,
+    fell: Vec<ThreadId>,
     ports: Vec<Port>,
     /// Who waits at each.
     barriers: Vec<Vec<ThreadId>>,
@@ -102,7 +96,17 @@ pub(super) struct World<'a, 's, R> {
     unheard: Vec<(u32, u64)>,
     /// Timers are left that had expired at this instant and are armed for it anew.
     armed_anew: bool,
+    /// How often timers expired at this instant.
+    passes: u32,
+    /// What threads have caused for others, which has yet to happen at this instant.
+    effects: Vec<Effect>,
+    /// Who goes on after that, and on which processors.
+    held_up: Vec<(usize, ThreadId)>,
+    /// On which processors somebody has computed enough; empty but while they are looked for.
+    go_on: Vec<usize>,
     at_once: u64,
+    lock_event: Option<EventId>,
+    semaphore_event: Option<EventId>,
     port_event: Option<EventId>,
     barrier_event: Option<EventId>,
     join_event: Option<EventId>,
@@ -135,6 +139,21 @@ struct Live {
     waits: bool,
     /// That what it waits for has come is heard only when the host looks.
     polled: bool,
+    /// Its job is done, and counted, and it has yet to say so.
+    job_done: bool,
+    /// It waits for its next job to be released.
+    between_jobs: bool,
+    /// What it waits for, or was told of and has not taken yet.
+    wants: Option<Thing>,
+    /// The locks that it has.
+    held: Vec<usize>,
+    /// It gives the processor up before it does anything else.
+    gives_up: bool,
+    /// As the host sees it; without what it has inherited.
+    urgency: i64,
+    own_urgency: i64,
+    /// What it has for a ceiling without any lock, if its policy knows of ceilings.
+    own_ceiling: Option<Value>,
 }
 
 #[derive(Default)]
@@ -185,7 +204,19 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             living: 0,
             again_at_once: 0,
             kinds: scenario.threads.iter().map(|_| KindState::default()).collect(),
-            locks: scenario.locks.iter().map(|_| Lock::default()).collect(),
+            locks: scenario.locks.iter().map(|lock| Lock::new(lock, framework)).collect(),
+            semaphores: (scenario.semaphores.iter())
+                .map(|said| Semaphore { value: said.value, line: Line::default() })
+                .collect(),
+            kept: Kept::new(framework, &dispatcher),
+            waits_begun: 0,
+            to_look: false,
+            became_ready: Vec::new(),
+            fell: Vec::new(),
+            lock_event: framework.locks.as_ref().and_then(|locks| dispatcher.event(&locks.service.event)),
+            semaphore_event: framework.semaphores.as_ref().and_then(|service| dispatcher.event(&service.event)),
+            lock_service: framework.locks.as_ref().map(|locks| locks.service.clone()),
+            semaphore_service: framework.semaphores.clone(),
             ports: scenario.ports.iter().map(|_| Port::default()).collect(),
             barriers: vec![Vec::new(); scenario.barriers.len()],
             timers: BTreeMap::new(),
@@ -193,6 +224,10 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             ticks: dispatcher.hears_ticks(),
             unheard: Vec::new(),
             armed_anew: false,
+            passes: 0,
+            effects: Vec::new(),
+            held_up: Vec::new(),
+            go_on: Vec::new(),
             at_once: 0,
             barrier_event: find(&["barrier", "condition"]),
             port_event: find(&["port", "message", "queue.receive"]),
@@ -232,13 +267,9 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             }
         }
         let end = self.scenario.duration.unwrap_or(LONGEST);
-        let mut passes = 0;
         loop {
             let planned = self.planned.first(|planned| planned.can_happen(&self.processors));
-            // As a host does that looks for them at its ticks.
-            let earliest = if self.armed_anew { self.now + self.scenario.tick } else { self.now };
-            let expires = self.dispatcher.next_timeout().map(|instant| instant.max(earliest));
-            let next = match (planned, expires) {
+            let next = match (planned, self.expires()) {
                 (Some(planned), Some(expires)) => planned.min(expires),
                 (Some(planned), None) => planned,
                 // A timer of a thread that waits for ever.
@@ -249,29 +280,24 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     return Ok(self.left());
                 }
             };
-            if next >= end {
+            let is_last = next >= end;
+            if is_last && self.scenario.duration.is_none() {
                 self.now = end;
-                if self.scenario.duration.is_none() {
-                    let why = "it goes on for more than 73 years: say when it ends, `duration 10s;`";
-                    return Err(self.impossible(why));
-                }
-                self.ends();
-                return Ok(Ending::Duration);
+                let why = "it goes on for more than 73 years: say when it ends, `duration 10s;`";
+                return Err(self.impossible(why));
             }
+            let next = next.min(end);
             if next > self.now {
-                (self.at_once, self.again_at_once, self.armed_anew, passes) = (0, 0, false, 0);
+                (self.at_once, self.again_at_once, self.armed_anew, self.passes) = (0, 0, false, 0);
                 self.now = next;
                 self.dispatcher.set_now(next);
             }
-            if expires.is_some_and(|expires| expires <= self.now) {
-                let left = self.dispatcher.expire()?;
-                self.settle()?;
-                passes += 1;
-                self.armed_anew = left || passes >= MOST_PASSES;
+            if is_last {
+                self.last_instant()?;
+                self.ends();
+                return Ok(Ending::Duration);
             }
-            while let Some(happening) = self.planned.take(self.now, |planned| planned.can_happen(&self.processors)) {
-                self.happens(happening)?;
-            }
+            self.instant()?;
         }
     }
 
@@ -280,12 +306,19 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         for (index, live) in self.lives.iter().enumerate() {
             let (Some(live), Ok(number)) = (live, u32::try_from(index + 1)) else { continue };
             let thread = &self.scenario.threads[live.kind];
-            self.measures.unfinished(live.kind, ThreadId(number), live.released, self.now);
+            // Its next job, if this one is done.
+            let released = match thread.period {
+                Some(period) if live.job_done => live.released.saturating_add(period),
+                None if live.job_done => continue,
+                Some(_) | None => live.released,
+            };
+            self.measures.unfinished(live.kind, ThreadId(number), released, self.now);
             let Some(deadline) = thread.deadline else { continue };
-            let mut due = live.released.saturating_add(deadline);
-            while due < self.now {
+            let mut due = released.saturating_add(deadline);
+            while due <= self.now {
                 self.measures.overdue(live.kind, ThreadId(number), due);
-                let Some(period) = thread.period else { break };
+                // The next one of a relative period is released when this one is done.
+                let Some(period) = thread.period.filter(|_| !thread.relative) else { break };
                 due = due.saturating_add(period);
             }
         }
@@ -300,70 +333,6 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         }
     }
 
-    fn happens(&mut self, happening: Happening) -> Done {
-        match happening {
-            Happening::Arrival(kind) => self.arrives(kind)?,
-            Happening::Wake(number, life) => {
-                let thread = ThreadId(number);
-                if self.waits_in(thread, life) {
-                    if self.is_polled(thread) { self.is_over(number, life) } else { self.wakes(&[thread])? }
-                }
-            }
-            Happening::Computed(processor, _) => {
-                let now = self.now;
-                let Some(thread) = self.processors[processor].running else { return Ok(()) };
-                if !std::mem::take(&mut self.processors[processor].switching) {
-                    self.measures.ran(self.kind_of(thread), self.processors[processor].since, now);
-                    self.processors[processor].since = now;
-                    self.has_computed(thread);
-                }
-                self.goes_on(processor)?;
-            }
-            Happening::Tick(processor, _) => {
-                self.processors[processor].ticking = false;
-                if self.dispatcher.someone_waits(processor) {
-                    self.dispatcher.ticks(processor)?;
-                }
-            }
-            Happening::Moment(index) => {
-                for action in &self.scenario.moments[index].actions {
-                    self.acts(action)?;
-                }
-            }
-            Happening::Poll => self.looks()?,
-        }
-        self.settle()
-    }
-
-    fn waits_in(&self, thread: ThreadId, life: u64) -> bool {
-        self.live(thread).is_some_and(|live| live.life == life && live.waits)
-    }
-
-    /// Whether the host, all of whose processors compute, is to look before it hears that the thread can go on.
-    fn is_polled(&self, thread: ThreadId) -> bool {
-        self.live(thread).is_some_and(|live| live.polled) && !self.is_idle()
-    }
-
-    fn is_idle(&self) -> bool {
-        (0..self.processors.len()).any(|processor| self.dispatcher.current(processor).is_none())
-    }
-
-    fn is_over(&mut self, number: u32, life: u64) {
-        if self.unheard.is_empty() {
-            let poll = self.scenario.poll;
-            let last = self.now - self.now % poll;
-            self.plan(if last == self.now { last } else { last.saturating_add(poll) }, Happening::Poll);
-        }
-        self.unheard.push((number, life));
-    }
-
-    fn looks(&mut self) -> Done {
-        let unheard = std::mem::take(&mut self.unheard).into_iter();
-        let heard = unheard.filter(|(number, life)| self.waits_in(ThreadId(*number), *life));
-        let heard: Vec<ThreadId> = heard.map(|(number, _)| ThreadId(number)).collect();
-        self.wakes(&heard)
-    }
-
     fn acts(&mut self, action: &'a Action) -> Done {
         match action {
             Action::Set(assignment) => {
@@ -373,7 +342,9 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             Action::SetOf(kind, assignment) => {
                 for thread in self.kinds[*kind].living.clone() {
                     let value = draw(&assignment.value, &mut self.rng, &mut self.places[*kind]);
-                    self.dispatcher.set_of(thread, &assignment.name, value);
+                    if self.assigns(thread, &assignment.name, value) {
+                        self.dispatcher.changes(thread)?;
+                    }
                 }
             }
             Action::Suspend(kind) => self.suspends(*kind)?,
@@ -399,7 +370,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         let count = thread.count.unwrap_or(u32::MAX);
         let together = if thread.every.is_none() { count } else { 1 };
         for _ in 0..together {
-            self.create(kind, 0, None)?;
+            self.create(kind, 0, 0)?;
         }
         if let Some(every) = &thread.every
             && self.kinds[kind].came < count
@@ -410,14 +381,19 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    fn create(&mut self, kind: usize, processor: usize, creator: Option<ThreadId>) -> Done {
-        let creator = creator.and_then(|creator| self.live(creator)).filter(|creator| creator.came == self.now);
-        let generation = creator.map_or(0, |creator| creator.generation + 1);
+    /// Of a thread that it creates.
+    fn next_generation(&self, creator: ThreadId) -> usize {
+        let came_now = self.live(creator).filter(|creator| creator.came == self.now);
+        came_now.map_or(0, |creator| creator.generation + 1)
+    }
+
+    fn create(&mut self, kind: usize, processor: usize, generation: usize) -> Done {
         self.may_come(kind, generation)?;
         self.kinds[kind].came = self.kinds[kind].came.saturating_add(1);
         let values = self.values(Some(kind));
         let values: Vec<(&str, Value)> = values.iter().map(|one| (one.name.as_str(), one.value)).collect();
-        match self.dispatcher.create(processor, self.scenario.threads[kind].under, &values)? {
+        let released = self.scenario.threads[kind].period.map(|_| self.now);
+        match self.dispatcher.create(processor, self.scenario.threads[kind].under, &values, released)? {
             Admitted::Refused(thread, reason) => self.measures.refused(kind, thread, &reason, self.now),
             Admitted::Yes(thread) => {
                 self.dispatcher.introduce(thread, &self.scenario.threads[kind].name, &values);
@@ -426,6 +402,8 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     self.lives.resize_with(index + 1, || None);
                 }
                 self.births += 1;
+                let urgency = self.first_urgency(thread, &values);
+                let own_ceiling = self.own_ceiling(thread);
                 self.lives[index] = Some(Live {
                     kind,
                     place: self.kinds[kind].living.len(),
@@ -439,8 +417,17 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     timers: BTreeMap::new(),
                     waits: false,
                     polled: false,
+                    job_done: false,
+                    between_jobs: false,
+                    wants: None,
+                    held: Vec::new(),
+                    gives_up: false,
+                    urgency,
+                    own_urgency: urgency,
+                    own_ceiling,
                 });
                 self.kinds[kind].living.push(thread);
+                self.is_ready(thread);
                 self.living += 1;
                 self.measures.came(kind, thread, self.now);
             }
@@ -470,9 +457,13 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         for thread in threads {
             if let Some(live) = self.live_mut(*thread) {
                 live.waits = false;
+                if std::mem::take(&mut live.between_jobs) {
+                    self.dispatcher.releases(*thread)?;
+                }
             }
             self.measures.ready(*thread, self.now);
         }
+        threads.iter().for_each(|thread| self.is_ready(*thread));
         self.dispatcher.unblocks(threads)?;
         threads.iter().for_each(|thread| self.is_suspended(*thread));
         Ok(())
@@ -481,6 +472,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     /// One that runs is noticed to be suspended when it has lost its processor.
     fn suspends(&mut self, kind: usize) -> Done {
         for thread in self.kinds[kind].living.clone() {
+            self.passes_on(thread);
             self.dispatcher.suspends(thread)?;
             self.is_suspended(thread);
         }
@@ -490,8 +482,13 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
     fn resumes(&mut self, kind: usize) -> Done {
         for thread in self.kinds[kind].living.clone() {
             let suspended = self.dispatcher.is_suspended(thread);
+            let waits = !suspended && self.dispatcher.is_set_aside(thread);
             self.dispatcher.resumes(thread)?;
+            if waits {
+                self.looks_after_all(thread)?;
+            }
             if suspended && !self.dispatcher.is_suspended(thread) {
+                self.is_ready(thread);
                 self.measures.ready(thread, self.now);
             }
         }
@@ -505,21 +502,25 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         }
     }
 
-    /// Whoever has got a processor, or has lost one, is noticed; who got one goes on.
+    /// The dispatcher decides. Whoever has got a processor, or has lost one, is noticed; all that got one go on before what they cause
+    /// happens.
     fn settle(&mut self) -> Done {
         loop {
+            self.effects_happen()?;
+            self.host_preempts()?;
+            if self.to_look && self.is_idle() {
+                self.looks_at_lines()?;
+            }
             self.dispatcher.settle()?;
             for thread in self.dispatcher.take_suspended() {
                 self.is_suspended(thread);
             }
-            let mut got = None;
+            let mut got = false;
             for processor in 0..self.processors.len() {
                 let current = self.dispatcher.current(processor);
                 if self.processors[processor].running != current {
                     self.stops(processor);
-                    if current.is_some() {
-                        got = got.or(Some(processor));
-                    }
+                    got |= current.is_some();
                 }
                 self.turns(processor);
                 let ticking = self.processors[processor].ticking || !self.ticks;
@@ -532,10 +533,14 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                     );
                 }
             }
-            if let Some(processor) = got {
-                self.starts(processor)?;
+            if got {
+                for processor in 0..self.processors.len() {
+                    if self.processors[processor].running.is_none() {
+                        self.starts(processor)?;
+                    }
+                }
             } else if !self.unheard.is_empty() && self.is_idle() {
-                self.looks()?;
+                self.looks();
             } else {
                 break;
             }
@@ -588,6 +593,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
 
     fn starts(&mut self, processor: usize) -> Done {
         let Some(thread) = self.dispatcher.current(processor) else { return Ok(()) };
+        self.runs_for_itself(thread);
         let (now, kind) = (self.now, self.kind_of(thread));
         let turn_of = self.dispatcher.turn(processor).unwrap_or(thread);
         let cpu = &mut self.processors[processor];
@@ -616,24 +622,28 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
                 return Ok(());
             }
         }
-        self.goes_on(processor)
+        self.run_instantaneous(processor)
     }
 
     fn waits_until(&mut self, thread: ThreadId, instant: i64) {
         let Some(live) = self.live_mut(thread) else { return };
-        (live.waits, live.polled) = (true, false);
+        (live.waits, live.polled, live.gives_up) = (true, false, false);
         let life = live.life;
         self.plan(instant, Happening::Wake(thread.0, life));
     }
 
     fn waits_for_ever(&mut self, processor: usize, thread: ThreadId, event: Option<EventId>) -> Done {
         if let Some(live) = self.live_mut(thread) {
-            live.waits = true;
+            (live.waits, live.gives_up) = (true, false);
         }
-        match event {
-            Some(event) => self.dispatcher.blocks(processor, event),
-            None => Err(self.impossible("no event of the framework blocks a thread")),
-        }
+        self.blocks_in(processor, event)
+    }
+
+    /// It has left the processor, be it that it is woken, and dispatched there again, at this instant.
+    fn blocks_in(&mut self, processor: usize, event: Option<EventId>) -> Done {
+        let Some(event) = event else { return Err(self.impossible("no event of the framework blocks a thread")) };
+        self.leaves(processor, Leaving::Waits);
+        self.dispatcher.blocks(processor, event)
     }
 
     // ---- Books

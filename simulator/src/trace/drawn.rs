@@ -219,9 +219,9 @@ impl Following {
         };
         let runs = record.thread == thread && matches!(record.what, What::Dispatched | What::Lent { .. });
         // Its policy took the processor from it, and gave it back at once: it did not wait.
-        let goes_on = length == 0
+        let continues = length == 0
             && stay.cause.is_some_and(|cause| cause.what == What::Preempted && cause.processor == record.processor);
-        if goes_on {
+        if continues {
             self.turns -= u64::from(runs);
         } else if runs {
             self.kinds[kind].ready.add(length);

@@ -30,6 +30,8 @@ pub struct Imported {
     pub other_format: Option<OtherFormat>,
     /// What Linux says that it has lost, by processor.
     pub lost: BTreeMap<u16, Lost>,
+    /// What states that are numbers were taken for, where it is not certain: in words.
+    pub uncertain_states: Option<&'static str>,
     /// Packets that are compressed by zstd, and were left out.
     pub compressed: u64,
     /// Records that were written.
@@ -106,6 +108,18 @@ pub enum OtherFormat {
     Map,
     /// What ftrace writes with the option `latency-format`, and what its latency tracers do.
     LatencyTrace,
+    /// Chrome's JSON.
+    Timeline,
+    /// What `babeltrace` prints of LTTng's.
+    Lttng,
+    /// The description that lies beside what LTTng recorded.
+    LttngData,
+    /// Events by a clock that counts something else than time.
+    Ticks,
+    /// A page of HTML in which no recording is.
+    Page,
+    /// Events that do not say on which processor they were.
+    NoProcessor,
 }
 
 /// A thread of Linux; 0: there is none, or it is not known.
@@ -308,9 +322,10 @@ impl<W: Write + Seek> Import<W> {
             self.record(event, task.number, What::Dispatched)?;
         }
         let (known, what) = match state.chars().next() {
-            Some('R') if state.contains('+') => (Some(Known::Ready), What::Preempted),
+            Some('X' | 'x' | 'Z') => (None, What::Exited),
+            // Also one that was about to wait: it is preempted before it does.
+            Some(_) if state.contains('+') => (Some(Known::Ready), What::Preempted),
             Some('R') => (Some(Known::Ready), What::SwitchedOut),
-            Some('X' | 'Z') => (None, What::Exited),
             Some('D') => (Some(Known::Waiting), What::Blocked(Reason::File)),
             _ => (Some(Known::Waiting), What::Blocked(Reason::Other)),
         };

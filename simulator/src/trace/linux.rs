@@ -1,20 +1,30 @@
 //! What Linux recorded of its own scheduler, as a trace: the text of `perf sched script`, `perf script` or
-//! `/sys/kernel/tracing/trace` with the events `sched_switch` and `sched_waking`, or `sched_wakeup`. Of one wakeup both can be told.
+//! `trace-cmd report` or `/sys/kernel/tracing/trace`, also in a page of `systrace`, with the events `sched_switch` and `sched_waking`, or
+//! `sched_wakeup`. Of one wakeup both can be told.
 //!
 //! ```text
 //! web-812  [003] d..2.  1234.567890: sched_switch: prev_comm=web prev_pid=812 prev_prio=120 prev_state=S ==> next_comm=db next_pid=9 …
 //! web   812 [003]  1234.567890: sched:sched_switch: web:812 [120] S ==> db:9 [120]
+//! web-812    3d..2.  1234.567890123: (+17) sched_switch: prev_comm=web prev_pid=812 prev_prio=120 prev_state=1 next_comm=db next_pid=9 …
 //! ```
 
-use std::io::{self, BufRead, Seek, Write};
+mod page;
+pub(super) mod states;
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, Read, Seek, Write};
 
 use super::MOST_PROCESSORS;
 use super::import::{Event, Happened, Import, Imported, Line, OtherFormat, Task, Unimported};
+use page::Page;
+use states::{Numbering, Seen};
 
 /// A longer line is not read to its end.
 const LONGEST: u64 = 1 << 16;
-/// A line of more bytes is none: what goes on without an end is no text.
+/// A line of more bytes is none: what goes on without an end is no text. Pages have programs in them, in lines of any length.
 const ENDLESS: u64 = 1 << 20;
+/// So much is looked at, to know what numbers stand for, before anything is read of it.
+const BEGINNING: u64 = 2 << 20;
 
 /// Reads `text`; `read` is told how many bytes each line has. Memory is bounded by how many threads there are.
 ///
@@ -25,14 +35,20 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
     out: W,
     read: &mut dyn FnMut(u64),
 ) -> Result<Imported, Unimported> {
+    let mut beginning = Vec::new();
+    Read::take(&mut *text, BEGINNING).read_to_end(&mut beginning)?;
+    let mut page = Page::of(&beginning);
+    let (numbering, certain) = numbering(&beginning);
+    let mut text = Read::chain(beginning.as_slice(), text);
     let mut import = Import::new(out)?;
+    let uncertain_states = (!certain).then_some(numbering.in_words());
     let mut imported = Imported::default();
     let mut line = Vec::new();
     let mut starts = true;
     let (mut number, mut long) = (0_u64, 0_u64);
     loop {
         line.clear();
-        let length = io::Read::take(&mut *text, LONGEST).read_until(b'\n', &mut line)?;
+        let length = Read::take(&mut text, LONGEST).read_until(b'\n', &mut line)?;
         if length == 0 {
             break;
         }
@@ -40,7 +56,7 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         let is_rest = !starts;
         starts = line.ends_with(b"\n");
         long = if is_rest { long + length as u64 } else { length as u64 };
-        if long > ENDLESS {
+        if long > ENDLESS && !page.is_page() {
             return Err(Unimported::Endless(number.max(1)));
         }
         // What is left of a long line is none of its own.
@@ -49,12 +65,16 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         }
         number += 1;
         let whole = String::from_utf8_lossy(&line);
+        let Some(whole) = page.text(whole.trim_start_matches('\u{feff}')) else { continue };
+        let whole = whole.as_ref();
         let line = whole.trim();
-        if imported.other_format.is_none() {
+        if imported.other_format.is_none() && imported.events == 0 {
             imported.other_format = other_format(line);
         }
-        match meaning(&whole) {
+        match meaning(whole, numbering) {
             Meaning::Nothing => {}
+            // What is said of a recording stands before it.
+            Meaning::Unreadable if imported.events == 0 && is_heading(line) => imported.others += 1,
             Meaning::Event(event) => {
                 imported.events += 1;
                 import
@@ -70,9 +90,12 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
             }
         }
     }
+    if page.is_page() {
+        imported.other_format.get_or_insert(OtherFormat::Page);
+    }
     let done = import.finish()?;
     let Imported { events, others, unreadable, first_unreadable, other_format, .. } = imported;
-    Ok(Imported { events, others, unreadable, first_unreadable, other_format, ..done })
+    Ok(Imported { events, others, unreadable, first_unreadable, other_format, uncertain_states, ..done })
 }
 
 /// What a line tells.
@@ -90,7 +113,7 @@ enum Meaning<'a> {
     Unreadable,
 }
 
-fn meaning(whole: &str) -> Meaning<'_> {
+fn meaning(whole: &str, numbering: Numbering) -> Meaning<'_> {
     let line = whole.trim();
     if line.is_empty() || line.starts_with('#') {
         return Meaning::Nothing;
@@ -98,11 +121,65 @@ fn meaning(whole: &str) -> Meaning<'_> {
     if let Some((processor, events)) = lost(line) {
         return Meaning::Lost { processor, events };
     }
-    match event(line) {
+    match event(line, numbering) {
         Some(event) => Meaning::Event(event),
         None if is_another_event(line) || is_of_a_stack(whole) => Meaning::Other,
         None => Meaning::Unreadable,
     }
+}
+
+/// What numbers stand for, by those in the beginning of a text, and whether that is certain.
+fn numbering(beginning: &[u8]) -> (Numbering, bool) {
+    let mut seen = Seen::default();
+    let mut page = Page::of(beginning);
+    for line in beginning.split(|byte| *byte == b'\n') {
+        let line = match page.is_page() {
+            true => match page.text(&String::from_utf8_lossy(line)) {
+                Some(text) => Cow::Owned(text.into_owned().into_bytes()),
+                None => continue,
+            },
+            false => Cow::Borrowed(line),
+        };
+        // Lines of other events are not worth a closer look.
+        if !line.windows(NUMBERED.len()).any(|part| part == NUMBERED) {
+            continue;
+        }
+        let line = String::from_utf8_lossy(&line);
+        if let Some(Found { name: SWITCH, what, .. }) = found(line.trim())
+            && let Some((from, state, _)) = switch(what)
+            && let Some(number) = number(state)
+        {
+            seen.leaves(from.number, number);
+        }
+    }
+    seen.numbering(None)
+}
+
+const NUMBERED: &[u8] = b"prev_state=";
+
+/// A state that is a number.
+fn number(state: &str) -> Option<u64> {
+    match state.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => state.parse().ok(),
+    }
+}
+
+/// `version = 6`, `cpus=8`, `CPU 3 is empty` of trace-cmd, and what it says of its buffers; `TRACE:` of atrace.
+fn is_heading(line: &str) -> bool {
+    if OURS.iter().any(|name| line.contains(name)) {
+        return false;
+    }
+    if line.strip_prefix("CPU ").is_some_and(|rest| rest.ends_with(" is empty")) || line == "capturing trace... done" {
+        return true;
+    }
+    let Some(at) = line.find(['=', ':']) else { return false };
+    let (name, value) = (line[..at].trim_end(), line[at + 1..].trim());
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | '_' | '-' | '.' | '/');
+    name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && name.split(' ').count() <= 4
+        && name.chars().all(is_word)
+        && value.split_whitespace().count() <= 3
 }
 
 /// `CPU:3 [LOST 120 EVENTS]` of ftrace, `CPU:3 [120 EVENTS DROPPED]` of trace-cmd, and both without a number;
@@ -130,8 +207,8 @@ fn is_another_event(line: &str) -> bool {
         return false;
     }
     // The next word is its name, or how often it was counted; then a name follows.
-    let name = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_ours = |name: &str| OURS.iter().any(|ours| ours.trim_end_matches([':', ' ']) == name);
+    let name = words.find(|word| !word.bytes().all(is_between));
+    let is_ours = |name: &str| OURS.contains(&name);
     name.is_some_and(|name| !is_ours(name.trim_start_matches("sched:").trim_end_matches(':')))
 }
 
@@ -154,8 +231,18 @@ fn other_format(line: &str) -> Option<OtherFormat> {
         Some(OtherFormat::LatencyTable)
     } else if line.starts_with("*A0 ") {
         Some(OtherFormat::Map)
-    } else if line.starts_with('#') && has(&["latency trace v"]) {
+    } else if line.starts_with('#') && has(&["latency trace v"]) || has_relative_time(line) {
         Some(OtherFormat::LatencyTrace)
+    } else if line.starts_with(['{', '[']) && (has(&["\"ph\""]) || has(&["traceEvents"]) || line.len() <= 2) {
+        Some(OtherFormat::Timeline)
+    } else if has(&["{ cpu_id = ", "sched_switch"]) {
+        Some(OtherFormat::Lttng)
+    } else if line.starts_with("/* CTF ") {
+        Some(OtherFormat::LttngData)
+    } else if has_ticks(line) {
+        Some(OtherFormat::Ticks)
+    } else if is_without_a_processor(line) {
+        Some(OtherFormat::NoProcessor)
     } else {
         None
     }
@@ -177,37 +264,119 @@ fn number_of_processor(digits: &str) -> Option<u16> {
 }
 
 /// The events that are read.
-const OURS: [&str; 4] = ["sched_switch: ", "sched_waking: ", "sched_wakeup: ", "sched_wakeup_new: "];
+const OURS: [&str; 4] = [SWITCH, "sched_waking", "sched_wakeup", "sched_wakeup_new"];
+const SWITCH: &str = "sched_switch";
+
+/// An event of ours in a line.
+struct Found<'a> {
+    name: &'static str,
+    time: u64,
+    processor: Option<u16>,
+    /// What it says.
+    what: &'a str,
+}
+
+/// Names of threads can be like names of events: of these it is the first with a time before it.
+fn found(line: &str) -> Option<Found<'_>> {
+    OURS.iter().find_map(|name| {
+        line.match_indices(name).find_map(|(at, _)| {
+            let what = line[at + name.len()..].strip_prefix(':')?;
+            let before = line[..at].strip_suffix("sched:").unwrap_or(&line[..at]);
+            let (before, time) = before_the_event(before)?;
+            let processor = before.split_whitespace().rev().find_map(processor);
+            let processor = processor.or_else(|| before.split_whitespace().next_back().and_then(latency));
+            Some(Found { name, time, processor, what })
+        })
+    })
+}
+
+/// What stands before the time, and the time. After it there may be how long it was since the event before, `(+17)`, or how often it was counted.
+fn before_the_event(text: &str) -> Option<(&str, u64)> {
+    let mut rest = text.trim_end();
+    for _ in 0..3 {
+        let at = rest.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let (before, word) = rest.split_at(at);
+        if let Some(time) = word.strip_suffix(':').and_then(instant) {
+            return Some((before, time));
+        }
+        if word.is_empty() || !word.bytes().all(is_between) {
+            return None;
+        }
+        rest = before.trim_end();
+    }
+    None
+}
+
+fn is_between(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"(+)".contains(&byte)
+}
 
 /// `[003]`.
 fn processor(word: &str) -> Option<u16> {
     number_of_processor(word.strip_prefix('[')?.strip_suffix(']')?)
 }
 
-fn event(line: &str) -> Option<Event<'_>> {
-    let split = |name: &&'static str| line.split_once(*name).map(|(before, after)| (*name, before, after));
-    let (name, before, after) = OURS.iter().find_map(split)?;
-    let mut words = before.trim_end().trim_end_matches("sched:").split_whitespace().rev();
-    let time = instant(words.next()?.strip_suffix(':')?)?;
-    let cpu = words.find_map(processor)?;
-    let what = if name == OURS[0] { switch(after)? } else { Happened::Wakeup(task(after.trim(), "")?) };
-    Some(Event { time, processor: cpu, what })
+/// `3d..2.`, as `trace-cmd report -l` has it: the processor, and in which state it was.
+fn latency(word: &str) -> Option<u16> {
+    let digits = word.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, state) = word.split_at(digits);
+    let known = |byte: u8| byte.is_ascii_digit() || b".dDbBXnNpLlhHszZ#".contains(&byte);
+    if state.len() >= 3 && state.bytes().all(known) { number_of_processor(number) } else { None }
 }
 
-/// Names of threads can be like what stands between them: of the arrows it is the first that has a thread on either side.
-fn switch(text: &str) -> Option<Happened<'_>> {
+fn event(line: &str, numbering: Numbering) -> Option<Event<'_>> {
+    let Found { name, time, processor, what } = found(line)?;
+    let what = if name == SWITCH {
+        let (from, state, to) = switch(what)?;
+        let state = number(state).map_or(state, |number| numbering.letter(number));
+        Happened::Switch { from, state, to }
+    } else {
+        Happened::Wakeup(task(what.trim(), "")?)
+    };
+    Some(Event { time, processor: processor?, what })
+}
+
+/// Names of threads can be like what stands between them: of the places that can be that, it is the first that has a thread on either
+/// side. Without arrows fields stand one after the other, in any order.
+fn switch(text: &str) -> Option<(Task<'_>, &str, Task<'_>)> {
     const ARROW: &str = "==>";
-    text.match_indices(ARROW).find_map(|(at, _)| {
-        let (from, state) = before_switch(text[..at].trim())?;
-        Some(Happened::Switch { from, state, to: task(text[at + ARROW.len()..].trim(), "next_")? })
-    })
+    const NEXT: &str = " next_comm=";
+    let arrows = text.match_indices(ARROW).map(|(at, _)| (at, at + ARROW.len()));
+    let fields = text.match_indices(NEXT).map(|(at, _)| (at, at));
+    arrows
+        .chain(fields)
+        .find_map(|(end, start)| {
+            let (from, state) = before_switch(text[..end].trim())?;
+            Some((from, state, task(text[start..].trim(), "next_")?))
+        })
+        .or_else(|| by_fields(text))
+}
+
+/// `next_pid=9 next_comm=db … prev_state=0x1 (1) prev_pid=812 prev_comm=web`.
+fn by_fields(text: &str) -> Option<(Task<'_>, &str, Task<'_>)> {
+    const FIELDS: [&str; 7] =
+        ["prev_comm=", "prev_pid=", "prev_prio=", "prev_state=", "next_comm=", "next_pid=", "next_prio="];
+    let text = text.trim();
+    let starts: Vec<usize> = (0..text.len())
+        .filter(|at| *at == 0 || text.as_bytes()[at - 1] == b' ')
+        .filter(|at| text.get(*at..).is_some_and(|rest| FIELDS.iter().any(|field| rest.starts_with(field))))
+        .collect();
+    let field = |name: &str| {
+        let place = starts.iter().position(|start| text[*start..].starts_with(name))?;
+        let end = starts.get(place + 1).copied().unwrap_or(text.len());
+        Some(text[starts[place] + name.len()..end].trim())
+    };
+    let first = |name: &str| field(name).and_then(|value| value.split_whitespace().next());
+    let task = |name: &str, number: &str| Some(Task { name: field(name)?, number: first(number)?.parse().ok()? });
+    Some((task(FIELDS[0], FIELDS[1])?, first(FIELDS[3])?, task(FIELDS[4], FIELDS[5])?))
 }
 
 /// Who ran, and in which state he is left.
 fn before_switch(text: &str) -> Option<(Task<'_>, &str)> {
     if text.starts_with("prev_comm=") {
         let (rest, state) = text.rsplit_once(" prev_state=")?;
-        return Some((task(rest, "prev_")?, state.trim()));
+        let state = state.trim();
+        return if state.contains(' ') { None } else { Some((task(rest, "prev_")?, state)) };
     }
     let (rest, state) = text.rsplit_once(' ')?;
     if rest.ends_with(']') { Some((task(rest, "")?, state)) } else { None }
@@ -219,10 +388,42 @@ fn task<'a>(text: &'a str, prefix: &str) -> Option<Task<'a>> {
         let (name, rest) = fields.rsplit_once(&format!(" {prefix}pid="))?;
         return Some(Task { name, number: rest.split_whitespace().next()?.parse().ok()? });
     }
-    let (brief, _) = text.split_once(" [").unwrap_or((text, ""));
+    let (brief, _) = text.rsplit_once(" [").unwrap_or((text, ""));
     let (name, rest) = brief.rsplit_once(':')?;
     let number = rest.split_whitespace().next()?.parse().ok()?;
     Some(Task { name: name.trim(), number })
+}
+
+/// An event of ours with a time in another unit than seconds: `12us+: sched_switch: `.
+fn has_relative_time(line: &str) -> bool {
+    let is_time = |word: &str| {
+        let digits = word.trim_end_matches([':', '+', '!', '#', '*', '$', '@']);
+        digits
+            .strip_suffix("us")
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    before_ours(line)
+        .is_some_and(|before| before.trim_end_matches([' ', ':']).split_whitespace().next_back().is_some_and(is_time))
+}
+
+/// The same of a clock that counts something.
+fn has_ticks(line: &str) -> bool {
+    let is_count = |word: &str| {
+        word.strip_suffix(':')
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    before_ours(line).is_some_and(|before| before.split_whitespace().next_back().is_some_and(is_count))
+}
+
+fn is_without_a_processor(line: &str) -> bool {
+    found(line).is_some_and(|found| found.processor.is_none())
+}
+
+/// What stands before the name of an event of ours.
+fn before_ours(line: &str) -> Option<&str> {
+    let at = OURS.iter().filter_map(|name| line.find(&format!("{name}:"))).min()?;
+    let before = line[..at].trim_end();
+    Some(before.strip_suffix("sched:").unwrap_or(before).trim_end())
 }
 
 /// `1234.567890`, in seconds.

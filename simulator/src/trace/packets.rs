@@ -13,6 +13,7 @@ use prost::{DecodeError, Message};
 
 use super::MOST_PROCESSORS;
 use super::import::{Event, Happened, Import, Imported, Task, Unimported};
+use super::linux::states::{Numbering, Seen, UNKNOWN, release};
 
 mod inflate;
 
@@ -48,6 +49,9 @@ pub fn import_perfetto<R: BufRead, W: Write + Seek>(
         names: Names::default(),
         running: BTreeMap::new(),
         newest: 0,
+        seen: Seen::default(),
+        release: None,
+        numbering: None,
         at: 0,
         imported: Imported::default(),
     };
@@ -60,24 +64,26 @@ pub fn import_perfetto<R: BufRead, W: Write + Seek>(
         }
         read(file.at - at);
         events.at = at;
-        let packet = Packet::decode(bytes.as_slice()).map_err(|why| undecodable(at, &why))?;
+        let packet = Packet::decode(bytes.as_slice()).map_err(|_| undecodable(at))?;
         match packet.compressed {
             Some(packed) => events.inflate(&packed)?,
             None => events.packet(packet)?,
         }
     }
     events.write_until(u64::MAX)?;
+    let uncertain = events.numbering.filter(|(_, certain)| !certain);
+    let uncertain_states = uncertain.map(|(numbering, _)| numbering.in_words());
     let done = events.import.finish()?;
     let Imported { events, others, compressed, .. } = events.imported;
-    Ok(Imported { events, others, compressed, ..done })
+    Ok(Imported { events, others, compressed, uncertain_states, ..done })
 }
 
 fn senseless(at: u64, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("this is no packet of Perfetto at byte {at}: {what}"))
 }
 
-fn undecodable(at: u64, why: &DecodeError) -> io::Error {
-    senseless(at, &format!("it cannot be decoded ({})", why.to_string().trim()))
+fn undecodable(at: u64) -> io::Error {
+    senseless(at, "it cannot be decoded")
 }
 
 struct Counted<'r, R> {
@@ -141,10 +147,25 @@ struct Packet {
     /// See [`Bundle`].
     #[prost(bytes = "vec", optional, tag = "1")]
     ftrace_events: Option<Vec<u8>>,
+    #[prost(message, optional, tag = "45")]
+    system: Option<System>,
     #[prost(bytes = "vec", optional, tag = "50")]
     compressed: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "133")]
     zstd_compressed: Option<Vec<u8>>,
+}
+
+/// On what it was recorded.
+#[derive(Clone, PartialEq, Message)]
+struct System {
+    #[prost(message, optional, tag = "1")]
+    kernel: Option<Kernel>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Kernel {
+    #[prost(string, tag = "3")]
+    release: String,
 }
 
 /// Of one processor. Its events are left where they are, and decoded one by one: one of two bytes would take a hundred times as
@@ -167,7 +188,7 @@ fn each_event(
     at: u64,
     mut each: impl FnMut(&FtraceEvent) -> Result<(), Unimported>,
 ) -> Result<(), Unimported> {
-    let undecodable = |why| undecodable(at, &why);
+    let undecodable = |_: DecodeError| undecodable(at);
     while !bundle.is_empty() {
         let (tag, wire) = decode_key(&mut bundle).map_err(undecodable)?;
         if tag == FTRACE_EVENT {
@@ -319,6 +340,11 @@ struct Events<W> {
     /// By processor, who runs there as far as has been read: a compact switch does not say whom it ends.
     running: BTreeMap<u16, Named>,
     newest: u64,
+    /// The numbers of states that have been read, and of which kernel they are, if that is said.
+    seen: Seen,
+    release: Option<(u32, u32)>,
+    /// What they stand for, from the first one on that is written, and whether that is certain.
+    numbering: Option<(Numbering, bool)>,
     /// Where the packet is that was read last.
     at: u64,
     imported: Imported,
@@ -336,7 +362,7 @@ impl<W: Write + Seek> Events<W> {
                 let most = MOST_INFLATED >> 20;
                 return Err(senseless(at, &format!("what is compressed in it is more than {most} MiB")).into());
             }
-            let packet = Packet::decode(bytes.as_slice()).map_err(|why| undecodable(at, &why))?;
+            let packet = Packet::decode(bytes.as_slice()).map_err(|_| undecodable(at))?;
             if packet.compressed.is_some() {
                 return Err(senseless(at, "what is compressed in it is compressed again").into());
             }
@@ -349,11 +375,14 @@ impl<W: Write + Seek> Events<W> {
         if packet.zstd_compressed.is_some() {
             self.imported.compressed += 1;
         }
+        if let Some(kernel) = packet.system.and_then(|system| system.kernel) {
+            self.release = self.release.or(release(&kernel.release));
+        }
         let Some(bytes) = packet.ftrace_events else {
             self.imported.others += 1;
             return Ok(());
         };
-        let bundle = Bundle::decode(bytes.as_slice()).map_err(|why| undecodable(self.at, &why))?;
+        let bundle = Bundle::decode(bytes.as_slice()).map_err(|_| undecodable(self.at))?;
         let processor = u16::try_from(bundle.cpu)
             .ok()
             .filter(|processor| *processor < MOST_PROCESSORS)
@@ -392,6 +421,7 @@ impl<W: Write + Seek> Events<W> {
             let from = self.named(switch.prev_pid, &switch.prev_comm);
             let to = self.named(switch.next_pid, &switch.next_comm);
             self.running.insert(processor, to);
+            self.seen.leaves(from.number, switch.prev_state.unsigned_abs());
             self.wait(event.timestamp, processor, Waited::Switch { from, state: switch.prev_state, to })?;
         }
         for wakeup in [&event.wakeup, &event.waking, &event.wakeup_new].into_iter().flatten() {
@@ -409,7 +439,9 @@ impl<W: Write + Seek> Events<W> {
         for ((after, state), (pid, name)) in switches.zip(threads) {
             time = time.saturating_add(*after);
             let to = self.named(*pid, comm(name));
-            let from = self.running.insert(processor, to).unwrap_or(Named { number: 0, name: to.name });
+            let from = self.running.insert(processor, to);
+            self.seen.leaves(from.map_or(UNKNOWN, |from| from.number), state.unsigned_abs());
+            let from = from.unwrap_or(Named { number: 0, name: to.name });
             self.wait(time, processor, Waited::Switch { from, state: *state, to })?;
         }
         time = 0;
@@ -455,6 +487,7 @@ impl<W: Write + Seek> Events<W> {
 
     fn write_first(&mut self) -> Result<(), Unimported> {
         let Some(Reverse(Waiting { time, processor, what, .. })) = self.waiting.pop() else { return Ok(()) };
+        let (numbering, _) = *self.numbering.get_or_insert_with(|| self.seen.numbering(self.release));
         let task = |named: Named| Task { name: &self.names.names[named.name as usize], number: named.number };
         let what = match what {
             Waited::Lost => {
@@ -462,25 +495,12 @@ impl<W: Write + Seek> Events<W> {
                 return Ok(());
             }
             Waited::Switch { from, state, to } => {
-                Happened::Switch { from: task(from), state: letter(state), to: task(to) }
+                Happened::Switch { from: task(from), state: numbering.letter(state.unsigned_abs()), to: task(to) }
             }
             Waited::Wakeup(named) => Happened::Wakeup(task(named)),
         };
         self.import.is_at(time).map_err(|what| senseless(self.at, what))?;
         self.import.happens(&Event { time, processor, what }, None)
-    }
-}
-
-/// As the kernel prints it.
-fn letter(state: i64) -> &'static str {
-    const FILE: i64 = 0x02;
-    const ENDED: i64 = 0x10 | 0x20;
-    match state & 0xff {
-        0 if state == 0 => "R",
-        0 => "R+", // a bit above them: it was preempted
-        state if state & ENDED != 0 => "X",
-        state if state & FILE != 0 => "D",
-        _ => "S",
     }
 }
 

@@ -19,6 +19,9 @@ use catapults_compiler::vocabulary::Value;
 
 use super::{Reader, Record, State, States, Stay, TraceError, What, Whose};
 
+/// A variable of threads that hosts keep.
+const RELEASE: &str = "release";
+
 /// What threads did.
 #[derive(Clone, Debug)]
 pub struct Replay {
@@ -262,7 +265,8 @@ impl Collector {
         }
         let name = trace.header().name(number).map_or("", |name| name.text.as_str());
         let place = self.variables.iter().position(|known| known == name).or_else(|| {
-            can_be_named(name).then(|| {
+            // The instants at which jobs were released are those of this run: there the host keeps them anew.
+            (can_be_named(name) && name != RELEASE).then(|| {
                 self.variables.push(name.to_owned());
                 self.variables.len() - 1
             })

@@ -124,8 +124,9 @@ impl Total {
             return;
         };
         let text = String::from_utf8_lossy(&output.stdout);
-        let counted: Option<usize> =
-            text.lines().find_map(|line| line.strip_prefix("differences 0 of ")?.split(' ').next()?.parse().ok());
+        // A dot for another test of the file may stand before it.
+        let said = text.lines().find_map(|line| line.trim_start_matches('.').strip_prefix("differences 0 of "));
+        let counted: Option<usize> = said.and_then(|said| said.split(' ').next()?.parse().ok());
         match counted {
             Some(decisions) => self.compared.decisions += decisions,
             None => {

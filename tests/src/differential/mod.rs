@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use catapults_compiler::compile;
 use catapults_compiler::diagnostics::Diagnostics;
+use catapults_compiler::emit;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
@@ -108,13 +109,14 @@ pub fn has_own_test(framework: &Framework) -> bool {
 }
 
 impl Target {
-    /// A framework by what its policies are compared in: C that runs on the machine that builds. None for an embedded one without a
-    /// build `steps`, which must have a test of its own.
+    /// A framework by what its policies are compared in: C that runs on the machine that builds. None for one that loads no policies and
+    /// has no build `steps`, which must have a test of its own.
     ///
     /// # Panics
     /// If the driver does not compile, or there is neither.
     pub fn new(framework: &'static Framework) -> Option<Self> {
-        if framework.language == "embedded_c" && !framework.builds.iter().any(|build| build.name == "steps") {
+        let loaded = emit::abilities(framework).is_ok_and(|abilities| abilities.loaded);
+        if !loaded && !framework.builds.iter().any(|build| build.name == "steps") {
             assert!(has_own_test(framework), "{} has neither a build `steps` nor a test of its own", framework.name);
             return None;
         }
@@ -159,7 +161,8 @@ impl Target {
             | Step::Enter(_)
             | Step::SetProperty(..)
             | Step::SetImport(..)
-            | Step::SetThreadImport(..) => true,
+            | Step::SetThreadImport(..)
+            | Step::LetRead(..) => true,
         };
         if lines.iter().any(|line| matches!(line, Line::Step(step, _) if !known(step))) {
             return false;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
 
 use catapults_compiler::policy::text;
 use catapults_compiler::source::Source;
@@ -12,7 +11,8 @@ use catapults_compiler::{compile, syntax};
 use catapults_simulator::trace::{Header, Name, Reason, Record, What, Writer};
 
 use crate::examples::{documents, examples};
-use crate::{framework_for, root};
+use crate::framework_for;
+use crate::repository::below;
 
 /// Longer ones would make a fuzzer slow, and say nothing that the others do not.
 const LONGEST: usize = 12 << 10;
@@ -27,17 +27,7 @@ pub fn policies() -> Vec<Vec<u8>> {
 /// Framework descriptions, good and bad.
 pub fn frameworks() -> Vec<Vec<u8>> {
     let mut seeds = from_documents("framework");
-    let mut folders = vec![root().join("frameworks"), root().join("tests")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if has_ending(&path, "framework") {
-                seeds.push(fs::read(path).unwrap());
-            }
-        }
-    }
+    seeds.extend(files(&["frameworks", "tests"], "framework"));
     unique(seeds)
 }
 
@@ -212,19 +202,12 @@ fn trace(capacity: u64, written: u64) -> Vec<u8> {
 }
 
 fn files(folders: &[&str], ending: &str) -> Vec<Vec<u8>> {
-    let paths = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
-    let mut paths: Vec<PathBuf> = paths.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| has_ending(path, ending));
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+    below(folders, ending).iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
 fn from_documents(language: &str) -> Vec<Vec<u8>> {
     let all = documents().into_iter().flat_map(|document| examples(&document));
     all.filter(|example| example.language == language).map(|example| example.completed()).collect()
-}
-
-fn has_ending(path: &Path, wanted: &str) -> bool {
-    path.extension().is_some_and(|ending| ending == wanted)
 }
 
 fn unique(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {

@@ -40,7 +40,7 @@ pub fn scenarios(bytes: &[u8]) {
 
 /// A workload of rt-app is a scenario that can be read, or there is a reason.
 pub fn rtapp(bytes: &[u8]) {
-    match to_scenario(&String::from_utf8_lossy(bytes), "fuzzed") {
+    match to_scenario(&String::from_utf8_lossy(bytes), "fuzzed", 1, true) {
         Ok(made) => reads(&made.text),
         Err(wrong) => assert!(!wrong.to_string().is_empty()),
     }

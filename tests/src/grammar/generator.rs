@@ -17,7 +17,7 @@ pub struct Generator<'a> {
 }
 
 /// Productions within productions: parentheses and blocks some five deep, far from the limit of the parser.
-const DEEPEST: usize = 60;
+const DEEPEST: usize = 100;
 /// Names that occur often, so that something is often meant by them.
 const NAMES: [&str; 12] =
     ["ready", "current", "t", "a", "left", "q", "f", "n", "empty", "function", "nodal", "globally"];
@@ -41,7 +41,7 @@ impl<'a> Generator<'a> {
     }
 
     /// The tokens of a text. The same choices give the same tokens; when they run out the rest is as short as can be.
-    /// `used` gets each alternative that was taken, as the name of its production and itself.
+    /// `used` gets each alternative that was taken, as the name of its production and itself; those that it has not yet are preferred.
     pub fn tokens(&self, choices: &mut Choices<'_>, used: &mut BTreeSet<String>) -> Vec<String> {
         let start = &self.grammar.productions().next().expect("a grammar has productions").name;
         let mut tokens = Vec::new();
@@ -157,12 +157,17 @@ impl<'a> Generator<'a> {
                     possible =
                         forms.iter().min_by_key(|form| self.depth(form).unwrap_or(usize::MAX)).into_iter().collect();
                 }
+                let fresh = |form: &&Form| !used.contains(&format!("{of}: {form}"));
+                if possible.iter().any(&fresh) && choices.chance(50) {
+                    possible.retain(fresh);
+                }
                 let taken = possible[choices.below(possible.len())];
                 used.insert(format!("{of}: {taken}"));
                 self.form(of, taken, left, choices, used, tokens);
             }
             Form::Maybe(form) => {
-                let taken = choices.chance(50) && shallow(form);
+                let fresh = !used.contains(&format!("{of}: with {form}"));
+                let taken = choices.chance(if fresh { 75 } else { 50 }) && shallow(form);
                 used.insert(format!("{of}: {} {form}", if taken { "with" } else { "without" }));
                 if taken {
                     self.form(of, form, left, choices, used, tokens);
@@ -171,8 +176,9 @@ impl<'a> Generator<'a> {
             Form::Many(repeated) | Form::OneOrMore(repeated) => {
                 let mut times = usize::from(matches!(form, Form::OneOrMore(_)));
                 let form = repeated;
+                let fresh = !used.contains(&format!("{of}: some {form}"));
                 while times < 12
-                    && choices.chance(if of == "scheduler" || of == "block" { 75 } else { 25 })
+                    && choices.chance(if of == "scheduler" || of == "block" || (fresh && times == 0) { 75 } else { 15 })
                     && shallow(form)
                 {
                     times += 1;
@@ -182,7 +188,8 @@ impl<'a> Generator<'a> {
                     self.form(of, form, left, choices, used, tokens);
                 }
             }
-            Form::Characters(_) | Form::Without(..) | Form::Only(..) => panic!("{form:?} among tokens"),
+            Form::Without(form, _) => self.form(of, form, left, choices, used, tokens),
+            Form::Characters(_) | Form::Only(..) => panic!("{form:?} among tokens"),
         }
     }
 

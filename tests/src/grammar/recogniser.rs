@@ -70,7 +70,9 @@ impl<'a> Recogniser<'a> {
                 let once = self.ends(form, at);
                 closure(once, |at| self.ends(form, at))
             }
-            Form::Characters(_) | Form::Without(..) | Form::Only(..) => panic!("{form:?} among tokens"),
+            Form::Without(form, other) if self.ends(other, at).is_empty() => self.ends(form, at),
+            Form::Without(..) => Vec::new(),
+            Form::Characters(_) | Form::Only(..) => panic!("{form:?} among tokens"),
         }
     }
 

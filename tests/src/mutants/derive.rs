@@ -28,6 +28,8 @@ pub enum Mutation {
     SwapIndices(usize),
     /// A condition is negated.
     Negate(usize),
+    /// The first expression that has an opposite becomes that: `min` and `max`, `&` and `|`, `<<` and `>>`, the two values of `c ? a : b`.
+    Oppose(usize),
     /// Leaves a handler out, by its number.
     DropHandler(usize),
     /// A container gets a state class, or another one.
@@ -80,11 +82,15 @@ pub fn mutations(tree: &Scheduler) -> Vec<Mutation> {
                 | StatementKind::Loop { condition: None, .. }
                 | StatementKind::Return(_)
                 | StatementKind::Verbatim { .. }
+                | StatementKind::Leave(_)
                 | StatementKind::Fail(_) => found.push(Mutation::Drop(site)),
                 StatementKind::Declare(_)
                 | StatementKind::DeclareCursor(_)
                 | StatementKind::Block(_)
                 | StatementKind::Lost => {}
+            }
+            if own_expressions(&mut statements[index]).any(oppose) {
+                found.push(Mutation::Oppose(site));
             }
             if !last {
                 found.push(Mutation::Swap(site));
@@ -159,6 +165,9 @@ pub fn mutated(tree: &Scheduler, mutation: &Mutation) -> Option<Scheduler> {
                 *condition = Expression { kind: ExpressionKind::Unary(UnaryOperator::Not, inner), at: condition.at };
             }
         }),
+        Mutation::Oppose(site) => at(&mut mutant, *site, &mut |statements, index| {
+            own_expressions(&mut statements[index]).any(oppose);
+        }),
         Mutation::DropHandler(index) => {
             if *index < mutant.handlers.len() {
                 mutant.handlers.remove(*index);
@@ -205,6 +214,73 @@ fn next_element(reference: &mut Reference) {
         let one = Box::new(Expression { kind: ExpressionKind::Int(1), at });
         let kind = ExpressionKind::Binary(BinaryOperator::Add, index, one);
         reference.index = Some(Box::new(Expression { kind, at }));
+    }
+}
+
+/// What a statement computes by itself.
+fn own_expressions(statement: &mut Statement) -> impl Iterator<Item = &mut Expression> {
+    match &mut statement.kind {
+        StatementKind::Assign { value, .. } | StatementKind::Return(Some(value)) => Some(value),
+        StatementKind::If { condition, .. } | StatementKind::Loop { condition: Some(condition), .. } => Some(condition),
+        StatementKind::Declare(_)
+        | StatementKind::DeclareCursor(_)
+        | StatementKind::Transfer { .. }
+        | StatementKind::Destroy(_)
+        | StatementKind::Dispatch(_)
+        | StatementKind::Call(_)
+        | StatementKind::Foreach { .. }
+        | StatementKind::Loop { condition: None, .. }
+        | StatementKind::Return(None)
+        | StatementKind::Leave(_)
+        | StatementKind::Fail(_)
+        | StatementKind::Verbatim { .. }
+        | StatementKind::Block(_)
+        | StatementKind::Lost => None,
+    }
+    .into_iter()
+}
+
+/// Makes the first expression that has an opposite that, from the outside in; whether there is one.
+fn oppose(expression: &mut Expression) -> bool {
+    match &mut expression.kind {
+        ExpressionKind::Choose(_, one, other) => {
+            std::mem::swap(one, other);
+            true
+        }
+        ExpressionKind::Call(call) => {
+            let opposite = match call.name.text.as_str() {
+                "min" => "max",
+                "max" => "min",
+                _ => return call.arguments.iter_mut().any(oppose),
+            };
+            call.name.text = opposite.to_owned();
+            true
+        }
+        ExpressionKind::Binary(operator, left, right) => {
+            let opposites = [
+                (BinaryOperator::BitAnd, BinaryOperator::BitOr),
+                (BinaryOperator::ShiftLeft, BinaryOperator::ShiftRight),
+            ];
+            for (one, other) in opposites {
+                if *operator == one || *operator == other {
+                    *operator = if *operator == one { other } else { one };
+                    return true;
+                }
+            }
+            oppose(left) || oppose(right)
+        }
+        ExpressionKind::Complement(operand) => oppose(operand),
+        ExpressionKind::Unary(_, operand) | ExpressionKind::Convert(_, operand) => oppose(operand),
+        ExpressionKind::Int(_)
+        | ExpressionKind::Duration(_)
+        | ExpressionKind::Now
+        | ExpressionKind::Float(_)
+        | ExpressionKind::Bool(_)
+        | ExpressionKind::Place(_)
+        | ExpressionKind::Size(_)
+        | ExpressionKind::In(..)
+        | ExpressionKind::Verbatim { .. }
+        | ExpressionKind::Lost => false,
     }
 }
 
@@ -264,6 +340,7 @@ fn visit(block: &mut Block, visitor: &mut dyn FnMut(&mut Vec<Statement>, usize) 
             | StatementKind::Call(_)
             | StatementKind::Assign { .. }
             | StatementKind::Return(_)
+            | StatementKind::Leave(_)
             | StatementKind::Fail(_)
             | StatementKind::Verbatim { .. }
             | StatementKind::Lost => true,
@@ -287,6 +364,7 @@ impl Mutation {
             Mutation::TakeFrom(..) => "take from elsewhere",
             Mutation::NextElement(_) | Mutation::FromNextElement(_) | Mutation::SwapIndices(_) => "wrong element",
             Mutation::Negate(_) => "negate a condition",
+            Mutation::Oppose(_) => "oppose an expression",
             Mutation::DropHandler(_) => "drop a handler",
             Mutation::WrongClass(..) => "wrong class",
             Mutation::WrongKey(..) | Mutation::ReverseKey(..) | Mutation::Unsorted(_) => "wrong key",
@@ -310,7 +388,8 @@ impl Mutation {
             | Mutation::NextElement(site)
             | Mutation::FromNextElement(site)
             | Mutation::SwapIndices(site)
-            | Mutation::Negate(site) => format!("{sort} (line {})", line(*site)),
+            | Mutation::Negate(site)
+            | Mutation::Oppose(site) => format!("{sort} (line {})", line(*site)),
             Mutation::Redirect(site, to) => format!("{sort} to `{to}` (line {})", line(*site)),
             Mutation::TakeFrom(site, from) => format!("{sort}, `{from}` (line {})", line(*site)),
             Mutation::DropHandler(index) => match tree.handlers.get(*index) {

@@ -70,7 +70,7 @@ const HOSTS: u64 = 24;
 const STEPS: usize = 120;
 
 /// How far the explorer goes with each.
-const EXPLORATION: Options = Options { threads: 2, states: 3_000, bound: 4, starvation: true, time: None };
+const EXPLORATION: Options = Options { threads: 2, states: 3_000, bound: 4, starvation: true, time: None, stop: None };
 
 /// Derives `wanted` mutants of the shipped policies and judges them, on so many kernel threads. All single changes come first,
 /// then pairs of them by chance; if fewer are wanted, an even choice of the single ones.

@@ -34,10 +34,16 @@ impl Writer<'_, '_> {
         if let Some(property) = self.property(scope) {
             return property;
         }
-        let container = self.looked_at(scope);
+        let (container, of) = (self.looked_at(scope), self.container(scope).0);
         let thread = self.thread(scope);
         let v = self.variable(scope, "v");
-        match (self.choices.below(if depth == 0 { 6 } else { 11 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 13 }), thread) {
+            (12, _) if !of.contains('[') && self.choices.chance(40) => {
+                let kept = if scope.far { "load" } else { "a" };
+                format!("(|{of}| > 0 ? {of}.{kept} : {})", self.int(scope, depth - 1))
+            }
+            (12, _) => self.choice(scope, depth - 1, Self::int),
+            (11, _) => self.nearer(scope, depth - 1, Self::int),
             (10, _) => self.variable(scope, "level"),
             (9, _) if self.may(Feature::Floats) => format!("int({})", self.float(scope, depth - 1)),
             (8, _) if self.may(Feature::Time) => {
@@ -55,16 +61,30 @@ impl Writer<'_, '_> {
             (4, Some(thread)) => format!("{thread}.ti"),
             (5, _) => format!("|{container}|"),
             (6 | 7, _) => {
-                let operator = self.choices.one_of(&["+", "-", "*", "/", "%"]);
-                format!("({} {operator} {})", self.int(scope, depth - 1), self.int(scope, depth - 1))
+                let operator = self.choices.one_of(&["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]);
+                let sign = self.choices.one_of(&["", "", "", "~"]);
+                format!("({} {operator} {sign}{})", self.int(scope, depth - 1), self.int(scope, depth - 1))
             }
             (_, _) => "K".to_owned(),
         }
     }
 
+    /// One of two values, or of two conditions.
+    fn choice(&mut self, scope: &Scope, depth: usize, value: fn(&mut Self, &Scope, usize) -> String) -> String {
+        let condition = self.condition(scope, depth);
+        format!("({condition} ? {} : {})", value(self, scope, depth), value(self, scope, depth))
+    }
+
+    fn nearer(&mut self, scope: &Scope, depth: usize, value: fn(&mut Self, &Scope, usize) -> String) -> String {
+        let word = self.choices.one_of(&["min", "max"]);
+        format!("{word}({}, {})", value(self, scope, depth), value(self, scope, depth))
+    }
+
     pub(super) fn float(&mut self, scope: &Scope, depth: usize) -> String {
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 12 }), thread) {
+            (11, _) => self.choice(scope, depth - 1, Self::float),
+            (10, _) => self.nearer(scope, depth - 1, Self::float),
             (0, _) => self.choices.one_of(&["0.0", "0.1", "2.5", "-1.0", "1e300", "3e-9"]).to_owned(),
             (1, _) => self.variable(scope, "load"),
             (2, _) => "gf".to_owned(),
@@ -82,7 +102,9 @@ impl Writer<'_, '_> {
 
     pub(super) fn time(&mut self, scope: &Scope, depth: usize) -> String {
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 10 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 12 }), thread) {
+            (11, _) => self.choice(scope, depth - 1, Self::time),
+            (10, _) => self.nearer(scope, depth - 1, Self::time),
             (0, _) => self.choices.one_of(&["0ns", "5ms", "20ms", "1s", "-3us", "9223372036854775807ns"]).to_owned(),
             (1, _) => self.variable(scope, "last"),
             (2, _) => "gt".to_owned(),
@@ -105,7 +127,13 @@ impl Writer<'_, '_> {
     pub(super) fn condition(&mut self, scope: &Scope, depth: usize) -> String {
         let ((of, slot), container) = (self.container(scope), self.looked_at(scope));
         let thread = self.thread(scope);
-        match (self.choices.below(if depth == 0 { 6 } else { 13 }), thread) {
+        match (self.choices.below(if depth == 0 { 6 } else { 15 }), thread) {
+            (14, _) if scope.cursor.is_some() || scope.thread.is_some() => {
+                let (one, operator) = (self.member(scope).unwrap_or_default(), self.choices.one_of(&["==", "!="]));
+                let other = if slot && self.choices.chance(50) { of } else { self.member(scope).unwrap_or_default() };
+                format!("{one} {operator} {other}")
+            }
+            (13, _) => self.choice(scope, depth - 1, Self::condition),
             (12, _) => self.variable(scope, "flag"),
             (11, _) => {
                 let operator = self.choices.one_of(&["==", "!=", "<", "<=", ">", ">="]);

@@ -2,6 +2,7 @@
 
 mod expressions;
 mod nodes;
+mod relations;
 mod statements;
 
 use std::fmt::Write;
@@ -86,6 +87,8 @@ struct Scope {
     dispatches: bool,
     /// Statements inside statements.
     depth: usize,
+    /// Whether this is in a loop that can be left early, and still ends.
+    loops: bool,
 }
 
 impl Writer<'_, '_> {

@@ -16,7 +16,7 @@ impl Writer<'_, '_> {
         if scope.sends && self.choices.chance(30) {
             return self.sending(scope, &inner);
         }
-        match self.choices.below(24) {
+        match self.choices.below(29) {
             20 => self.level(scope),
             21 => self.flagged(scope, &inner),
             // Who gives threads away preempts none: seldom, it tries.
@@ -24,6 +24,13 @@ impl Writer<'_, '_> {
                 self.preemption(scope);
             }
             23 => self.by_attribute(scope, &inner),
+            24..=26 => self.related(scope, &inner),
+            27 | 28 if scope.cursor.is_some() || scope.loops => {
+                let (condition, word) = (self.condition(scope, 1), self.choices.one_of(&["break", "continue"]));
+                self.line(&format!("    if ({condition}) {{"));
+                self.block(&Scope { depth: 3, ..inner }, 1);
+                self.line(&format!("    {word}; }}"));
+            }
             0 => self.assignment(scope),
             10 | 11 => self.probe(scope),
             12 if scope.cursor.is_none() => self.emptying(scope),
@@ -264,7 +271,7 @@ impl Writer<'_, '_> {
             format!("for (int {counter} = 0; {counter} <= K && |{list}| > 0; {counter} += 1)"),
         ]);
         self.line(&format!("    {head} {{"));
-        self.block(inner, 3);
+        self.block(&Scope { loops: true, ..inner.clone() }, 3);
         self.line("    }");
         if scope.cursor.is_none() && self.choices.chance(50) {
             self.probe(scope);
@@ -284,7 +291,8 @@ impl Writer<'_, '_> {
         self.line(&format!("    while (|{from}| > {least}{bound}) {{"));
         self.line(&format!("    {counter} -= 1;"));
         if self.choices.chance(40) {
-            self.block(&Scope { depth: 3, ..inner.clone() }, 1);
+            // A turn that is left early takes no thread out.
+            self.block(&Scope { depth: 3, loops: bounded, ..inner.clone() }, 1);
         }
         self.line(&format!("    {from} => {to};"));
         self.line("    }");
@@ -297,7 +305,7 @@ impl Writer<'_, '_> {
         self.line(&format!("    int {counter} = {bound};"));
         self.line("    do {");
         self.line(&format!("    {counter}--;"));
-        self.block(inner, 2);
+        self.block(&Scope { loops: true, ..inner.clone() }, 2);
         let condition = self.condition(scope, 1);
         self.line(&format!("    }} while ({counter} > 0 && ({condition}));"));
         if scope.cursor.is_none() {

@@ -195,13 +195,13 @@ impl Tree<'_> {
         }
         if self.state(end) != Some(State::Ended) {
             self.change(thread, |waits| waits.stalled_on = Some(end));
-            self.change(end, |waits| waits.stalled.push(thread));
+            self.change(end, |waits| waits.blocked_donors.push(thread));
         }
     }
 
     fn strike_off(&mut self, thread: ThreadId) {
         if let Some(end) = self.waits_of(thread).and_then(|waits| waits.stalled_on) {
-            self.change(end, |waits| waits.stalled.retain(|one| *one != thread));
+            self.change(end, |waits| waits.blocked_donors.retain(|one| *one != thread));
             self.change(thread, |waits| waits.stalled_on = None);
         }
     }
@@ -213,7 +213,7 @@ impl Tree<'_> {
 
     /// The thread can run again, or has ended: so can those that are stalled behind it.
     pub(super) fn rouse_all(&mut self, end: ThreadId) -> Done {
-        while let Some(first) = self.waits_of(end).and_then(|waits| waits.stalled.first().copied()) {
+        while let Some(first) = self.waits_of(end).and_then(|waits| waits.blocked_donors.first().copied()) {
             let mut at = self.borrower_of(first);
             while let Some(thread) = at.filter(|thread| *thread != end) {
                 self.change(thread, |waits| waits.relays = false);

@@ -34,7 +34,7 @@ pub(super) struct Waits {
     /// The end of its chain, which cannot run.
     pub(super) stalled_on: Option<ThreadId>,
     /// Those whose end it is; who came first leaves first.
-    pub(super) stalled: Vec<ThreadId>,
+    pub(super) blocked_donors: Vec<ThreadId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -319,6 +319,44 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// It gives a variable of a thread another value, of which the thread's policy hears, if it had another one before.
+    ///
+    /// # Errors
+    /// A policy is out.
+    pub fn sets(&mut self, thread: ThreadId, name: &str, value: Value) -> Done {
+        if self.assigned(thread, name, value) { self.is_told(thread, "changed") } else { Ok(()) }
+    }
+
+    /// A job of a thread begins, which was released at that instant.
+    ///
+    /// # Errors
+    /// A policy is out.
+    pub fn releases(&mut self, thread: ThreadId, instant: i64) -> Done {
+        self.assigned(thread, "release", Value::Time(instant));
+        self.is_told(thread, "release")
+    }
+
+    /// Whether the variable is another now.
+    fn assigned(&mut self, thread: ThreadId, name: &str, value: Value) -> bool {
+        let Some(under) = self.scheduler_of(thread) else { return false };
+        let scheduler = &mut self.schedulers[under];
+        let policy = scheduler.policy();
+        let Some(import) = policy.thread_imports.iter().position(|import| import.name == name) else { return false };
+        let before = scheduler.thread_import(thread, import).unwrap_or(policy.thread_imports[import].default);
+        scheduler.application.set_of_thread(policy, thread, name, value).is_ok() && before != value
+    }
+
+    /// Wherever it is.
+    fn is_told(&mut self, thread: ThreadId, event: &str) -> Done {
+        let under = self.scheduler_of(thread).filter(|under| self.schedulers[*under].machine.handles(event));
+        let Some(under) = under else { return Ok(()) };
+        self.raise(under, event, &[thread])?;
+        if self.schedulers[under].idle {
+            self.gained(under)?;
+        }
+        self.preempt()
+    }
+
     // ---- What anybody does
 
     /// What a thread waits for has happened. Nothing, unless it is blocked.

@@ -18,6 +18,8 @@ pub(super) struct Scheduler<'a> {
     pub(super) runnable: usize,
     /// It dispatched nothing although something under it is RUNNABLE.
     pub(super) idle: bool,
+    /// It leaves as soon as the schedulers under it have, which were removed before.
+    pub(super) removed: bool,
     /// It ends when its parent dispatches it next.
     pub(super) leaving: bool,
     /// When it was told last what time it is.
@@ -51,6 +53,7 @@ impl<'a> Scheduler<'a> {
             record: ThreadId(0),
             runnable: 0,
             idle: false,
+            removed: false,
             leaving: false,
             told: now,
         }

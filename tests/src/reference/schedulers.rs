@@ -11,7 +11,7 @@ use super::{Done, Kind, Later, Tree};
 impl<'a> Tree<'a> {
     /// Whether a scheduler is there, and is not to end.
     pub fn is_there(&self, scheduler: usize) -> bool {
-        self.order.contains(&scheduler) && !self.schedulers[scheduler].leaving
+        self.order.contains(&scheduler) && !self.schedulers[scheduler].removed
     }
 
     /// The policy that a scheduler has.
@@ -35,19 +35,40 @@ impl<'a> Tree<'a> {
         self.preempt()
     }
 
-    /// A scheduler under which nothing is ends, when its parent dispatches it next.
+    /// A scheduler under which nothing is, but schedulers that were removed before it, ends when its parent dispatches it next after they
+    /// have.
     ///
     /// # Errors
     /// A policy is out.
     pub fn removes(&mut self, scheduler: usize) -> Done {
-        let under = |member: &Member| member.under == scheduler && member.state != State::Ended;
-        let coming = self.later.values().any(|later| *later == Later::Attach(scheduler));
-        let empty = !coming && !self.members.values().any(under);
+        let going: Vec<ThreadId> = self
+            .children(scheduler)
+            .filter(|child| self.schedulers[*child].removed)
+            .map(|child| self.schedulers[child].record)
+            .collect();
+        let under = |(number, member): (&ThreadId, &Member)| {
+            member.under == scheduler && member.state != State::Ended && !going.contains(number)
+        };
+        let attaches_later = self.later.values().any(|later| *later == Later::Attach(scheduler));
+        let empty = !attaches_later && !self.members.iter().any(under);
         if self.schedulers[scheduler].parent.is_some() && self.is_there(scheduler) && empty {
-            self.schedulers[scheduler].leaving = true;
-            self.gained(scheduler)?;
+            self.schedulers[scheduler].removed = true;
+            self.leaves_if_alone(scheduler)?;
         }
         self.preempt()
+    }
+
+    fn children(&self, scheduler: usize) -> impl Iterator<Item = usize> + '_ {
+        self.order.iter().copied().filter(move |child| self.schedulers[*child].parent == Some(scheduler))
+    }
+
+    fn leaves_if_alone(&mut self, scheduler: usize) -> Done {
+        let of = &self.schedulers[scheduler];
+        if !of.removed || of.leaving || self.children(scheduler).next().is_some() {
+            return Ok(());
+        }
+        self.schedulers[scheduler].leaving = true;
+        self.gained(scheduler)
     }
 
     /// A scheduler gets the policy that another one was made with. The policy may refuse what is there: then nothing changes.
@@ -59,7 +80,8 @@ impl<'a> Tree<'a> {
         let new = self.made(scheduler, self.hierarchy.nodes()[like].policy);
         let before = std::mem::replace(&mut self.schedulers[scheduler], new);
         let of = &mut self.schedulers[scheduler];
-        (of.record, of.runnable, of.leaving) = (before.record, before.runnable, before.leaving);
+        (of.record, of.runnable) = (before.record, before.runnable);
+        (of.removed, of.leaving) = (before.removed, before.leaving);
         if self.take_all(scheduler, &before).is_err() {
             self.schedulers[scheduler] = before;
         } else {
@@ -131,7 +153,7 @@ impl<'a> Tree<'a> {
         self.raise(parent, "exit", &[record])?;
         self.note(Kind::Exited, record);
         self.members.remove(&record);
-        Ok(())
+        self.leaves_if_alone(parent)
     }
 
     /// A scheduler of the hierarchy as it is made, with this of the hierarchy's policies.

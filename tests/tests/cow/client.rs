@@ -4,6 +4,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
+/// Who waits for longer waits in vain: the machine may have other things to do, and limits of the server that are not to be reached are longer
+/// ([`NEVER`]).
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// In seconds.
+pub const NEVER: &str = "1000";
+
 /// A connection.
 pub struct Connection {
     stream: TcpStream,
@@ -24,8 +31,8 @@ impl Connection {
     /// Connects.
     pub fn open(address: SocketAddr) -> Connection {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        stream.set_write_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
         Connection { stream, received: Vec::new() }
     }
@@ -65,6 +72,13 @@ impl Connection {
         }
         response.body = self.received.drain(..length).collect();
         response
+    }
+
+    /// The same on a connection that has rested, which the server may have closed to make room for others, without having seen the request: then
+    /// it has ended, and there is no response.
+    pub fn ask_after_rest(&mut self, target: &str) -> Option<Response> {
+        let sent = self.try_send(format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n"));
+        (sent && (!self.received.is_empty() || self.receive())).then(|| self.response())
     }
 
     /// The next response, which has no body whatever it says.

@@ -1,7 +1,9 @@
 //! Starting, running for long, ending.
 
+use crate::client::NEVER;
 use crate::site::{Site, bytes};
 use crate::{Case, Setup};
+use catapults_tests::eventually;
 use std::fs;
 use std::net::TcpListener;
 use std::thread;
@@ -126,11 +128,7 @@ fn access_log_is_reopened(setup: &Setup) {
     server.connect().ask("/4", "");
     fs::rename(&log, &old).unwrap();
     server.signal("HUP");
-    let patience = Instant::now() + Duration::from_secs(5);
-    while !log.exists() {
-        assert!(Instant::now() < patience, "the log is not reopened");
-        thread::sleep(Duration::from_millis(5));
-    }
+    eventually("the log is reopened", || log.exists());
     server.connect().ask("/90k", "");
     server.stop();
     let (text, old) = (fs::read_to_string(log).unwrap(), fs::read_to_string(old).unwrap());
@@ -154,14 +152,13 @@ fn end_during_a_download(setup: &Setup) {
     let site = Site::new();
     site.write("large", &bytes(30_000_000));
     for signal in ["TERM", "INT"] {
-        let server = setup.start(&["--grace", "8"], &site.path());
+        let server = setup.start(&["--grace", NEVER], &site.path());
         let mut connection = server.connect();
         connection.send("GET /large HTTP/1.1\r\nHost: test\r\n\r\nGET /4 HTTP/1.1\r\nHost: test\r\n\r\n");
         let head = connection.head();
         assert_eq!(head.status, 200);
         server.signal(signal);
-        thread::sleep(Duration::from_millis(100));
-        assert!(std::net::TcpStream::connect(server.address).is_err(), "nobody is accepted any more");
+        eventually("nobody is accepted any more", || std::net::TcpStream::connect(server.address).is_err());
         let rest = connection.rest();
         assert!(rest[..30_000_000] == bytes(30_000_000), "the response under way is finished");
         let after = String::from_utf8_lossy(&rest[30_000_000..]);
@@ -174,7 +171,8 @@ fn end_during_a_download(setup: &Setup) {
 fn end_with_a_client_that_never_reads(setup: &Setup) {
     let site = Site::new();
     site.write_sparse("large", 1 << 30);
-    for (grace, signals, least, most) in [("0.3", 1, 250, 3000), ("60", 2, 0, 3000)] {
+    // Longer than without the option; and a second signal ends it.
+    for (grace, signals, least) in [("3.5", 1, 3450), (NEVER, 2, 0)] {
         let server = setup.start(&["--grace", grace], &site.path());
         let mut connection = server.connect();
         connection.send("GET /large HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -187,20 +185,21 @@ fn end_with_a_client_that_never_reads(setup: &Setup) {
         let end = server.wait();
         let taken = begun.elapsed().as_millis();
         assert_eq!((end.code, &*end.messages), (Some(0), ""));
-        assert!(taken >= least && taken < most, "{taken} ms");
+        assert!(taken >= least, "{taken} ms");
     }
 }
 
 fn end_with_resting_connections(setup: &Setup) {
     let site = Site::new();
-    let server = setup.start(&["--handlers", "3"], &site.path());
+    let server = setup.start(
+        &["--handlers", "3", "--idle-timeout", NEVER, "--request-timeout", NEVER, "--grace", NEVER],
+        &site.path(),
+    );
     let mut connections: Vec<_> = (0..10).map(|_| server.connect()).collect();
     for connection in &mut connections[..3] {
         assert_eq!(connection.ask("/4", "").status, 200);
     }
-    let begun = Instant::now();
     server.stop();
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     for mut connection in connections {
         assert!(connection.rest().is_empty());
     }
@@ -247,15 +246,12 @@ fn many_requests(setup: &Setup) {
         }
     };
     round(requests / 5);
-    let quiet = || {
-        // Connections that were left are noticed as soon as their handlers run.
-        thread::sleep(Duration::from_millis(100));
-        (server.descriptors(), server.memory())
-    };
-    let (descriptors, memory) = quiet();
+    // Connections that were left are noticed as soon as their handlers run.
+    thread::sleep(Duration::from_millis(100));
+    let (descriptors, memory) = (server.descriptors(), server.memory());
     round(requests - requests / 5);
-    let (descriptors_after, memory_after) = quiet();
-    assert!(descriptors_after <= descriptors, "{descriptors} descriptors became {descriptors_after}");
+    eventually("there are no more descriptors than before", || server.descriptors() <= descriptors);
+    let memory_after = server.memory();
     let most = if setup.variant.sanitized { 40_000 } else { 1_000 };
     assert!(memory_after <= memory + most, "{memory} KiB became {memory_after}");
     server.stop();

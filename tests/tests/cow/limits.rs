@@ -1,7 +1,9 @@
 //! Clients that are slow, silent, too many, or ask for too much.
 
+use crate::client::NEVER;
 use crate::site::{Site, bytes};
 use crate::{Case, Setup};
+use catapults_tests::eventually;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,14 +50,15 @@ fn long_target_and_header(setup: &Setup) {
 
 fn slow_request(setup: &Setup) {
     let site = Site::new();
-    let server = setup.start(&["--request-timeout", "0.3"], &site.path());
+    let server =
+        setup.start(&["--request-timeout", "1", "--idle-timeout", NEVER, "--send-timeout", NEVER], &site.path());
     let begun = Instant::now();
     // Slowloris: always something, never all.
     let mut connections: Vec<_> = (0..20).map(|_| server.connect()).collect();
     for connection in &mut connections {
         connection.send("GET /4 HTTP/1.1\r\n");
     }
-    while begun.elapsed() < Duration::from_millis(200) {
+    while begun.elapsed() < Duration::from_millis(600) {
         for connection in &mut connections {
             connection.send("X: y\r\n");
         }
@@ -66,7 +69,7 @@ fn slow_request(setup: &Setup) {
         assert!(response.status == 408 && response.closes() && connection.ends());
     }
     let taken = begun.elapsed();
-    assert!(taken > Duration::from_millis(300) && taken < Duration::from_secs(3), "{taken:?}");
+    assert!(taken > Duration::from_secs(1), "{taken:?}");
     server.stop();
 }
 
@@ -122,12 +125,7 @@ fn client_that_never_reads(setup: &Setup) {
     }
     let other = server.connect().ask("/4", "");
     assert_eq!(other.status, 200, "others are served meanwhile");
-    let patience = Instant::now() + Duration::from_secs(8);
-    // All are dropped; the file may stay open.
-    while server.descriptors() > before + 2 {
-        assert!(Instant::now() < patience, "they are not dropped: {} descriptors", server.descriptors());
-        thread::sleep(Duration::from_millis(10));
-    }
+    eventually("they are dropped; the file may stay open", || server.descriptors() <= before + 2);
     drop(connections);
     server.stop();
 }
@@ -135,12 +133,13 @@ fn client_that_never_reads(setup: &Setup) {
 fn slow_reader_that_reads(setup: &Setup) {
     let site = Site::new();
     site.write("large", &bytes(20_000_000));
-    let server = setup.start(&["--send-timeout", "0.4"], &site.path());
+    let server = setup.start(&["--send-timeout", "1"], &site.path());
     let mut connection = server.connect();
     connection.send("GET /large HTTP/1.1\r\nHost: test\r\n\r\n");
     // In all it takes longer than the time-out, but never rests so long.
-    let response = connection.response_slowly(Duration::from_millis(2));
-    assert!(response.body == bytes(20_000_000));
+    let begun = Instant::now();
+    let response = connection.response_slowly(Duration::from_millis(4));
+    assert!(response.body == bytes(20_000_000) && begun.elapsed() > Duration::from_secs(1));
     server.stop();
 }
 
@@ -157,29 +156,29 @@ fn client_that_goes_away(setup: &Setup) {
         }
     }
     assert_eq!(server.connect().ask("/4", "").status, 200);
-    let patience = Instant::now() + Duration::from_secs(8);
-    while server.descriptors() > before + 2 {
-        assert!(Instant::now() < patience, "{} descriptors, {before} before", server.descriptors());
-        thread::sleep(Duration::from_millis(10));
-    }
+    eventually("those that went away are dropped", || server.descriptors() <= before + 2);
     server.stop();
 }
 
 /// All of them get their turn, although each would keep its connection.
 fn few_handlers_many_clients(setup: &Setup) {
     let site = Site::new();
-    let server = setup.start(&["--handlers", "5"], &site.path());
+    let server = setup.start(&["--handlers", "5", "--idle-timeout", NEVER, "--request-timeout", NEVER], &site.path());
     let address = server.address;
-    let slowest = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..100 {
             scope.spawn(|| {
                 let mut connection = crate::client::Connection::open(address);
+                let mut fresh = true;
                 for _ in 0..20 {
-                    let begun = Instant::now();
-                    let response = connection.ask("/4", "");
+                    // Who is kept from its next request is taken for one that rests.
+                    let kept = if fresh { None } else { connection.ask_after_rest("/4") };
+                    if kept.is_none() && !fresh {
+                        connection = crate::client::Connection::open(address);
+                    }
+                    let response = kept.unwrap_or_else(|| connection.ask("/4", ""));
                     assert_eq!(response.status, 200);
-                    slowest.fetch_max(begun.elapsed().as_millis() as usize, Ordering::Relaxed);
+                    fresh = response.closes();
                     if response.closes() {
                         assert!(connection.ends());
                         connection = crate::client::Connection::open(address);
@@ -188,24 +187,21 @@ fn few_handlers_many_clients(setup: &Setup) {
             });
         }
     });
-    assert!(slowest.load(Ordering::Relaxed) < 5000, "one waited {slowest:?} ms");
     server.stop();
 }
 
 /// Clients that keep their connections without using them do not keep others out.
 fn few_handlers_resting_clients(setup: &Setup) {
     let site = Site::new();
-    let server = setup.start(&["--handlers", "5"], &site.path());
+    let server = setup.start(&["--handlers", "5", "--idle-timeout", NEVER, "--request-timeout", NEVER], &site.path());
     let mut resting: Vec<_> = (0..5).map(|_| server.connect()).collect();
     for connection in &mut resting {
         assert!(!connection.ask("/4", "").closes());
     }
-    let begun = Instant::now();
     let mut others: Vec<_> = (0..5).map(|_| server.connect()).collect();
     for connection in &mut others {
         assert_eq!(connection.ask("/4", "").status, 200);
     }
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     server.stop();
 }
 
@@ -232,23 +228,23 @@ fn few_descriptors(setup: &Setup) {
 /// Who comes while all connections are taken is told so, and the server does not spin.
 fn no_room(setup: &Setup) {
     let site = Site::new();
-    let server = setup.start_after("ulimit -n 64;", &["--idle-timeout", "30", "--request-timeout", "30"], &site.path());
+    let patient = ["--idle-timeout", NEVER, "--request-timeout", NEVER];
+    let server = setup.start_after("ulimit -n 64;", &patient, &site.path());
     let mut connections: Vec<_> = (0..200).map(|_| server.connect()).collect();
     for connection in &mut connections {
         connection.try_send("GET /4 HTTP/1.1\r\n");
     }
-    thread::sleep(Duration::from_millis(1500));
-    let (mut refused, mut waiting) = (0, Vec::new());
-    for mut connection in connections {
-        match connection.response_at_once() {
-            Some(response) => {
-                assert_eq!((response.status, response.field("Retry-After")), (503, Some("1")));
-                refused += 1;
-            }
-            None => waiting.push(connection),
-        }
-    }
-    assert!(refused >= 100 && !waiting.is_empty(), "{refused} were refused, {} wait", waiting.len());
+    let (mut refused, mut waiting) = (0, connections);
+    eventually("100 are refused", || {
+        waiting.retain_mut(|connection| {
+            let Some(response) = connection.response_at_once() else { return true };
+            assert_eq!((response.status, response.field("Retry-After")), (503, Some("1")));
+            refused += 1;
+            false
+        });
+        refused >= 100
+    });
+    assert!(!waiting.is_empty(), "all {refused} were refused");
     let used = server.processor();
     thread::sleep(Duration::from_millis(500));
     assert!(server.processor() - used < 0.2, "it spins");
@@ -267,28 +263,27 @@ fn no_room(setup: &Setup) {
 /// A response is sent in chunks, and between two of them others have their turn.
 fn short_overtakes_long(setup: &Setup) {
     let site = Site::new();
-    site.write_sparse("large", 1 << 32);
-    let server = setup.start(&[], &site.path());
+    site.write_sparse("large", 1 << 40); // it never ends
+    let server = setup.start(&["--send-timeout", NEVER], &site.path());
     let address = server.address;
-    let stop = AtomicUsize::new(0);
+    let (stop, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
-        let stop = &stop;
+        let (stop, received) = (&stop, &received);
         for _ in 0..2 {
             scope.spawn(move || {
                 let mut connection = crate::client::Connection::open(address);
                 connection.send("GET /large HTTP/1.1\r\nHost: test\r\n\r\n");
+                assert!(connection.discard());
+                received.fetch_add(1, Ordering::Relaxed);
                 while stop.load(Ordering::Relaxed) == 0 && connection.discard() {}
             });
         }
-        thread::sleep(Duration::from_millis(100));
-        let begun = Instant::now();
+        eventually("both are under way", || received.load(Ordering::Relaxed) >= 2);
         let mut connection = server.connect();
         for _ in 0..50 {
             assert_eq!(connection.ask("/4", "").status, 200);
         }
-        let taken = begun.elapsed();
         stop.store(1, Ordering::Relaxed);
-        assert!(taken < Duration::from_secs(5), "{taken:?}");
     });
     server.stop();
 }

@@ -1,7 +1,7 @@
 //! Building and running the server.
 
 use crate::Setup;
-use crate::client::Connection;
+use crate::client::{Connection, PATIENCE};
 use catapults_tests::root;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -198,9 +198,9 @@ impl Server {
         assert!(done.success(), "kill -{name}");
     }
 
-    /// Waits for its end, ten seconds at most.
+    /// Waits for its end.
     pub fn wait(mut self) -> End {
-        let patience = Instant::now() + Duration::from_secs(10);
+        let patience = Instant::now() + PATIENCE;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;

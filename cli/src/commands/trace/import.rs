@@ -2,10 +2,10 @@
 
 use super::LONG;
 use crate::arguments::Import;
-use crate::commands::unreadable;
+use crate::commands::{input_is_open, is_standard_input, unreadable};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{self, unwritable, whole};
+use crate::files::{self, ready, unwritable, whole};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
@@ -18,12 +18,14 @@ use std::path::Path;
 
 pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     let file = &arguments.file;
-    let mut text: Box<dyn BufRead> = if file.as_os_str() == "-" {
+    let mut text: Box<dyn BufRead> = if is_standard_input(file) {
+        input_is_open()?;
         files::is_read(Path::new("/dev/stdin"));
         Box::new(io::stdin().lock())
     } else {
         Box::new(BufReader::new(files::open(file).map_err(|error| unreadable(file, &error))?))
     };
+    ready("--output", &arguments.output)?;
     let length = fs::metadata(file).map_or(0, |about| about.len());
     let long = length > LONG * 100;
     let bar = if console.is_json() || !long { ProgressBar::hidden() } else { ProgressBar::new(length) };
@@ -32,8 +34,8 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     }
     let start = text.fill_buf().map_err(|error| unreadable(file, &error))?;
     let packets = trace::is_perfetto(start);
-    if let Some((_, title, help)) = BINARY.iter().find(|(magic, ..)| start.starts_with(magic)) {
-        return Err(Failure::of_file("E0509", file, *title, *help));
+    if let Some((title, help)) = binary(start, length) {
+        return Err(Failure::of_file("E0509", file, title, help));
     }
     let mut advance = |bytes| bar.inc(bytes);
     let imported = whole("--output", &arguments.output, |out| {
@@ -56,16 +58,76 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
 }
 
 /// What is no text, by how it begins, and what makes one of it.
-const BINARY: [(&[u8], &str, &str); 4] = [
+const BINARY: [(&[u8], &str, &str); 15] = [
     (&[0x1f, 0x8b], "it is compressed by gzip", "decompress it first: `gunzip`"),
-    (b"PERFILE2", "this is what perf recorded, not its text", "`perf script -i FILE > FILE.txt` makes it one"),
+    (b"BZh", "it is compressed by bzip2", "decompress it first: `bunzip2`"),
+    (b"\xfd7zXZ\0", "it is compressed by xz", "decompress it first: `unxz`"),
+    (&[0x28, 0xb5, 0x2f, 0xfd], "it is compressed by zstd", "decompress it first: `unzstd`"),
+    (&[0x04, 0x22, 0x4d, 0x18], "it is compressed by lz4", "decompress it first: `unlz4`"),
+    (b"PK\x03\x04", "it is an archive of zip's", "unpack it first: `unzip`"),
+    (b"PERFILE2", PERF, PERF_SCRIPT),
+    (b"PERFFILE", PERF, PERF_SCRIPT),
+    (b"2ELIFREP", PERF, PERF_SCRIPT),
     (
         b"\x17\x08\x44tracing",
         "this is what trace-cmd recorded, not its text",
         "`trace-cmd report FILE > FILE.txt` makes it one",
     ),
+    (&[0xc1, 0x1f, 0xfc, 0xc1], "this is what LTTng recorded, and its text is none of those that are read", LTTNG),
+    (&[0xc1, 0xfc, 0x1f, 0xc1], "this is what LTTng recorded, and its text is none of those that are read", LTTNG),
+    (&[0xff, 0xfe], "it is a text in UTF-16", "make it one in UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
+    (&[0xfe, 0xff], "it is a text in UTF-16", "make it one in UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
     (b"CATTRACE", "this is a trace already", "read it with `catapults trace show` or `catapults trace summary`"),
 ];
+
+const PERF: &str = "this is what perf recorded, not its text";
+const PERF_SCRIPT: &str = "`perf script -i FILE > FILE.txt` makes it one";
+const LTTNG: &str = "record the same with `perf sched record`, and print it with `perf sched script`";
+
+/// What is no text, and how to get one. `length`: of the file, if it is one.
+fn binary(start: &[u8], length: u64) -> Option<(&'static str, &'static str)> {
+    if let Some((_, title, help)) = BINARY.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        return Some((title, help));
+    }
+    if start.windows(ATRACE_PACKED.len()).any(|part| part == ATRACE_PACKED) {
+        return Some((
+            "it is compressed, as `atrace -z` does",
+            "record without `-z`, or by `systrace`, whose page is read",
+        ));
+    }
+    if is_ring(start, length) {
+        return Some((
+            "these are raw pages of ftrace's buffer (trace_pipe_raw), not a text",
+            "read /sys/kernel/tracing/trace instead; or, where they were recorded, make what trace-cmd reads of the files of all processors: `trace-cmd restore FILE.cpu0 FILE.cpu1 …`, then `trace-cmd report trace.dat > FILE.txt`",
+        ));
+    }
+    // A text has no zeros.
+    if start.contains(&0) && !trace::is_perfetto(start) {
+        return Some((
+            "this is no text, nor a recording of a kind that is known",
+            "what recorded it may print a text: `perf script`, `trace-cmd report`; or read /sys/kernel/tracing/trace",
+        ));
+    }
+    None
+}
+
+/// The heading, and how zlib begins.
+const ATRACE_PACKED: &[u8] = b"TRACE:\n\x78";
+
+/// Pages begin with a time and how many bytes of them are used, of which the topmost bits say that events are missing.
+fn is_ring(start: &[u8], length: u64) -> bool {
+    const PAGE: usize = 4096;
+    const HEAD: u64 = 16;
+    let number = |at: usize| start.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+    let whole = length > 0 && length.is_multiple_of(PAGE as u64);
+    let plausible = |page: usize| match (number(page), number(page + 8)) {
+        (Some(time), Some(used)) => {
+            time > 0 && (1..=PAGE as u64 - HEAD).contains(&(used & 0x3fff_ffff)) && used >> 32 == 0
+        }
+        (_, _) => true,
+    };
+    whole && (0..start.len()).step_by(PAGE).all(plausible)
+}
 
 fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unimported>) -> Result<Imported, Failure> {
     let file = &arguments.file;
@@ -92,7 +154,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
         let title = format!("{} of its {all} lines cannot be read", imported.unreadable);
         let help = format!(
             "more than one in {MOST_UNREADABLE} is too many to go by the others; {}",
-            "was it copied whole, as `perf sched script` or ftrace wrote it?"
+            "was it copied whole, as `perf sched script`, `trace-cmd report` or ftrace wrote it?"
         );
         let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
         return Err(Failure::of(&file.display().to_string(), first_unreadable(diagnostic, &imported)));
@@ -165,6 +227,15 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
                 .help("record sched_waking or sched_wakeup as well as sched_switch, as `perf sched record` does"),
         );
     }
+    if let Some(taken) = imported.uncertain_states {
+        let title =
+            "states of threads are numbers, and nothing says which kernel's: what they stand for is not certain";
+        said.push(
+            Diagnostic::warning("E0509", title, At::default(), "")
+                .note(format!("they are taken {taken}"))
+                .help("print letters, by `trace-cmd report` without `-R`; or record switches of the idle threads, too, which tell"),
+        );
+    }
     if !imported.lost.is_empty() {
         let mut warning = Diagnostic::warning("E0509", "Linux lost events: its buffers were full", At::default(), "");
         for (processor, lost) in &imported.lost {
@@ -218,6 +289,25 @@ fn other_format(format: OtherFormat) -> (&'static str, &'static str) {
             ("this is the table of `perf sched latency`, without the events themselves", script)
         }
         OtherFormat::Map => ("this is the map of `perf sched map`, without the events themselves", script),
+        OtherFormat::Timeline => (
+            "this is a timeline in Chrome's JSON, without the events themselves",
+            "the recording that it was made of has them; `traceconv systrace` prints those of Perfetto's",
+        ),
+        OtherFormat::Lttng | OtherFormat::LttngData => {
+            ("this is LTTng's, and its text is none of those that are read", LTTNG)
+        }
+        OtherFormat::Page => (
+            "no recording is in this page",
+            "pages of systrace have one, between `<script class=\"trace-data\" …>` and `</script>`",
+        ),
+        OtherFormat::Ticks => (
+            "its clock counts something else than time",
+            "record again by one that does: `trace-cmd record -C mono`, or write `mono` to /sys/kernel/tracing/trace_clock",
+        ),
+        OtherFormat::NoProcessor => (
+            "its events do not say on which processor they were",
+            "`perf script -F comm,pid,tid,cpu,time,event,trace` prints that, too",
+        ),
         OtherFormat::LatencyTrace => (
             "this is ftrace's latency format, in which times are not those of the clock",
             "write 0 to /sys/kernel/tracing/options/latency-format, nop to current_tracer, and record again",

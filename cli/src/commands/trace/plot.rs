@@ -5,7 +5,7 @@ use crate::arguments::PlotTrace;
 use crate::commands::sim::{is_svg, left_out};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{apart, whole_text};
+use crate::files::{ready, unasked, whole_text};
 use catapults_simulator::picture::Picture;
 use catapults_simulator::sim::exact_since;
 use catapults_simulator::trace;
@@ -17,7 +17,8 @@ pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
     let output = arguments.output.clone().unwrap_or_else(|| file.with_extension("svg"));
     is_svg("--output", &output)?;
     let Opened { path, mut trace, bar } = part(console, &arguments.recording)?;
-    apart("--output", &output)?;
+    ready("--output", &output)?;
+    unasked("--output", &output, arguments.force || arguments.output.is_some())?;
     let name = file.file_stem().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let policy = trace.header().policy.clone();
     let title = if policy.is_empty() { name } else { format!("{name} under {policy}") };

@@ -4,7 +4,7 @@ use super::{Opened, advancing, of_option, over, part, senseless, unrecorded, wit
 use crate::arguments::ShowTrace;
 use crate::console::Console;
 use crate::failure::Failure;
-use catapults_simulator::picture::short;
+use catapults_simulator::picture::{short, visible};
 use catapults_simulator::sim::exact_since;
 use catapults_simulator::trace::{Reader, Record, What};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub fn show(console: &Console, arguments: &ShowTrace) -> Result<(), Failure> {
         advance();
         there.notice(&trace, &record, arguments);
         if wanted(&trace, &record, arguments) {
-            writeln!(out, "{}", trace.line(&record)).map_err(|error| Failure::of_output(&error))?;
+            writeln!(out, "{}", visible(&trace.line(&record))).map_err(|error| Failure::of_output(&error))?;
         }
     }
     bar.finish_and_clear();

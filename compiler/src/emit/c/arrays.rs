@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Style;
 use super::expression::expression;
 use super::handler::Body;
+use super::host::Instance;
 use super::names::Names;
 use crate::policy::{ContainerId, ContainerKind, ContainerRef, Element, Entity, Expression, Policy};
 
@@ -140,8 +140,7 @@ impl Body<'_> {
         self.uses_self = true;
         let Some(first) = array.candidates().next() else { return String::new() };
         self.helpers.insert((first, helper));
-        let instance = if self.embedded() { "" } else { "self" };
-        format!("{}({instance})", self.names.helper(first, helper))
+        format!("{}({})", self.names.helper(first, helper), self.names.host.instance.arguments(""))
     }
 
     /// A container of a statement: what is computed to find it is computed once, and kept under this name.
@@ -169,34 +168,20 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
         let container = &policy.containers[first.0];
         let Some(Element { length, .. }) = container.element else { continue };
         let function = names.helper(*first, *helper);
-        let (inline, of_self) = (names.style.inline(), names.style.of_self());
-        let (instance, looked_at) = match names.style {
-            Style::Loaded => {
-                let tag = match container.holds {
-                    Entity::Thread => &names.policy,
-                    Entity::Node => &names.shared,
-                };
-                (format!("struct {tag} *self"), format!("const struct {tag} *self"))
-            }
-            Style::Embedded => ("void".to_owned(), "void".to_owned()),
+        let (contract, of_self) = (names.host.contract, names.host.instance.of_self());
+        let inline = contract.inline();
+        let tag = match container.holds {
+            Entity::Thread => &names.policy,
+            Entity::Node => &names.shared,
         };
+        let instance = names.host.instance.parameters(tag, "");
+        let looked_at =
+            if names.host.instance == Instance::Pointer { format!("const {instance}") } else { instance.clone() };
         let array = Element::array(&names.containers[first.0]);
         let written = Element::array(&container.name);
         let _ = match helper {
             Helper::Count => {
-                let count = match container.kind {
-                    ContainerKind::Threadref => format!("catapults_slot_count({of_self}{array}[i])"),
-                    ContainerKind::Queue | ContainerKind::Stack if names.style == Style::Embedded => {
-                        format!("catapults_{}_count(&{of_self}{array}[i])", super::list(names.style, &container.kind))
-                    }
-                    ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if names.style == Style::Embedded => {
-                        format!("catapults_sorted_count(&{of_self}{array}[i])")
-                    }
-                    ContainerKind::Queue
-                    | ContainerKind::Stack
-                    | ContainerKind::Pqueue(_)
-                    | ContainerKind::Pstack(_) => format!("{of_self}{array}[i].count"),
-                };
+                let count = contract.count(&container.kind, &format!("{of_self}{array}[i]"));
                 write!(
                     text,
                     "\n/* How many threads there are in `{written}`. */\n\
@@ -208,7 +193,7 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
                 )
             }
             Helper::First => {
-                let empty = empty(names.style, &container.kind, &format!("{of_self}{array}[i]"));
+                let empty = contract.empty(&container.kind, &format!("{of_self}{array}[i]"));
                 write!(
                     text,
                     "\n/* The first element of `{written}` that holds a thread; without threads, the last. */\n\
@@ -240,18 +225,6 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
         };
     }
     text
-}
-
-/// Whether a container is empty, as a condition.
-pub(super) fn empty(style: Style, kind: &ContainerKind, member: &str) -> String {
-    match kind {
-        ContainerKind::Threadref => format!("{member} == NULL"),
-        ContainerKind::Queue | ContainerKind::Stack => format!("{member}.first == NULL"),
-        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => match style {
-            Style::Loaded => format!("{member}.count == 0"),
-            Style::Embedded => format!("{member}.first == NULL"),
-        },
-    }
 }
 
 /// The head of a loop over the threads of a container that stay where they are.

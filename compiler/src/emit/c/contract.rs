@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::policy::{ContainerId, Element, Entity, Import, Owner, Policy, StateClass, Type};
 
+use super::host::Instance;
 use super::names::Names;
 use super::{Unit, arrays, class, string};
 
@@ -193,7 +194,7 @@ impl Unit<'_> {
         Some(Yields { name, text })
     }
 
-    /// For an embedded host: how each event is raised, each query asked, and each imported variable set.
+    /// For a host that includes the file: how each event is raised, each query asked, and each imported variable set.
     pub(super) fn for_host(
         &mut self,
         table: &[(String, String)],
@@ -204,11 +205,13 @@ impl Unit<'_> {
     ) {
         let expire = self.expire(timeouts, never_stop);
         let names = &self.names;
+        let (given, of) = names.host.instance.of_macro(&names.policy);
         let mut text = format!(
-            "\n/* For the host, which includes this file wherever it raises an event. */\n#undef self\n\
+            "\n/* For the host, which includes this file wherever it raises an event. */\n{}\
              #define CATAPULTS_NAME {}\n#define CATAPULTS_SOURCE {}\n\
              #define CATAPULTS_INSTANCE struct {}\n#define CATAPULTS_THREAD struct {}\n\
              #define CATAPULTS_START {start}\n#define CATAPULTS_ADOPT {adopt}\n",
+            if names.host.instance == Instance::Object { "#undef self\n" } else { "" },
             string(&self.policy.name),
             string(&self.policy.source),
             names.policy,
@@ -226,7 +229,7 @@ impl Unit<'_> {
             }
         }
         for (import, name) in self.policy.imports.iter().zip(&names.imports) {
-            let _ = writeln!(text, "#define CATAPULTS_IMPORT_{} {}_self.{}", import.name, names.policy, name.0);
+            let _ = writeln!(text, "#define CATAPULTS_IMPORT_{}{given} {of}{}", import.name, name.0);
         }
         for (import, name) in self.policy.thread_imports.iter().zip(&names.thread_imports) {
             let _ = writeln!(text, "#define CATAPULTS_THREADIMPORT_{}(t) {}(t)->{}", import.name, names.thread, name.0);
@@ -237,46 +240,53 @@ impl Unit<'_> {
         let _ = writeln!(text, "#define CATAPULTS_IMPORTS(of){}", list(&self.policy.imports));
         let _ = writeln!(text, "#define CATAPULTS_THREADIMPORTS(of){}", list(&self.policy.thread_imports));
         if self.policy.uses_now() {
-            let _ = writeln!(text, "#define CATAPULTS_NOW {}_self.{}", names.policy, names.now);
+            let _ = writeln!(text, "#define CATAPULTS_NOW{given} {of}{}", names.now);
         }
         if let Some(expire) = expire {
             let _ = write!(
                 text,
-                "#define CATAPULTS_TIMERS {}_self.{}\n#define CATAPULTS_EXPIRE {expire}\n#define CATAPULTS_TIMEOUTS(of)",
-                names.policy, names.timers
+                "#define CATAPULTS_TIMERS{given} {of}{}\n#define CATAPULTS_EXPIRE {expire}\n#define CATAPULTS_TIMEOUTS(of)",
+                names.timers
             );
             for event in self.policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()) {
                 let _ = write!(text, " of({})", string(event));
             }
             text.push('\n');
         }
-        let _ = write!(
-            text,
-            "\n#endif\n\n/* One file of the host has this; it can include this file a second time for it. */\n\
-             #ifdef CATAPULTS_DEFINE_INSTANCE\n{}#endif\n",
-            self.definitions
-        );
+        text.push_str("\n#endif\n");
+        if !self.definitions.is_empty() {
+            let _ = write!(
+                text,
+                "\n/* One file of the host has this; it can include this file a second time for it. */\n\
+                 #ifdef CATAPULTS_DEFINE_INSTANCE\n{}#endif\n",
+                self.definitions
+            );
+        }
         self.put(&text);
     }
 
-    /// For an embedded host: the function that raises the event of a timer, by the number that the timer has; none without timers.
+    /// For a host that includes the file: the function that raises the event of a timer, by the number that the timer has; none without timers.
     fn expire(&mut self, timeouts: &[(String, String)], never_stop: &[String]) -> Option<String> {
         if timeouts.is_empty() {
             return None;
         }
         let name = self.names.file.take(&format!("{}_expire", self.names.policy));
+        let (host, others) = (self.names.host, "uint32_t timeout, struct catapults_thread *t");
+        let (parameters, arguments) =
+            (host.instance.parameters(&self.names.policy, others), host.instance.arguments("t"));
         let mut text = format!(
             "\n/* The event of a timer, by the timer's number. */\n\
-             CATAPULTS_INLINE const struct catapults_stop *{name}(uint32_t timeout, struct catapults_thread *t) {{\n    switch (timeout) {{\n"
+             {} const struct catapults_stop *{name}({parameters}) {{\n    switch (timeout) {{\n",
+            host.linkage()
         );
         for (number, event) in
             self.policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()).enumerate()
         {
             let Some((_, function)) = timeouts.iter().find(|(name, _)| name == event) else { continue };
             let body = if never_stop.contains(function) {
-                format!("{function}(t);\n        return NULL;")
+                format!("{function}({arguments});\n        return NULL;")
             } else {
-                format!("return {function}(t);")
+                format!("return {function}({arguments});")
             };
             let _ = write!(text, "    case {number}: /* {event} */\n        {body}\n");
         }

@@ -4,25 +4,28 @@ use std::fmt::Write;
 
 use crate::policy::{ContainerKind, Element, Entity, Import, SortKey, Value};
 
-use super::{Style, Unit, class, expression, list, type_name};
+use super::{Contract, Handlers, Instance, Unit, class, expression, type_name};
 
 impl Unit<'_> {
-    /// Enumeration constants where they fit into C's `int`, else objects. Of an array an embedded host has one copy.
+    /// Enumeration constants where they fit into C's `int`, else objects. Of an array a host that includes the file has one copy.
     pub(super) fn constants(&mut self) {
         let (mut small, mut large) = (String::new(), String::new());
         // Nobody warns of what stands in a file that is included.
-        let unused = if self.names.style == Style::Loaded { " __attribute__((unused))" } else { "" };
+        let unused = match self.names.host.handlers {
+            Handlers::Table => " __attribute__((unused))",
+            Handlers::Name => "",
+        };
         for (index, (constant, name)) in self.policy.constants.iter().zip(&self.names.constants).enumerate() {
             if let Some(Element { index: place, length }) = constant.element {
                 if place == 0 {
                     let values = self.policy.constants[index..index + length].iter().map(|constant| constant.value);
                     let values = values.map(expression::literal).collect::<Vec<_>>().join(", ");
                     let (ty, name) = (type_name(constant.value.ty()), Element::array(name));
-                    let _ = match self.names.style {
-                        Style::Loaded => {
+                    let _ = match self.names.host.handlers {
+                        Handlers::Table => {
                             writeln!(large, "static const {ty} {name}[{length}]{unused} = {{{values}}};")
                         }
-                        Style::Embedded => {
+                        Handlers::Name => {
                             let _ = writeln!(self.definitions, "const {ty} {name}[{length}] = {{{values}}};");
                             writeln!(large, "extern const {ty} {name}[{length}];")
                         }
@@ -64,7 +67,7 @@ impl Unit<'_> {
             let declaration = match container.kind {
                 ContainerKind::Threadref => format!("struct catapults_thread *{name};"),
                 ContainerKind::Queue | ContainerKind::Stack => {
-                    format!("struct catapults_{} {name};", list(names.style, &container.kind))
+                    format!("struct catapults_{} {name};", names.host.contract.list(&container.kind))
                 }
                 ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("struct catapults_sorted {name};"),
             };
@@ -88,7 +91,7 @@ impl Unit<'_> {
         let (policy, names) = (self.policy, &self.names);
         let mut rows = Vec::new();
         for (import, name) in policy.imports.iter().zip(&names.imports) {
-            rows.push(imported(names.style, import, name));
+            rows.push(imported(names.host.contract, import, name));
         }
         if policy.uses_now() {
             let note = "the instant of the event that is handled; the host writes it".to_owned();
@@ -113,7 +116,7 @@ impl Unit<'_> {
         }
         let what = if policy.has_nodes() { "The scheduler of a node." } else { "The scheduler." };
         let mut text = format!("\n/* {what} */\nstruct {} {{\n{}}};\n", names.policy, members(&rows));
-        if names.style == Style::Embedded {
+        if names.host.instance == Instance::Object {
             let _ = write!(text, "\n#define self {0}_self\nextern struct {0} self;\n", names.policy);
             let _ = writeln!(self.definitions, "struct {0} {0}_self;", names.policy);
         }
@@ -149,15 +152,9 @@ impl Unit<'_> {
             rows.push((format!("{ty} {name};"), String::new()));
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
-            rows.push(imported(names.style, import, name));
+            rows.push(imported(names.host.contract, import, name));
         }
-        let conversion = match names.style {
-            Style::Loaded => format!(
-                "static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}"
-            ),
-            // A call that is inlined still costs a copy in some compilers.
-            Style::Embedded => format!("#define {thread}(t) ((struct {thread} *)(t))"),
-        };
+        let conversion = names.host.contract.conversion(thread);
         let text = format!(
             "\n/* A thread, with what the scheduler keeps for it. */\nstruct {thread} {{\n{}}};\n\n{conversion}\n",
             members(&rows)
@@ -172,7 +169,7 @@ impl Unit<'_> {
             if container.element.is_some_and(|element| element.index > 0) {
                 continue;
             }
-            let inline = self.names.style.inline();
+            let inline = self.names.host.contract.inline();
             let thread = match container.holds {
                 Entity::Thread => &self.names.thread,
                 Entity::Node => &self.names.node,
@@ -238,11 +235,6 @@ pub(super) fn declared(name: &str, element: Option<Element>) -> Option<String> {
 }
 
 /// The member of an imported variable.
-fn imported(style: Style, import: &Import, (variable, fallback): &(String, String)) -> (String, String) {
-    let ty = type_name(import.ty);
-    let declaration = match style {
-        Style::Loaded => format!("{ty} *{variable}, {fallback};"),
-        Style::Embedded => format!("{ty} {variable};"),
-    };
-    (declaration, "imported".to_owned())
+fn imported(contract: Contract, import: &Import, (variable, fallback): &(String, String)) -> (String, String) {
+    (contract.imported(type_name(import.ty), variable, fallback), "imported".to_owned())
 }

@@ -47,22 +47,24 @@ fn count(block: &Block, entries: &mut [usize]) {
 /// The functions that lead into such containers. A host that keeps each function in a file of its own defines CATAPULTS_SEPARATE, and
 /// in one file CATAPULTS_DEFINE_ with the function's name.
 pub(super) fn ways_in(policy: &Policy, names: &Names) -> String {
+    let parameters = names.host.instance.parameters(&names.policy, "struct catapults_thread *t");
     let mut text = String::new();
     for (id, function) in &names.entrances {
         let container = &policy.containers[id.0];
-        let put = put(policy, names, *id, &format!("self.{}", names.containers[id.0]), "t", &names.numbers[id.0]);
+        let member = format!("{}{}", names.host.instance.of_self(), names.containers[id.0]);
+        let put = put(policy, names, *id, &member, "t", &names.numbers[id.0]);
         // The only copy can be whole.
         let put = put.replace("catapults_list_append(", "catapults_list_append_here(");
         let about = format!("/* Into `{}`. */", container.name);
-        text.push_str(&of_its_own(&about, function, "struct catapults_thread *t", &format!(" {put} ")));
+        text.push_str(&of_its_own(&about, function, &parameters, &format!(" {put} ")));
     }
     text
 }
 
 /// The loops that sort threads.
 pub(super) fn loops(names: &Names) -> String {
-    let loops = names.loops.borrow();
-    loops.iter().map(|(function, body)| of_its_own("", function, "void", &format!("\n{body}"))).collect()
+    let (loops, parameters) = (names.loops.borrow(), names.host.instance.parameters(&names.policy, ""));
+    loops.iter().map(|(function, body)| of_its_own("", function, &parameters, &format!("\n{body}"))).collect()
 }
 
 /// A function that a host may want in a file of its own.
@@ -80,13 +82,13 @@ fn of_its_own(about: &str, function: &str, parameters: &str, body: &str) -> Stri
 /// The statement that puts a thread in hand into a container.
 pub(super) fn put(policy: &Policy, names: &Names, id: ContainerId, member: &str, thread: &str, number: &str) -> String {
     let kind = &policy.containers[id.0].kind;
-    let list = super::list(names.style, kind);
+    let list = names.host.contract.list(kind);
     match kind {
         ContainerKind::Threadref => format!("catapults_slot_put(&{member}, {thread}, {number});"),
         ContainerKind::Queue => format!("catapults_{list}_append(&{member}, {thread}, {number});"),
         ContainerKind::Stack => format!("catapults_{list}_push(&{member}, {thread}, {number});"),
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
-            let (order, ties) = (&names.orders[id.0], super::ties_at_entry(names.style, kind));
+            let (order, ties) = (&names.orders[id.0], names.host.contract.ties_at_entry(kind));
             format!("catapults_sorted_insert(&{member}, {thread}, {number}, {order}{ties});")
         }
     }
@@ -129,7 +131,7 @@ impl Body<'_> {
     pub(super) fn before_branches(&mut self, statement: &Statement) {
         let mut found = Vec::new();
         let Some((thread, slot)) = self.taken_first(std::slice::from_ref(statement), &mut found) else { return };
-        if !self.embedded() || found.iter().all(|id| self.shared.is_taken(*id)) {
+        if !self.is_small() || found.iter().all(|id| self.shared.is_taken(*id)) {
             return;
         }
         self.local(thread);
@@ -163,6 +165,7 @@ impl Body<'_> {
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => None,
         }
     }
@@ -171,7 +174,7 @@ impl Body<'_> {
     pub(super) fn filled_last(&mut self, statement: &Statement) -> Option<Filled> {
         let (mut found, mut asked) = (Vec::new(), false);
         let slot = self.put_last(std::slice::from_ref(statement), &mut found, &mut asked)?;
-        if !self.embedded() || found.iter().all(|id| self.shared.is_unwritten(*id)) {
+        if !self.is_small() || found.iter().all(|id| self.shared.is_unwritten(*id)) {
             return None;
         }
         let local = (!asked).then(|| {
@@ -218,6 +221,7 @@ impl Body<'_> {
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => return None,
         };
         *asked |= after.iter().any(|statement| asks(statement, slot));
@@ -242,7 +246,7 @@ impl Body<'_> {
         let needed = (0..self.locals.len()).any(|index| {
             outside(index) && (self.used[index] || value(index) && values::mentions(statement, LocalId(index)))
         });
-        if !self.embedded() || !self.moves(block) || needed || can_stop(self.verified, block) || leaves(block) {
+        if !self.is_small() || !self.moves(block) || needed || can_stop(self.verified, block) || leaves(block) {
             return;
         }
         let body = self.text.split_off(start);
@@ -258,7 +262,7 @@ impl Body<'_> {
             }
         };
         self.from(statement, &format!("if ({first} != NULL)"));
-        self.line(&format!("    {function}();"));
+        self.line(&format!("    {function}({});", self.names.host.instance.arguments("")));
     }
 }
 
@@ -275,6 +279,7 @@ fn asks(statement: &Statement, container: ContainerId) -> bool {
         | StatementKind::Loop { .. }
         | StatementKind::Verbatim { .. }
         | StatementKind::Return { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => true,
     };
     assigned || statement.expressions().any(|value| value.any(&|part| looks_into(part, container)))
@@ -291,26 +296,16 @@ fn leaves(block: &Block) -> bool {
         | StatementKind::Destroy { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Loop { .. } => statement.blocks().any(leaves),
     })
 }
 
 /// Whether an expression depends on what a container holds.
 fn looks_into(part: &Expression, container: ContainerId) -> bool {
-    match part {
-        Expression::Size(other) => other.may_be(container),
-        Expression::In(..) | Expression::Verbatim { .. } => true,
-        Expression::Read(
-            Place::Attribute(thread, _) | Place::AttributeElement { thread, .. } | Place::ThreadImport(thread, _),
-        ) => *thread == Thread::Slot(container),
-        Expression::Read(Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::Import(_))
-        | Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Now
-        | Expression::Convert(..)
-        | Expression::Unary(..)
-        | Expression::Binary(..)
-        | Expression::NotZero(_) => false,
-    }
+    let names = part.names();
+    names.threads.iter().any(Option::is_some)
+        || names.verbatim.is_some()
+        || names.container.is_some_and(|other| other.may_be(container))
+        || names.place.and_then(Place::thread).and_then(Thread::held_by) == Some(container)
 }

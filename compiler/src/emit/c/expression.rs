@@ -2,18 +2,22 @@
 
 use super::arrays::Helper;
 use super::handler::Body;
-use super::{Style, verbatim};
+use super::verbatim;
 use crate::policy::{
-    AttributeId, BinaryOperator, ContainerKind, ContainerRef, Element, Entity, Expression, Place, Policy, Thread, Type,
-    UnaryOperator, Value,
+    AttributeId, BinaryOperator, Comparison, ContainerKind, ContainerRef, Element, Entity, Expression, LocalId, Place,
+    Policy, Thread, Type, UnaryOperator, Value,
 };
 use crate::vocabulary::in_unit;
 
 /// How tightly an operator binds; the higher, the tighter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
+    Choice,
     Or,
     And,
+    BitOr,
+    BitXor,
+    BitAnd,
     Equality,
     Relation,
     Sum,
@@ -104,18 +108,7 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             let Some(member) = body.lookup(container) else {
                 return Piece::primary(body.help(Helper::Count, container));
             };
-            match body.kind(container) {
-                ContainerKind::Threadref => Piece::primary(format!("catapults_slot_count({member})")),
-                kind @ (ContainerKind::Queue | ContainerKind::Stack) if body.embedded() => {
-                    Piece::primary(format!("catapults_{}_count(&{member})", super::list(body.names.style, kind)))
-                }
-                ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if body.embedded() => {
-                    Piece::primary(format!("catapults_sorted_count(&{member})"))
-                }
-                ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
-                    Piece::primary(format!("{member}.count"))
-                }
-            }
+            Piece::primary(body.names.host.contract.count(body.kind(container), &member))
         }
         Expression::In(thread, container) => {
             let thread = body.thread(*thread);
@@ -135,11 +128,16 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
                 }
             }
         }
+        Expression::Same(one, other) => same(body, "==", *one, *other),
         Expression::Unary(UnaryOperator::Negate, operand) => {
             let negated = piece(body, operand).at_least(Level::Primary);
             narrow(body, value, Piece { text: format!("-{negated}"), level: Level::Unary })
         }
         Expression::Unary(UnaryOperator::Not, operand) => not(body, operand),
+        Expression::Choose(condition, one, other) => {
+            let [condition, one, other] = [condition, one, other].map(|part| piece(body, part).at_least(Level::Or));
+            Piece { text: format!("{condition} ? {one} : {other}"), level: Level::Choice }
+        }
         Expression::Binary(operator, left, right) => binary(body, value, *operator, left, right),
         Expression::NotZero(operand) => {
             let operand = piece(body, operand).at_least(Level::Sum);
@@ -182,20 +180,14 @@ fn sum(policy: &Policy, expression: &Expression) -> Option<Sum> {
         Expression::Binary(operator, left, right) => {
             let (left, right) = (sum(policy, left)?, sum(policy, right)?);
             let ((first, time), (second, other_time)) = (wide(left.value)?, wide(right.value)?);
-            let exact = match operator {
-                BinaryOperator::Add => first + second,
-                BinaryOperator::Subtract => first - second,
-                BinaryOperator::Multiply => first * second,
-                BinaryOperator::Divide
-                | BinaryOperator::Remainder
-                | BinaryOperator::Less
-                | BinaryOperator::LessOrEqual
-                | BinaryOperator::Greater
-                | BinaryOperator::GreaterOrEqual
-                | BinaryOperator::Equal
-                | BinaryOperator::NotEqual
-                | BinaryOperator::And
-                | BinaryOperator::Or => return None,
+            let exact = if *operator == BinaryOperator::Add {
+                first + second
+            } else if *operator == BinaryOperator::Subtract {
+                first - second
+            } else if *operator == BinaryOperator::Multiply {
+                first * second
+            } else {
+                return None;
             };
             (exact, time || other_time, left.beyond || right.beyond)
         }
@@ -206,7 +198,9 @@ fn sum(policy: &Policy, expression: &Expression) -> Option<Sum> {
         | Expression::Now
         | Expression::Size(_)
         | Expression::In(..)
+        | Expression::Same(..)
         | Expression::NotZero(_)
+        | Expression::Choose(..)
         | Expression::Verbatim { .. } => return None,
     };
     let beyond_width = if is_time { 0 } else { 64 - u32::from(policy.int_bits) };
@@ -218,7 +212,7 @@ fn sum(policy: &Policy, expression: &Expression) -> Option<Sum> {
 fn read(body: &mut Body, place: &Place) -> Piece {
     let text = body.place(place);
     Piece::primary(match place {
-        Place::Import(_) | Place::ThreadImport(..) if body.embedded() => text,
+        Place::Import(_) | Place::ThreadImport(..) if !body.names.host.contract.imports_point() => text,
         Place::Import(_) | Place::ThreadImport(..) if body.is_float(place) => format!("catapults_read_float({text})"),
         Place::Import(_) | Place::ThreadImport(..) => format!("CATAPULTS_READ({text})"),
         Place::Variable(_)
@@ -229,7 +223,15 @@ fn read(body: &mut Body, place: &Place) -> Piece {
     })
 }
 
+fn same(body: &mut Body, operator: &str, one: LocalId, other: LocalId) -> Piece {
+    let (one, other) = (body.local(one), body.local(other));
+    Piece { text: format!("{one} {operator} {other}"), level: Level::Equality }
+}
+
 fn not(body: &mut Body, operand: &Expression) -> Piece {
+    if let Expression::Same(one, other) = operand {
+        return same(body, "!=", *one, *other);
+    }
     if let Expression::NotZero(operand) = operand {
         let operand = piece(body, operand).at_least(Level::Sum);
         return Piece { text: format!("{operand} == 0"), level: Level::Equality };
@@ -249,6 +251,10 @@ fn binary(
     if let Some(test) = occupied(body, operator, left, right) {
         return test;
     }
+    if operator == BinaryOperator::BitXor && *right == Expression::Literal(Value::Int(-1)) {
+        let operand = piece(body, left).at_least(Level::Primary);
+        return Piece { text: format!("~{operand}"), level: Level::Unary };
+    }
     let next = literal_after(body, operator, right);
     let (symbol, level) = match operator {
         // A small processor asks for the sign of a difference.
@@ -257,6 +263,16 @@ fn binary(
         BinaryOperator::Divide if is_float(body, whole) => ("/", Level::Product),
         BinaryOperator::Divide => return division(body, whole, "catapults_divide", " / ", left, right),
         BinaryOperator::Remainder => return division(body, whole, "catapults_remainder", " % ", left, right),
+        BinaryOperator::ShiftLeft => {
+            let shifted = called(body, "catapults_shift_left", left, right);
+            return narrow(body, whole, shifted);
+        }
+        BinaryOperator::ShiftRight => return called(body, "catapults_shift_right", left, right),
+        BinaryOperator::BitAnd => ("&", Level::BitAnd),
+        BinaryOperator::BitXor => ("^", Level::BitXor),
+        BinaryOperator::BitOr => ("|", Level::BitOr),
+        BinaryOperator::Least => return called(body, "catapults_min", left, right),
+        BinaryOperator::Greatest => return called(body, "catapults_max", left, right),
         BinaryOperator::Multiply => ("*", Level::Product),
         BinaryOperator::Add => ("+", Level::Sum),
         BinaryOperator::Subtract => ("-", Level::Sum),
@@ -275,9 +291,11 @@ fn binary(
         Level::Equality | Level::Relation => (comparand(left), comparand(right)),
         Level::Or => (disjunct(left), disjunct(right)),
         Level::And => (left.at_least(Level::And), right.at_least(Level::Equality)),
+        // C compilers ask for them, too.
+        Level::BitOr | Level::BitXor | Level::BitAnd => (left.at_least(Level::Unary), right.at_least(Level::Unary)),
         Level::Sum => (left.at_least(Level::Sum), right.at_least(Level::Product)),
         Level::Product => (left.at_least(Level::Product), right.at_least(Level::Unary)),
-        Level::Unary | Level::Primary => (left.in_parentheses(), right.in_parentheses()),
+        Level::Choice | Level::Unary | Level::Primary => (left.in_parentheses(), right.in_parentheses()),
     };
     let made = Piece { text: format!("{left} {symbol} {right}"), level };
     match level {
@@ -286,16 +304,25 @@ fn binary(
             Piece::primary(format!("catapults_number({})", made.text))
         }
         Level::Sum | Level::Product => narrow(body, whole, made),
-        Level::Or | Level::And | Level::Equality | Level::Relation | Level::Unary | Level::Primary => made,
+        Level::Choice
+        | Level::Or
+        | Level::And
+        | Level::BitOr
+        | Level::BitXor
+        | Level::BitAnd
+        | Level::Equality
+        | Level::Relation
+        | Level::Unary
+        | Level::Primary => made,
     }
 }
 
-/// Of `x > 3` in an embedded host: 4, for `x >= 4`.
+/// Of `x > 3` in a small host: 4, for `x >= 4`.
 fn literal_after(body: &Body, operator: BinaryOperator, right: &Expression) -> Option<Expression> {
     let strict = matches!(operator, BinaryOperator::Greater | BinaryOperator::LessOrEqual);
     let Expression::Literal(Value::Int(value)) = right else { return None };
     let highest = i64::MAX >> (64 - u32::from(body.policy.int_bits));
-    (body.embedded() && strict && *value < highest).then(|| Expression::Literal(Value::Int(value + 1)))
+    (body.is_small() && strict && *value < highest).then(|| Expression::Literal(Value::Int(value + 1)))
 }
 
 fn comparand(operand: Piece) -> String {
@@ -306,7 +333,7 @@ fn disjunct(operand: Piece) -> String {
     if operand.level == Level::And { operand.in_parentheses() } else { operand.at_least(Level::Or) }
 }
 
-/// `|slot| == 1`, in an embedded host also `|queue| > 0`, and the like: a pointer is compared, nothing is counted.
+/// `|slot| == 1`, in a small host also `|queue| > 0`, and the like: a pointer is compared, nothing is counted.
 fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &Expression) -> Option<Piece> {
     let (Expression::Size(slot), Expression::Literal(Value::Int(literal))) = (left, right) else { return None };
     if matches!(slot, ContainerRef::Whole { .. }) {
@@ -314,38 +341,18 @@ fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right:
     }
     let is_slot = *body.kind(slot) == ContainerKind::Threadref;
     // Only these ask no more of a longer container than whether it is empty.
-    let of_emptiness = match operator {
-        BinaryOperator::Equal | BinaryOperator::NotEqual | BinaryOperator::Greater | BinaryOperator::LessOrEqual => 0,
-        BinaryOperator::Less | BinaryOperator::GreaterOrEqual => 1,
-        BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or => return None,
+    let comparison = operator.comparison()?;
+    let of_emptiness = match comparison {
+        Comparison::Equal | Comparison::NotEqual | Comparison::Greater | Comparison::LessOrEqual => 0,
+        Comparison::Less | Comparison::GreaterOrEqual => 1,
     };
-    if !(is_slot || body.embedded() && *literal == of_emptiness) {
+    if !(is_slot || body.is_small() && *literal == of_emptiness) {
         return None;
     }
-    let holds = |size: i64| match operator {
-        BinaryOperator::Equal => Some(size == *literal),
-        BinaryOperator::NotEqual => Some(size != *literal),
-        BinaryOperator::Less => Some(size < *literal),
-        BinaryOperator::LessOrEqual => Some(size <= *literal),
-        BinaryOperator::Greater => Some(size > *literal),
-        BinaryOperator::GreaterOrEqual => Some(size >= *literal),
-        BinaryOperator::Add
-        | BinaryOperator::Subtract
-        | BinaryOperator::Multiply
-        | BinaryOperator::Divide
-        | BinaryOperator::Remainder
-        | BinaryOperator::And
-        | BinaryOperator::Or => None,
-    };
+    let holds = |size: i64| comparison.holds(size, *literal);
     let member = body.lookup(slot)?;
     let member = if is_slot { member } else { format!("{member}.first") };
-    match (holds(0)?, holds(1)?) {
+    match (holds(0), holds(1)) {
         (false, true) => Some(Piece { text: format!("{member} != NULL"), level: Level::Equality }),
         (true, false) => Some(Piece { text: format!("{member} == NULL"), level: Level::Equality }),
         (always, _) => Some(Piece::primary(always.to_string())),
@@ -368,10 +375,21 @@ fn division(
         Piece { text: format!("{dividend}{symbol}{divisor}"), level: Level::Product }
     } else {
         let is_time = |value: &Expression| body.policy.type_of(&body.handler.locals, value) == Some(Type::Time);
-        let width = if body.embedded() && (is_time(left) || is_time(right)) { "_time" } else { "" };
+        let width = if is_time(left) || is_time(right) { body.names.host.contract.of_times() } else { "" };
         Piece::primary(format!("{function}{width}({}, {})", dividend.text, divisor.text))
     };
     narrow(body, whole, quotient)
+}
+
+/// A function of two values of one type, and of the width of that.
+fn called(body: &mut Body, function: &str, left: &Expression, right: &Expression) -> Piece {
+    let width = match body.policy.type_of(&body.handler.locals, left) {
+        Some(Type::Float) => "_float",
+        Some(Type::Time) => body.names.host.contract.of_times(),
+        Some(Type::Int | Type::Bool) | None => "",
+    };
+    let (left, right) = (piece(body, left).text, piece(body, right).text);
+    Piece::primary(format!("{function}{width}({left}, {right})"))
 }
 
 /// Arithmetic is done at C's `int` or wider; at a narrower `int` of the policy the result is cut off, unless it is a time.
@@ -389,9 +407,9 @@ fn is_float(body: &Body, expression: &Expression) -> bool {
 }
 
 impl Body<'_> {
-    /// Whether the host is one that the policy is compiled into as a part of it.
-    pub(super) fn embedded(&self) -> bool {
-        self.names.style == Style::Embedded
+    /// Whether the host counts its bytes.
+    pub(super) fn is_small(&self) -> bool {
+        self.names.host.contract.is_small()
     }
 
     pub(super) fn is_float(&self, place: &Place) -> bool {
@@ -403,6 +421,16 @@ impl Body<'_> {
         match thread {
             Thread::Local(local) => self.local(local),
             Thread::Slot(slot) => self.container(slot),
+            Thread::First(container) => {
+                let member = self.container(container);
+                match &self.policy.containers[container.0].kind {
+                    ContainerKind::Threadref => member,
+                    ContainerKind::Queue | ContainerKind::Stack => format!("{member}.first"),
+                    kind @ (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_)) => {
+                        format!("catapults_sorted_first(&{member}, {})", super::ties(kind))
+                    }
+                }
+            }
         }
     }
 

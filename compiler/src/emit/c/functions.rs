@@ -2,8 +2,9 @@
 
 use super::arrays::Helpers;
 use super::handler::{Body, Shape, body};
+use super::host::Host;
 use super::names::Names;
-use super::{Style, comment, type_name};
+use super::{comment, type_name};
 use crate::framework::Framework;
 use crate::policy::{Handler, Owner, Policy};
 use crate::verify::Verified;
@@ -79,7 +80,7 @@ pub(super) fn functions(
             result.never_stop.push(name.clone());
         }
         let _ =
-            write!(result.text, "\n{}{name}{}", introduction(function, &source, framework, names.style), function.text);
+            write!(result.text, "\n{}{name}{}", introduction(function, &source, framework, names.host), function.text);
         served.extend(function.handlers.iter().map(|handler| (handler.name.as_str(), name.clone())));
     }
     let in_order = policy.events.iter().chain(&policy.queries).filter_map(|handler| {
@@ -102,7 +103,7 @@ fn shape(handler: &Handler, framework: &Framework) -> Shape {
 }
 
 /// What stands before the function's name: where it comes from, and its type.
-fn introduction(function: &Function, source: &str, framework: &Framework, style: Style) -> String {
+fn introduction(function: &Function, source: &str, framework: &Framework, host: Host) -> String {
     let mut text = String::from("/* ");
     let word = if function.shape == Shape::Query { "query" } else { "event" };
     for (index, handler) in function.handlers.iter().enumerate() {
@@ -117,7 +118,7 @@ fn introduction(function: &Function, source: &str, framework: &Framework, style:
             let _ = write!(text, "({})", parameters.join(", "));
         }
     }
-    text.push_str(if style == Style::Embedded { " */\nCATAPULTS_INLINE " } else { " */\nstatic " });
+    let _ = write!(text, " */\n{} ", host.linkage());
     text.push_str(match function.shape {
         Shape::Event if function.silent => "void ",
         Shape::Event => "const struct catapults_stop *",
@@ -136,10 +137,9 @@ fn introduction(function: &Function, source: &str, framework: &Framework, style:
 /// The parameters and the body.
 fn definition(body: &Body, shape: Shape, names: &Names) -> String {
     let constant = if shape == Shape::Query { "const " } else { "" };
-    let mut parameters = Vec::new();
-    if names.style == Style::Loaded {
-        parameters.push(format!("{constant}void *self_"));
-    }
+    let tag = if body.handler.global { &names.shared } else { &names.policy };
+    let (given, opening) = names.host.given(constant, tag, body.uses_self);
+    let mut parameters = Vec::from_iter(given);
     for index in 0..body.handler.parameters {
         parameters.push(format!("{constant}struct catapults_thread *{}", body.parameter(index)));
     }
@@ -149,15 +149,7 @@ fn definition(body: &Body, shape: Shape, names: &Names) -> String {
     if parameters.is_empty() {
         parameters.push("void".to_owned());
     }
-    let mut text = format!("({}) {{\n", parameters.join(", "));
-    let _ = if names.style == Style::Embedded {
-        Ok(())
-    } else if body.uses_self {
-        let tag = if body.handler.global { &names.shared } else { &names.policy };
-        writeln!(text, "    {constant}struct {tag} *self = self_;")
-    } else {
-        writeln!(text, "    (void)self_;")
-    };
+    let mut text = format!("({}) {{\n{opening}", parameters.join(", "));
     for index in 0..body.handler.parameters {
         if !body.used[index] {
             let _ = writeln!(text, "    (void){};", body.parameter(index));

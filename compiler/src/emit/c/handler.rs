@@ -6,9 +6,10 @@ mod transfers;
 
 use std::cell::OnceCell;
 
-use super::arrays::{self, Helpers, Site};
+use super::arrays::{Helpers, Site};
 use super::economy::Shared;
 use super::expression::expression;
+use super::host::Handlers;
 use super::names::{Names, Scope};
 use super::{values, verbatim};
 use crate::policy::text::Heads;
@@ -58,6 +59,8 @@ pub(super) struct Body<'a> {
     pub(super) shared: Shared,
     /// After a statement: a local that holds the thread of a threadref.
     held: Option<(ContainerId, String)>,
+    /// Of each loop that we are in, the innermost last.
+    turns: Vec<loops::Turn>,
     pub(super) scope: Scope,
     pub(super) depth: usize,
     pub(super) text: String,
@@ -92,6 +95,7 @@ pub(super) fn body<'a>(
         helpers: Helpers::new(),
         shared: Shared::default(),
         held: None,
+        turns: Vec::new(),
         scope,
         depth: 1,
         text: String::new(),
@@ -125,6 +129,7 @@ fn ends(block: &Block) -> bool {
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Verbatim { .. }
         | StatementKind::Loop { .. } => false,
     })
@@ -150,7 +155,7 @@ impl Body<'_> {
     /// A member of the instance.
     pub(super) fn member(&mut self, name: &str) -> String {
         self.uses_self = true;
-        format!("{}{name}", self.names.style.of_self())
+        format!("{}{name}", self.names.host.instance.of_self())
     }
 
     /// A member of what the instances of all nodes share; without nodes, of the one instance.
@@ -167,9 +172,9 @@ impl Body<'_> {
         self.member(&self.names.containers[id.0])
     }
 
-    /// Whether the function has no means of saying that it stopped: an event of an embedded host that cannot.
+    /// Whether the function has no means of saying that it stopped: one that cannot, and that stands in no table of those that can.
     pub(super) fn is_silent(&self) -> bool {
-        self.embedded() && self.shape != Shape::Query && !self.can_stop
+        self.names.host.handlers == Handlers::Name && self.shape != Shape::Query && !self.can_stop
     }
 
     /// The end of a handler before its end.
@@ -299,11 +304,12 @@ impl Body<'_> {
                 let line = self.returning();
                 self.from(statement, line);
             }
+            StatementKind::Leave { what } => self.leave(statement, *what),
             StatementKind::Fail { reason } => {
                 self.line(&format!(
                     "static const struct catapults_stop refusal = {{CATAPULTS_STOP_FAIL, {}, {}}};",
                     statement.at.line,
-                    self.names.style.text(reason)
+                    self.names.host.contract.text(reason)
                 ));
                 self.stop(statement, "refusal");
             }
@@ -352,6 +358,7 @@ impl Body<'_> {
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => (None, None),
         }
     }
@@ -363,7 +370,7 @@ impl Body<'_> {
             let text = verified.guard_text(heads, statement, guard);
             let failed = match (guard, from, to) {
                 (Guard::Holds(_), Some(from), _) => {
-                    arrays::empty(self.names.style, &self.policy.containers[from.id.0].kind, &from.member)
+                    self.names.host.contract.empty(&self.policy.containers[from.id.0].kind, &from.member)
                 }
                 (Guard::Vacant(_), _, Some(to)) => format!("{} != NULL", to.member),
                 (Guard::Holds(_), None, _) | (Guard::Vacant(_), _, None) => continue,
@@ -373,7 +380,7 @@ impl Body<'_> {
             self.line(&format!(
                 "static const struct catapults_stop guard = {{CATAPULTS_STOP_GUARD, {}, {}}};",
                 statement.at.line,
-                self.names.style.text(&text)
+                self.names.host.contract.text(&text)
             ));
             self.stop(statement, "guard");
             self.depth -= 1;

@@ -8,19 +8,18 @@ use crate::framework::Framework;
 use crate::hierarchy::{Hierarchy, Node, Parameter};
 use crate::policy::Value;
 
-use super::{comment, expression, string};
+use super::{HEADING, Host, comment, expression, string};
 
-/// The table first.
-pub(in crate::emit) fn emit(hierarchy: &Hierarchy, framework: &Framework) -> Vec<File> {
+/// The table first, each source with its traced twin.
+pub(super) fn files(hierarchy: &Hierarchy, framework: &Framework, host: Host) -> Vec<File> {
     let symbols = symbols(hierarchy);
-    let mut files = vec![File { name: format!("{}.c", hierarchy.name()), text: table(hierarchy, framework, &symbols) }];
-    for (policy, symbol) in hierarchy.policies().iter().zip(&symbols) {
-        let name = symbol.trim_start_matches(PREFIX);
-        let text = super::one(policy, framework, super::Style::Loaded, Some(symbol)).text;
+    let table = super::both(format!("{}.c", hierarchy.name()), table(hierarchy, framework, &symbols));
+    let policies = hierarchy.policies().iter().zip(&symbols).map(|(policy, symbol)| {
         // Beside what is made of the policy alone.
-        files.push(File { name: format!("{}-{name}.c", hierarchy.name()), text });
-    }
-    files
+        let name = format!("{}-{}.c", hierarchy.name(), symbol.trim_start_matches(PREFIX));
+        super::both(name, super::unit(policy, framework, host, Some(symbol)))
+    });
+    std::iter::once(table).chain(policies).flatten().collect()
 }
 
 /// No name of a policy's file begins so; see `names.rs`.
@@ -42,7 +41,7 @@ fn symbols(hierarchy: &Hierarchy) -> Vec<String> {
 fn table(hierarchy: &Hierarchy, framework: &Framework, symbols: &[String]) -> String {
     let source = comment(hierarchy.source());
     let mut text = format!(
-        "/*\n * {}: translated from {source} for the framework {}. Change that file, not this one.\n */\n#include {}\n\n\
+        "/*\n * {}: translated from {source} for the framework {}. {HEADING}\n */\n#include {}\n\n\
          #include \"catapults/hierarchy.h\"\n#include \"catapults/values.h\"\n\n",
         hierarchy.name(),
         hierarchy.framework(),

@@ -20,17 +20,21 @@ mod economy;
 mod expression;
 mod functions;
 mod handler;
-pub(super) mod hierarchy;
+mod hierarchy;
+mod host;
 mod names;
 mod nodes;
 mod setup;
 mod values;
 mod verbatim;
 
-use super::File;
+use super::language::Language;
+use super::{Abilities, File, Part};
 use crate::framework::Framework;
+use crate::hierarchy::Hierarchy;
 use crate::policy::{ContainerKind, Entity, Policy, StateClass, Type};
 use crate::verify::Verified;
+use host::{Contract, Handlers, Host, Instance};
 use names::Names;
 use std::fmt::Write;
 
@@ -38,75 +42,70 @@ use std::fmt::Write;
 /// its version a table that lacks what a newer one has would be taken for a whole one.
 const CONTRACT: u32 = 11;
 
-/// How generated code and its host find one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
-    /// By a table of handlers, which are given the scheduler's own data: it can be loaded, and there can be several.
-    Loaded,
-    /// By name: the host includes the file in each of its own that raises events. There is one scheduler, an object with a fixed
-    /// address; what the policy imports is in it and in the threads, and the application sets it there.
-    Embedded,
+/// Dialects of C. One more is one line more.
+pub(super) const LANGUAGES: &[&dyn Language] = &[
+    &C { name: "c", host: Host::new(Instance::Pointer, Handlers::Table, Contract::Shared) },
+    &C { name: "embedded_c", host: Host::new(Instance::Object, Handlers::Name, Contract::Small) },
+];
+
+struct C {
+    name: &'static str,
+    host: Host,
 }
 
-impl Style {
-    /// The scheduler's own data, up to the name of a member.
-    fn of_self(self) -> &'static str {
-        match self {
-            Style::Loaded => "self->",
-            Style::Embedded => "self.",
+impl Language for C {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn abilities(&self) -> Abilities {
+        let described = self.host.describes();
+        Abilities {
+            loaded: described,
+            hierarchies: described,
+            nodes: described,
+            most_containers: self.host.contract.most_containers(),
         }
     }
 
-    /// The highest number that a thread can keep of its container; 0 says that it is in none.
-    pub(super) fn most_containers(self) -> usize {
-        match self {
-            Style::Loaded => usize::from(u16::MAX),
-            Style::Embedded => usize::from(u8::MAX),
-        }
+    fn policy(&self, policy: &Verified<Policy>, framework: &Framework) -> Vec<File> {
+        let name = format!("{}.c", policy.policy().name);
+        both(name, unit(policy, framework, self.host, None)).into()
     }
 
-    /// What functions that are to be inlined begin with.
-    fn inline(self) -> &'static str {
-        match self {
-            Style::Loaded => "static inline",
-            Style::Embedded => "CATAPULTS_INLINE",
-        }
+    fn hierarchy(&self, hierarchy: &Hierarchy, framework: &Framework) -> Vec<File> {
+        hierarchy::files(hierarchy, framework, self.host)
     }
 
-    /// What a stop says; a small host keeps no texts.
-    fn text(self, text: &str) -> String {
-        match self {
-            Style::Loaded => string(text),
-            Style::Embedded => format!("CATAPULTS_TEXT({})", string(text)),
-        }
+    fn is_generated(&self, start: &str) -> bool {
+        start.starts_with("/*\n * ") && [HEADING, TRACED_HEADING].iter().any(|heading| start.contains(heading))
     }
 }
 
-/// One translation unit.
-pub(super) fn emit(verified: &Verified<Policy>, framework: &Framework, style: Style) -> File {
-    one(verified, framework, style, None)
-}
+/// What a translation says of itself in its first lines, and what its twin does.
+const HEADING: &str = "Change that file, not this one.";
+const TRACED_HEADING: &str = "once more, for hosts that record why threads are moved";
 
-/// See [`super::traced`].
-pub(super) fn traced(file: &str) -> File {
-    let stem = file.trim_end_matches(".c");
-    let text = format!(
-        "/*\n * {} once more, for hosts that record why threads are moved: see CATAPULTS_TRACED in catapults/policy.h.\n */\n\
+/// A source, and a file that includes it for what it is when it is traced.
+fn both(name: String, text: String) -> [File; 2] {
+    let again = format!(
+        "/*\n * {} {TRACED_HEADING}: see CATAPULTS_TRACED in catapults/policy.h.\n */\n\
          #define CATAPULTS_TRACED\n\n#include {}\n",
-        comment(file),
-        string(file)
+        comment(&name),
+        string(&name)
     );
-    File { name: format!("{stem}-traced.c"), text }
+    let traced = format!("{}-traced.c", name.trim_end_matches(".c"));
+    [File { name, text, part: Part::Source }, File { name: traced, text: again, part: Part::Traced }]
 }
 
-/// The same; `within`: what it is called among the policies of a hierarchy.
-fn one(verified: &Verified<Policy>, framework: &Framework, style: Style, within: Option<&str>) -> File {
+/// A translation unit. `within`: what it is called among the policies of a hierarchy.
+fn unit(verified: &Verified<Policy>, framework: &Framework, host: Host, within: Option<&str>) -> String {
     let framework = &framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let mut unit = Unit {
         verified,
         policy: verified.policy(),
         framework,
-        names: Names::new(verified.policy(), style),
+        names: Names::new(verified.policy(), host),
         text: String::new(),
         definitions: String::new(),
     };
@@ -135,11 +134,11 @@ fn one(verified: &Verified<Policy>, framework: &Framework, style: Style, within:
     let start = unit.start();
     let adopt = unit.adopt();
     let of_nodes = unit.of_nodes();
-    match style {
-        Style::Loaded => unit.tail(within, &table, &timeouts, &start, &adopt, &of_nodes),
-        Style::Embedded => unit.for_host(&table, &timeouts, &functions.never_stop, &start, &adopt),
+    match host.handlers {
+        Handlers::Table => unit.tail(within, &table, &timeouts, &start, &adopt, &of_nodes),
+        Handlers::Name => unit.for_host(&table, &timeouts, &functions.never_stop, &start, &adopt),
     }
-    File { name: format!("{}.c", unit.policy.name), text: unit.text }
+    unit.text
 }
 
 struct Unit<'a> {
@@ -148,7 +147,7 @@ struct Unit<'a> {
     framework: &'a Framework,
     names: Names,
     text: String,
-    /// Of an embedded policy: what one file of the host has.
+    /// Of a file that is included: what one file of the host has.
     definitions: String,
 }
 
@@ -161,10 +160,10 @@ impl Unit<'_> {
         let policy = self.policy;
         let source = comment(&policy.source);
         self.put(&format!(
-            "/*\n * {}: translated from {source} for the framework {}. Change that file, not this one.\n */\n",
+            "/*\n * {}: translated from {source} for the framework {}. {HEADING}\n */\n",
             policy.name, policy.framework
         ));
-        if self.names.style == Style::Embedded {
+        if self.names.host.handlers == Handlers::Name {
             self.put("#ifndef CATAPULTS_TRANSLATED\n#define CATAPULTS_TRANSLATED\n\n");
         }
         self.put(&format!("#include {}\n\n", string(&self.framework.header)));
@@ -182,7 +181,7 @@ impl Unit<'_> {
         }
         self.put("\n");
         // A small host is built with its policy in it, from one source.
-        if self.names.style == Style::Loaded {
+        if self.names.host.contract == Contract::Shared {
             self.put(&format!(
                 "_Static_assert(CATAPULTS_CONTRACT == {CONTRACT}, \"translated for another version of catapults/policy.h\");\n"
             ));
@@ -195,19 +194,6 @@ impl Unit<'_> {
             let text = verbatim::lines(&preamble.text).join("\n");
             self.put(&format!("\n/* {source}:{} */\n{text}\n", preamble.at.line));
         }
-    }
-}
-
-/// What the containers of an unsorted kind are called: a stack has no last thread that a small host would keep.
-fn list(style: Style, kind: &ContainerKind) -> &'static str {
-    if style == Style::Embedded && *kind == ContainerKind::Stack { "stack" } else { "list" }
-}
-
-/// What a small sorted container must know of a thread that enters: whether it goes behind its equals.
-fn ties_at_entry(style: Style, kind: &ContainerKind) -> String {
-    match style {
-        Style::Loaded => String::new(),
-        Style::Embedded => format!(", {}", ties(kind)),
     }
 }
 
@@ -270,12 +256,4 @@ fn comment(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::CONTRACT;
-
-    #[test]
-    fn the_contract_is_that_of_the_header() {
-        let header = include_str!("../../../../frameworks/shared/catapults/policy.h");
-        assert!(header.contains(&format!("#define CATAPULTS_CONTRACT {CONTRACT}u\n")));
-    }
-}
+mod tests;

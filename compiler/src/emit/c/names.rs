@@ -1,8 +1,8 @@
 //! Names in generated C: those of the source, with a trailing underscore where C or this file has taken them.
 
-use super::Style;
 use super::arrays::Helper;
 use super::economy;
+use super::host::{Handlers, Host, Instance};
 use crate::policy::{ContainerId, Element, Policy};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,8 +113,8 @@ fn is_reserved(name: &str) -> bool {
 
 /// The names of a policy's parts. Each list runs parallel to the one of the policy.
 pub(super) struct Names {
-    /// How the file reaches its host.
-    pub style: Style,
+    /// What the file is for.
+    pub host: Host,
     /// The prefix of all that the file defines, and the tag of the instance's struct.
     pub policy: String,
     /// The function from a thread to the policy's part of it, and the tag of that struct.
@@ -137,7 +137,7 @@ pub(super) struct Names {
     pub numbers: Vec<String>,
     /// The comparison functions of sorted containers; unused for the others.
     pub orders: Vec<String>,
-    /// The functions that lead into containers: of an embedded host, for those that several statements lead into.
+    /// The functions that lead into containers: of a small host, for those that several statements lead into.
     pub entrances: BTreeMap<ContainerId, String>,
     /// The functions that sort threads, with their bodies.
     pub loops: RefCell<Vec<(String, String)>>,
@@ -160,10 +160,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(policy: &Policy, style: Style) -> Self {
+    pub(super) fn new(policy: &Policy, host: Host) -> Self {
         let mut file = Scope::default();
         let (mut instance, mut members) = (Scope::default(), Scope::default());
-        if style == Style::Embedded {
+        if host.instance == Instance::Object {
             // A macro, which stands for the scheduler wherever it is written.
             for scope in [&mut file, &mut instance, &mut members] {
                 scope.take("self");
@@ -177,7 +177,7 @@ impl Names {
         // Without nodes none of these names is in the file.
         let mut of_nodes = |part: &str| if policy.has_nodes() { of(part) } else { String::new() };
         let (shared, node, take_node) = (of_nodes("shared"), of_nodes("node"), of_nodes("take_node"));
-        let often = if style == Style::Embedded { economy::often_entered(policy) } else { Vec::new() };
+        let often = if host.contract.is_small() { economy::often_entered(policy) } else { Vec::new() };
         let entrances = often.into_iter().map(|id| (id, of(&format!("to_{}", policy.containers[id.0].name)))).collect();
         let containers = || policy.containers.iter().map(|container| (container.name.as_str(), container.element));
         let orders = once_each(containers(), |array| of(&format!("{array}_order")));
@@ -191,7 +191,8 @@ impl Names {
             policy.constants.iter().filter(|it| it.element.is_some()).map(|it| it.name.as_str()).collect();
         let constants = elements(constants, |constant| {
             // What other files see has the policy's name before it.
-            let seen = style == Style::Embedded && objects.iter().any(|object| Element::array(object) == constant);
+            let seen =
+                host.handlers == Handlers::Name && objects.iter().any(|object| Element::array(object) == constant);
             if seen { file.take(&format!("{name}_{constant}")) } else { file.take(constant) }
         });
         let numbers = once_each(containers(), |array| file.take(&format!("in_{array}")));
@@ -218,7 +219,7 @@ impl Names {
         let thread_imports =
             policy.thread_imports.iter().map(|variable| import(&mut members, &variable.name)).collect();
         Names {
-            style,
+            host,
             policy: name,
             thread,
             take,

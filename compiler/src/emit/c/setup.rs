@@ -5,8 +5,9 @@ use std::fmt::Write;
 use crate::policy::{Container, ContainerId, ContainerKind, Element, Entity, Import, Policy, Value};
 
 use super::arrays::{self, Group};
+use super::host::{Handlers, Host};
 use super::names::Names;
-use super::{Style, Unit, expression, list};
+use super::{Unit, expression};
 
 impl Unit<'_> {
     /// The function that sets up an instance.
@@ -14,13 +15,10 @@ impl Unit<'_> {
         let wanted = format!("{}_start", self.names.policy);
         let name = self.names.file.take(&wanted);
         let (policy, names) = (self.policy, &self.names);
-        let of_self = names.style.of_self();
-        let mut text = match names.style {
-            Style::Loaded => {
-                format!("\nstatic void {name}(void *self_) {{\n    struct {} *self = self_;\n", names.policy)
-            }
-            Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(void) {{\n"),
-        };
+        let of_self = names.host.instance.of_self();
+        let (given, opening) = names.host.given("", &names.policy, true);
+        let given = given.as_deref().unwrap_or("void");
+        let mut text = format!("\n{} void {name}({given}) {{\n{opening}", names.host.linkage());
         text.push_str(&self.set_up(Entity::Thread));
         if !policy.has_nodes() {
             text.push_str(&self.set_up_single());
@@ -40,10 +38,10 @@ impl Unit<'_> {
         for (container, name) in containers.filter(|(container, _)| container.holds == holds) {
             match container.element {
                 None => {
-                    let _ = writeln!(text, "    {}", emptied(names.style, container, name));
+                    let _ = writeln!(text, "    {}", emptied(names.host, container, name));
                 }
                 Some(Element { index: 0, length }) => {
-                    let each = emptied(names.style, container, &format!("{}[i]", Element::array(name)));
+                    let each = emptied(names.host, container, &format!("{}[i]", Element::array(name)));
                     let _ = write!(text, "    for (unsigned i = 0; i < {length}; i++)\n        {each}\n");
                 }
                 Some(_) => {}
@@ -53,16 +51,16 @@ impl Unit<'_> {
         let own = own.filter(|(variable, _)| variable.global == (holds == Entity::Node));
         let (variables, members): (Vec<_>, Vec<_>) =
             own.map(|(variable, name)| ((variable.element, variable.initial), name.clone())).unzip();
-        text.push_str(&initialised(names.style.of_self(), &variables, &members));
+        text.push_str(&initialised(names.host.instance.of_self(), &variables, &members));
         text
     }
 
     /// The same for what is there once.
     pub(super) fn set_up_single(&self) -> String {
         let (policy, names, mut text) = (self.policy, &self.names, String::new());
-        let of_self = names.style.of_self();
+        let of_self = names.host.instance.of_self();
         for (import, name) in policy.imports.iter().zip(&names.imports) {
-            text.push_str(&defaults(names.style, of_self, import, name));
+            text.push_str(&defaults(names.host, of_self, import, name));
         }
         if policy.uses_now() {
             let _ = writeln!(text, "    {of_self}{} = 0;", names.now);
@@ -76,11 +74,12 @@ impl Unit<'_> {
         let name = self.names.file.take(&wanted);
         let (policy, names) = (self.policy, &self.names);
         let thread = &names.thread;
-        let mut text = match names.style {
-            Style::Loaded => format!(
-                "\nstatic void {name}(void *self_, struct catapults_thread *t_) {{\n    struct {thread} *t = {thread}(t_);\n    (void)self_;\n"
+        let inline = names.host.linkage();
+        let mut text = match names.host.handlers {
+            Handlers::Table => format!(
+                "\n{inline} void {name}(void *self_, struct catapults_thread *t_) {{\n    struct {thread} *t = {thread}(t_);\n    (void)self_;\n"
             ),
-            Style::Embedded => format!("\nCATAPULTS_INLINE void {name}(struct {thread} *t) {{\n"),
+            Handlers::Name => format!("\n{inline} void {name}(struct {thread} *t) {{\n"),
         };
         text.push_str("    t->base.container = 0;\n");
         let attributes = || {
@@ -96,7 +95,7 @@ impl Unit<'_> {
             let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {number});");
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
-            text.push_str(&defaults(names.style, "t->", import, name));
+            text.push_str(&defaults(names.host, "t->", import, name));
         }
         text.push_str("}\n");
         self.put(&text);
@@ -109,14 +108,12 @@ impl Unit<'_> {
             Entity::Thread => (&self.names.take, &self.names.policy),
             Entity::Node => (&self.names.take_node, &self.names.shared),
         };
-        let (inline, what) = (self.names.style.inline(), entity.word());
-        let instance = match self.names.style {
-            Style::Loaded => format!("struct {tag} *self, "),
-            Style::Embedded => String::new(),
-        };
+        let (host, what) = (self.names.host, entity.word());
+        let (inline, parameters) =
+            (host.contract.inline(), host.instance.parameters(tag, "struct catapults_thread *t"));
         let mut text = format!(
             "\n/* Takes a {what} out of wherever it is. */\n\
-             {inline} void {name}({instance}struct catapults_thread *t) {{\n"
+             {inline} void {name}({parameters}) {{\n"
         );
         let all: Vec<ContainerId> = self.policy.holding(entity).collect();
         let groups = arrays::groups(self.policy, &all);
@@ -136,12 +133,12 @@ impl Unit<'_> {
 }
 
 /// The statement that sets a container up.
-fn emptied(style: Style, container: &Container, member: &str) -> String {
-    let of_self = style.of_self();
+fn emptied(host: Host, container: &Container, member: &str) -> String {
+    let of_self = host.instance.of_self();
     match container.kind {
         ContainerKind::Threadref => format!("{of_self}{member} = NULL;"),
         ContainerKind::Queue | ContainerKind::Stack => {
-            format!("catapults_{}_init(&{of_self}{member});", list(style, &container.kind))
+            format!("catapults_{}_init(&{of_self}{member});", host.contract.list(&container.kind))
         }
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&{of_self}{member});"),
     }
@@ -168,23 +165,17 @@ fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[St
     text
 }
 
-fn defaults(style: Style, object: &str, import: &Import, (variable, fallback): &(String, String)) -> String {
-    let value = expression::literal(import.default);
-    match style {
-        Style::Loaded => {
-            format!("    {object}{fallback} = {value};\n    {object}{variable} = &{object}{fallback};\n")
-        }
-        Style::Embedded => format!("    {object}{variable} = {value};\n"),
-    }
+fn defaults(host: Host, object: &str, import: &Import, (variable, fallback): &(String, String)) -> String {
+    host.contract.import_set_up(object, variable, fallback, &expression::literal(import.default))
 }
 
 /// The statement that takes `thread` out of a container that holds it.
 pub(super) fn removal(policy: &Policy, names: &Names, group: &Group, thread: &str) -> String {
-    let member = format!("{}{}", names.style.of_self(), group.member(names, thread));
+    let member = format!("{}{}", names.host.instance.of_self(), group.member(names, thread));
     match policy.containers[group.id().0].kind {
         ContainerKind::Threadref => format!("{member} = NULL;"),
         ContainerKind::Queue | ContainerKind::Stack => {
-            let list = list(names.style, &policy.containers[group.id().0].kind);
+            let list = names.host.contract.list(&policy.containers[group.id().0].kind);
             format!("catapults_{list}_remove(&{member}, {thread});")
         }
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {

@@ -35,25 +35,14 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
         | StatementKind::Dispatch { .. }
         | StatementKind::Foreach { .. }
         | StatementKind::Return { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => statement.expressions().any(|expression| within(expression, local)),
     }
 }
 
 fn within(value: &Expression, local: LocalId) -> bool {
-    let own = match value {
-        Expression::Read(place) => *place == Place::Local(local),
-        Expression::Verbatim { text, .. } => verbatim(text, local),
-        Expression::Literal(_)
-        | Expression::Constant(_)
-        | Expression::ConstantElement { .. }
-        | Expression::Now
-        | Expression::Size(_)
-        | Expression::In(..)
-        | Expression::Unary(..)
-        | Expression::Convert(..)
-        | Expression::Binary(..)
-        | Expression::NotZero(_) => false,
-    };
+    let names = value.names();
+    let own = names.place == Some(&Place::Local(local)) || names.verbatim.is_some_and(|text| verbatim(text, local));
     own || value.parts().any(|part| within(part, local))
 }
 

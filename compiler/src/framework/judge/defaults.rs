@@ -152,6 +152,7 @@ fn steps(body: &Block) -> impl Iterator<Item = (&str, Option<&str>, At)> {
         | StatementKind::Foreach { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return(_)
+        | StatementKind::Leave(_)
         | StatementKind::Fail(_)
         | StatementKind::Call(_)
         | StatementKind::Verbatim { .. }

@@ -88,11 +88,11 @@ fn wrong(event: &Event, step: &Move) -> Option<Diagnostic> {
         }
         (Extent::Global, Entity::Thread, Move::Parameter(..)) if (from, to) == (Stage::New, Stage::Placed) => None,
         (Extent::Global, Entity::Thread, _) => {
-            let title = format!("`{name}` is of no instance, and no thread is anywhere in it");
+            let title = format!("`{name}` belongs to no instance, and has no containers of threads");
             refuse(title, "the type of a thread is `t: NEW -> PLACED` there")
         }
         (Extent::Any | Extent::Node, Entity::Node, _) => {
-            let title = format!("`{name}` is of an instance, and moves a node");
+            let title = format!("`{name}` belongs to an instance, and cannot move a node");
             refuse(title, "nodes are moved by global events; leave this part of the type out")
         }
         (Extent::Any, Entity::Thread, _) if to == Stage::Placed => {

@@ -34,11 +34,31 @@ impl Names {
         }
     }
 
+    /// The same as they are in the source: what has the same name is not told apart.
+    pub fn plain(self) -> Self {
+        let all = |names: Vec<String>| names.into_iter().map(plain).collect();
+        Names {
+            constants: all(self.constants),
+            variables: all(self.variables),
+            imports: all(self.imports),
+            containers: all(self.containers),
+            attributes: all(self.attributes),
+            thread_imports: all(self.thread_imports),
+            scope: self.scope,
+        }
+    }
+
     /// The printed names of a handler's locals.
     pub fn locals(&self, handler: &Handler) -> Vec<String> {
         let mut scope = self.scope.clone();
         handler.locals.iter().map(|local| scope.next(&local.name)).collect()
     }
+}
+
+/// A name without the number: of an element of an array, that of the array is dropped.
+pub(super) fn plain(name: String) -> String {
+    let Some((before, after)) = name.split_once('#') else { return name };
+    format!("{before}{}", after.trim_start_matches(|digit: char| digit.is_ascii_digit()))
 }
 
 impl Counter {

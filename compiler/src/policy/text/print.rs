@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::names::Names;
+use super::names::{Names, plain};
 use crate::policy::{
     At, Block, Container, ContainerKind, ContainerRef, Element, Entity, Expression, Handler, Import, Local, LocalKind,
     Owner, Piece, Place, Policy, SortKey, Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value,
@@ -75,7 +75,7 @@ pub fn print(policy: &Policy) -> String {
 }
 
 /// The statements of one handler, each on one line as in the source, without its bodies and its place: `ready => current;`,
-/// `if (x > 0)`.
+/// `if (x > 0)`. Names are those of the source.
 pub struct Heads {
     names: Names,
     locals: Vec<String>,
@@ -84,6 +84,12 @@ pub struct Heads {
 impl Heads {
     /// Those of a handler.
     pub fn of(policy: &Policy, handler: &Handler) -> Self {
+        let Heads { names, locals } = Heads::numbered(policy, handler);
+        Heads { names: names.plain(), locals: locals.into_iter().map(plain).collect() }
+    }
+
+    /// The same, but what has the same name has numbers by which it is told apart.
+    pub fn numbered(policy: &Policy, handler: &Handler) -> Self {
         let names = Names::of(policy);
         let locals = names.locals(handler);
         Heads { names, locals }
@@ -99,28 +105,11 @@ impl Heads {
         self.printer().container(container)
     }
 
-    /// An expression of the handler as the policy writes it, more or less. Names of the same spelling are not told apart.
+    /// An expression of the handler as the policy writes it, more or less.
     pub fn expression(&self, expression: &Expression) -> String {
         let expression = if let Expression::NotZero(operand) = expression { operand } else { expression };
-        let numbered = self.printer().expression(expression);
-        let mut parts = numbered.split('#');
-        let mut text = parts.next().unwrap_or_default().to_owned();
-        parts.for_each(|part| text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit())));
-        match expression {
-            Expression::Binary(..) | Expression::In(..) => {
-                text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text).to_owned()
-            }
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::ConstantElement { .. }
-            | Expression::Read(_)
-            | Expression::Now
-            | Expression::Convert(..)
-            | Expression::Size(_)
-            | Expression::Unary(..)
-            | Expression::NotZero(_)
-            | Expression::Verbatim { .. } => text,
-        }
+        let text = self.printer().expression(expression);
+        text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text).to_owned()
     }
 
     fn printer(&self) -> Printer<'_> {
@@ -247,6 +236,7 @@ impl Printer<'_> {
                 | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
                 | StatementKind::Verbatim { .. }
+                | StatementKind::Leave { .. }
                 | StatementKind::Fail { .. } => self.head(statement),
             };
             line(out, format_args!("{indent}{head}{places}{}", opening(statement)));
@@ -278,6 +268,7 @@ impl Printer<'_> {
                 | StatementKind::Dispatch { .. }
                 | StatementKind::Return { .. }
                 | StatementKind::Verbatim { otherwise: None, .. }
+                | StatementKind::Leave { .. }
                 | StatementKind::Fail { .. } => {}
             }
         }
@@ -304,6 +295,7 @@ impl Printer<'_> {
             }
             StatementKind::Return { value: None } => "return;".to_owned(),
             StatementKind::Return { value: Some(value) } => format!("return {};", self.expression(value)),
+            StatementKind::Leave { what } => format!("{};", what.word()),
             StatementKind::Fail { reason } => format!("fail {};", quoted(reason)),
             StatementKind::Verbatim { text, otherwise } => {
                 let end = if otherwise.is_some() { " else" } else { ";" };
@@ -336,7 +328,7 @@ impl Printer<'_> {
     fn thread(&self, thread: Thread) -> &str {
         match thread {
             Thread::Local(local) => name(self.locals, local.0),
-            Thread::Slot(slot) => name(&self.names.containers, slot.0),
+            Thread::Slot(container) | Thread::First(container) => name(&self.names.containers, container.0),
         }
     }
 
@@ -369,9 +361,19 @@ impl Printer<'_> {
             Expression::In(thread, container) => {
                 format!("({} in {})", self.thread(*thread), self.container(container))
             }
+            Expression::Same(one, other) => {
+                format!("({} == {})", self.thread(Thread::Local(*one)), self.thread(Thread::Local(*other)))
+            }
             Expression::Convert(ty, operand) => format!("{}({})", ty.word(), self.expression(operand)),
             Expression::Unary(UnaryOperator::Negate, operand) => format!("-({})", self.expression(operand)),
             Expression::Unary(UnaryOperator::Not, operand) => format!("!({})", self.expression(operand)),
+            Expression::Choose(condition, one, other) => {
+                let (condition, one) = (self.expression(condition), self.expression(one));
+                format!("({condition} ? {one} : {})", self.expression(other))
+            }
+            Expression::Binary(operator, left, right) if operator.is_called() => {
+                format!("{}({}, {})", operator.word(), self.expression(left), self.expression(right))
+            }
             Expression::Binary(operator, left, right) => {
                 format!("({} {} {})", self.expression(left), operator.word(), self.expression(right))
             }
@@ -415,6 +417,7 @@ fn opening(statement: &Statement) -> &'static str {
         | StatementKind::Dispatch { .. }
         | StatementKind::Return { .. }
         | StatementKind::Verbatim { otherwise: None, .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => false,
     };
     if blocks { " {" } else { "" }

@@ -544,7 +544,7 @@ impl Reader {
         let written = if self.accept_word("as") { self.dotted("a written name")? } else { name.clone() };
         let (owner, at) = (self.owner(), self.at()?);
         self.symbol("{")?;
-        let body = HandlerReader { scope: Scope::default(), bits: policy.int_bits, returns };
+        let body = HandlerReader { scope: Scope::default(), bits: policy.int_bits, returns, loops: 0 };
         let body = body.read(self, &mut locals)?;
         Ok(Handler { name, written, locals, parameters, global: false, returns, body, owner, at })
     }

@@ -1,17 +1,19 @@
 //! Two states that become one: what holds in both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::super::elements::Named;
 use super::super::values::Range;
-use super::{MOST_NAMED, State};
-use crate::policy::ContainerId;
+use super::counted::in_both;
+use super::{MOST_NAMED, Size, State};
+use crate::policy::{ContainerId, Type};
 
 impl State {
     /// What is known whichever of two states it is.
     pub fn join(self, other: State) -> State {
         let some = common(&self, &other);
+        let sure = [&self, &other].map(|state| state.sure.then(|| state.clone()));
         let named = self.named_in_both(&other);
         let sizes = if Rc::ptr_eq(&self.sizes, &other.sizes) {
             self.sizes
@@ -24,15 +26,23 @@ impl State {
             (None, _) | (_, None) => None,
         });
         let values = joined(self.values, &other.values);
-        State {
+        let attributes = known_in_both(&self.attributes, &other.attributes, Range::join);
+        let counted = in_both(&self.counted, &other.counted, false);
+        let joined = State {
             sizes,
             some,
             named,
             threads: threads.collect(),
             values,
+            attributes,
+            counted,
             effect: self.effect.or(other.effect),
+            sure: false,
             path: Vec::new(),
-        }
+        };
+        // Of a state that stands for more than either nobody has seen that it can be come to.
+        let sure = sure.iter().flatten().any(|state| state.says_as_much_as(&joined));
+        State { sure, ..joined }
     }
 
     /// `self` joined with `next`, and bounds that still move given up, so that a loop comes to rest. Of values, the bounds
@@ -46,8 +56,15 @@ impl State {
         } else {
             Rc::clone(&self.values)
         };
+        let attributes = known_in_both(&self.attributes, &next.attributes, |one, next| {
+            let any = Range { least: i64::MIN, most: i64::MAX, ..one };
+            one.widen(next, steps, any)
+        });
+        let counted = in_both(&self.counted, &next.counted, true);
         let mut joined = self.join(next);
+        joined.counted = counted;
         joined.values = values;
+        joined.attributes = attributes;
         let sizes = Rc::make_mut(&mut joined.sizes).iter_mut().zip(before.sizes.iter()).zip(any.sizes.iter());
         for ((size, old), any) in sizes {
             if size.least < old.least {
@@ -70,7 +87,35 @@ impl State {
             }
             true
         });
+        joined.sure &= before.says_as_much_as(&joined);
         joined
+    }
+
+    fn says_as_much_as(&self, other: &State) -> bool {
+        self.sizes == other.sizes
+            && self.values == other.values
+            && self.attributes == other.attributes
+            && self.threads == other.threads
+            && self.some == other.some
+            && self.named == other.named
+            && self.counted == other.counted
+    }
+
+    /// How much would be forgotten if two states became one: what follows from a test rather than numbers. 0: nothing of that kind.
+    pub fn loss(&self, other: &State) -> usize {
+        let holding = |size: Size| (size.least > 0, size.most == Some(0));
+        let sizes = self.sizes.iter().zip(other.sizes.iter()).filter(|(a, b)| holding(**a) != holding(**b)).count();
+        let threads = self.threads.iter().zip(&other.threads).filter(|(a, b)| a != b).count();
+        let sign = |range: &Range| (range.least.signum(), range.most.signum());
+        let values = self.values.iter().zip(other.values.iter()).filter(|(a, b)| sign(a) != sign(b));
+        let values: usize = values.map(|(range, _)| if range.ty == Type::Bool { 4 } else { 2 }).sum();
+        let alone = |one: &State, other: &State| {
+            let said = |named: &Named| {
+                one.named.iter().any(|it| it.is(&named.container()) && holding(it.size) == holding(named.size))
+            };
+            other.named.iter().filter(|named| holding(named.size) != (false, false) && !said(named)).count()
+        };
+        2 * sizes + threads + values + 4 * (alone(self, other) + alone(other, self))
     }
 
     /// What is known by indices in either state, as far as it holds in both.
@@ -102,12 +147,25 @@ fn joined(mut one: Rc<Vec<Range>>, other: &Rc<Vec<Range>>) -> Rc<Vec<Range>> {
         for (index, range) in other.iter().enumerate() {
             let known = one[index];
             let both = known.join(*range);
-            if both != known || both.why != known.why {
+            if both != known || (both.why, both.open) != (known.why, known.open) {
                 Rc::make_mut(&mut one)[index] = both;
             }
         }
     }
     one
+}
+
+/// What is known of attributes in both of two states, put together like this.
+fn known_in_both(
+    one: &Rc<BTreeMap<(usize, usize), Range>>,
+    other: &Rc<BTreeMap<(usize, usize), Range>>,
+    together: impl Fn(Range, Range) -> Range,
+) -> Rc<BTreeMap<(usize, usize), Range>> {
+    if one == other {
+        return Rc::clone(one);
+    }
+    let both = one.iter().filter_map(|(key, range)| Some((*key, together(*range, *other.get(key)?))));
+    Rc::new(both.collect())
 }
 
 /// More facts than this are not kept: no policy needs them, and their number could double with every branch.

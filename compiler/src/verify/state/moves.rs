@@ -30,6 +30,7 @@ impl State {
         for target in &targets {
             sizes[target.0].grow(targets.len() == 1, at);
         }
+        self.recounted(&sources, &targets);
         self.renamed(Some(from), &sources, to, &targets, at);
         self.weaken_some(&sources, &targets);
         self.consistent()
@@ -69,6 +70,7 @@ impl State {
             }
         }
         self.threads[local.0] = Some(Rc::new(spots(&targets)));
+        self.recounted(&sources, &targets);
         self.renamed(None, &sources, to, &targets, at);
         self.weaken_some(&sources, &targets);
         self.consistent()

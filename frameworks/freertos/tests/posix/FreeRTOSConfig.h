@@ -22,7 +22,9 @@
 #define configTOTAL_HEAP_SIZE (8u << 20)
 #define configMINIMAL_STACK_SIZE 4096
 #endif
+#ifndef configTICK_RATE_HZ
 #define configTICK_RATE_HZ 1000
+#endif
 #define configMAX_PRIORITIES 8
 #define configMAX_TASK_NAME_LEN 16
 #define configIDLE_SHOULD_YIELD 1

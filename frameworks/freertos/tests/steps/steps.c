@@ -26,8 +26,8 @@ static bool raise_event(const char *name, struct catapults_thread *t) {
 #ifdef CATAPULTS_HANDLER_set_next_thread
     EVENT("set_next_thread", set_next_thread)
 #endif
-#ifdef CATAPULTS_HANDLER_priority_changed
-    EVENT("priority_changed", priority_changed)
+#ifdef CATAPULTS_HANDLER_changed
+    EVENT("changed", changed)
 #endif
     return false;
 }

@@ -3,10 +3,10 @@
  *
  * As in POSIX threads with deferred cancellation, the only kind that there is: a thread that is cancelled ends at its
  * next cancellation point, with the result CATAPULTS_CANCELED. Cancellation points are catapults_testcancel,
- * catapults_join, catapults_sleep, waiting on a condition or a semaphore, catapults_select, waiting for a signal,
- * sending to a port and receiving from it, and all calls of catapults/io.h but catapults_close; also those of them that
- * would not have to wait. Waiting for a mutex, a read-write lock, a barrier or a reply is none, nor is
- * catapults_tryjoin.
+ * catapults_join, catapults_sleep, catapults_next_period, waiting on a condition or a semaphore, catapults_select,
+ * waiting for a signal, sending to a port and receiving from it, and all calls of catapults/io.h but catapults_close;
+ * also those of them that would not have to wait. Waiting for a mutex, a read-write lock, a barrier or a reply is none,
+ * nor is catapults_tryjoin.
  *
  * What was under way is as if the call had not been made, but for what a condition says: the mutex is locked again
  * first. If part of the data has gone, the call says so, and the next cancellation point ends the thread.

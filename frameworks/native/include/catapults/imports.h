@@ -13,7 +13,8 @@ extern "C" {
 
 /* Links a variable of the application with the one of that name in the `imports` of the policy; it must outlive the
  * runtime. Changes on either side are seen on the other. ENOENT if the policy has none: see strict_imports. EINVAL: it
- * imports it as another type. EEXIST: the runtime itself keeps it (`consumed`, `ceiling`). Standard error says so. */
+ * imports it as another type. EEXIST: the runtime itself keeps it (`consumed`, `ceiling`, `release`). Standard error
+ * says so. */
 int catapults_schedvar_register(const char *name, catapults_int *variable);
 int catapults_schedvar_register_bool(const char *name, bool *variable);
 int catapults_schedvar_register_time(const char *name, catapults_time *nanoseconds);
@@ -86,8 +87,15 @@ static inline struct catapults_value catapults_value_float(const char *name, dou
     return value;
 }
 
-/* The same for a thread that there is; the policy reads them at its next event. ESRCH: it has ended. */
+/* The same for a thread that there is. If a value is another than before, the policy is told so by its event `changed`,
+ * once for all of them, and may preempt the caller; a policy without such a handler reads them at its next event.
+ * ESRCH: it has ended. */
 int catapults_set_values(catapults_t thread, const struct catapults_value *values, size_t count);
+
+/* Tells the policy by the same event that the application has changed a variable of the thread: what it does to members
+ * of the thread's object the runtime does not see. catapults_set_object and registering a member tell it by themselves.
+ * Nothing happens if the policy has no handler for it. ESRCH: the thread has ended. */
+int catapults_changed(catapults_t thread);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,8 @@
  *
  * All-zero memory is one of the default kind, as the initializers make it (of a barrier there is none). Each must stay
  * where it is while it is in use. Waiters are served first come, first served, but for those that are suspended:
- * see catapults_suspend.
+ * see catapults_suspend. A thread that comes when a mutex has just been unlocked may take it before those who wait,
+ * once.
  */
 #ifndef CATAPULTS_LOCKS_H
 #define CATAPULTS_LOCKS_H
@@ -55,12 +56,14 @@ typedef struct catapults_mutex {
     struct catapults_waiters waiters;
     uint32_t depth; /* RECURSIVE: locks beyond the first */
     uint8_t type, protocol, robust;
-    uint8_t health; /* of what a robust one protects */
+    uint8_t health;             /* of what a robust one protects */
+    uint32_t came, passed_over; /* how many have begun to wait; and as many of them, that one took it before, wait no
+                                   longer, or come next */
     int64_t ceiling;
     struct catapults_mutex *held_next, *held_previous; /* robust or PROTECT: of the same owner */
 } catapults_mutex_t;
-#define CATAPULTS_MUTEX_INITIALIZER {0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0}
-#define CATAPULTS_RECURSIVE_MUTEX_INITIALIZER {0, {0, 0}, 0, CATAPULTS_MUTEX_RECURSIVE, 0, 0, 0, 0, 0, 0}
+#define CATAPULTS_MUTEX_INITIALIZER {0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define CATAPULTS_RECURSIVE_MUTEX_INITIALIZER {0, {0, 0}, 0, CATAPULTS_MUTEX_RECURSIVE, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* `attributes` may be NULL. EINVAL: no such type or protocol. ENOTSUP: PROTECT, and the policy imports no `ceiling`. */
 int catapults_mutex_init(catapults_mutex_t *mutex, const struct catapults_mutex_attributes *attributes);
@@ -153,7 +156,8 @@ int catapults_sem_getvalue(const catapults_sem_t *semaphore, int *value);  /* 0 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    uint32_t count, arrived, generation;
+    uint32_t count, arrived;
+    uint64_t process;
     struct catapults_waiters waiters;
 } catapults_barrier_t;
 #define CATAPULTS_BARRIER_SERIAL_THREAD (-1)
@@ -167,7 +171,7 @@ int catapults_barrier_wait(catapults_barrier_t *barrier);
 /* ---- Once -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    uint32_t state;
+    uint64_t state;
     struct catapults_waiters waiters;
 } catapults_once_t;
 #define CATAPULTS_ONCE_INIT {0, {0, 0}}

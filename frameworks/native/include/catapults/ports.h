@@ -45,7 +45,8 @@ typedef struct catapults_port {
     struct catapults_message *first, *last;      /* in order of arrival */
     struct catapults_waiters receivers, senders; /* in order of arrival, too */
     struct port_selector *selectors;
-    catapults_t server, scheduler;
+    uintptr_t server; /* its name */
+    catapults_t scheduler;
     struct catapults_message *spent; /* a notice that was received last, and is to be released */
     bool closed;
 } catapults_port_t;

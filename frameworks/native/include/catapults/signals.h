@@ -27,8 +27,8 @@
  * - returns EINTR in any case: catapults_sleep, catapults_select, catapults_poll, catapults_sigwaitinfo,
  *   catapults_sigtimedwait, catapults_sigsuspend;
  * - goes on waiting in any case, in its place in the queue: for a mutex, a read-write lock, a condition, a barrier,
- *   catapults_once, a reply, the end of a thread, a signal by catapults_sigwait. What moves data to or from a disk is
- *   finished first.
+ *   catapults_once, a reply, the end of a thread, the next job (catapults_next_period), a signal by catapults_sigwait.
+ *   What moves data to or from a disk is finished first.
  *
  * A handler is preempted, and may wait, like any other code of its thread, if it came in the application's own code or
  * in such a call. What may be called from it there, besides what POSIX calls async-signal-safe: catapults_sem_post,
@@ -52,7 +52,8 @@
  *   does, unless it leaves by catapults_siglongjmp. What kill(2) sends to the process itself may be handled by a thread
  *   that runs elsewhere, after kill has returned (what raise(3) and catapults_kill send to the caller is handled
  *   before); and signals that queue, sent from outside by sigqueue(2), may overtake each other where the kernel
- *   delivers them to two processors at once: those of catapults_sigqueue never do. A system call of the application's
+ *   delivers them to two processors at once, or to two kernel threads of the activations: those of catapults_sigqueue
+ *   never do. A system call of the application's
  *   own is made again after a handler of catapults_kill.
  * - With catapults_options.activations a handler runs on the stack of its thread, but on another kernel thread than the
  *   code that it has interrupted, which waits and goes on on its own; a thread that is blocked in a system call of its

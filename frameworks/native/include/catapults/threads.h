@@ -31,11 +31,13 @@ struct catapults_attributes {
     uint64_t processors;                 /* that it may run on: see catapults_setaffinity; 0: all */
     const struct catapults_value *values; /* of the policy's per-thread imports: see catapults/imports.h */
     size_t values_count;
+    int64_t period; /* nanoseconds from one job to the next: see catapults_next_period; 0: it has no jobs */
 };
 
 /* Creates a thread. It shares the floating-point environment (fenv.h) with all others: whoever sets a rounding mode
  * sets it for the process. EAGAIN: no memory, or the policy refused it (catapults_refusal says why). EINVAL: of
- * `values` or `processors`. EPERM: there was no catapults_init. `attributes` and `thread` may be NULL. */
+ * `values` or `processors`, or `period` is below 0. EPERM: there was no catapults_init. `attributes` and `thread` may
+ * be NULL. */
 int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *),
                      void *argument);
 const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
@@ -176,6 +178,36 @@ int64_t catapults_consumed(catapults_t thread);
 /* 0; EINTR: a handler of catapults_sigaction has run. */
 int catapults_sleep_until(int64_t instant);
 int catapults_sleep(int64_t nanoseconds);
+
+/* ---- Jobs -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * A thread with a period has a job in each. The first is released when the thread is created (catapults_attributes), or
+ * when it says its period itself; each other one exactly a period after the one before, however late that was done, so
+ * that nothing drifts. What the thread waits for in the middle of a job, by whatever call, ends no job.
+ *
+ * The policy hears of the beginning of each job but the first by its event `release`, and finds when the job was
+ * released in its per-thread import `time release`, if it has such: so a deadline is counted from the release, not from
+ * when the thread came to run. While a thread waits for its next job that is the instant at which it will be released.
+ * It is told the period in its import `time period`, unless `values` or an object have another for the thread.
+ */
+
+/*
+ * Ends the job of the caller, and waits until the next one is released: `block.sleep`, then `release` and
+ * `event_raised`. If that has been already, the next one begins at once: `release` alone, by which the policy may take
+ * the processor. *missed, if not NULL, is how many releases lay in the past when the caller came here: 0, if the job
+ * was done in its period; 1, if it was done in the next one; n, if n - 1 more jobs are due that each begin at once,
+ * none is left out. It is a cancellation point, then the next job has not begun, and goes on waiting after handlers of
+ * signals. 0; EINVAL: the thread has no period.
+ */
+int catapults_next_period(int64_t *missed);
+
+/* The caller has this period from now on, in nanoseconds; a job of it begins now, of which the policy hears, too. 0: it
+ * has no jobs any more, and the policy's import `release` its default. EINVAL: below 0. */
+int catapults_set_period(int64_t nanoseconds);
+
+/* When the job of the caller was released. 0; EINVAL: the thread has no period. */
+int catapults_release(int64_t *instant);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,8 @@ static const char *const policies[] = {NULL,
                                        POLICIES "/bytes.so",
                                        POLICIES "/counts.so",
                                        POLICIES "/turns.so",
-                                       POLICIES "/large.so"};
+                                       POLICIES "/large.so",
+                                       POLICIES "/jobs.so"};
 enum { POLICIES_COUNT = sizeof policies / sizeof *policies };
 
 static catapults_int connections, most;

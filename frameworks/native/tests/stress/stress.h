@@ -61,7 +61,7 @@ struct scene {
     void (*end)(struct worker *self); /* all others have ended */
 };
 extern const struct scene locks_scene, meetings_scene, lives_scene, ports_scene, descriptors_scene, policies_scene,
-    kernel_scene;
+    kernel_scene, jobs_scene;
 
 /* ---- steps.c ----------------------------------------------------------------------------------------------------- */
 

@@ -21,6 +21,10 @@
 
 enum { CHILD_REQUIRE_FAILED = 99 };
 
+/* Seconds after which a child is taken to hang, for `alarm`. The machine may have other things to do, or be emulated.
+ */
+enum { HANGS = 600 };
+
 /* What a child must find; cmocka's assertions are for the parent. */
 #define require(condition)                                                                                             \
     do {                                                                                                               \

@@ -17,7 +17,7 @@ static catapults_t handled_by;
 
 static inline void begin(void) {
     require(catapults_init(NULL) == 0);
-    alarm(60);
+    alarm(HANGS);
 }
 
 static inline catapults_t spawn(void *(*start)(void *), void *argument) {

@@ -63,7 +63,7 @@ class Thread:
         if state == "THREAD_BLOCKED":
             reason = str(self.record["reason"].cast(gdb.lookup_type("enum dispatcher_reason")))
             return "blocked: " + reason.replace("BLOCK_", "").lower().replace("_", ".")
-        if state in ("THREAD_RUNNABLE", "THREAD_PUT_OFF"):
+        if state in ("THREAD_RUNNABLE", "THREAD_POSTPONED"):
             return "running" if self.has_the_processor() else "ready"
         return state.replace("THREAD_", "").lower()
 
@@ -202,7 +202,7 @@ def switch_to(processor):
         return
     for kernel_thread in gdb.selected_inferior().threads():
         kernel_thread.switch()
-        if int(gdb.parse_and_eval("dispatcher_here")) == processor:
+        if int(gdb.parse_and_eval("here_variables.processor")) == processor:
             return
 
 

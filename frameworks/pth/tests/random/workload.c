@@ -196,11 +196,20 @@ static void ask(void) {
         pth_sched_is_ready(slot->thread);
 }
 
+/* The attributes are freed: whom the policy lets run meanwhile may free the thread. */
+static void give_priority(pth_t thread) {
+    pth_attr_t attributes = pth_attr_of(thread);
+    if (attributes) {
+        pth_attr_set(attributes, PTH_ATTR_PRIO, (int)random_below(5) - 2);
+        pth_attr_destroy(attributes);
+    }
+}
+
 static void step(void) {
     struct slot *slot;
     if (steps_left-- <= 0)
         _exit(0);
-    switch (random_below(20)) {
+    switch (random_below(22)) {
     case 0:
     case 1:
     case 2:
@@ -252,6 +261,14 @@ static void step(void) {
         break;
     case 18:
         ask();
+        break;
+    case 20:
+        if ((slot = anybody()))
+            pth_sched_changed(slot->thread);
+        break;
+    case 21:
+        if ((slot = anybody()))
+            give_priority(slot->thread);
         break;
     case 19:
         if (random_below(2))

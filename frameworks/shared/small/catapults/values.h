@@ -41,6 +41,28 @@ CATAPULTS_INLINE catapults_int catapults_remainder(catapults_int dividend, catap
     return dividend % divisor;
 }
 
+/* By less than 0: by 0. By the width or more: no bit is left, and of a negative number all are ones from the left. */
+CATAPULTS_INLINE catapults_int catapults_shift_left(catapults_int value, catapults_int amount) {
+    const catapults_int width = 8 * (catapults_int)sizeof(catapults_int);
+    if (amount >= width)
+        return 0;
+    return (catapults_int)((catapults_bits)value << (amount < 0 ? 0 : amount));
+}
+
+CATAPULTS_INLINE catapults_int catapults_shift_right(catapults_int value, catapults_int amount) {
+    const catapults_int highest = 8 * (catapults_int)sizeof(catapults_int) - 1;
+    return value >> (amount < 0 ? 0 : amount > highest ? highest : amount);
+}
+
+/* Equal ones are the same number. */
+CATAPULTS_INLINE catapults_int catapults_min(catapults_int left, catapults_int right) {
+    return right < left ? right : left;
+}
+
+CATAPULTS_INLINE catapults_int catapults_max(catapults_int left, catapults_int right) {
+    return right > left ? right : left;
+}
+
 #ifdef CATAPULTS_HAS_TIME
 /* Units of time. */
 #define CATAPULTS_NS INT64_C(1)
@@ -62,6 +84,9 @@ CATAPULTS_INLINE int64_t catapults_remainder_time(int64_t dividend, int64_t divi
         return 0;
     return dividend % divisor;
 }
+
+CATAPULTS_INLINE int64_t catapults_min_time(int64_t left, int64_t right) { return right < left ? right : left; }
+CATAPULTS_INLINE int64_t catapults_max_time(int64_t left, int64_t right) { return right > left ? right : left; }
 #endif
 
 #endif

@@ -14,7 +14,7 @@ pub(super) struct Book {
     pub(super) state: State,
     /// The scheduler that it is under.
     pub(super) under: usize,
-    /// The scheduler that it is a record of.
+    /// The scheduler that it is a proxy of.
     pub(super) scheduler: Option<usize>,
     /// That of the instance that it is in, or the last that ran it.
     pub(super) home: usize,
@@ -25,7 +25,7 @@ pub(super) struct Book {
     pub(super) waits_for: Option<ThreadId>,
     /// The end of its chain, which cannot run on its turn.
     pub(super) stalled_on: Option<ThreadId>,
-    pub(super) stalled: Vec<ThreadId>,
+    pub(super) blocked_donors: Vec<ThreadId>,
     pub(super) to_be_suspended: bool,
     /// Its policy was told `suspend_thread` when it blocked.
     pub(super) set_aside: bool,
@@ -55,7 +55,7 @@ impl Book {
             runs_on: None,
             waits_for: None,
             stalled_on: None,
-            stalled: Vec::new(),
+            blocked_donors: Vec::new(),
             to_be_suspended: false,
             set_aside: false,
             homeless: false,
@@ -124,6 +124,12 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Whether the policy has taken the processor from what is RUNNING.
     pub(super) fn is_taken(&self, member: ThreadId) -> bool {
         self.schedulers[self.under(member)].runner.class(member) == Some(StateClass::Ready)
+    }
+
+    /// Whether a policy has taken the processor from whose turn it is, or from a scheduler above, which has yet to give it up.
+    pub(in super::super) fn has_lost(&self, processor: usize) -> bool {
+        let on = &self.processors[processor];
+        on.turn.iter().chain(&on.way).any(|member| self.is_taken(*member))
     }
 
     /// Where something is told that no processor did: see `where_told_near`, near to where the thread ran last.

@@ -26,31 +26,51 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.borrow(processor)
     }
 
-    /// A thread does not wait any more: it has what it waited for.
+    /// A thread does not wait any more: it has what it waited for, and goes on.
     pub fn has(&mut self, heir: ThreadId) -> Done {
-        self.book(heir).waits_for = None;
-        self.chains_changed = true;
-        match self.book(heir).state {
-            State::Lending => {
-                // Whoever has suspended it meanwhile: it is READY or RUNNING to its policy until it runs.
-                self.book(heir).state = State::Runnable;
-                Ok(())
-            }
-            State::Blocked => {
-                self.strike_off(heir);
-                self.becomes_ready(heir, self.events.event_raised, State::Runnable, Kind::Raised)?;
-                self.rouse_all(heir)?;
-                self.suspends_at_last(heir)
-            }
-            State::None | State::Runnable | State::Suspended => Ok(()),
-        }
+        self.owns(heir);
+        self.unblock_heir(heir)
     }
 
-    /// These threads wait for another one from now on. Those that are stalled hear nothing of it unless they can lend their turns
+    /// A thread has what it waited for, and has yet to hear of it.
+    pub(in super::super) fn owns(&mut self, heir: ThreadId) {
+        self.chains_changed = true;
+        let book = self.book(heir);
+        book.waits_for = None;
+        if book.state == State::Lending {
+            // Whoever has suspended it meanwhile: it is READY or RUNNING to its policy until it runs.
+            book.state = State::Runnable;
+            // Its own turn is lent, and comes back to it: who begins to wait for it meanwhile cannot run it on another one.
+            book.runs_on = book.turn_on;
+        }
+        self.strike_off(heir);
+    }
+
+    /// See above: now it hears of it.
+    pub(in super::super) fn unblock_heir(&mut self, heir: ThreadId) -> Done {
+        if self.book(heir).state != State::Blocked {
+            return Ok(());
+        }
+        self.becomes_ready(heir, self.events.event_raised, State::Runnable, Kind::Raised)?;
+        self.rouse_all(heir)?;
+        self.suspends_at_last(heir)
+    }
+
+    /// Whether who runs there does so on its own turn.
+    pub(in super::super) fn is_on_own_turn(&self, processor: usize) -> bool {
+        self.processors.get(processor).is_some_and(|on| on.turn == on.current)
+    }
+
+    /// These threads wait for another one, or for none, from now on. Those that are stalled hear nothing of it unless they can lend their turns
     /// again, once the current event is over: else all would, as often as a lock changes hands.
-    pub fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: ThreadId) {
+    pub fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: Option<ThreadId>) {
         for waiter in waiters {
-            self.book(waiter).waits_for = Some(owner);
+            let book = self.book(waiter);
+            // It has just got a turn of its own, or was suspended then, and looks again when it runs.
+            if matches!(book.state, State::Runnable | State::Suspended) {
+                continue;
+            }
+            book.waits_for = owner;
             self.chains_changed = true;
         }
     }
@@ -78,8 +98,10 @@ impl<R: Runner> Dispatcher<'_, R> {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         let end = self.end_of(turn);
         let book = self.book(end);
-        if book.state == State::Runnable && book.runs_on.is_none_or(|other| other == processor) {
-            self.book(end).runs_on = Some(processor);
+        // One that lends to nobody goes on: what it waits for may be had.
+        let can_run = matches!(book.state, State::Runnable | State::Lending);
+        if can_run && book.runs_on.is_none_or(|other| other == processor) {
+            (book.state, book.runs_on) = (State::Runnable, Some(processor));
             self.processors[processor].current = Some(end);
             if end != turn || !new {
                 self.note(processor, end, Kind::Lent, self.events.schedule, 0);
@@ -127,13 +149,22 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Whoever is stalled and can lend its turns again does so.
     pub(super) fn rouse_who_can_lend(&mut self) -> Done {
         while std::mem::take(&mut self.chains_changed) {
-            for thread in self.stalled.clone() {
+            for thread in self.blocked_donors.clone() {
                 if self.book(thread).stalled_on.is_none() {
                     continue;
                 }
                 let end = self.end_of(thread);
                 let book = &self.books[end.0 as usize - 1];
-                if book.state == State::Runnable && book.runs_on.is_none() && (end == thread || book.turn_on.is_none())
+                if end == thread && book.state == State::Blocked {
+                    if self.more_are_ready_than_idle() {
+                        self.rouse(thread)?;
+                    } else if self.book(thread).stalled_on != Some(thread) {
+                        self.strike_off(thread);
+                        self.stall(thread, thread);
+                    }
+                } else if book.state == State::Runnable
+                    && book.runs_on.is_none()
+                    && (end == thread || book.turn_on.is_none())
                 {
                     self.rouse(thread)?;
                 } else if self.book(thread).stalled_on != Some(end) {
@@ -145,10 +176,16 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
+    /// Whether somebody is READY whom no processor that has nothing to do will take.
+    fn more_are_ready_than_idle(&self) -> bool {
+        let idle = self.processors.iter().filter(|processor| processor.turn.is_none()).count();
+        self.has_nodes || self.schedulers.len() > 1 || self.schedulers[0].ready > idle
+    }
+
     fn stall(&mut self, thread: ThreadId, end: ThreadId) {
         self.book(thread).stalled_on = Some(end);
-        self.book(end).stalled.push(thread);
-        self.stalled.push(thread);
+        self.book(end).blocked_donors.push(thread);
+        self.blocked_donors.push(thread);
     }
 
     fn end_of(&self, thread: ThreadId) -> ThreadId {
@@ -161,8 +198,8 @@ impl<R: Runner> Dispatcher<'_, R> {
 
     fn strike_off(&mut self, thread: ThreadId) {
         if let Some(end) = self.book(thread).stalled_on.take() {
-            self.book(end).stalled.retain(|one| *one != thread);
-            self.stalled.retain(|one| *one != thread);
+            self.book(end).blocked_donors.retain(|one| *one != thread);
+            self.blocked_donors.retain(|one| *one != thread);
         }
     }
 
@@ -172,7 +209,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     }
 
     pub(super) fn rouse_all(&mut self, end: ThreadId) -> Done {
-        while let Some(first) = self.books[end.0 as usize - 1].stalled.first().copied() {
+        while let Some(first) = self.books[end.0 as usize - 1].blocked_donors.first().copied() {
             self.rouse(first)?;
         }
         Ok(())

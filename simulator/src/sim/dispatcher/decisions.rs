@@ -24,7 +24,7 @@ impl<R: Runner> Dispatcher<'_, R> {
                 }
             }
             // What one processor decides can have another one lose its thread.
-            let chains = self.chains_changed && !self.stalled.is_empty();
+            let chains = self.chains_changed && !self.blocked_donors.is_empty();
             if !chains && !(0..self.processors.len()).any(|processor| self.is_to_decide(processor)) {
                 break;
             }
@@ -59,8 +59,8 @@ impl<R: Runner> Dispatcher<'_, R> {
             if running.contains(&under) || self.schedulers[under].parent.is_none() {
                 break;
             }
-            let mut records = self.schedulers[under].records.iter().copied();
-            next = records.find(|record| self.books[record.0 as usize - 1].is_ready());
+            let mut proxies = self.schedulers[under].proxies.iter().copied();
+            next = proxies.find(|proxy| self.books[proxy.0 as usize - 1].is_ready());
             if next.is_none() {
                 return Ok(());
             }
@@ -98,7 +98,7 @@ impl<R: Runner> Dispatcher<'_, R> {
                     self.processors[processor].refused = true;
                     return Ok(false);
                 }
-                // It has nothing to run, whatever it has said before: its record waits until something happens to it.
+                // It has nothing to run, whatever it has said before: its proxy waits until something happens to it.
                 self.schedulers[scheduler].refused = true;
                 self.give_way_back(processor)?;
                 return Ok(true);
@@ -136,7 +136,10 @@ impl<R: Runner> Dispatcher<'_, R> {
         let Processor { turn: Some(turn), current, .. } = self.processors[processor] else { return Ok(()) };
         self.processors[processor].turn = None;
         self.processors[processor].current = None;
-        self.book(turn).turn_on = None;
+        let book = self.book(turn);
+        book.turn_on = None;
+        // It may have been about to go on here, as soon as who runs on its turn had given it back.
+        book.runs_on = book.runs_on.filter(|on| *on != processor);
         if ready {
             self.gained_ready(turn);
         }
@@ -160,15 +163,14 @@ impl<R: Runner> Dispatcher<'_, R> {
         if self.processors.len() > 1 {
             return self.preempted(processor, event);
         }
-        let on = &self.processors[processor];
-        if self.taken_by.is_none() && on.turn.iter().chain(&on.way).any(|member| self.is_taken(*member)) {
+        if self.taken_by.is_none() && self.has_lost(processor) {
             self.taken_by = Some(event);
         }
         Ok(())
     }
 
     /// After all events.
-    pub(super) fn preempted_at_last(&mut self) -> Done {
+    pub(in super::super) fn preempted_at_last(&mut self) -> Done {
         self.taken_by.map_or(Ok(()), |event| self.preempted(0, event))
     }
 
@@ -180,7 +182,7 @@ impl<R: Runner> Dispatcher<'_, R> {
             self.note_moved(processor, turn, Kind::Preempted, event);
             return self.vacate(processor, true);
         }
-        if self.processors[processor].way.iter().any(|record| self.is_taken(*record)) {
+        if self.processors[processor].way.iter().any(|proxy| self.is_taken(*proxy)) {
             self.raise(self.under(turn), processor, self.events.switch_out, &[turn])?;
             self.note_moved(processor, turn, Kind::Preempted, event);
             return self.vacate(processor, true);

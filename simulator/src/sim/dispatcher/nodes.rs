@@ -69,7 +69,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         (1..self.schedulers.len()).try_for_each(|scheduler| self.adjust(scheduler, 0))
     }
 
-    /// Whose processor has gone is placed anew: a thread, or a record.
+    /// Whose processor has gone is placed anew: a thread, or a proxy.
     pub(super) fn comes_back(&mut self, thread: ThreadId, state: State, kind: Kind) -> Done {
         let on = self.place(thread, None)?;
         self.book(thread).home = on;
@@ -83,7 +83,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.preempted(on, event)
     }
 
-    /// The processor on which a thread, or a record, is to be.
+    /// The processor on which a thread, or a proxy, is to be.
     pub(super) fn place(&mut self, thread: ThreadId, creator: Option<usize>) -> Done<usize> {
         if let Some(dispatch) = self.events.dispatch.filter(|event| self.schedulers[0].runner.handles(*event)) {
             self.tell_loads();

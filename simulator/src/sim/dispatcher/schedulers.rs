@@ -20,10 +20,10 @@ pub(in super::super) struct Plan<R> {
 pub(in super::super) struct Scheduler<R> {
     pub(in super::super) runner: R,
     pub(in super::super) parent: Option<usize>,
-    /// What its records are given at its parent.
+    /// What its proxies are given at its parent.
     pub(in super::super) at_parent: Vec<(String, Value)>,
     /// What it is to its parent.
-    pub(super) records: Vec<ThreadId>,
+    pub(super) proxies: Vec<ThreadId>,
     /// How many of them are RUNNING.
     pub(super) running: usize,
     /// How many of its own members are READY.
@@ -40,7 +40,7 @@ impl<R> Scheduler<R> {
             runner,
             parent,
             at_parent,
-            records: Vec::new(),
+            proxies: Vec::new(),
             running: 0,
             ready: 0,
             refused: false,
@@ -53,66 +53,66 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// One thread more that a scheduler is to its parent. It has nothing to run yet.
     pub(super) fn add_record(&mut self, scheduler: usize) -> Done {
         let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
-        let record = self.introduce_record(scheduler, parent)?;
+        let proxy = self.introduce_proxy(scheduler, parent)?;
         self.adjust(parent, 0)?;
-        let on = self.home_of(parent, record, 0);
-        self.suspend_record(parent, on, record)?;
+        let on = self.home_of(parent, proxy, 0);
+        self.suspend_proxy(parent, on, proxy)?;
         self.adjust(parent, 0)
     }
 
     /// It is READY.
-    fn introduce_record(&mut self, scheduler: usize, parent: usize) -> Done<ThreadId> {
-        let record = self.enrol(parent, Some(scheduler))?;
+    fn introduce_proxy(&mut self, scheduler: usize, parent: usize) -> Done<ThreadId> {
+        let proxy = self.enrol(parent, Some(scheduler))?;
         for (name, value) in self.schedulers[scheduler].at_parent.clone() {
-            self.schedulers[parent].runner.set_of(record, &name, value);
+            self.schedulers[parent].runner.set_of(proxy, &name, value);
         }
-        self.schedulers[scheduler].records.push(record);
-        let on = if self.is_of_nodes(parent) { self.place(record, None)? } else { 0 };
-        self.book(record).home = on;
-        self.raise(parent, on, self.events.newthread, &[record])?;
-        self.gained_ready(record);
-        Ok(record)
+        self.schedulers[scheduler].proxies.push(proxy);
+        let on = if self.is_of_nodes(parent) { self.place(proxy, None)? } else { 0 };
+        self.book(proxy).home = on;
+        self.raise(parent, on, self.events.newthread, &[proxy])?;
+        self.gained_ready(proxy);
+        Ok(proxy)
     }
 
-    /// As many records are READY as the scheduler could use processors more.
+    /// As many proxies are READY as the scheduler could use processors more.
     pub(super) fn adjust(&mut self, scheduler: usize, processor: usize) -> Done {
         let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
         self.schedulers[scheduler].refused = false;
         loop {
-            let (ready, wanted) = self.records(scheduler);
+            let (ready, wanted) = self.proxies(scheduler);
             if ready == wanted {
                 return Ok(());
             }
             if ready > wanted {
-                let is_ready = |record: &&ThreadId| self.books[record.0 as usize - 1].is_ready();
-                let one = self.schedulers[scheduler].records.iter().find(is_ready).copied();
-                let Some(record) = one else { return Ok(()) };
-                let on = self.home_of(parent, record, processor);
-                self.suspend_record(parent, on, record)?;
+                let is_ready = |proxy: &&ThreadId| self.books[proxy.0 as usize - 1].is_ready();
+                let one = self.schedulers[scheduler].proxies.iter().find(is_ready).copied();
+                let Some(proxy) = one else { return Ok(()) };
+                let on = self.home_of(parent, proxy, processor);
+                self.suspend_proxy(parent, on, proxy)?;
                 self.adjust(parent, processor)?;
                 continue;
             }
             let at_rest = self.one_at_rest(scheduler, parent);
             if self.is_of_nodes(parent) && self.is_further_one_better(scheduler, at_rest) {
-                let record = self.introduce_record(scheduler, parent)?;
-                let on = self.home_of(parent, record, processor);
+                let proxy = self.introduce_proxy(scheduler, parent)?;
+                let on = self.home_of(parent, proxy, processor);
                 if on != processor {
                     self.preempted(on, self.events.newthread)?;
                 }
                 continue;
             }
-            let Some(record) = at_rest else { return Ok(()) };
-            let book = self.book(record);
+            let Some(proxy) = at_rest else { return Ok(()) };
+            let book = self.book(proxy);
             let blocked = std::mem::replace(&mut book.state, State::Runnable) == State::Blocked;
             if std::mem::take(&mut book.homeless) {
-                self.comes_back(record, State::Runnable, Kind::Resumed)?;
+                self.comes_back(proxy, State::Runnable, Kind::Resumed)?;
                 continue;
             }
             let event = if blocked { Some(self.events.event_raised) } else { self.events.resume };
             let event = event.unwrap_or(self.events.event_raised);
-            let on = self.home_of(parent, record, processor);
-            self.raise(parent, on, event, &[record])?;
-            self.gained_ready(record);
+            let on = self.home_of(parent, proxy, processor);
+            self.raise(parent, on, event, &[proxy])?;
+            self.gained_ready(proxy);
             if on != processor {
                 self.preempted(on, event)?;
             }
@@ -120,60 +120,60 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// Where events of a record are raised at its parent: in the instance that it is in, if there are several.
-    pub(super) fn home_of(&self, parent: usize, record: ThreadId, processor: usize) -> usize {
-        if self.is_of_nodes(parent) { self.books[record.0 as usize - 1].home } else { processor }
+    /// Where events of a proxy are raised at its parent: in the instance that it is in, if there are several.
+    pub(super) fn home_of(&self, parent: usize, proxy: ThreadId, processor: usize) -> usize {
+        if self.is_of_nodes(parent) { self.books[proxy.0 as usize - 1].home } else { processor }
     }
 
-    /// A record that is neither READY nor RUNNING: in nodes one that nothing keeps from running at once, if there is such a one.
+    /// A proxy that is neither READY nor RUNNING: in nodes one that nothing keeps from running at once, if there is such a one.
     fn one_at_rest(&self, scheduler: usize, parent: usize) -> Option<ThreadId> {
-        let records = self.schedulers[scheduler].records.iter().copied();
-        let rests = |record: &ThreadId| {
-            let book = &self.books[record.0 as usize - 1];
+        let proxies = self.schedulers[scheduler].proxies.iter().copied();
+        let rests = |proxy: &ThreadId| {
+            let book = &self.books[proxy.0 as usize - 1];
             !book.is_ready() && book.turn_on.is_none()
         };
-        let mut at_rest = records.filter(rests);
+        let mut at_rest = proxies.filter(rests);
         let first = at_rest.clone().next();
-        let near = self.is_of_nodes(parent).then(|| at_rest.find(|record| self.is_near(*record))).flatten();
+        let near = self.is_of_nodes(parent).then(|| at_rest.find(|proxy| self.is_near(*proxy))).flatten();
         near.or(first)
     }
 
-    fn is_near(&self, record: ThreadId) -> bool {
-        let book = &self.books[record.0 as usize - 1];
+    fn is_near(&self, proxy: ThreadId) -> bool {
+        let book = &self.books[proxy.0 as usize - 1];
         book.homeless || self.load(book.home) == 0
     }
 
-    /// Whether a record that the policy has yet to place may find a processor that has nothing to run, and `at_rest` has not.
+    /// Whether a proxy that the policy has yet to place may find a processor that has nothing to run, and `at_rest` has not.
     fn is_further_one_better(&self, scheduler: usize, at_rest: Option<ThreadId>) -> bool {
-        let fewer = self.schedulers[scheduler].records.len() < self.processors.len();
+        let fewer = self.schedulers[scheduler].proxies.len() < self.processors.len();
         let idle = || (0..self.processors.len()).any(|processor| self.load(processor) == 0);
-        at_rest.map_or(fewer, |record| !self.is_near(record) && fewer && idle())
+        at_rest.map_or(fewer, |proxy| !self.is_near(proxy) && fewer && idle())
     }
 
     /// What was RUNNING has given the processor up: so do all schedulers above it, the lowest first.
     pub(super) fn give_way_back(&mut self, processor: usize) -> Done {
-        while let Some(record) = self.processors[processor].way.pop() {
-            let Some(scheduler) = self.book(record).scheduler else { continue };
-            let parent = self.under(record);
+        while let Some(proxy) = self.processors[processor].way.pop() {
+            let Some(scheduler) = self.book(proxy).scheduler else { continue };
+            let parent = self.under(proxy);
             self.schedulers[scheduler].running -= 1;
-            let taken = self.is_taken(record);
+            let taken = self.is_taken(proxy);
             // Of the others.
-            let (ready, wanted) = self.records(scheduler);
-            self.book(record).turn_on = None;
-            if self.book(record).state == State::Suspended {
+            let (ready, wanted) = self.proxies(scheduler);
+            self.book(proxy).turn_on = None;
+            if self.book(proxy).state == State::Suspended {
                 // It has given the processor up by an event of its own.
             } else if ready < wanted {
                 if !taken {
-                    self.raise(parent, processor, self.events.switch_out, &[record])?;
+                    self.raise(parent, processor, self.events.switch_out, &[proxy])?;
                 }
-                self.gained_ready(record);
+                self.gained_ready(proxy);
             } else if taken {
-                self.gained_ready(record);
-                self.suspend_record(parent, processor, record)?;
+                self.gained_ready(proxy);
+                self.suspend_proxy(parent, processor, proxy)?;
             } else {
                 let event = self.events.scheduler.unwrap_or(self.events.switch_out);
-                self.book(record).state = State::Blocked;
-                self.raise(parent, processor, event, &[record])?;
+                self.book(proxy).state = State::Blocked;
+                self.raise(parent, processor, event, &[proxy])?;
             }
             self.adjust(scheduler, processor)?;
         }
@@ -183,35 +183,35 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// On the only processor there is, what was RUNNING was suspended: so is each scheduler above it that has nothing else to run.
     pub(super) fn suspend_way(&mut self, processor: usize) -> Done {
         let Some(suspend) = self.events.suspend.filter(|_| self.processors.len() == 1) else { return Ok(()) };
-        for record in self.processors[processor].way.clone().into_iter().rev() {
-            let Some(scheduler) = self.book(record).scheduler else { continue };
+        for proxy in self.processors[processor].way.clone().into_iter().rev() {
+            let Some(scheduler) = self.book(proxy).scheduler else { continue };
             if self.schedulers[scheduler].ready > 0 {
                 break;
             }
-            self.raise(self.under(record), processor, suspend, &[record])?;
-            self.book(record).state = State::Suspended;
+            self.raise(self.under(proxy), processor, suspend, &[proxy])?;
+            self.book(proxy).state = State::Suspended;
         }
         Ok(())
     }
 
-    /// How many records are READY, and how many should be.
-    fn records(&self, scheduler: usize) -> (usize, usize) {
+    /// How many proxies are READY, and how many should be.
+    fn proxies(&self, scheduler: usize) -> (usize, usize) {
         let of = &self.schedulers[scheduler];
-        let ready = of.records.iter().filter(|record| self.books[record.0 as usize - 1].is_ready()).count();
+        let ready = of.proxies.iter().filter(|proxy| self.books[proxy.0 as usize - 1].is_ready()).count();
         let wanted = if of.refused { 0 } else { of.ready.min(self.processors.len().saturating_sub(of.running)) };
         (ready, wanted)
     }
 
-    /// A record that is READY has nothing to run.
-    fn suspend_record(&mut self, parent: usize, processor: usize, record: ThreadId) -> Done {
+    /// A proxy that is READY has nothing to run.
+    fn suspend_proxy(&mut self, parent: usize, processor: usize, proxy: ThreadId) -> Done {
         let Some(suspend) = self.events.suspend else { return Ok(()) };
-        self.raise(parent, processor, suspend, &[record])?;
-        self.lost_ready(record);
-        self.book(record).state = State::Suspended;
+        self.raise(parent, processor, suspend, &[proxy])?;
+        self.lost_ready(proxy);
+        self.book(proxy).state = State::Suspended;
         Ok(())
     }
 
-    /// The thread that is RUNNING on a processor, then the records above it, the lowest first.
+    /// The thread that is RUNNING on a processor, then the proxies above it, the lowest first.
     pub(super) fn way_up(&self, processor: usize) -> Vec<ThreadId> {
         let on = &self.processors[processor];
         on.turn.iter().chain(on.way.iter().rev()).copied().collect()

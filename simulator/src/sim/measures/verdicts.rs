@@ -1,8 +1,8 @@
 //! Whether what was measured is as expected, when it is over.
 
-use catapults_compiler::scenario::{Expected, Measure, Unit};
+use catapults_compiler::scenario::{Exact, Expected, Measure, Statistic, Unit};
 
-use super::{Distribution, Measures, Tally, Verdict, Watch};
+use super::{Distribution, Measures, Tally, Verdict, Watch, many};
 use crate::sim::exact;
 
 impl Measures<'_> {
@@ -32,8 +32,19 @@ impl Measures<'_> {
         match &watch.expectation.what {
             Expected::Measure { measure, of, window, relation, bound, tolerance } => {
                 let value = self.value(*measure, *of, *window, watch.tally.as_ref())?;
-                let holds = |value: f64| relation.holds(value, *bound, *tolerance);
-                Ok((holds(value), shown(value, measure.unit(), holds)))
+                let holds = |value: Exact| relation.holds(value, *bound, *tolerance);
+                // Of what is another number than was expected, it shows.
+                let is_told = |rounded: Exact, digits: u32| {
+                    holds(rounded) == holds(value) && (holds(value) || is_apart(value, *bound, rounded, digits))
+                };
+                let tally = watch.tally.as_ref().or(of.map(|of| &self.tallies[of]));
+                let found = match (measure, tally.and_then(Tally::worst_response)) {
+                    (Measure::Response(Statistic::Worst), Some((taken, true))) => {
+                        format!("one has taken {} and is not done", exact(taken))
+                    }
+                    _ => shown(value, measure.unit(), is_told),
+                };
+                Ok((holds(value), found))
             }
             Expected::Order(kinds) => match kinds.iter().find(|kind| self.end(**kind).is_none()) {
                 Some(kind) => Err(format!("`{}` has not ended", name(*kind))),
@@ -64,17 +75,18 @@ impl Measures<'_> {
         of: Option<usize>,
         window: Option<(i64, i64)>,
         windowed: Option<&Tally>,
-    ) -> Result<f64, String> {
+    ) -> Result<Exact, String> {
         let (from, to) = window.unwrap_or((0, self.now));
         if to > self.now {
             return Err(format!("all was over at {}", exact(self.now)));
         }
-        let capacity = self.capacity(from, to) as f64;
-        let part =
-            |ran: i128| if capacity > 0.0 { Ok(ran as f64 / capacity) } else { Err("it took no time".to_owned()) };
+        let capacity = self.capacity(from, to);
+        let hundredths = |ran: i128| {
+            if capacity > 0 { Ok(Exact::new(100 * ran, capacity)) } else { Err("it took no time".to_owned()) }
+        };
         let Some(of) = of else {
             let all = windowed.map_or_else(|| self.tallies.iter().map(|tally| tally.ran).sum(), |tally| tally.ran);
-            return part(all).map(|ran| 100.0 * (1.0 - ran));
+            return hundredths(capacity - all);
         };
         match self.first[of] {
             None => return Err("none came".to_owned()),
@@ -82,21 +94,25 @@ impl Measures<'_> {
             Some(_) => {}
         }
         let tally = windowed.unwrap_or(&self.tallies[of]);
-        let statistic = |all: &Distribution, which, nothing: &str| {
-            all.statistic(which).map(|value| value as f64).ok_or_else(|| nothing.to_owned())
-        };
+        let statistic = |all: &Distribution, which, nothing: &str| all.exactly(which).ok_or_else(|| nothing.to_owned());
         match measure {
-            Measure::Share | Measure::Idle => part(tally.ran).map(|ran| 100.0 * ran),
+            Measure::Share | Measure::Idle => hundredths(tally.ran),
+            Measure::Response(Statistic::Worst) => match tally.worst_response() {
+                // More than it has taken, and who knows how much: not the whole nanosecond that is next.
+                Some((taken, true)) => Ok(Exact::new(2 * i128::from(taken) + 1, 2)),
+                Some((taken, false)) => Ok(Exact::from(taken)),
+                None => Err("no job is done".to_owned()),
+            },
             Measure::Response(which) => statistic(&tally.response, which, "no job is done"),
             Measure::Latency(which) => statistic(&tally.latency, which, "none ever ran"),
             Measure::Misses if tally.jobs + tally.misses == 0 => Err("no job was done or due".to_owned()),
-            Measure::Misses => Ok(tally.misses as f64),
-            Measure::Jobs => Ok(tally.jobs as f64),
-            Measure::Dispatches => Ok(tally.dispatches as f64),
-            Measure::Preemptions => Ok(tally.preemptions as f64),
+            Measure::Misses => Ok(many(tally.misses)),
+            Measure::Jobs => Ok(many(tally.jobs)),
+            Measure::Dispatches => Ok(many(tally.dispatches)),
+            Measure::Preemptions => Ok(many(tally.preemptions)),
             Measure::Refusals if tally.came + tally.refusals == 0 => Err("none came".to_owned()),
-            Measure::Refusals => Ok(tally.refusals as f64),
-            Measure::End => self.end(of).map(|end| end as f64).ok_or_else(|| "not all have ended".to_owned()),
+            Measure::Refusals => Ok(many(tally.refusals)),
+            Measure::End => self.end(of).map(Exact::from).ok_or_else(|| "not all have ended".to_owned()),
         }
     }
 
@@ -109,14 +125,62 @@ impl Measures<'_> {
     }
 }
 
-/// With as many digits as show whether it is as expected.
-fn shown(value: f64, unit: Unit, holds: impl Fn(f64) -> bool) -> String {
+/// With as many digits as show whether it is as expected, which `is_told` says of a number that is rounded to so many.
+fn shown(value: Exact, unit: Unit, is_told: impl Fn(Exact, u32) -> bool) -> String {
     match unit {
         Unit::Percent => {
-            let rounded = (2..9).map(|digits| 10_f64.powi(digits)).map(|power| (value * power).round() / power);
-            format!("{}%", rounded.into_iter().find(|rounded| holds(*rounded) == holds(value)).unwrap_or(value))
+            let mut rounded = (2..=12).map(|digits| (value.rounded(digits), digits));
+            match rounded.find(|(rounded, digits)| is_told(*rounded, *digits)) {
+                Some((rounded, digits)) => format!("{}%", decimal(rounded, digits)),
+                None => match value.rest() {
+                    Some((rest, of)) => format!("{} and {rest}/{of}%", value.floor()),
+                    None => format!("{}%", value.floor()),
+                },
+            }
         }
-        Unit::Time => exact(value as i64),
-        Unit::Count => format!("{value}"),
+        Unit::Time => {
+            let whole = exact(i64::try_from(value.floor()).unwrap_or(i64::MAX));
+            value.rest().map_or(whole.clone(), |(rest, of)| format!("{whole} and {rest}/{of}ns"))
+        }
+        Unit::Count => value.floor().to_string(),
+    }
+}
+
+/// Of a number that is no less than 0 and has no more digits.
+fn decimal(value: Exact, digits: u32) -> String {
+    let Some((rest, of)) = value.rest() else { return value.floor().to_string() };
+    let ten = 10_i128.saturating_pow(digits);
+    let part = format!("{:0digits$}", rest * (ten / of), digits = digits as usize);
+    format!("{}.{}", value.floor(), part.trim_end_matches('0'))
+}
+
+/// Whether a number that is rounded to so many digits is told from what was expected, if it is another one.
+fn is_apart(value: Exact, expected: Exact, rounded: Exact, digits: u32) -> bool {
+    value == expected || expected.rounded(digits) != rounded
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_told_from_the_expected_one() {
+        let is = |value: Exact, expected: &str| {
+            let expected = Exact::decimal(expected).unwrap();
+            shown(value, Unit::Percent, |rounded, digits| {
+                rounded != expected && is_apart(value, expected, rounded, digits)
+            })
+        };
+        let ninth = Exact::new(100, 9);
+        assert_eq!(is(ninth, "11.11"), "11.111%");
+        assert_eq!(is(ninth, "11.1"), "11.11%");
+        assert_eq!(is(ninth, "11.111111111"), "11.1111111111%");
+        assert_eq!(is(ninth, "11.1111111111111"), "11 and 1/9%");
+        assert_eq!(is(ninth, "80"), "11.11%");
+        assert_eq!(is(Exact::from(7), "7.00000000000001"), "7%");
+        // What is refused although it is the same, as by `<`.
+        assert_eq!(shown(Exact::from(50), Unit::Percent, |_, _| true), "50%");
+        assert_eq!(shown(Exact::from(50), Unit::Percent, |_, _| false), "50%");
     }
 }

@@ -21,6 +21,7 @@ impl<R: Runner> World<'_, '_, R> {
         let scenario = self.scenario;
         let waits = match self.waits_in_phase(live) {
             Some(Phase::Lock(lock)) => self.for_lock(*lock),
+            Some(Phase::Wait(semaphore)) => format!("for the semaphore `{}`", scenario.semaphores[*semaphore].name),
             Some(Phase::Receive(port)) => format!("for a message at `{}`", scenario.ports[*port]),
             Some(Phase::Barrier(barrier)) => format!("at the barrier `{}`", scenario.barriers[*barrier].name),
             Some(Phase::Join(other)) => format!("for the end of `{}`", scenario.threads[*other].name),
@@ -30,7 +31,7 @@ impl<R: Runner> World<'_, '_, R> {
     }
 
     pub(super) fn for_lock(&self, lock: usize) -> String {
-        let name = &self.scenario.locks[lock];
+        let name = &self.scenario.locks[lock].name;
         match self.locks[lock].owner {
             Some(owner) => {
                 let owner = &self.scenario.threads[self.kind_of(owner)].name;

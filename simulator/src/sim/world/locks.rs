@@ -1,36 +1,126 @@
-//! Locks: who has one, and who waits for it and lends its turns to the owner.
+//! Locks: who has one, and what the protocol does for it while others wait.
 
-use std::collections::VecDeque;
+use catapults_compiler::framework::{self, Framework, Inheritance};
+use catapults_compiler::scenario::{Lock as Said, Protocol};
+use catapults_compiler::vocabulary::Value;
 
-use super::super::policy::Runner;
+use super::super::dispatcher::Dispatcher;
+use super::super::policy::{EventId, Runner};
+use super::effects::Effect;
+use super::lines::{Line, Thing};
 use super::{Done, ThreadId, World};
 
-#[derive(Default)]
 pub(super) struct Lock {
     pub(super) owner: Option<ThreadId>,
-    waiting: VecDeque<ThreadId>,
+    pub(super) line: Line,
+    acts: Acts,
+}
+
+/// What is done for the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Acts {
+    Not,
+    /// Who waits lends it its turns.
+    Lends,
+    /// The host raises its variable to that of who waits.
+    Raises,
+    Ceiling(i64),
+}
+
+/// The variables of threads that the host keeps on account of locks, if it does.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// By which it orders those that wait, and which it may raise.
+    pub(super) urgency: Option<String>,
+    /// Who runs loses the processor to one that becomes ready and is more urgent.
+    pub(super) preempts: bool,
+    /// Told of each change of it.
+    pub(super) told: Option<EventId>,
+    ceiling: Option<String>,
+}
+
+impl Kept {
+    pub(super) fn new<R: Runner>(framework: &Framework, dispatcher: &Dispatcher<'_, R>) -> Self {
+        let locks = framework.locks.as_ref();
+        let urgency = framework.urgency().map(str::to_owned);
+        let mut kept = Kept { urgency, preempts: framework.preempts.is_some(), ..Kept::default() };
+        for protocol in locks.into_iter().flat_map(|locks| &locks.protocols) {
+            match protocol {
+                framework::Protocol::Inheritance(Inheritance::Raises { event: Some(event), .. }) => {
+                    kept.told = dispatcher.event(event);
+                }
+                framework::Protocol::Ceiling(variable) => kept.ceiling = Some(variable.clone()),
+                framework::Protocol::None | framework::Protocol::Inheritance(_) => {}
+            }
+        }
+        kept
+    }
+}
+
+impl Lock {
+    pub(super) fn new(said: &Said, framework: &Framework) -> Self {
+        let mut protocols = framework.locks.iter().flat_map(|locks| &locks.protocols);
+        let acts = match said.protocol {
+            Protocol::None => Acts::Not,
+            Protocol::Ceiling(ceiling) => Acts::Ceiling(ceiling),
+            Protocol::Inheritance => {
+                let raises = |protocol: &framework::Protocol| {
+                    matches!(protocol, framework::Protocol::Inheritance(Inheritance::Raises { .. }))
+                };
+                if protocols.any(raises) { Acts::Raises } else { Acts::Lends }
+            }
+        };
+        Lock { owner: None, line: Line::default(), acts }
+    }
 }
 
 impl<R: Runner> World<'_, '_, R> {
     /// Whether it has it.
     pub(super) fn locks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done<bool> {
-        match self.locks[lock].owner {
-            None => {
-                self.locks[lock].owner = Some(thread);
-                Ok(true)
+        if self.locks[lock].owner.is_none() && self.is_behind(Thing::Lock(lock), thread) {
+            self.goes_to_the_next(lock, None, true);
+        }
+        let Some(owner) = self.locks[lock].owner.filter(|owner| *owner != thread) else {
+            self.takes(thread, lock);
+            return Ok(true);
+        };
+        if let Some(ring) = self.ring(owner, thread, lock) {
+            return Err(self.impossible(&format!("{}: a deadlock", ring.join("; "))));
+        }
+        let lends = match self.locks[lock].acts {
+            Acts::Lends => true,
+            // Who has a ceiling is as urgent as it can be, but for a policy that knows of none.
+            Acts::Ceiling(_) => !self.knows_ceilings(owner),
+            Acts::Raises => {
+                self.inherits(owner, thread)?;
+                false
             }
-            Some(owner) => {
-                if let Some(ring) = self.ring(owner, thread, lock) {
-                    return Err(self.impossible(&format!("{}: a deadlock", ring.join("; "))));
-                }
-                self.locks[lock].waiting.push_back(thread);
-                if let Some(live) = self.live_mut(thread) {
-                    live.waits = true;
-                }
-                self.stops(processor);
-                self.dispatcher.waits(processor, owner)?;
-                Ok(false)
-            }
+            Acts::Not => false,
+        };
+        self.stands_in_line(Thing::Lock(lock), thread, lends);
+        self.stops(processor);
+        if lends {
+            self.dispatcher.waits(processor, owner)?;
+        } else {
+            self.blocks_in(processor, self.lock_event)?;
+        }
+        Ok(false)
+    }
+
+    fn takes(&mut self, thread: ThreadId, lock: usize) {
+        if !self.locks[lock].line.has(thread) {
+            self.passes_over(Thing::Lock(lock));
+        }
+        self.locks[lock].owner = Some(thread);
+        self.locks[lock].line.leaves(thread);
+        let lenders = self.locks[lock].line.lenders();
+        self.dispatcher.redirects(lenders.into_iter(), Some(thread));
+        if let Some(live) = self.live_mut(thread) {
+            live.wants = None;
+            live.held.push(lock);
+        }
+        if matches!(self.locks[lock].acts, Acts::Ceiling(_)) {
+            self.has_ceiling(thread);
         }
     }
 
@@ -39,7 +129,7 @@ impl<R: Runner> World<'_, '_, R> {
         let mut ring = vec![self.waiting(thread, lock)];
         let mut next = owner;
         while next != thread {
-            let lock = self.locks.iter().position(|lock| lock.waiting.contains(&next))?;
+            let lock = self.locks.iter().position(|lock| lock.line.holds_up(next))?;
             ring.push(self.waiting(next, lock));
             next = self.locks[lock].owner?;
         }
@@ -52,19 +142,76 @@ impl<R: Runner> World<'_, '_, R> {
         format!("`{name}` waits {} (line {line})", self.for_lock(lock))
     }
 
-    pub(super) fn unlocks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done {
+    pub(super) fn unlocks(&mut self, processor: usize, thread: ThreadId, lock: usize) {
         debug_assert_eq!(self.locks[lock].owner, Some(thread), "as the scenario was checked for");
-        let heir = self.locks[lock].waiting.pop_front();
-        self.locks[lock].owner = heir;
-        let Some(heir) = heir else { return Ok(()) };
-        let waiting: Vec<ThreadId> = self.locks[lock].waiting.iter().copied().collect();
-        self.measures.ready(heir, self.now);
-        if let Some(live) = self.live_mut(heir) {
-            live.waits = false;
+        self.locks[lock].owner = None;
+        if let Some(live) = self.live_mut(thread) {
+            live.held.retain(|held| *held != lock);
         }
-        self.dispatcher.has(heir)?;
-        self.is_suspended(heir);
-        self.dispatcher.redirects(waiting.into_iter(), heir);
-        self.dispatcher.regains(processor)
+        let mut falls = false;
+        match self.locks[lock].acts {
+            Acts::Not | Acts::Lends => {}
+            Acts::Raises => falls = self.disinherits(thread),
+            Acts::Ceiling(ceiling) => {
+                self.has_ceiling(thread);
+                if self.ceiling_of(thread).is_none_or(|left| left < ceiling)
+                    && let Some(live) = self.live_mut(thread)
+                {
+                    live.gives_up = true;
+                }
+            }
+        }
+        let lent = self.dispatcher.turn(processor).is_some_and(|turn| self.locks[lock].line.lends(turn));
+        let told = self.goes_to_the_next(lock, None, lent);
+        if falls && !told {
+            self.fell.push(thread);
+        }
+        if told || lent {
+            self.causes(Effect::Left(processor));
+        }
+    }
+
+    /// A lock that is free. Whether somebody is told. `at_once`: see `serves`; whose turn it is waits for the lock, too, and lends to whoever
+    /// comes first.
+    pub(super) fn goes_to_the_next(&mut self, lock: usize, but: Option<ThreadId>, at_once: bool) -> bool {
+        let served = self.serves(Thing::Lock(lock), but, at_once);
+        let owner = served.filter(|(_, given)| *given).map(|(thread, _)| thread);
+        let lenders = self.locks[lock].line.lenders();
+        let others = lenders.into_iter().filter(|thread| Some(*thread) != served.map(|(thread, _)| thread));
+        self.dispatcher.redirects(others, owner);
+        served.is_some()
+    }
+
+    // ---- Ceilings
+
+    fn knows_ceilings(&self, thread: ThreadId) -> bool {
+        let variable = self.kept.ceiling.as_deref();
+        variable.is_some_and(|variable| self.dispatcher.value_of(thread, variable).is_some())
+    }
+
+    /// The greatest of the locks that it has.
+    fn ceiling_of(&self, thread: ThreadId) -> Option<i64> {
+        let held = self.live(thread).into_iter().flat_map(|live| &live.held);
+        let ceilings = held.filter_map(|lock| match self.locks[*lock].acts {
+            Acts::Ceiling(ceiling) => Some(ceiling),
+            Acts::Not | Acts::Lends | Acts::Raises => None,
+        });
+        ceilings.max()
+    }
+
+    /// In force at once, and told by no event.
+    fn has_ceiling(&mut self, thread: ThreadId) {
+        let Some(variable) = self.kept.ceiling.clone() else { return };
+        let own = self.live(thread).and_then(|live| live.own_ceiling);
+        let Some(own) = own else { return };
+        let ceiling = self.ceiling_of(thread).map_or(own, Value::Int);
+        if self.dispatcher.value_of(thread, &variable) != Some(ceiling) {
+            self.dispatcher.assign(thread, &variable, ceiling);
+        }
+    }
+
+    /// What a thread begins with.
+    pub(super) fn own_ceiling(&self, thread: ThreadId) -> Option<Value> {
+        self.dispatcher.value_of(thread, self.kept.ceiling.as_deref()?)
     }
 }

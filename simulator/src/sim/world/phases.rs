@@ -1,11 +1,12 @@
 //! What threads do, phase by phase.
 
-use catapults_compiler::scenario::{MOST_AT_ONCE, Phase};
+use catapults_compiler::scenario::{Amount, MOST_AT_ONCE, Phase};
 
-use super::super::amounts::draw;
+use super::super::amounts::{draw, nanoseconds};
 use super::super::measures::Leaving;
 use super::super::policy::Runner;
-use super::{Done, Happening, ThreadId, World};
+use super::effects::Effect;
+use super::{Done, Happening, Live, ThreadId, World};
 
 impl<R: Runner> World<'_, '_, R> {
     pub(super) fn has_computed(&mut self, thread: ThreadId) {
@@ -16,7 +17,7 @@ impl<R: Runner> World<'_, '_, R> {
     }
 
     /// Who runs there does what takes no time, until it computes, or does not run any more.
-    pub(super) fn goes_on(&mut self, processor: usize) -> Done {
+    pub(super) fn run_instantaneous(&mut self, processor: usize) -> Done {
         let Some(thread) = self.processors[processor].running else { return Ok(()) };
         loop {
             self.at_once += 1;
@@ -32,10 +33,26 @@ impl<R: Runner> World<'_, '_, R> {
                 return Ok(());
             }
             let scenario = self.scenario;
-            let Some(live) = self.live_mut(thread) else { return Ok(()) };
+            let Some(live) = self.live(thread) else { return Ok(()) };
             let (kind, place) = (live.kind, live.phase);
-            live.phase += 1;
             let phases = &scenario.threads[kind].phases;
+            if self.is_held_up(processor, thread, &phases[place]) {
+                // What it has done is done, if it has yet to leave the processor.
+                let is_periodic = scenario.threads[kind].period.is_some();
+                if matches!(phases[place], Phase::End) || matches!(phases[place], Phase::Exit) && !is_periodic {
+                    self.job_done(thread, kind);
+                }
+                self.held_up.push((processor, thread));
+                return Ok(());
+            }
+            let to_give_up = live.gives_up && !self.has_nothing_left(live);
+            let Some(live) = self.live_mut(thread) else { return Ok(()) };
+            if to_give_up {
+                live.gives_up = false;
+                self.gives_up(processor);
+                return self.dispatcher.yields(processor);
+            }
+            live.phase += 1;
             match &phases[place] {
                 Phase::Run(amount) => {
                     let left = self.drawn(kind, amount);
@@ -60,7 +77,7 @@ impl<R: Runner> World<'_, '_, R> {
                     if let Some(live) = self.live_mut(thread) {
                         live.polled = polled;
                     }
-                    return self.dispatcher.blocks(processor, event);
+                    return self.blocks_in(processor, Some(event));
                 }
                 Phase::Yield => {
                     self.gives_up(processor);
@@ -79,19 +96,25 @@ impl<R: Runner> World<'_, '_, R> {
                         return Ok(());
                     }
                 }
-                Phase::Unlock(lock) => self.unlocks(processor, thread, *lock)?,
+                Phase::Unlock(lock) => self.unlocks(processor, thread, *lock),
+                Phase::Wait(semaphore) => {
+                    if !self.waits_for(processor, thread, *semaphore)? {
+                        return Ok(());
+                    }
+                }
+                Phase::Post(semaphore) => self.posts(*semaphore),
                 Phase::Send(port) => match self.ports[*port].waiting.pop_front() {
-                    Some(receiver) => self.wakes(&[receiver])?,
+                    Some(receiver) => self.causes(Effect::Wakes(vec![receiver])),
                     None => self.ports[*port].messages += 1,
                 },
                 Phase::Signal(port) => {
                     if let Some(receiver) = self.ports[*port].waiting.pop_front() {
-                        self.wakes(&[receiver])?;
+                        self.causes(Effect::Wakes(vec![receiver]));
                     }
                 }
                 Phase::Broadcast(port) => {
                     let waiting = std::mem::take(&mut self.ports[*port].waiting);
-                    self.wakes(&Vec::from(waiting))?;
+                    self.causes(Effect::Wakes(Vec::from(waiting)));
                 }
                 Phase::Barrier(barrier) => {
                     if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier].threads as usize {
@@ -99,7 +122,7 @@ impl<R: Runner> World<'_, '_, R> {
                         return self.waits_for_ever(processor, thread, self.barrier_event);
                     }
                     let waiting = std::mem::take(&mut self.barriers[*barrier]);
-                    self.wakes(&waiting)?;
+                    self.causes(Effect::Wakes(waiting));
                 }
                 Phase::Timer(timer, amount) => {
                     let period = self.drawn(kind, amount);
@@ -112,10 +135,7 @@ impl<R: Runner> World<'_, '_, R> {
                     *expired = if timer.absolute { expires } else { expires.max(now) };
                     if expires > now {
                         self.waits_until(thread, expires);
-                        return match self.sleep_event {
-                            Some(event) => self.dispatcher.blocks(processor, event),
-                            None => Err(self.impossible("no event of the framework blocks a thread")),
-                        };
+                        return self.blocks_in(processor, self.sleep_event);
                     }
                 }
                 Phase::Receive(port) => {
@@ -127,31 +147,31 @@ impl<R: Runner> World<'_, '_, R> {
                         return self.waits_for_ever(processor, thread, self.port_event);
                     }
                 }
-                Phase::Spawn(other) => self.create(*other, processor, Some(thread))?,
+                Phase::Spawn(other) => {
+                    let generation = self.next_generation(thread);
+                    self.causes(Effect::Creates { kind: *other, processor, generation });
+                }
                 Phase::Join(other) => {
                     if !self.kinds[*other].living.is_empty() {
                         self.kinds[*other].joining.push(thread);
                         return self.waits_for_ever(processor, thread, self.join_event);
                     }
                 }
-                Phase::Suspend(other) => self.suspends(*other)?,
-                Phase::Resume(other) => self.resumes(*other)?,
+                // Itself at once.
+                Phase::Suspend(other) if *other == kind => self.suspends(kind)?,
+                Phase::Suspend(other) => self.causes(Effect::Suspends(*other)),
+                Phase::Resume(other) => self.causes(Effect::Resumes(*other)),
                 Phase::Set(assignment) => {
                     let value = draw(&assignment.value, &mut self.rng, &mut self.places[kind]);
-                    self.dispatcher.set_of(thread, &assignment.name, value);
+                    if self.assigns(thread, &assignment.name, value) && self.dispatcher.hears_changes(thread) {
+                        let life = self.live(thread).map_or(0, |live| live.life);
+                        self.causes(Effect::Changes(thread, life));
+                    }
                 }
                 Phase::Jump(to) | Phase::Again(to) => self.jumps(thread, *to),
                 Phase::Repeat { times, end } => {
-                    let (times, end) = (*times, *end);
                     let Some(live) = self.live_mut(thread) else { return Ok(()) };
-                    match live.rounds.last_mut() {
-                        Some((start, 0)) if *start == place => {
-                            live.rounds.pop();
-                            live.phase = end;
-                        }
-                        Some((start, left)) if *start == place => *left -= 1,
-                        Some(_) | None => live.rounds.push((place, times - 1)),
-                    }
+                    live.phase = next_round(&mut live.rounds, place, *times, *end);
                 }
                 Phase::End if self.scenario.threads[kind].period.is_some() => {
                     self.job_done(thread, kind);
@@ -164,33 +184,95 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
+    /// The policy hears that who runs there begins a job before that does anything else: it may lose the processor by it. On a turn that
+    /// is lent to it, it is as if it were another's.
+    fn begins_late(&mut self, processor: usize, thread: ThreadId) -> Done {
+        if !self.dispatcher.is_on_own_turn(processor) {
+            self.causes(Effect::Releases(thread));
+            return Ok(());
+        }
+        // What it has changed in the job before comes first.
+        for effect in self.own_changes(thread) {
+            self.happens_to_others(effect)?;
+        }
+        self.happens_to_others(Effect::Releases(thread))?;
+        self.dispatcher.preempted_at_last()
+    }
+
+    /// Whether it comes to the end of its job, or waits, before it computes or needs anything that others may have.
+    pub(super) fn has_nothing_left(&self, live: &Live) -> bool {
+        /// More is not looked at.
+        const MOST: usize = 1000;
+        let phases = &self.scenario.threads[live.kind].phases;
+        let (mut place, mut rounds) = (live.phase, live.rounds.clone());
+        for _ in 0..MOST {
+            place = match &phases[place] {
+                Phase::End
+                | Phase::Exit
+                | Phase::Block(..)
+                | Phase::Timer(..)
+                | Phase::Barrier(_)
+                | Phase::Receive(_)
+                | Phase::Join(_) => return true,
+                Phase::Run(Amount::Fixed(value)) if nanoseconds(*value) == 0 => place + 1,
+                Phase::Run(_)
+                | Phase::Lock(_)
+                | Phase::Wait(_)
+                | Phase::Yield
+                | Phase::YieldTo(_)
+                | Phase::Suspend(_) => return false,
+                Phase::Unlock(_)
+                | Phase::Post(_)
+                | Phase::Send(_)
+                | Phase::Signal(_)
+                | Phase::Broadcast(_)
+                | Phase::Spawn(_)
+                | Phase::Resume(_)
+                | Phase::Set(_) => place + 1,
+                Phase::Jump(to) | Phase::Again(to) => *to,
+                Phase::Repeat { times, end } => next_round(&mut rounds, place, *times, *end),
+            }
+        }
+        false
+    }
+
     fn jumps(&mut self, thread: ThreadId, to: usize) {
         if let Some(live) = self.live_mut(thread) {
             live.phase = to;
         }
     }
 
+    /// Once, whenever the thread comes to say so.
     fn job_done(&mut self, thread: ThreadId, kind: usize) {
-        let released = self.live(thread).map_or(self.now, |live| live.released);
+        let Some(live) = self.live_mut(thread) else { return };
+        if std::mem::replace(&mut live.job_done, true) {
+            return;
+        }
+        let released = live.released;
         self.measures.job_done(kind, thread, released, self.now);
+        self.dispatcher.job_done(thread, released);
     }
 
     /// Whether it goes on at once, since the next period has begun.
     fn next_period(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done<bool> {
-        let period = self.scenario.threads[kind].period.unwrap_or(1);
+        let of = &self.scenario.threads[kind];
+        let (period, relative) = (of.period.unwrap_or(1), of.relative);
         let now = self.now;
         let Some(live) = self.live_mut(thread) else { return Ok(false) };
-        live.phase = 0;
+        (live.phase, live.job_done) = (0, false);
         live.released += period;
+        if relative {
+            live.released = live.released.max(now);
+        }
         let released = live.released;
+        live.between_jobs = released > now;
+        self.dispatcher.set_release(thread, released);
         if released <= now {
+            self.begins_late(processor, thread)?;
             return Ok(true);
         }
         self.waits_until(thread, released);
-        match self.sleep_event {
-            Some(event) => self.dispatcher.blocks(processor, event)?,
-            None => return Err(self.impossible("no event of the framework blocks a thread")),
-        }
+        self.blocks_in(processor, self.sleep_event)?;
         Ok(false)
     }
 
@@ -200,6 +282,8 @@ impl<R: Runner> World<'_, '_, R> {
             self.job_done(thread, kind);
         }
         self.leaves(processor, Leaving::Waits);
+        // Whoever has its number next is another one.
+        self.processors.iter_mut().for_each(|cpu| cpu.last = cpu.last.filter(|last| *last != thread));
         self.measures.ended(kind, thread, self.now);
         let state = &mut self.kinds[kind];
         if let Some(ended) = self.lives[thread.0 as usize - 1].take() {
@@ -214,6 +298,20 @@ impl<R: Runner> World<'_, '_, R> {
         }
         let joined = if state.living.is_empty() { std::mem::take(&mut state.joining) } else { Vec::new() };
         self.dispatcher.exits(processor)?;
-        self.wakes(&joined)
+        self.causes(Effect::Wakes(joined));
+        Ok(())
     }
+}
+
+/// Where a `repeat` goes on: in its next round, or behind the last.
+fn next_round(rounds: &mut Vec<(usize, u64)>, place: usize, times: u64, end: usize) -> usize {
+    match rounds.last_mut() {
+        Some((start, 0)) if *start == place => {
+            rounds.pop();
+            return end;
+        }
+        Some((start, left)) if *start == place => *left -= 1,
+        Some(_) | None => rounds.push((place, times - 1)),
+    }
+    place + 1
 }

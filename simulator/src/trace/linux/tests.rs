@@ -51,7 +51,7 @@ fn nobody_is_woken_who_is_no_thread() {
 
 #[test]
 fn names_can_be_like_what_stands_between_them() {
-    let told = |line: &str| match event(line).unwrap().what {
+    let told = |line: &str| match event(line, Numbering::New).unwrap().what {
         Happened::Switch { from, to, state } => {
             format!("{} {} {state} > {} {}", from.name, from.number, to.name, to.number)
         }
@@ -64,18 +64,151 @@ fn names_can_be_like_what_stands_between_them() {
         let brief = format!("x 1 [000] 1.0: sched:sched_switch: {from}:812 [120] S ==> {to}:9 [120]");
         [told(&full), told(&brief)]
     };
-    for (from, to) in
-        [("a", "b"), ("a ==> b", "b ==> a"), ("k/0:1 x ==> y", "==>"), ("==> ", "x:1 [120]"), ("a=>b", "a b")]
-    {
+    for (from, to) in [
+        ("a", "b"),
+        ("a ==> b", "b ==> a"),
+        ("k/0:1 x ==> y", "==>"),
+        ("==> ", "x:1 [120]"),
+        ("a=>b", "a b"),
+        ("a [b]:7 [1]", "<...>"),
+    ] {
         let expected = format!("{from} 812 S > {to} 9");
         let [full, brief] = switch(from, to);
         assert_eq!(full, expected);
-        // There the name ends at the first bracket, and has no blanks around it.
-        if !to.contains('[') && from.trim() == from {
+        // There the name has no blanks around it.
+        if from.trim() == from {
             assert_eq!(brief, expected);
         }
     }
     assert_eq!(told("x-1 [0] d. 1.0: sched_waking: comm=a pid=1 pid=5 prio=1 target_cpu=000"), "a pid=1 5");
+}
+
+/// Fields as they are, without arrows, as `trace-cmd report -R` and the option `fields` of newer kernels print them.
+#[test]
+fn fields_can_stand_alone() {
+    let told = |fields: &str| match event(&format!("x-1 [0] d. 1.0: sched_switch: {fields}"), Numbering::New)
+        .map(|event| event.what)
+    {
+        Some(Happened::Switch { from, to, state }) => {
+            Some(format!("{} {} {state} > {} {}", from.name, from.number, to.name, to.number))
+        }
+        Some(Happened::Wakeup(_)) | None => None,
+    };
+    let raw = |from: &str, state: &str, to: &str| {
+        told(&format!(
+            "prev_comm={from} prev_pid=812 prev_prio=1 prev_state={state} next_comm={to} next_pid=9 next_prio=1"
+        ))
+    };
+    assert_eq!(raw("web", "1", "db").as_deref(), Some("web 812 S > db 9"));
+    assert_eq!(raw("web", "0x100", "db").as_deref(), Some("web 812 R+ > db 9"));
+    assert_eq!(raw("web", "S", "db").as_deref(), Some("web 812 S > db 9"));
+    assert_eq!(
+        raw("a next_comm=b", "2", "prev_state=1 next_comm=c").as_deref(),
+        Some("a next_comm=b 812 D > prev_state=1 next_comm=c 9")
+    );
+    let fields = "next_prio=120 (0x78) next_pid=9 (0x9) next_comm=d b prev_state=1 (0x1) prev_prio=1 (0x1) prev_pid=812 (0x32c) prev_comm=web";
+    assert_eq!(told(fields).as_deref(), Some("web 812 S > d b 9"));
+    assert_eq!(told("prev_comm=web prev_pid=812 prev_prio=1"), None, "it is cut off");
+}
+
+/// Which bit is which depends on the kernel.
+#[test]
+fn numbers_are_those_of_a_kernel() {
+    let of = |states: [(u32, u64); 4]| {
+        let mut text = String::from("version = 6\nCPU 1 is empty\ncpus=2\n");
+        for (at, (thread, state)) in states.into_iter().enumerate() {
+            let next = states.get(at + 1).map_or(0, |(next, _)| *next);
+            text.push_str(&format!("x-1 [000] 1.{at:03}000: sched_switch: prev_comm=t{thread} prev_pid={thread} prev_prio=1 prev_state={state} next_comm=t{next} next_pid={next} next_prio=1\n"));
+        }
+        let (imported, trace) = imported(&text);
+        assert_eq!((imported.unreadable, imported.contradictions, imported.others), (0, 0, 3), "{text}");
+        let mut reader = Reader::new(Cursor::new(trace)).unwrap();
+        let mut left = Vec::new();
+        while let Some(record) = reader.next_record().unwrap() {
+            if record.thread != 0 && !matches!(record.what.word(), "new" | "named" | "dispatched") {
+                left.push(format!("{} {}", record.thread, record.what.word()));
+            }
+        }
+        left
+    };
+    assert_eq!(of([(7, 64), (0, 1), (8, 256), (9, 1)]), ["7 exited", "8 blocked", "9 switched-out"]);
+    assert_eq!(of([(7, 16), (0, 0), (8, 256), (9, 1)]), ["7 exited", "8 preempted", "9 blocked"]);
+    assert_eq!(of([(7, 64), (0, 0), (8, 2048), (9, 1)]), ["7 exited", "8 preempted", "9 blocked"]);
+    assert_eq!(of([(7, 2049), (0, 0), (8, 1026), (9, 0)]), ["7 preempted", "8 blocked", "9 switched-out"]);
+}
+
+/// Who is preempted while it was about to wait is ready: the kernel has not taken it from those that are.
+#[test]
+fn who_is_preempted_on_the_way_to_sleep_is_ready() {
+    let text = WAITS.replace("prev_pid=1 prev_state=S", "prev_pid=1 prev_state=S+").replace(" WOKEN\n", "");
+    let (imported, trace) = imported(&text);
+    assert_eq!((imported.unwoken, imported.contradictions), (0, 0));
+    assert_eq!(times(&trace, "a"), [20, 40, 0]);
+}
+
+/// What people bring: other ends of lines, a mark of UTF-8, digits of nanoseconds, differences of times, `-l` of trace-cmd.
+#[test]
+fn texts_differ_in_what_does_not_matter() {
+    let of = |text: &str| {
+        let (imported, trace) = imported(text);
+        assert_eq!((imported.events, imported.unreadable, imported.contradictions), (4, 0, 0), "{text}");
+        times(&trace, "a")
+    };
+    let plain = WAITS.replace("WOKEN", "b-2 [000] d..2. 1.020: sched_waking: comm=a pid=1 prio=120 target_cpu=000");
+    let expected = [20, 30, 10];
+    // `of` counts switches alone.
+    let switches =
+        |text: &str| text.replace(" b-2 [000] d..2. 1.020: sched_waking: comm=a pid=1 prio=120 target_cpu=000\n", "");
+    let (all, trace) = imported(&plain);
+    assert_eq!((all.events, times(&trace, "a")), (5, expected));
+    let plain = switches(&plain);
+    let expected = of(&plain);
+    assert_eq!(of(&plain.replace('\n', "\r\n")), expected);
+    assert_eq!(of(&format!("\u{feff}# tracer: nop\n{plain}")), expected);
+    assert_eq!(of(&plain.replace(": sched_switch", ": (+17) sched_switch")), expected);
+    assert_eq!(of(&plain.replace(": sched_switch", ":          1   sched:sched_switch")), expected);
+    assert_eq!(of(&plain.replace("[000] d..2.", "  0d..2.")), expected);
+    assert_eq!(of(&plain.replace("0: sched_switch", "0000001: sched_switch")), expected);
+    assert_eq!(of(&plain.replace("a-1 [000]", "sched_switch: a-1 [000]")), expected);
+}
+
+/// The text of ftrace in a page of systrace.
+#[test]
+fn a_page_has_a_text_in_it() {
+    let lines = WAITS.replace(" WOKEN\n", "");
+    let long = "x".repeat(2 << 20);
+    let page = format!(
+        "<!DOCTYPE html>\n<html><script>\n{long}\n sched_switch: \n</script>\n<script class=\"trace-data\" type=\"application/text\">\n# tracer: nop\n{lines}</script>\n</html>\n"
+    );
+    let (told, trace) = imported(&page);
+    assert_eq!((told.events, told.others, told.unreadable), (4, 0, 0));
+    assert_eq!(times(&trace, "a"), [20, 0, 40]);
+    let quoted: String = lines.lines().map(|line| format!("{line}\\n\\\n")).collect();
+    let (told, _) =
+        imported(&format!("<html>\n<script>\nvar linuxPerfData = \"\\\n# tracer: nop\\n\\\n{quoted}\";\n</script>\n"));
+    assert_eq!((told.events, told.unreadable), (4, 0));
+    // The last line may have the end of the text.
+    let last = quoted.trim_end_matches("\\\n");
+    let (told, _) = imported(&format!("<html>\n<script>\nvar linuxPerfData = \"\\\n{last}\";\n</script>\n"));
+    assert_eq!((told.events, told.unreadable), (4, 0));
+}
+
+#[test]
+fn other_formats_are_known() {
+    let of = |line: &str| imported(&format!("{line}\n{line}\n")).0.other_format;
+    let switch = "sched_switch: prev_comm=a prev_pid=1 prev_prio=1 prev_state=S ==> next_comm=b next_pid=2 next_prio=1";
+    assert_eq!(of(&format!("a-1 0d..2 12us+: {switch}")), Some(OtherFormat::LatencyTrace));
+    assert_eq!(of(&format!("a-1 0d..2 12us : {switch}")), Some(OtherFormat::LatencyTrace));
+    assert_eq!(of(&format!("a-1 [000] d..2 123456: {switch}")), Some(OtherFormat::Ticks));
+    assert_eq!(of(&format!("a 1 1.000: sched:{switch}")), Some(OtherFormat::NoProcessor));
+    assert_eq!(of("{\"traceEvents\":["), Some(OtherFormat::Timeline));
+    assert_eq!(
+        of("[12:00:00.1] (+0.1) host sched_switch: { cpu_id = 3 }, { prev_comm = \"a\" }"),
+        Some(OtherFormat::Lttng)
+    );
+    assert_eq!(of("/* CTF 1.8 */"), Some(OtherFormat::LttngData));
+    assert_eq!(of("<html>"), Some(OtherFormat::Page));
+    assert_eq!(of(&format!("a-1 [000] d..2 1.5: {switch}")), None);
 }
 
 /// What cannot be is counted, and the first of it told: who runs twice, who leaves a processor where another runs, time that goes back.

@@ -207,3 +207,35 @@ fn texts_are_no_packets() {
     assert!(!is_perfetto(b"\n# tracer: nop\n#\n web-812 [003] d..2. 1234.567890: sched_switch: prev_comm=web"));
     assert!(!is_perfetto(b""));
 }
+
+/// What numbers of states stand for is told by the kernel's release, or by the numbers; or is not certain, which is said.
+#[test]
+fn states_are_of_the_kernel_that_recorded_them() {
+    let kernel = |release: &str| Packet {
+        system: Some(System { kernel: Some(Kernel { release: release.to_owned() }) }),
+        ..Packet::default()
+    };
+    let events = |state| packet(0, vec![switch(1, (7, state), 8), switch(2, (8, 2), 7)], None);
+    let of = |release: Option<&str>, packets: &[Packet]| {
+        let all: Vec<Packet> = release.map(kernel).into_iter().chain(packets.iter().cloned()).collect();
+        let (imported, lines) = imported(&file(&all)).unwrap();
+        (
+            imported.uncertain_states.is_some(),
+            lines.iter().any(|line| line == "1 0 7 preempted" || line == "1 0 7 switched-out"),
+        )
+    };
+    // 1 sleeps, but from 4.14 to 4.19, where it is the one that could go on; and some of these were mended.
+    assert_eq!(of(Some("5.10.43-android12"), &[events(1)]), (false, false));
+    assert_eq!(of(Some("4.9.0"), &[events(1)]), (false, false));
+    assert_eq!(of(None, &[events(1)]), (true, false));
+    assert_eq!(of(Some("4.14.2"), &[events(1)]), (true, false));
+    let idle = packet(1, vec![switch(1, (0, 1), 9)], None);
+    assert_eq!(of(Some("4.14.2"), &[events(1), idle.clone()]), (false, true));
+    assert_eq!(of(None, &[events(1), idle]), (false, true));
+    // Who runs has 0 there, and not in the others.
+    assert_eq!(of(None, &[events(0)]), (false, true));
+    assert_eq!(of(Some("6.1"), &[events(256)]), (false, true));
+    // 256 is another thing there.
+    let idle = packet(1, vec![switch(1, (0, 1), 9)], None);
+    assert_eq!(of(Some("4.19.1"), &[events(256), idle]), (false, false));
+}

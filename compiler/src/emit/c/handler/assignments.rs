@@ -22,7 +22,7 @@ impl Body<'_> {
                 let thread = self.thread(*thread);
                 self.arm(&thread, *id, &value)
             }
-            Place::Import(_) | Place::ThreadImport(..) if !self.embedded() => {
+            Place::Import(_) | Place::ThreadImport(..) if self.names.host.contract.imports_point() => {
                 let value = expression(self, value);
                 let write = if self.is_float(place) { "catapults_write_float" } else { "CATAPULTS_WRITE" };
                 format!("{write}({target}, {value});")
@@ -87,7 +87,7 @@ impl Body<'_> {
             let (holds, number) = (group.holds(self.names, &thread), group.number(self.names, &thread));
             let order = &self.names.orders[group.id().0];
             let member = self.member(&group.member(self.names, &thread));
-            let ties = super::super::ties_at_entry(self.names.style, &self.policy.containers[group.id().0].kind);
+            let ties = self.names.host.contract.ties_at_entry(&self.policy.containers[group.id().0].kind);
             self.line(&format!("if ({holds})"));
             self.line(&format!("    catapults_sorted_refile(&{member}, {thread}, {number}, {order}{ties});"));
         }

@@ -5,9 +5,17 @@ use super::super::expression::expression;
 use super::super::values;
 use super::{Body, Shape};
 use crate::policy::{
-    Block, ContainerId, ContainerKind, ContainerRef, Expression, LocalId, LocalKind, Place, Statement, StatementKind,
-    Test,
+    Block, ContainerId, ContainerKind, ContainerRef, Expression, Leave, LocalId, LocalKind, Place, Statement,
+    StatementKind, Test,
 };
+
+/// What stands before `break` and `continue` in C, because the loop is another one there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turn {
+    before_break: Option<String>,
+    /// What is done after each turn.
+    before_continue: Block,
+}
 
 impl Body<'_> {
     /// Visits the threads that are in the container now, although the body may move the one visited, even back into it.
@@ -28,12 +36,17 @@ impl Body<'_> {
         let mut step = None;
         let head = match kind {
             ContainerKind::Threadref => {
-                step = Some(format!("{pointer}{t} = {member};"));
-                format!("if ({member} != NULL) {{")
+                if block.iter().any(|inner| inner.leaves(Leave::Loop) || inner.leaves(Leave::Turn)) {
+                    // C leaves loops alone.
+                    format!("for ({pointer}{t} = {member}; {t} != NULL; {t} = NULL) {{")
+                } else {
+                    step = Some(format!("{pointer}{t} = {member};"));
+                    format!("if ({member} != NULL) {{")
+                }
             }
             // What is pushed comes before all that is left.
             ContainerKind::Queue | ContainerKind::Stack
-                if self.moves(block) && self.embedded() && (*kind == ContainerKind::Stack || !puts(block, id)) =>
+                if self.moves(block) && self.is_small() && (*kind == ContainerKind::Stack || !puts(block, id)) =>
             {
                 let next = self.scope.take("next");
                 step = Some(format!("{next} = {t}->next;"));
@@ -69,7 +82,7 @@ impl Body<'_> {
             self.line(&step);
         }
         self.depth -= 1;
-        self.nested(block);
+        self.in_turns(block, Turn::default());
         if matches!(kind, ContainerKind::Threadref) && !self.used[cursor.0] {
             self.line(&format!("    (void){t};"));
         }
@@ -89,17 +102,23 @@ impl Body<'_> {
             let next = self.scope.take("next");
             self.from(statement, &format!("for ({pointer}{t} = {walk}, *{next}; {t} != NULL; {t} = {next}) {{"));
             self.line(&format!("    {next} = {t}->walk;"));
-            self.nested(block);
+            self.in_turns(block, Turn::default());
             self.line("}");
             return;
         }
         let array = self.array(first);
         let (t, which) = (self.declare(cursor), self.scope.take("which"));
+        // There are two loops in C: what leaves the inner one tells the outer one.
+        let turn = if block.iter().any(|inner| inner.leaves(Leave::Loop)) {
+            Turn { before_break: Some(format!("{which} = {length} - 1;")), ..Turn::default() }
+        } else {
+            Turn::default()
+        };
         self.from(statement, &format!("for (unsigned {which} = 0; {which} < {length}; {which}++) {{"));
         self.depth += 1;
         let head = arrays::visit(&policy.containers[first.0].kind, &format!("{array}[{which}]"), &t, pointer);
         self.line(&format!("{head} {{"));
-        self.nested(block);
+        self.in_turns(block, turn);
         self.line("}");
         self.depth -= 1;
         self.line("}");
@@ -147,7 +166,8 @@ impl Body<'_> {
             }
             self.from(statement, &format!("while ({condition}) {{"));
         }
-        self.nested(body);
+        let before_continue = if in_header.is_none() { step.clone() } else { Block::new() };
+        self.in_turns(body, Turn { before_continue, ..Turn::default() });
         if in_header.is_none() {
             self.nested(step);
         }
@@ -156,6 +176,28 @@ impl Body<'_> {
         } else {
             self.line("}");
         }
+    }
+
+    /// The body of a loop.
+    fn in_turns(&mut self, body: &Block, turn: Turn) {
+        self.turns.push(turn);
+        self.nested(body);
+        self.turns.pop();
+    }
+
+    /// `break;`, `continue;`
+    pub(super) fn leave(&mut self, statement: &Statement, what: Leave) {
+        let turn = self.turns.last().cloned().unwrap_or_default();
+        match what {
+            Leave::Loop => turn.before_break.iter().for_each(|line| self.line(line)),
+            Leave::Turn if !turn.before_continue.is_empty() => {
+                self.line("{");
+                self.nested(&turn.before_continue);
+                self.line("}");
+            }
+            Leave::Turn => {}
+        }
+        self.from(statement, &format!("{};", what.word()));
     }
 
     /// The last part of a `for` as C has it: one assignment that is one expression.
@@ -183,6 +225,7 @@ impl Body<'_> {
             StatementKind::Dispatch { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => false,
         })
     }
@@ -201,6 +244,7 @@ fn puts(block: &Block, container: ContainerId) -> bool {
         | StatementKind::Loop { .. }
         | StatementKind::Verbatim { .. }
         | StatementKind::Return { .. }
+        | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => statement.blocks().any(|inner| puts(inner, container)),
     })
 }

@@ -1,6 +1,5 @@
 //! Threads that are taken out of containers, and put into others.
 
-use super::super::Style;
 use super::super::arrays::{self, Group, Site};
 use super::super::economy;
 use super::Body;
@@ -12,7 +11,10 @@ impl Body<'_> {
         let Site { member, number, id: destination } = to;
         let entrance = self.names.entrances.get(destination);
         let put = match entrance {
-            Some(function) => format!("{function}({thread});"),
+            Some(function) => {
+                self.uses_self = true;
+                format!("{function}({});", self.names.host.instance.arguments(&thread))
+            }
             None if self.shared.is_unwritten(statement.id) => {
                 let place = self.shared.local_of(statement.id).unwrap_or(member);
                 format!("{place} = {thread};")
@@ -97,7 +99,7 @@ impl Body<'_> {
         match &self.policy.containers[from.id.0].kind {
             ContainerKind::Threadref => format!("catapults_slot_take(&{member})"),
             kind @ (ContainerKind::Queue | ContainerKind::Stack) => {
-                format!("catapults_{}_pop(&{member})", super::super::list(self.names.style, kind))
+                format!("catapults_{}_pop(&{member})", self.names.host.contract.list(kind))
             }
             kind @ (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_)) => {
                 format!("catapults_sorted_pop(&{member}, {})", super::super::ties(kind))
@@ -134,9 +136,8 @@ impl Body<'_> {
             [_, ..] => {
                 self.uses_self = true;
                 self.uses_take = true;
-                let instance = if self.names.style == Style::Loaded { "self, " } else { "" };
                 let take = if self.handler.global { &self.names.take_node } else { &self.names.take };
-                self.line(&format!("{take}({instance}{thread});"));
+                self.line(&format!("{take}({});", self.names.host.instance.arguments(&thread)));
             }
         }
     }

@@ -64,24 +64,13 @@ impl HandlerReader {
         }
         let index = self.expression_of(Type::Int, reader)?;
         reader.symbol("]")?;
-        Ok(Some(match &index {
-            Expression::Literal(Value::Int(constant)) => match usize::try_from(*constant) {
-                Ok(constant) if constant < length => Index::Constant(constant),
-                Ok(_) | Err(_) => Index::Computed(Box::new(index)),
-            },
-            Expression::Literal(_)
-            | Expression::Constant(_)
-            | Expression::ConstantElement { .. }
-            | Expression::Now
-            | Expression::Verbatim { .. }
-            | Expression::Read(_)
-            | Expression::Size(_)
-            | Expression::In(..)
-            | Expression::Unary(..)
-            | Expression::Convert(..)
-            | Expression::Binary(..)
-            | Expression::NotZero(_) => Index::Computed(Box::new(index)),
-        }))
+        if let Expression::Literal(Value::Int(constant)) = index
+            && let Ok(constant) = usize::try_from(constant)
+            && constant < length
+        {
+            return Ok(Some(Index::Constant(constant)));
+        }
+        Ok(Some(Index::Computed(Box::new(index))))
     }
 
     /// A thread, if what is named is one.

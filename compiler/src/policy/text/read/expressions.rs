@@ -64,6 +64,16 @@ impl HandlerReader {
             let operand = self.in_parentheses(if ty == Type::Int { Type::Float } else { Type::Int }, reader)?;
             return Ok((Expression::Convert(ty, Box::new(operand)), ty));
         }
+        if let Token::Word(word) = reader.peek()
+            && let Some(operator) = BinaryOperator::from_word(word)
+            && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _)))
+        {
+            reader.advance();
+            reader.symbol("(")?;
+            let (left, ty) = self.expression(reader)?;
+            reader.symbol(",")?;
+            return self.joined(operator, (left, ty), reader);
+        }
         if reader.accept_word("now") {
             return Ok((Expression::Now, Type::Time));
         }
@@ -100,20 +110,50 @@ impl HandlerReader {
         let start = reader.next;
         if starts_name(reader)
             && let Some(thread) = self.named_thread(reader)?
-            && reader.accept_word("in")
         {
-            let container = self.container(reader)?;
-            reader.symbol(")")?;
-            return Ok((Expression::In(thread, container), Type::Bool));
+            if reader.accept_word("in") {
+                let container = self.container(reader)?;
+                reader.symbol(")")?;
+                return Ok((Expression::In(thread, container), Type::Bool));
+            }
+            if let Thread::Local(one) = thread
+                && reader.accept("==")
+            {
+                let Some(Thread::Local(other)) = self.named_thread(reader)? else {
+                    return reader.fail("a thread is compared with a thread that has a name");
+                };
+                reader.symbol(")")?;
+                return Ok((Expression::Same(one, other), Type::Bool));
+            }
         }
         reader.next = start;
         let (left, ty) = self.expression(reader)?;
+        if reader.accept("?") {
+            if ty != Type::Bool {
+                return reader.fail("before `?` stands a bool");
+            }
+            let (one, ty) = self.expression(reader)?;
+            reader.symbol(":")?;
+            let other = self.expression_of(ty, reader)?;
+            reader.symbol(")")?;
+            return Ok((Expression::Choose(Box::new(left), Box::new(one), Box::new(other)), ty));
+        }
         let operator = match reader.peek() {
             Token::Symbol(symbol) => BinaryOperator::from_word(symbol),
             Token::Word(_) | Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::End => None,
         };
         let Some(operator) = operator else { return reader.expected("an operator") };
         reader.advance();
+        self.joined(operator, (left, ty), reader)
+    }
+
+    /// The right operand, and the `)` after it.
+    fn joined(
+        &mut self,
+        operator: BinaryOperator,
+        (left, ty): (Expression, Type),
+        reader: &mut Reader,
+    ) -> Read<(Expression, Type)> {
         let (right, other) = self.expression(reader)?;
         let Some(result) = operator.joins(ty, other) else {
             return reader.fail(format!("`{}` does not join {} and {}", operator.word(), ty.word(), other.word()));
@@ -145,7 +185,12 @@ impl HandlerReader {
                     return reader.fail("only a threadref that is known before run time names its thread");
                 }
             },
-            Name::Container(_, false, _) => return reader.fail("a container is no value; `|c|` is how many it holds"),
+            Name::Container(first, false, length) => match self.element(first, length, reader)? {
+                ContainerRef::One(container) => self.member_of(Thread::First(container), reader)?,
+                ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
+                    return reader.fail("only a container that is known before run time names its first thread");
+                }
+            },
         };
         Ok((Expression::Read(place), ty))
     }

@@ -2,7 +2,7 @@
 
 use super::{Name, Read, ReadError, Reader, Scope, Token, numbered};
 use crate::policy::{
-    At, Block, ContainerRef, Expression, Local, LocalId, LocalKind, Piece, Place, Source, Statement, StatementId,
+    At, Block, ContainerRef, Leave, Local, LocalId, LocalKind, Piece, Place, Source, Statement, StatementId,
     StatementKind, Test, Thread, Type, Verbatim,
 };
 
@@ -11,6 +11,8 @@ pub(super) struct HandlerReader {
     pub(super) scope: Scope<Name>,
     pub(super) bits: u8,
     pub(super) returns: Option<Type>,
+    /// How many loops we are in, as far as they can be left here.
+    pub(super) loops: usize,
 }
 
 impl HandlerReader {
@@ -60,7 +62,7 @@ impl HandlerReader {
             let container = self.container(reader)?;
             let at = reader.places()?;
             reader.symbol("{")?;
-            let body = self.block(reader)?;
+            let body = self.within(self.loops + 1, reader)?;
             return Ok(statement(StatementKind::Foreach { cursor, container, body }, at));
         }
         if !starts_name && reader.accept_word("verbatim") {
@@ -72,7 +74,7 @@ impl HandlerReader {
             reader.keyword("else")?;
             let at = reader.places()?;
             reader.symbol("{")?;
-            let otherwise = Some(self.block(reader)?);
+            let otherwise = Some(self.within(0, reader)?);
             return Ok(statement(StatementKind::Verbatim { text, otherwise }, at));
         }
         let test = if !starts_name && reader.accept_word("do") { Test::After } else { Test::Before };
@@ -119,20 +121,8 @@ impl HandlerReader {
         if reader.accept_word("now") {
             return Ok(Piece::Now);
         }
-        match self.read_name(reader)?.0 {
-            Expression::Constant(constant) => Ok(Piece::Constant(constant)),
-            Expression::Read(place) => Ok(Piece::Place(place)),
-            Expression::Literal(_)
-            | Expression::Convert(..)
-            | Expression::ConstantElement { .. }
-            | Expression::Now
-            | Expression::Size(_)
-            | Expression::In(..)
-            | Expression::Unary(..)
-            | Expression::Binary(..)
-            | Expression::NotZero(_)
-            | Expression::Verbatim { .. } => reader.fail("expected a name before this"),
-        }
+        let (expression, _) = self.read_name(reader)?;
+        Piece::naming(expression).map_or_else(|| reader.fail("expected a name before this"), Ok)
     }
 
     /// `while (c) @1:2..3 { … } step { … }`
@@ -141,14 +131,22 @@ impl HandlerReader {
         let condition = self.in_parentheses(Type::Bool, reader)?;
         let at = reader.places()?;
         reader.symbol("{")?;
-        let body = self.block(reader)?;
+        let body = self.within(self.loops + 1, reader)?;
         let step = if !starts_name(reader) && reader.accept_word("step") {
             reader.symbol("{")?;
-            self.block(reader)?
+            self.within(0, reader)?
         } else {
             Block::new()
         };
         Ok(statement(StatementKind::Loop { condition, test, body, step }, at))
+    }
+
+    /// A block in which so many loops can be left.
+    fn within(&mut self, loops: usize, reader: &mut Reader) -> Read<Block> {
+        let outside = std::mem::replace(&mut self.loops, loops);
+        let block = self.block(reader);
+        self.loops = outside;
+        block
     }
 
     fn simple(&mut self, reader: &mut Reader) -> Read<StatementKind> {
@@ -183,6 +181,15 @@ impl HandlerReader {
                 None => None,
             };
             return Ok(StatementKind::Return { value });
+        }
+        for what in [Leave::Loop, Leave::Turn] {
+            if reader.accept_word(what.word()) {
+                return if self.loops > 0 {
+                    Ok(StatementKind::Leave { what })
+                } else {
+                    reader.fail(format!("`{}` stands in no loop", what.word()))
+                };
+            }
         }
         if reader.accept_word("fail") {
             return Ok(StatementKind::Fail { reason: reader.text("a reason, in quotes")? });
@@ -277,15 +284,16 @@ fn declared_kind(reader: &Reader) -> Option<LocalKind> {
     }
 }
 
-/// Whether a name comes next, and not a word of the text form: a name is followed by `#`, `.`, `[`, `=`, `=>` or `in`.
+/// Whether a name comes next, and not a word of the text form: a name is followed by `#`, `.`, `[`, `=`, `=>`, `==` or `in`. What else
+/// stands before `==` are words that no name is.
 pub(super) fn starts_name(reader: &Reader) -> bool {
     let follows = reader.tokens.get(reader.next + 1).map(|(token, _)| token);
     let name_follows = match follows {
-        Some(Token::Symbol(symbol)) => ["#", ".", "[", "=", "=>"].contains(symbol),
+        Some(Token::Symbol(symbol)) => ["#", ".", "[", "=", "=>", "=="].contains(symbol),
         Some(Token::Word(word)) => word == "in",
         Some(Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::End) | None => false,
     };
-    matches!(reader.peek(), Token::Word(_)) && name_follows
+    matches!(reader.peek(), Token::Word(word) if !["now", "true", "false"].contains(&word.as_str())) && name_follows
 }
 
 fn statement(kind: StatementKind, (at, called): (At, Option<At>)) -> Statement {

@@ -1,0 +1,77 @@
+//! What a program is, as far as its file tells: whether it has a host's library in it.
+
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{FileKind, elf};
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// Whether one of the texts stands in the file of the program, in that of a library that it loads, or in that of a program which it is given
+/// as an argument to start (`timeout 5 ./server`). Of a file that cannot be read nothing is known: it may.
+pub fn may_have(program: &OsStr, arguments: &[OsString], texts: &[String]) -> bool {
+    let Some(file) = find(program).filter(|_| !texts.is_empty()) else { return true };
+    let started = arguments.iter().map(PathBuf::from).filter(|path| path.is_file());
+    std::iter::once(file).chain(started).any(|file| {
+        let Ok(bytes) = fs::read(&file) else { return true };
+        contains(&bytes, texts) || libraries(&file, &bytes).iter().any(|library| contains(library, texts))
+    })
+}
+
+/// Whether a program is there to start others, as a shell is, or one that runs another in some other way, or a script.
+pub fn starts_others(program: &OsStr) -> bool {
+    let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let is_script = || {
+        let mut start = [0; 2];
+        let read = find(program).and_then(|file| fs::File::open(file).ok()?.read_exact(&mut start).ok());
+        read.is_some() && start == *b"#!"
+    };
+    STARTERS.contains(&name) || is_script()
+}
+
+const STARTERS: [&str; 33] = [
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "env", "nice", "nohup", "timeout", "time", "setsid",
+    "stdbuf", "taskset", "chrt", "ionice", "numactl", "unshare", "setpriv", "prlimit", "chroot", "sudo", "doas",
+    "runuser", "xargs", "parallel", "make", "ninja", "watch", "script", "perf", "strace",
+];
+
+/// As a shell looks for it. That a program is not found is told when it is started.
+fn find(program: &OsStr) -> Option<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return Some(PathBuf::from(program));
+    }
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+fn contains(bytes: &[u8], texts: &[String]) -> bool {
+    texts.iter().any(|text| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+}
+
+/// The libraries that the dynamic linker, which lists them and starts nothing, would load with the program.
+fn libraries(file: &Path, bytes: &[u8]) -> Vec<Vec<u8>> {
+    let Some(linker) = dynamic_linker(bytes) else { return Vec::new() };
+    let Ok(listed) = Command::new(linker).arg("--list").arg(file).output() else { return Vec::new() };
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let paths = listed.lines().filter_map(|line| line.split_once(" => ")?.1.split(" (").next());
+    paths.filter_map(|path| fs::read(path).ok()).collect()
+}
+
+/// The one that a program names, if it has libraries.
+fn dynamic_linker(bytes: &[u8]) -> Option<&OsStr> {
+    let name = match FileKind::parse(bytes).ok()? {
+        FileKind::Elf32 => named_linker::<elf::FileHeader32<object::Endianness>>(bytes),
+        FileKind::Elf64 => named_linker::<elf::FileHeader64<object::Endianness>>(bytes),
+        _ => None,
+    };
+    name.map(OsStr::from_bytes)
+}
+
+fn named_linker<Elf: FileHeader>(bytes: &[u8]) -> Option<&[u8]> {
+    let header = Elf::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let segments = header.program_headers(endian, bytes).ok()?;
+    segments.iter().find_map(|segment| segment.interpreter(endian, bytes).ok().flatten())
+}

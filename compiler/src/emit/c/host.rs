@@ -1,0 +1,236 @@
+//! What must be known of hosts: the answers to three questions. Whatever here differs between languages goes by one of them.
+
+use super::string;
+use crate::policy::ContainerKind;
+
+/// The answers of one language. A new combination is a value of this type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Host {
+    pub instance: Instance,
+    pub handlers: Handlers,
+    pub contract: Contract,
+}
+
+/// Where a scheduler's own data are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Instance {
+    /// Behind a pointer, which handlers are given: there can be several.
+    Pointer,
+    /// In an object with a fixed address: there is one.
+    Object,
+}
+
+/// How a host finds handlers, and all else that it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handlers {
+    /// In a table, by a description of the policy: it can be loaded.
+    Table,
+    /// By name: the host includes the file in each of its own that raises events.
+    Name,
+}
+
+/// Which headers lie beneath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contract {
+    /// `frameworks/shared/catapults`.
+    Shared,
+    /// `frameworks/shared/small/catapults`, where bytes are counted.
+    Small,
+}
+
+impl Host {
+    /// # Panics
+    /// A table needs a description. No constant can be otherwise.
+    pub(super) const fn new(instance: Instance, handlers: Handlers, contract: Contract) -> Self {
+        let described = matches!(contract, Contract::Shared) && matches!(instance, Instance::Pointer);
+        assert!(
+            described || matches!(handlers, Handlers::Name),
+            "only the shared contract describes a policy, and its host has the instance"
+        );
+        Host { instance, handlers, contract }
+    }
+
+    /// Whether there is a description of the policy, `struct catapults_policy`. It alone tells of nodes, and stands in hierarchies.
+    pub(super) const fn describes(self) -> bool {
+        matches!(self.handlers, Handlers::Table)
+    }
+
+    /// How a handler is given the instance, a struct of this tag: the parameter, and what stands first in the body.
+    pub(super) fn given(self, constant: &str, tag: &str, used: bool) -> (Option<String>, String) {
+        match (self.instance, self.handlers) {
+            (Instance::Pointer, Handlers::Table) => (
+                Some(format!("{constant}void *self_")),
+                if used {
+                    format!("    {constant}struct {tag} *self = self_;\n")
+                } else {
+                    "    (void)self_;\n".to_owned()
+                },
+            ),
+            (Instance::Pointer, Handlers::Name) => (
+                Some(format!("{constant}struct {tag} *self")),
+                if used { String::new() } else { "    (void)self;\n".to_owned() },
+            ),
+            (Instance::Object, _) => (None, String::new()),
+        }
+    }
+
+    /// What handlers begin with.
+    pub(super) fn linkage(self) -> &'static str {
+        match self.handlers {
+            Handlers::Table => "static",
+            Handlers::Name => self.contract.inline(),
+        }
+    }
+}
+
+impl Instance {
+    /// The scheduler's own data, up to the name of a member.
+    pub(super) fn of_self(self) -> &'static str {
+        match self {
+            Instance::Pointer => "self->",
+            Instance::Object => "self.",
+        }
+    }
+
+    /// The parameters of a function of the file's own, of which it may be one.
+    pub(super) fn parameters(self, tag: &str, others: &str) -> String {
+        match (self, others) {
+            (Instance::Pointer, "") => format!("struct {tag} *self"),
+            (Instance::Pointer, _) => format!("struct {tag} *self, {others}"),
+            (Instance::Object, "") => "void".to_owned(),
+            (Instance::Object, _) => others.to_owned(),
+        }
+    }
+
+    /// What is passed for [`Instance::parameters`].
+    pub(super) fn arguments(self, others: &str) -> String {
+        match (self, others) {
+            (Instance::Pointer, "") => "self".to_owned(),
+            (Instance::Pointer, _) => format!("self, {others}"),
+            (Instance::Object, _) => others.to_owned(),
+        }
+    }
+
+    /// For macros of the host: their parameter, and the instance up to the name of a member.
+    pub(super) fn of_macro(self, policy: &str) -> (&'static str, String) {
+        match self {
+            Instance::Pointer => ("(self)", "(self)->".to_owned()),
+            Instance::Object => ("", format!("{policy}_self.")),
+        }
+    }
+}
+
+impl Contract {
+    /// The highest number that a thread can keep of its container; 0 says that it is in none.
+    pub(super) fn most_containers(self) -> usize {
+        match self {
+            Contract::Shared => usize::from(u16::MAX),
+            Contract::Small => usize::from(u8::MAX),
+        }
+    }
+
+    /// Whether code is short rather than plain: see `economy.rs`.
+    pub(super) fn is_small(self) -> bool {
+        self == Contract::Small
+    }
+
+    /// What functions that are to be inlined begin with.
+    pub(super) fn inline(self) -> &'static str {
+        match self {
+            Contract::Shared => "static inline",
+            Contract::Small => "CATAPULTS_INLINE",
+        }
+    }
+
+    /// What a stop says; a small host keeps no texts.
+    pub(super) fn text(self, text: &str) -> String {
+        match self {
+            Contract::Shared => string(text),
+            Contract::Small => format!("CATAPULTS_TEXT({})", string(text)),
+        }
+    }
+
+    /// What the containers of an unsorted kind are called: a stack has no last thread that a small host would keep.
+    pub(super) fn list(self, kind: &ContainerKind) -> &'static str {
+        if self.is_small() && *kind == ContainerKind::Stack { "stack" } else { "list" }
+    }
+
+    /// What a small sorted container must know of a thread that enters: whether it goes behind its equals.
+    pub(super) fn ties_at_entry(self, kind: &ContainerKind) -> String {
+        match self {
+            Contract::Shared => String::new(),
+            Contract::Small => format!(", {}", super::ties(kind)),
+        }
+    }
+
+    /// How many threads a container has: a small one counts them when it is asked.
+    pub(super) fn count(self, kind: &ContainerKind, member: &str) -> String {
+        match (kind, self) {
+            (ContainerKind::Threadref, _) => format!("catapults_slot_count({member})"),
+            (
+                ContainerKind::Queue | ContainerKind::Stack | ContainerKind::Pqueue(_) | ContainerKind::Pstack(_),
+                Contract::Shared,
+            ) => format!("{member}.count"),
+            (ContainerKind::Queue | ContainerKind::Stack, Contract::Small) => {
+                format!("catapults_{}_count(&{member})", self.list(kind))
+            }
+            (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_), Contract::Small) => {
+                format!("catapults_sorted_count(&{member})")
+            }
+        }
+    }
+
+    /// Whether a container is empty, as a condition.
+    pub(super) fn empty(self, kind: &ContainerKind, member: &str) -> String {
+        match (kind, self) {
+            (ContainerKind::Threadref, _) => format!("{member} == NULL"),
+            (ContainerKind::Queue | ContainerKind::Stack, _)
+            | (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_), Contract::Small) => {
+                format!("{member}.first == NULL")
+            }
+            (ContainerKind::Pqueue(_) | ContainerKind::Pstack(_), Contract::Shared) => format!("{member}.count == 0"),
+        }
+    }
+
+    /// The member of an imported variable. A small host assigns to it, any other lets it point to the application's.
+    pub(super) fn imported(self, ty: &str, variable: &str, fallback: &str) -> String {
+        match self {
+            Contract::Shared => format!("{ty} *{variable}, {fallback};"),
+            Contract::Small => format!("{ty} {variable};"),
+        }
+    }
+
+    /// What sets it up.
+    pub(super) fn import_set_up(self, object: &str, variable: &str, fallback: &str, value: &str) -> String {
+        match self {
+            Contract::Shared => {
+                format!("    {object}{fallback} = {value};\n    {object}{variable} = &{object}{fallback};\n")
+            }
+            Contract::Small => format!("    {object}{variable} = {value};\n"),
+        }
+    }
+
+    /// Whether it is read and written through a pointer.
+    pub(super) fn imports_point(self) -> bool {
+        self == Contract::Shared
+    }
+
+    /// The end of the name of a function that divides times, where they are wider than `int`.
+    pub(super) fn of_times(self) -> &'static str {
+        match self {
+            Contract::Shared => "",
+            Contract::Small => "_time",
+        }
+    }
+
+    /// From a thread to what the policy keeps of it: the definition of `thread`, function or macro.
+    pub(super) fn conversion(self, thread: &str) -> String {
+        match self {
+            Contract::Shared => format!(
+                "static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}"
+            ),
+            // A call that is inlined still costs a copy in some compilers.
+            Contract::Small => format!("#define {thread}(t) ((struct {thread} *)(t))"),
+        }
+    }
+}

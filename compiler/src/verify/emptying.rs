@@ -1,0 +1,70 @@
+//! A loop that empties: each turn takes a thread out of a container into which no turn puts one.
+
+use std::collections::BTreeSet;
+
+use super::flow::Moves;
+use super::{Facts, Handling, walk};
+use crate::policy::{Block, ContainerId, Leave, Source, Statement, StatementKind};
+
+/// Whether each turn takes a thread from where no turn brings it back: so many turns as threads can go such ways, at most.
+pub(super) fn empties(handling: &Handling, facts: &[Facts], body: &Block, step: &Block) -> bool {
+    let mut ways = BTreeSet::new();
+    for block in [body, step] {
+        walk::statements(block, &mut |statement| {
+            if let StatementKind::Transfer { source, destination } = &statement.kind {
+                let from = sources(facts, statement, source);
+                ways.extend(from.iter().flat_map(|from| destination.candidates().map(|to| (*from, to))));
+            }
+        });
+    }
+    takes(handling, facts, body, &ways) || takes(handling, facts, step, &ways)
+}
+
+/// Whether whoever comes to the end of a block has taken a thread on a way from which it cannot come back.
+fn takes(handling: &Handling, facts: &[Facts], block: &Block, ways: &Moves) -> bool {
+    walk::certainly(block, &|statement| {
+        // It visits somebody.
+        if let StatementKind::Foreach { container, body, .. } = &statement.kind {
+            let mut states = handling.all_before(statement.id).peekable();
+            return states.peek().is_some()
+                && !body.iter().any(|inner| inner.leaves(Leave::Loop))
+                && states.all(|state| state.any_in(container))
+                && takes(handling, facts, body, ways);
+        }
+        statement.moves().is_some_and(|(source, destination)| {
+            let from = sources(facts, statement, source);
+            let back =
+                |from: &ContainerId| destination.is_some_and(|it| it.candidates().any(|to| come_back(ways, *from, to)));
+            !is_in_hand(facts, statement, source) && !from.iter().any(back)
+        })
+    })
+}
+
+/// Where a thread can come from.
+fn sources(facts: &[Facts], statement: &Statement, source: &Source) -> Vec<ContainerId> {
+    match source {
+        Source::Container(container) => container.candidates().collect(),
+        Source::Thread(_) => facts[statement.id.0].positions.clone(),
+    }
+}
+
+/// Whether it can be a thread that is in no container.
+fn is_in_hand(facts: &[Facts], statement: &Statement, source: &Source) -> bool {
+    match source {
+        Source::Container(_) => false,
+        Source::Thread(_) => facts[statement.id.0].in_hand,
+    }
+}
+
+/// Whether a thread that has gone from one container to another can come back by these ways.
+fn come_back(ways: &Moves, from: ContainerId, to: ContainerId) -> bool {
+    let mut reached = BTreeSet::from([to]);
+    loop {
+        let next: BTreeSet<_> = ways.iter().filter(|(start, _)| reached.contains(start)).map(|(_, end)| *end).collect();
+        let before = reached.len();
+        reached.extend(next);
+        if reached.contains(&from) || reached.len() == before {
+            return reached.contains(&from);
+        }
+    }
+}

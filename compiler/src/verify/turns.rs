@@ -1,0 +1,48 @@
+//! Whether a policy limits a turn: whether a thread that computes for ever loses the processor to others at some time. A policy need not,
+//! and many do not on purpose; its author is told.
+
+use super::Verified;
+use crate::framework::{Event, Framework, Move, Stage};
+use crate::policy::{Block, ContainerRef, Policy, Source, StateClass};
+
+impl Verified<Policy> {
+    /// If no handler of an event that time itself raises, a tick or a timer, takes the processor from a thread: the event by which one
+    /// could. `None` also where the host tells policies of no such event, and ends turns itself or not at all.
+    pub fn unlimited_turns(&self, framework: &Framework) -> Option<String> {
+        let policy = self.policy();
+        let met = framework.as_met(policy.timers(), policy.has_nodes());
+        let tick = met.events.iter().find(|event| is_of_who_runs(event))?;
+        let ends = |event: &&Event| event.timer.is_some() || is_of_who_runs(event);
+        let mut handlers = met
+            .events
+            .iter()
+            .filter(ends)
+            .filter_map(|event| policy.events.iter().find(|handler| handler.name == event.name));
+        (!handlers.any(|handler| takes(policy, &handler.body))).then(|| tick.name.clone())
+    }
+}
+
+/// Whether it comes to threads that run and to no other, and can leave them running: as time passes.
+fn is_of_who_runs(event: &Event) -> bool {
+    let mut moves = event.rules.iter().flat_map(|rule| &rule.moves);
+    let running = Stage::In(StateClass::Running);
+    let stays = Move::Parameter(0, running, running);
+    moves.clone().any(|one| *one == stays)
+        && moves.all(|one| matches!(one, Move::Parameter(0, from, _) if *from == running))
+}
+
+/// Whether a thread that may run is moved to where it is READY.
+fn takes(policy: &Policy, block: &Block) -> bool {
+    block.iter().any(|statement| {
+        let moves = statement.moves().is_some_and(|(source, destination)| {
+            let class =
+                |container: &ContainerRef| container.candidates().next().map(|first| policy.containers[first.0].class);
+            let from = match source {
+                Source::Thread(_) => true,
+                Source::Container(container) => class(container) == Some(StateClass::Running),
+            };
+            from && destination.and_then(class) == Some(StateClass::Ready)
+        });
+        moves || statement.blocks().any(|inner| takes(policy, inner))
+    })
+}

@@ -1,0 +1,145 @@
+/*
+ * Donation on several processors: donors that are BLOCKED, because the end of their chain runs on another turn, or
+ * cannot run at all. They wait in lists, by the word that names whom they wait for: all that wait by one word lend to
+ * one thread, however often the word is written, and one look tells of all of them.
+ *
+ *     hash of the word ──► first of a word ──donor_other──► first of another ──► …
+ *                          │ donor_next                     │
+ *                          others that wait by it             …          `donor_previous` of the first: the last
+ *
+ * Whoever is behind one of them in its chain is marked (`relays`); when that one stops running, can run again, writes a
+ * word or waits no longer, the lists are looked through: at the next decision, or when the runtime is left. They need
+ * not be as long as all that is READY will be dispatched by processors that have nothing else to do: who is roused then
+ * would be in vain, as often as a lock changes hands (the avalanche of 1996, §3.4).
+ */
+#include "dispatcher/state.h"
+
+enum { LISTS = 64 };
+
+static struct dispatcher_thread *lists[LISTS];
+static uint64_t lists_used; /* which are not empty */
+
+void dispatcher_blocked_donors_start(void) {
+    lists_used = 0;
+    for (int i = 0; i < LISTS; i++)
+        lists[i] = NULL;
+}
+
+static struct dispatcher_thread **list_of(const uintptr_t *word) {
+    uint64_t number = (uintptr_t)word >> 3;
+    return &lists[(number ^ number >> 6 ^ number >> 12) % LISTS];
+}
+
+static uint64_t bit_of(struct dispatcher_thread *const *list) { return (uint64_t)1 << (list - lists); }
+
+/* The link to the first that waits by the word, or where that would be. */
+static struct dispatcher_thread **first_of(const uintptr_t *word) {
+    struct dispatcher_thread **link = list_of(word);
+    while (*link && (*link)->waits_for != word)
+        link = &(*link)->donor_other;
+    return link;
+}
+
+static void mark_behind(const struct dispatcher_thread *thread) {
+    struct dispatcher_thread *behind = (struct dispatcher_thread *)thread;
+    while ((behind = dispatcher_lends_to(behind)))
+        behind->relays = true;
+}
+
+void dispatcher_enlist(struct dispatcher_thread *thread) {
+    mark_behind(thread);
+    struct dispatcher_thread **link = first_of(thread->waits_for), *first = *link;
+    thread->donor_blocked_for = thread;
+    thread->donor_next = NULL;
+    thread->donor_other = NULL;
+    if (first) {
+        thread->donor_previous = first->donor_previous;
+        thread->donor_previous->donor_next = thread;
+        first->donor_previous = thread;
+        return;
+    }
+    thread->donor_previous = thread;
+    *link = thread;
+    lists_used |= bit_of(list_of(thread->waits_for));
+}
+
+void dispatcher_strike_off(struct dispatcher_thread *thread) {
+    struct dispatcher_thread **link = first_of(thread->waits_for), *first = *link, *next = thread->donor_next;
+    struct dispatcher_thread *other = thread->donor_other;
+    thread->donor_blocked_for = NULL;
+    thread->donor_other = NULL;
+    if (thread != first) {
+        thread->donor_previous->donor_next = next;
+        *(next ? &next->donor_previous : &first->donor_previous) = thread->donor_previous;
+        thread->waits_since = 0;
+        return;
+    }
+    if (next) {
+        next->donor_previous = thread->donor_previous;
+        next->donor_other = other;
+        *link = next;
+        thread->waits_since = 0;
+        return;
+    }
+    thread->waits_since = 0;
+    *link = other;
+    if (!*list_of(thread->waits_for))
+        lists_used &= ~bit_of(list_of(thread->waits_for));
+}
+
+/* All that wait by the word. */
+static void rouse_all(const uintptr_t *word, const struct dispatcher_thread *runs) {
+    struct dispatcher_thread *first;
+    while ((first = *first_of(word)))
+        dispatcher_rouse_one(first, runs);
+}
+
+void dispatcher_settle(const struct dispatcher_thread *runs) {
+    dispatcher.chains_changed = false;
+    for (uint64_t left = lists_used; left; left &= left - 1) {
+        struct dispatcher_thread *const *list = &lists[__builtin_ctzll(left)], *first = *list;
+        while (first) {
+            if (dispatcher_lends_to(first) && !dispatcher_can_lend(first)) {
+                mark_behind(first);
+                first = first->donor_other;
+            } else {
+                rouse_all(first->waits_for, runs);
+                first = *list; /* a thread that schedules is told of its clients, and may have left the list */
+            }
+        }
+    }
+}
+
+void dispatcher_look_at_turns(void) {
+    dispatcher.turns_changed = false;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        struct processor *there = dispatcher.processors[i];
+        const struct running_frame *frame = &dispatcher.running_frames[there->frame];
+        if (there == processor_here() || there->anew || !frame->turn || frame->runs == frame->turn)
+            continue;
+        bool runs = frame->runs->state == THREAD_RUNNABLE || frame->runs->state == THREAD_MARKED;
+        if (runs && dispatcher_end_of(frame->turn) == frame->runs)
+            continue;
+        there->anew = true;
+        if (dispatcher.host->interrupt)
+            dispatcher.host->interrupt(there);
+    }
+}
+
+#ifdef CATAPULTS_CHECKED
+uint32_t dispatcher_check_blocked_donors(void) {
+    uint32_t count = 0;
+    for (int i = 0; i < LISTS; i++) {
+        if (!lists[i] != !(lists_used >> i & 1))
+            __builtin_trap();
+        for (struct dispatcher_thread *first = lists[i]; first; first = first->donor_other) {
+            if (list_of(first->waits_for) != &lists[i])
+                __builtin_trap();
+            for (struct dispatcher_thread *thread = first; thread; thread = thread->donor_next, count++)
+                if (thread->waits_for != first->waits_for || !thread->donor_blocked_for)
+                    __builtin_trap();
+        }
+    }
+    return count;
+}
+#endif

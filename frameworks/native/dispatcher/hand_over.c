@@ -1,0 +1,108 @@
+/*
+ * Who was interrupted in its own code goes on on that kernel thread only, and the policy dispatches it on whichever
+ * processor is to decide. If others ran there, it would wait for them, turn for turn. So where such a thread stands
+ * runs no other: a processor changes kernel threads instead.
+ *
+ *     A is interrupted on the first      0: a, runs A    1: b, runs B    c is spare
+ *     C is dispatched in its place       0: c, runs C    1: b, runs B    a is spare, A stands there
+ *     B is interrupted, A is dispatched  0: c, runs C    1: a, runs A    b is spare, B stands there
+ *
+ * What a processor is to all others, its number, its place in the list, its frame with the turn and what waits for it,
+ * goes over to the other kernel thread; that goes on with who is to run, and the one that is left is parked. To those
+ * that may run on some processors only, and in traces, nothing has changed.
+ *
+ * Spare ones are made when the first thread is interrupted for which there is none: as many as threads stand somewhere
+ * at a time, which are few; at most DISPATCHER_PROCESSORS kernel threads in all. When there are no more, several
+ * threads stand on each, and a turn may wait for another one (decide.c), at most until it is overdue.
+ *
+ * Of a policy with an instance for each processor a thread stays in the instance of its kernel thread (nodes.c):
+ * nothing is handed over.
+ */
+#include "dispatcher/state.h"
+#include "dispatcher/trace.h"
+
+/* Whether what waits for the processor can go with its number. */
+static bool waits_for_kernel_thread(const struct processor *here) {
+    for (const struct dispatcher_thread *turn = here->turns_first; turn; turn = turn->turn_next) {
+        const struct dispatcher_thread *runs = dispatcher.running_frames[turn->turn_frame].runs;
+        if (runs && (runs->kept_on == here || runs == here->current))
+            return true;
+    }
+    return false;
+}
+
+static bool may_hand_over(const struct processor *here) {
+    return dispatcher.host->another && !dispatcher.root.node && !here->parked && !waits_for_kernel_thread(here);
+}
+
+static void swap_numbers(struct processor *one, struct processor *other) {
+    uint32_t number = one->number;
+    uint16_t frame = one->frame;
+    one->number = other->number;
+    other->number = number;
+    dispatcher.processors[one->number] = one;
+    dispatcher.processors[other->number] = other;
+    one->frame = one->sees = other->frame;
+    other->frame = other->sees = frame;
+}
+
+/* The turn of `here`, which has begun, with all that is the processor's. */
+static void hand_over(struct processor *here, struct processor *there, struct dispatcher_thread *next) {
+    here->number_before = here->number;
+    here->handed_on = next;
+    if (UNLIKELY(dispatcher_trace != NULL) && here->current == &here->idle)
+        dispatcher_record_dispatch(&here->idle); /* else when it leaves who runs here */
+    swap_numbers(here, there);
+    there->turn = here->turn;
+    there->serves = here->serves;
+    there->turns_first = here->turns_first;
+    here->turns_first = NULL;
+    for (struct dispatcher_thread *turn = there->turns_first; turn; turn = turn->turn_next)
+        turn->turn_for = there;
+    dispatcher.none_waits |= dispatcher.postponed != NULL;
+    here->put_back = there->put_back = 0;
+    there->handed = next;
+    there->recorded = true;
+    there->over = false;
+    here->parked = true;
+    if (there->asleep) {
+        dispatcher.parked_asleep--;
+        there->asleep = false;
+        dispatcher.host->wake(there);
+    }
+    there->parked = false;
+}
+
+bool dispatcher_hands_to(struct processor *here, struct processor *there, struct dispatcher_thread *next) {
+    if (next->kept_on != there || !dispatcher_can_carry(there) || !may_hand_over(here))
+        return false;
+    hand_over(here, there, next);
+    return true;
+}
+
+/* The one on which the fewest threads stand; NULL: none is spare. */
+static struct processor *spare(void) {
+    struct processor *least = NULL;
+    for (uint32_t i = dispatcher.active; i < dispatcher.processors_count; i++) {
+        struct processor *one = dispatcher.processors[i];
+        if (dispatcher_can_carry(one) && (!least || one->kept < least->kept))
+            least = one;
+    }
+    return least;
+}
+
+bool dispatcher_hands_on(struct processor *here, struct dispatcher_thread *next) {
+    if (next->kept_on == here || !may_hand_over(here))
+        return false;
+    struct processor *there = spare();
+    if ((!there || there->kept > 0) && !dispatcher.no_more_spares) {
+        dispatcher.wants_spare = true; /* by a processor that is idle, as this one is now */
+        here->handed = next;
+        here->recorded = false;
+        return true;
+    }
+    if (!there || there->kept >= here->kept)
+        return false;
+    hand_over(here, there, next);
+    return true;
+}

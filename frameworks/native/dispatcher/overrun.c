@@ -1,0 +1,223 @@
+/*
+ * Handlers that may run for ever: those of policies that say so (loops, verbatim text). Each is called by way of a
+ * wrapper, which can be returned to; a signal that comes while one call has lasted for too long leads there. A handler
+ * touches its instance and the policy's part of threads alone, and both are given up with the policy, so it can be left
+ * anywhere.
+ *
+ *     RAISE ──► wrapper ──► handler … signal ──► dispatcher_leave_handler ──► wrapper ──► a stop
+ *
+ * Policies whose handlers all end are called straight.
+ */
+#include "contexts/tools.h"
+#include "dispatcher/state.h"
+#include "dispatcher/trace.h"
+
+const struct catapults_stop dispatcher_overran = {CATAPULTS_STOP_GUARD, 0, "it ran for too long"};
+
+/* True: the handler that is called next is left by a jump back to here. Not inlined: its frame is what is returned to.
+ */
+#define LEFT(scheduler) (enter_handler(scheduler), __builtin_setjmp(processor_here()->handler_jump))
+
+static void enter_handler(struct scheduler *scheduler) {
+    struct processor *processor = processor_here();
+    processor->handler_on = here();
+    processor->handler_call++;
+    processor->handler_of = scheduler;
+}
+
+static void left_handler(void) { processor_here()->handler_of = NULL; }
+
+TOOLS_UNSEEN bool dispatcher_overruns(void) {
+    struct processor *processor = processor_here();
+    if (processor->handler_on != here()) /* activations: the processor may be another's now */
+        return false;
+    bool same = processor->handler_of && processor->handler_seen == processor->handler_call;
+    processor->handler_seen = processor->handler_call;
+    return same;
+}
+
+TOOLS_UNSEEN void dispatcher_leave_handler(void) { __builtin_longjmp(processor_here()->handler_jump, 1); }
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+static __attribute__((noinline)) const struct catapults_stop *
+call(struct scheduler *scheduler, native_thread_event *handler, void *instance, struct catapults_thread *t) {
+    const struct catapults_stop *stop = &dispatcher_overran;
+    if (!LEFT(scheduler))
+        stop = handler(instance, t);
+    left_handler();
+    return stop;
+}
+
+const struct catapults_stop *dispatcher_raise_timeout(struct scheduler *scheduler,
+                                                      const struct catapults_timeout *timeout,
+                                                      struct catapults_thread *t) {
+    return scheduler->self == scheduler ? call(scheduler, timeout->raise, scheduler->instance, t)
+                                        : timeout->raise(scheduler->instance, t);
+}
+
+static const struct native_handlers *real(const struct scheduler *scheduler) { return scheduler->policy->handlers; }
+
+static __attribute__((noinline)) const struct catapults_stop *init(void *self) {
+    struct scheduler *scheduler = self;
+    const struct catapults_stop *stop = &dispatcher_overran;
+    if (!LEFT(scheduler))
+        stop = real(scheduler)->init(scheduler->instance);
+    left_handler();
+    return stop;
+}
+
+static __attribute__((noinline)) struct catapults_thread *schedule(void *self, const struct catapults_stop **stop) {
+    struct scheduler *scheduler = self;
+    struct catapults_thread *t = NULL;
+    if (!LEFT(scheduler))
+        t = real(scheduler)->schedule(scheduler->instance, stop);
+    else
+        *stop = &dispatcher_overran;
+    left_handler();
+    return t;
+}
+
+#define EVENT(name)                                                                                                    \
+    static const struct catapults_stop *name(void *self, struct catapults_thread *t) {                                 \
+        return call(self, real(self)->name, ((struct scheduler *)self)->instance, t);                                  \
+    }
+
+/* Of what the instances share. */
+#define GLOBAL(name)                                                                                                   \
+    static const struct catapults_stop *name(void *self, struct catapults_thread *t) {                                 \
+        return call(self, real(self)->name, ((struct scheduler *)self)->shared, t);                                    \
+    }
+
+EVENT(newthread)
+EVENT(switch_out)
+EVENT(block_io_read)
+EVENT(block_io_write)
+EVENT(block_io_accept)
+EVENT(block_io_connect)
+EVENT(block_io_file)
+EVENT(block_lock)
+EVENT(block_condition)
+EVENT(block_join)
+EVENT(block_sleep)
+EVENT(block_kernel)
+EVENT(block_scheduler)
+EVENT(block_port)
+EVENT(block_signal)
+EVENT(event_raised)
+EVENT(suspend_thread)
+EVENT(resume_thread)
+EVENT(set_next_thread)
+EVENT(tick)
+EVENT(release)
+EVENT(changed)
+EVENT(exit)
+GLOBAL(arrival)
+GLOBAL(departure)
+GLOBAL(dispatch)
+EVENT(migrate)
+EVENT(steal)
+
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
+
+/* Whoever asks cannot be told that there is no answer. */
+static void contain(struct scheduler *scheduler, const char *query) {
+    dispatcher_contain(scheduler, query, &dispatcher_overran, NULL, dispatcher_running());
+}
+
+#define NUMBER(name)                                                                                                   \
+    static __attribute__((noinline)) int64_t name(const void *self) {                                                  \
+        struct scheduler *scheduler = (struct scheduler *)self;                                                        \
+        int64_t answer = 0;                                                                                            \
+        if (!LEFT(scheduler))                                                                                          \
+            answer = real(scheduler)->name(scheduler->instance);                                                       \
+        else                                                                                                           \
+            contain(scheduler, #name);                                                                                 \
+        left_handler();                                                                                                \
+        return answer;                                                                                                 \
+    }
+
+#define TRUTH(name)                                                                                                    \
+    static __attribute__((noinline)) bool name(const void *self, const struct catapults_thread *t) {                   \
+        struct scheduler *scheduler = (struct scheduler *)self;                                                        \
+        bool answer = false;                                                                                           \
+        if (!LEFT(scheduler))                                                                                          \
+            answer = real(scheduler)->name(scheduler->instance, t);                                                    \
+        else                                                                                                           \
+            contain(scheduler, #name);                                                                                 \
+        left_handler();                                                                                                \
+        return answer;                                                                                                 \
+    }
+
+NUMBER(threads_ready)
+NUMBER(threads_suspended)
+NUMBER(threads_total)
+TRUTH(is_ready)
+TRUTH(can_switch_to)
+
+/* ---- Which scheduler is watched ---------------------------------------------------------------------------------- */
+
+static const struct native_handlers watched = {
+    init,
+    newthread,
+    schedule,
+    switch_out,
+    block_io_read,
+    block_io_write,
+    block_io_accept,
+    block_io_connect,
+    block_io_file,
+    block_lock,
+    block_condition,
+    block_join,
+    block_sleep,
+    block_kernel,
+    block_scheduler,
+    block_port,
+    block_signal,
+    event_raised,
+    suspend_thread,
+    resume_thread,
+    set_next_thread,
+    tick,
+    release,
+    changed,
+    exit,
+    threads_ready,
+    threads_suspended,
+    threads_total,
+    is_ready,
+    can_switch_to,
+    arrival,
+    departure,
+    dispatch,
+    migrate,
+    steal,
+};
+
+/* Of a policy whose handlers are watched, and of one that has it not. */
+static struct catapults_thread *yield_in_two(void *self, struct catapults_thread *t,
+                                             const struct catapults_stop **stop) {
+    const struct native_handlers *handlers = &dispatcher.root.handlers; /* it is called of no other: see shortcut.h */
+    const struct catapults_stop *stopped = handlers->switch_out(self, t);
+    if (stopped) {
+        *stop = stopped;
+        return t;
+    }
+    return handlers->schedule(self, stop);
+}
+
+void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {
+    scheduler->policy = policy;
+    scheduler->instance = instance;
+    scheduler->frames = NULL;
+    scheduler->self = policy->unbounded ? scheduler : instance;
+    /* What the policy leaves to the host stays so. */
+    const void *const *watching = (const void *const *)&watched, *const *asked = policy->handlers;
+    const void **to = (const void **)&scheduler->handlers;
+    for (unsigned i = 0; i < sizeof watched / sizeof *to; i++)
+        to[i] = asked[i] && policy->unbounded ? watching[i] : asked[i];
+    scheduler->yield = policy->yield && !policy->unbounded ? policy->yield : yield_in_two;
+    if (UNLIKELY(dispatcher_trace != NULL))
+        dispatcher_trace_names(scheduler);
+}

@@ -1,0 +1,168 @@
+/*
+ * One instance of a policy for several processors (1996, §4.3). A policy is written for one processor: one thread at
+ * most is RUNNING, and what is proved of it counts on that. So the containers of class RUNNING are put aside whenever
+ * another processor's events come: each has a frame of its own, and all else is shared.
+ *
+ *     instance   │ current │ ready, waiting, variables │ frame 0 │ frame 1 │ …
+ *                     ▲                                   ▲ nobody's
+ *                     └── that of the frame which is shown
+ *
+ * To a handler a thread that runs elsewhere is in no container that it can see. Frames are exchanged when they are
+ * needed: a processor that raises one event after the other exchanges nothing.
+ *
+ * An event about others, by which a thread may become READY, can be raised in any frame, and the policy decides whether
+ * the thread takes the processor of what is RUNNING there. If the policy has one order for READY threads
+ * (`ready_order`) that is where what is RUNNING comes last: so, as if there were one processor, none that runs comes
+ * after one that is READY. Else it is where the event is raised.
+ */
+#include "dispatcher/state.h"
+
+static void copy(char *to, const char *from, uint32_t size) {
+    for (uint32_t i = 0; i < size; i++)
+        to[i] = from[i];
+}
+
+static uint32_t rounded(uint32_t size) { return (size + 15) & ~(uint32_t)15; }
+
+static uint32_t frame_size(const struct catapults_policy *policy) {
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < policy->running_count; i++)
+        size += policy->running[i].size;
+    return size;
+}
+
+unsigned long dispatcher_instance_size(const struct catapults_policy *policy, bool several) {
+    if (policy->shared_size)
+        return rounded(policy->shared_size) + dispatcher_node_size(policy);
+    return rounded(policy->instance_size) + (several ? rounded(frame_size(policy) * FRAMES) : 0);
+}
+
+/* Keeps what is in the instance, and puts there what was kept. NULL: not that. */
+static void exchange(const struct scheduler *scheduler, char *keep, const char *kept) {
+    const struct catapults_policy *policy = scheduler->policy;
+    for (uint32_t i = 0; i < policy->running_count; i++) {
+        char *part = (char *)scheduler->instance + policy->running[i].offset;
+        uint32_t size = policy->running[i].size;
+        if (keep) {
+            copy(keep, part, size);
+            keep += size;
+        }
+        if (kept) {
+            copy(part, kept, size);
+            kept += size;
+        }
+    }
+}
+
+void dispatcher_show(struct scheduler *scheduler, uint16_t frame) {
+    uint16_t before = scheduler->frame;
+    if (LIKELY(before == frame))
+        return;
+    scheduler->frame = frame;
+    scheduler->told_in[before] = scheduler->told;
+    scheduler->told = scheduler->told_in[frame];
+    if (scheduler->frames)
+        exchange(scheduler, scheduler->frames + before * scheduler->frame_size,
+                 scheduler->frames + frame * scheduler->frame_size);
+}
+
+void dispatcher_running_frames_start(struct scheduler *scheduler) {
+    scheduler->frame = NOBODY;
+    scheduler->frames = NULL;
+    scheduler->frame_size = frame_size(scheduler->policy);
+    if (!dispatcher.several || scheduler->frame_size == 0 || scheduler->shared)
+        return;
+    scheduler->frames = (char *)scheduler->instance + rounded(scheduler->policy->instance_size);
+    for (uint32_t i = 0; i < FRAMES; i++)
+        exchange(scheduler, scheduler->frames + i * scheduler->frame_size, NULL);
+}
+
+/* ---- Whose processor an event may take --------------------------------------------------------------------------- */
+
+/* Whether what becomes READY now is taken by one of those that have nothing to do, and so is all that is READY and they
+ * have not come for yet. */
+static bool is_taken_up(const struct processor *here, bool runs, const struct dispatcher_thread *thread) {
+    int64_t idle =
+        !here->asleep && !here->woken && !here->parked && !runs && (!thread || dispatcher_may_run_on(thread, here));
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        idle += (one->asleep || one->woken) && !one->parked && !one->turns_first &&
+                (!thread || dispatcher_may_run_on(thread, one));
+    }
+    return idle > dispatcher_ready();
+}
+
+int dispatcher_order(const struct dispatcher_thread *a, const struct dispatcher_thread *b) {
+    for (const struct scheduler *scheduler = &dispatcher.root;;) {
+        const struct dispatcher_thread *one = dispatcher_member(scheduler, a);
+        const struct dispatcher_thread *other = dispatcher_member(scheduler, b);
+        if (!one || !other) /* each is in an instance of its own: see nodes.c */
+            return 0;
+        if (one->is_scheduler && other->is_scheduler && one->below == other->below) {
+            scheduler = one->below;
+            continue;
+        }
+        return scheduler->policy->ready_order ? scheduler->policy->ready_order(&one->policy, &other->policy) : 0;
+    }
+}
+
+/* Whether all threads are under one policy that has one order. In a tree whoever raises an event counts on it to be in
+ * its own frame, as long as something is RUNNING there. */
+static bool is_in_order(void) { return dispatcher.root.policy->ready_order && !dispatcher.root.next; }
+
+/* Whose turn it is there, which may be preempted for `thread`; NULL: nobody's. */
+static const struct dispatcher_thread *turn_on(const struct processor *one, const struct dispatcher_thread *thread) {
+    if (one->parked || (thread && !dispatcher_may_run_on(thread, one)))
+        return NULL;
+    return dispatcher.running_frames[one->frame].turn;
+}
+
+/* The frame where what is RUNNING comes last; that of this processor if nothing comes after. NOBODY: nothing is. */
+static uint16_t frame_of_last(const struct processor *here, const struct dispatcher_thread *thread) {
+    const struct dispatcher_thread *last = turn_on(here, thread);
+    if (last && dispatcher_is_taken(last))
+        last = NULL; /* it is about to give the processor up */
+    uint16_t frame = last ? here->frame : NOBODY;
+    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
+        const struct processor *one = dispatcher.processors[i];
+        const struct dispatcher_thread *turn = one != here ? turn_on(one, thread) : NULL;
+        if (turn && (!last || (is_in_order() && dispatcher_order(last, turn) < 0))) {
+            last = turn;
+            frame = one->frame;
+        }
+    }
+    return frame;
+}
+
+/* The processor is between two turns, and its next one is for what becomes READY: not if that has happened already, or
+ * if who has given it up is READY, and may come first. */
+static bool expects(const struct processor *here, const struct dispatcher_thread *thread) {
+    if (here->parked || here->expected || (thread && !dispatcher_may_run_on(thread, here)))
+        return false;
+    const struct dispatcher_thread *left = here->current;
+    return left == &here->idle || !is_in_order() || !taken_from(left);
+}
+
+uint16_t dispatcher_frame_to_take(struct processor *here, const struct dispatcher_thread *thread) {
+    if (!is_in_order())
+        thread = NULL;
+    const struct dispatcher_thread *turn = dispatcher.running_frames[here->frame].turn;
+    bool idle = dispatcher.asleep + dispatcher.waking != 0;
+    if (idle && is_taken_up(here, turn && !dispatcher_is_taken(turn), thread))
+        return NOBODY;
+    if (here->turns_first && !turn && (!thread || dispatcher_may_run_on(thread, here)))
+        return here->turns_first->turn_frame;
+    if (!turn && !idle && expects(here, thread)) {
+        here->expected = true;
+        return here->frame;
+    }
+    return frame_of_last(here, thread);
+}
+
+void dispatcher_come_back(struct processor *here) {
+    uint16_t frame = here->sees;
+    const struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
+    here->sees = here->frame;
+    if (turn && dispatcher_is_taken(turn))
+        dispatcher_end_turn(frame);
+}

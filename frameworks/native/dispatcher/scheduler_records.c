@@ -1,0 +1,158 @@
+/*
+ * What a scheduler is to its parent where there are several processors: as many threads as it can use processors (1996,
+ * §4.3). Each of them is a record, which its parent hears of when it is needed first.
+ *
+ *     at the parent of A   READY: A₁  A₃  B₁     RUNNING: A₂ (frame 1)
+ *     at A                 READY: five threads   RUNNING: a thread, for A₂ (frame 1)
+ *
+ * What is RUNNING under a scheduler is so for one of its records, which is RUNNING in the same frame (`via`). Of the
+ * others as many are READY as other processors could have something of it. More of them can be so for a while, but
+ * never more than something is READY under the scheduler: whatever is dispatched has something to run.
+ *
+ * How many are RUNNING is not counted but looked up: one that is RUNNABLE and in no READY container. So it counts as
+ * READY as soon as the parent's policy has taken the processor from it, though what is RUNNING for it has yet to give
+ * up; it may even be suspended before that.
+ *
+ * If the parent's policy has an instance for each processor (nodes.c), each record is in one of them. One that is to be
+ * READY is, if there is such a one, in an instance that has nothing to run; if there is none, a further record is
+ * introduced, which the policy places, as long as there are fewer than processors.
+ */
+#include "dispatcher/raise_loaded.h"
+#include "dispatcher/state.h"
+
+/* Of the records of a scheduler. */
+struct count {
+    int64_t running, ready, at_rest;
+    struct dispatcher_thread *one_ready, *one_at_rest; /* of each, if there is one */
+};
+
+/* Of a record at rest: nothing keeps it from running at once where it is. */
+static bool is_near(const struct dispatcher_thread *record) {
+    return LIKELY(!dispatcher.root.node) || record->homeless || !record->scheduler->node ||
+           record->scheduler->runnable == 0;
+}
+
+static struct count count(struct scheduler *scheduler, const struct dispatcher_thread *except) {
+    struct count of = {0};
+    for (struct dispatcher_thread *record = &scheduler->record; record; record = record->newer) {
+        if (record == except || record->state == THREAD_ENDED)
+            continue;
+        if (record->state != SCHEDULER_RUNNABLE) {
+            of.at_rest++;
+            if (!of.one_at_rest || (is_near(record) && !is_near(of.one_at_rest)))
+                of.one_at_rest = record;
+        } else if (taken_from(record)) {
+            of.ready++;
+            of.one_ready = record;
+        } else {
+            of.running++;
+        }
+    }
+    return of;
+}
+
+int64_t dispatcher_running_under(const struct scheduler *scheduler) {
+    return count((struct scheduler *)scheduler, NULL).running;
+}
+
+/* What is READY under the scheduler. */
+static int64_t most(const struct scheduler *scheduler, int64_t running) { return scheduler->runnable - running; }
+
+/* How many of its records are to be READY at least. What waits for a processor uses none. */
+static int64_t least(const struct scheduler *scheduler, int64_t running) {
+    if (scheduler->idle)
+        return 0;
+    int64_t processors = (int64_t)dispatcher.active + scheduler->waiting - running, ready = most(scheduler, running);
+    return processors < ready ? processors : ready;
+}
+
+bool dispatcher_is_wanted(const struct dispatcher_thread *record) {
+    struct scheduler *scheduler = record->below;
+    struct count others = count(scheduler, record);
+    return others.ready < least(scheduler, others.running);
+}
+
+/* One that its parent has not heard of. False: there is none, or it wants no more. */
+static bool introduce_another(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+    const struct catapults_policy *policy = scheduler->parent->policy;
+    struct dispatcher_thread *record = scheduler->spare, *last = &scheduler->record;
+    if (!record || scheduler->refused_by == policy)
+        return false;
+    while (last->newer)
+        last = last->newer;
+    scheduler->spare = record->newer; /* what is told now may introduce more of them */
+    last->newer = record;             /* if the policy has to go, it is among what goes on */
+    if (dispatcher_introduce(scheduler, record, runs)) {
+        last->newer = NULL;
+        dispatcher_give_record(scheduler, record);
+        scheduler->refused_by = policy;
+        return false;
+    }
+    return true;
+}
+
+/* Whether a record that the policy has yet to place may find a processor that has nothing to run. */
+static bool is_one_better(const struct count *now) {
+    if (now->running + now->ready + now->at_rest >= (int64_t)dispatcher.active)
+        return false;
+    for (const struct scheduler *node = &dispatcher.root; node; node = dispatcher_next_node(node))
+        if (node->runnable == 0)
+            return true;
+    return false;
+}
+
+bool dispatcher_adjust_only(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+    bool changed = false;
+    while (scheduler->parent && !scheduler->leaving) {
+        struct count now = count(scheduler, NULL);
+        if (now.ready > most(scheduler, now.running))
+            dispatcher_raise_at_parent(now.one_ready, THREAD_SUSPENDED, runs);
+        else if (now.ready >= least(scheduler, now.running))
+            break;
+        else if (now.one_at_rest && is_near(now.one_at_rest))
+            dispatcher_raise_at_parent(now.one_at_rest, SCHEDULER_RUNNABLE, runs);
+        else if ((!now.one_at_rest || is_one_better(&now)) && introduce_another(scheduler, runs))
+            ;
+        else if (now.one_at_rest)
+            dispatcher_raise_at_parent(now.one_at_rest, SCHEDULER_RUNNABLE, runs);
+        else
+            break;
+        changed = true;
+    }
+    return changed;
+}
+
+void dispatcher_adjust(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+    while (dispatcher_adjust_only(scheduler, runs))
+        scheduler = scheduler->parent;
+}
+
+void dispatcher_adjust_all(void) {
+    const struct dispatcher_thread *runs = dispatcher.running_frames[processor_here()->frame].turn;
+    for (struct scheduler *scheduler = dispatcher.root.next; scheduler; scheduler = scheduler->next)
+        dispatcher_adjust(scheduler, runs);
+}
+
+struct dispatcher_thread *dispatcher_record_to_ask_for(struct scheduler *scheduler) {
+    struct dispatcher_thread *ready = count(scheduler, NULL).one_ready;
+    return ready ? ready : &scheduler->record;
+}
+
+uint16_t dispatcher_number_of(const struct dispatcher_thread *record) {
+    uint16_t number = 0;
+    for (const struct dispatcher_thread *one = &record->below->record; one != record; one = one->newer)
+        number++;
+    return number;
+}
+
+void dispatcher_count_waiting(struct dispatcher_thread *turn, int change) {
+    for (struct dispatcher_thread *member = turn, *record; (record = dispatcher_above(member)); member = record)
+        member->scheduler->waiting += (uint32_t)change;
+}
+
+void dispatcher_give_record(struct scheduler *scheduler, struct dispatcher_thread *record) {
+    record->newer = scheduler->spare;
+    scheduler->spare = record;
+}
+
+struct dispatcher_thread *dispatcher_next_record(const struct dispatcher_thread *record) { return record->newer; }

@@ -1,0 +1,5 @@
+/*
+ * The same with activations.
+ */
+#define ACTIVATED true
+#include "order.c"

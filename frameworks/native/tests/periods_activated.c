@@ -1,0 +1,5 @@
+/*
+ * The same on activations.
+ */
+#define ACTIVATIONS true
+#include "periods.c"

@@ -1,0 +1,5 @@
+/*
+ * The same with several processors.
+ */
+#define PROCESSORS 3
+#include "order.c"

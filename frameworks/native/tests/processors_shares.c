@@ -1,0 +1,202 @@
+/*
+ * Several processors: threads that only compute, each of which can go on on its own kernel thread only, have the shares
+ * and the turns that the policy promises, as if any could run anywhere (dispatcher/hand_over.c).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "catapults.h"
+#include "support/recorded.h"
+
+enum { MS = 1000000, MOST = 9, SPINNING = 5, YIELDING = 4, TURNS = 20, FEW = 3 };
+
+#define LIBRARY POLICIES "/of_the_library/"
+
+static atomic_bool stop;
+static int threads_count;
+
+/* How far each has come. Each has its cache lines to itself: who shares none with others would get on faster. */
+static struct {
+    _Alignas(128) _Atomic uint64_t count;
+} done[MOST];
+
+/* ---- Kernel threads that cannot be had --------------------------------------------------------------------------- */
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+
+static atomic_int kernel_threads = 1000; /* that there may be besides the first */
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    if (atomic_fetch_sub(&kernel_threads, 1) <= 0)
+        return EAGAIN;
+    return __real_pthread_create(thread, attributes, start, argument);
+}
+
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+static void *compute(void *count) {
+    while (!atomic_load_explicit(&stop, memory_order_relaxed))
+        atomic_fetch_add_explicit((_Atomic uint64_t *)count, 1, memory_order_relaxed);
+    return count;
+}
+
+static void *yield(void *argument) {
+    while (!atomic_load(&stop))
+        catapults_yield();
+    return argument;
+}
+
+/* Each has had so much. */
+static bool have_had(uint64_t least) {
+    for (int i = 0; i < threads_count; i++)
+        if (done[i].count < least)
+            return false;
+    return true;
+}
+
+/* Each within 5 % of its share. */
+static bool are_fair(void) {
+    uint64_t all = 0;
+    for (int i = 0; i < threads_count; i++)
+        all += done[i].count;
+    uint64_t share = all / (uint64_t)threads_count;
+    for (int i = 0; i < threads_count; i++)
+        if (done[i].count < share - share / 20 || done[i].count > share + share / 20)
+            return false;
+    return true;
+}
+
+static void spawn_all(catapults_t *threads, int count) {
+    threads_count = count;
+    for (int i = 0; i < count; i++)
+        require(catapults_create(&threads[i], NULL, compute, &done[i].count) == 0);
+}
+
+static void end_all(catapults_t *threads, int count) {
+    atomic_store(&stop, true);
+    for (int i = 0; i < count; i++)
+        require(catapults_join(threads[i], NULL) == 0);
+}
+
+static const char *policy;
+static int processors;
+
+/* What others do on the machine levels out: shares that are right become fair, however long that takes. */
+static void share(void) {
+    catapults_t threads[MOST];
+    alarm(280);
+    require(catapults_init(&(struct catapults_options){.processors = processors, .policy = policy}) == 0);
+    spawn_all(threads, threads_count);
+    do
+        require(catapults_sleep(50 * MS) == 0);
+    while (!have_had(1) || !are_fair());
+    end_all(threads, threads_count);
+}
+
+static void check_shares(const char *of, int on, int count) {
+    policy = of;
+    processors = on;
+    threads_count = count;
+    check_child(share);
+}
+
+static void each_has_its_share(void **state) {
+    (void)state;
+    check_shares(LIBRARY "round_robin.so", 2, 3);
+    check_shares(LIBRARY "round_robin.so", 2, 5);
+    check_shares(LIBRARY "round_robin.so", 4, 5);
+    check_shares(LIBRARY "round_robin.so", 4, 9);
+}
+
+static void whatever_the_policy_shares_by(void **state) {
+    (void)state;
+    static const char *const policies[] = {"bvt", "linux24", "priority_round_robin"};
+    for (unsigned i = 0; i < sizeof policies / sizeof *policies; i++) {
+        char name[256];
+        snprintf(name, sizeof name, LIBRARY "%s.so", policies[i]);
+        check_shares(name, 2, 3);
+    }
+}
+
+/* One more than there are kernel threads: some stand on the same. Nobody waits for ever. */
+static void few_kernel_threads(void) {
+    catapults_t threads[MOST];
+    alarm(280);
+    kernel_threads = FEW;
+    require(catapults_init(&(struct catapults_options){.processors = 2, .policy = LIBRARY "round_robin.so"}) == 0);
+    spawn_all(threads, MOST);
+    require(catapults_sleep(200 * MS) == 0);
+    uint64_t most = 0;
+    for (int i = 0; i < MOST; i++)
+        most = done[i].count > most ? done[i].count : most;
+    while (!have_had(2 * most))
+        require(catapults_sleep(100 * MS) == 0);
+    end_all(threads, MOST);
+}
+
+/* ---- Turns ------------------------------------------------------------------------------------------------------- */
+
+static void take_turns(void) {
+    catapults_t threads[SPINNING];
+    alarm(280);
+    require(catapults_init(
+                &(struct catapults_options){.processors = 2, .trace = path, .policy = LIBRARY "round_robin.so"}) == 0);
+    spawn_all(threads, SPINNING);
+    require(catapults_sleep(1000 * MS) == 0);
+    end_all(threads, SPINNING);
+}
+
+/* Who is READY goes behind all others, and comes before they come again. It may be that who is dispatched still stands
+ * on a kernel thread which the kernel lets wait: seldom. */
+static void turns_come_in_order(void **state) {
+    (void)state;
+    const struct trace_file *file = recorded(take_turns);
+    enum { FIRST = 2, END = FIRST + SPINNING };
+    static int since[END][END]; /* [a][b]: how often b was dispatched since a is READY */
+    int turns = 0, passed = 0;
+    for (uint64_t i = 0; i < file->written && i < file->capacity; i++) {
+        const struct trace_record *record = &trace_records(file)[i];
+        if (record->thread < FIRST || record->thread >= END)
+            continue;
+        if (record->kind == TRACE_SWITCHED_OUT || record->kind == TRACE_PREEMPTED)
+            memset(since[record->thread], 0, sizeof since[record->thread]);
+        if (record->kind != TRACE_DISPATCHED)
+            continue;
+        int most = 0;
+        for (int other = FIRST; other < END; other++) {
+            most = since[record->thread][other] > most ? since[record->thread][other] : most;
+            since[other][record->thread]++;
+        }
+        turns++;
+        passed += most > 1;
+    }
+    assert_true(turns >= TURNS);
+    assert_true(passed <= turns / 4);
+}
+
+/* It has turns without end, as those of the others are short, whatever else the machine does. */
+static void one_beside_four_that_yield(void) {
+    catapults_t threads[1 + YIELDING];
+    alarm(280);
+    require(catapults_init(&(struct catapults_options){.processors = 2, .policy = LIBRARY "round_robin.so"}) == 0);
+    catapults_account();
+    int64_t began = catapults_now();
+    spawn_all(threads, 1);
+    for (int i = 0; i < YIELDING; i++)
+        require(catapults_create(&threads[1 + i], NULL, yield, NULL) == 0);
+    do
+        require(catapults_sleep(200 * MS) == 0);
+    while (catapults_consumed(threads[0]) < (catapults_now() - began) / 2);
+    end_all(threads, 1 + YIELDING);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_has_its_share),   cmocka_unit_test(whatever_the_policy_shares_by),
+        child_test(few_kernel_threads),         cmocka_unit_test(turns_come_in_order),
+        child_test(one_beside_four_that_yield),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,5 @@
+/*
+ * The same on several processors.
+ */
+#define SEVERAL
+#include "thread_locals.c"

@@ -1,0 +1,5 @@
+/*
+ * The same with activations: signals come by upcalls.
+ */
+#define ACTIVATED
+#include "signals_many.c"

@@ -1,0 +1,179 @@
+//! What may stand in a file of rt-app's, and where. What it would pass over is refused, and so is what no scenario can say: a
+//! workload that is simulated is the one that was written.
+
+use std::collections::BTreeMap;
+
+use super::json::{Json, labelled};
+use super::{Object, Wrong, named, wrong};
+
+/// Where something stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    /// A task that has `phases`.
+    Task,
+    /// A task without, which is its own only phase.
+    TaskAlone,
+    Phase,
+}
+
+/// What a task or a phase does, in the order in which rt-app looks for them: a name is that of the first which it begins with,
+/// so that `run2`, and `run_in` too, is `run`.
+const EVENTS: [&str; 20] = [
+    "lock", "unlock", "wait", "signal", "broad", "sync", "sleep", "runtime", "run", "timer", "suspend", "resume",
+    "memrun", "mem", "iorun", "yield", "barrier", "fork", "sem_post", "sem_wait",
+];
+
+/// What sort of event that is, if it is one.
+pub(super) fn event(name: &str) -> Option<&'static str> {
+    EVENTS.into_iter().find(|event| name.starts_with(event))
+}
+
+/// What a task and a phase can say of how threads are run, or how often.
+const OF_BOTH: [&str; 6] = ["loop", "policy", "priority", "dl-runtime", "dl-period", "dl-deadline"];
+
+/// What a task alone can say.
+const OF_TASKS: [&str; 5] = ["instance", "delay", "phases", "period", "deadline"];
+
+/// What of `global` has nothing to do with what threads do: how rt-app measures and logs, and with what it fills time.
+const OF_NO_EFFECT: [&str; 11] = [
+    "calibration",
+    "gnuplot",
+    "lock_pages",
+    "logdir",
+    "log_basename",
+    "log_size",
+    "ftrace",
+    "frag",
+    "io_device",
+    "mem_buffer_size",
+    "cumulative_slack",
+];
+
+/// All that stands in the file is known.
+pub(super) fn of_file(root: &Object) -> Result<(), Wrong> {
+    once(root, "", |name, place, _| match name {
+        "tasks" | "global" | "resources" => Ok(()),
+        _ => Err(unknown(name, place, "a file has `tasks` and `global`")),
+    })
+}
+
+pub(super) fn of_global(global: &Object) -> Result<(), Wrong> {
+    once(global, "global", |name, place, value| match name {
+        "duration" | "default_policy" => Ok(()),
+        "pi_enabled" => match value {
+            Json::Flag(_) => Ok(()),
+            Json::Text(_) | Json::Whole(_) | Json::Object(_) | Json::List(_) | Json::Other => {
+                Err(wrong(place, "this is neither `true` nor `false`"))
+            }
+        },
+        _ if OF_NO_EFFECT.contains(&name) => Ok(()),
+        _ => Err(unknown(name, place, "of `global`, `duration` and `default_policy` are simulated")),
+    })
+}
+
+/// All that stands in a task, or in a phase of one. `processors`: so many are simulated.
+pub(super) fn of_task(of: &Object, place: &str, level: Level, processors: u32) -> Result<(), Wrong> {
+    let plain = of.iter().filter(|(name, _)| event(name).is_none());
+    once_of(plain, place, |name, place, value| property(name, place, value, level, processors))?;
+    if level != Level::Task {
+        return Ok(());
+    }
+    for (label, name, _) in labelled(of) {
+        // It says the budget there: see `class`.
+        if event(name).is_some() && name != "runtime" {
+            let what = "a task that has `phases` does what they say: rt-app passes over this; write it in one of them";
+            return Err(wrong(&format!("{place}.{label}"), what));
+        }
+    }
+    Ok(())
+}
+
+fn property(name: &str, place: &str, value: &Json, level: Level, processors: u32) -> Result<(), Wrong> {
+    match name {
+        _ if OF_BOTH.contains(&name) => Ok(()),
+        _ if OF_TASKS.contains(&name) && level != Level::Phase => Ok(()),
+        "delay" => {
+            let what = "rt-app looks at `delay` in a task, and passes over it in a phase; write it in the task, or `sleep` here";
+            Err(wrong(place, what))
+        }
+        _ if OF_TASKS.contains(&name) => {
+            Err(wrong(place, format!("rt-app looks at `{name}` in a task, and passes over it in a phase")))
+        }
+        "cpus" => all_processors(value, place, processors),
+        // None, as in rt-app.
+        "taskgroup" if *value == Json::Text(String::new()) => Ok(()),
+        "taskgroup" => Err(wrong(place, "groups of tasks are not simulated; a hierarchy of policies has some")),
+        "util_min" | "util_max" if *value == Json::Whole(-1) => Ok(()),
+        "util_min" | "util_max" => {
+            Err(wrong(place, "no policy is told what utilization is to be assumed; leave it out"))
+        }
+        "nodes_membind" => Err(wrong(place, "where memory is, is not simulated; leave it out")),
+        _ => Err(unknown(name, place, "leave it out; docs/scenarios.md has the list of what is")),
+    }
+}
+
+/// Where a thread may run on every processor there is, nothing is asked for.
+fn all_processors(value: &Json, place: &str, processors: u32) -> Result<(), Wrong> {
+    let Json::List(list) = value else { return Err(wrong(place, "this is no list of processors, `[0, 1]`")) };
+    let mut allowed = Vec::new();
+    for one in list {
+        match one {
+            Json::Whole(number) if *number >= 0 => allowed.push(*number),
+            Json::Whole(_) | Json::Text(_) | Json::Object(_) | Json::List(_) | Json::Flag(_) | Json::Other => {
+                return Err(wrong(place, "this is no list of processors, `[0, 1]`"));
+            }
+        }
+    }
+    let there = i64::from(processors);
+    if let Some(none) = allowed.iter().find(|number| **number >= there) {
+        let what = format!(
+            "processor {none} is not among the {processors} that are simulated, which count from 0; `--processors` says how many"
+        );
+        return Err(wrong(place, what));
+    }
+    if (0..there).all(|number| allowed.contains(&number)) {
+        return Ok(());
+    }
+    let what =
+        format!("a thread that may run on some of the {processors} processors alone is not simulated; leave it out");
+    Err(wrong(place, what))
+}
+
+fn unknown(name: &str, place: &str, help: &str) -> Wrong {
+    wrong(place, format!("`{name}` is nothing that can be simulated: {help}"))
+}
+
+/// Each name of an object, its place and its value, of which none stands twice.
+fn once(of: &Object, place: &str, each: impl Fn(&str, &str, &Json) -> Result<(), Wrong>) -> Result<(), Wrong> {
+    once_of(of.iter(), place, each)
+}
+
+fn once_of<'j>(
+    of: impl Iterator<Item = &'j (String, Json)>,
+    above: &str,
+    each: impl Fn(&str, &str, &Json) -> Result<(), Wrong>,
+) -> Result<(), Wrong> {
+    let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
+    for (name, value) in of {
+        let place = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+        if seen.insert(name, ()).is_some() {
+            return Err(wrong(&format!("{place}[2]"), format!("`{name}` is said twice")));
+        }
+        each(name, &place, value)?;
+    }
+    Ok(())
+}
+
+/// Old versions want resources declared; newer ones read what is there, and need none of it.
+pub(super) fn of_resources(resources: &Json) -> Result<(), Wrong> {
+    let Json::Object(resources) = resources else { return Err(wrong("resources", "this is no object, `{ … }`")) };
+    for (label, name, of) in labelled(resources) {
+        let place = format!("resources.{label}");
+        let Json::Object(of) = of else { return Err(wrong(&place, format!("`{name}` is no object, `{{ … }}`"))) };
+        once(of, &place, |name, place, value| match name {
+            "type" => named(value, place).map(drop),
+            _ => Err(unknown(name, place, "a resource has a `type`")),
+        })?;
+    }
+    Ok(())
+}

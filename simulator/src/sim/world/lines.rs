@@ -1,0 +1,301 @@
+//! Those that wait for a lock or a semaphore, in line, and whom the framework serves (`compiler/src/framework/service.rs`).
+//!
+//! ```text
+//! waits ──told that it may be free──► awake ──runs──► has it
+//!   ▲                                         │
+//!   └───────────── another was faster ◄───────┘
+//! ```
+//!
+//! Whoever can be passed over only so often keeps its place in line until it has what it waits for, and those in line do not pass over
+//! each other. Else it leaves the line when it is told, and comes to its end again.
+
+use catapults_compiler::framework::{Next, Service};
+
+use super::super::policy::Runner;
+use super::effects::Effect;
+use super::{Done, ThreadId, World};
+
+#[derive(Default)]
+pub(super) struct Line {
+    waiters: Vec<Waiter>,
+}
+
+struct Waiter {
+    thread: ThreadId,
+    /// How often one that came later had it before.
+    passed: u32,
+    /// It was told that it may go on, and has not looked since.
+    awake: bool,
+    /// It lends its turns to the owner.
+    lends: bool,
+    /// It has what it waits for, and takes it when it runs.
+    given: bool,
+    /// No other began to wait at this number.
+    since: u64,
+}
+
+/// What threads wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thing {
+    Lock(usize),
+    Semaphore(usize),
+}
+
+/// Somebody who waits, and may go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub(super) thing: Thing,
+    thread: ThreadId,
+    /// It has lent its turns.
+    lends: bool,
+}
+
+impl Line {
+    /// Whether it waits in vain so far.
+    pub(super) fn holds_up(&self, thread: ThreadId) -> bool {
+        self.waiters.iter().any(|waiter| waiter.thread == thread && !waiter.awake)
+    }
+
+    fn waiter(&mut self, thread: ThreadId) -> Option<&mut Waiter> {
+        self.waiters.iter_mut().find(|waiter| waiter.thread == thread)
+    }
+
+    /// It has it. Whether it was given to it.
+    pub(super) fn leaves(&mut self, thread: ThreadId) -> bool {
+        let Some(place) = self.waiters.iter().position(|waiter| waiter.thread == thread) else { return false };
+        self.waiters.remove(place).given
+    }
+
+    /// It waits, or has been told and has not looked yet.
+    pub(super) fn has(&self, thread: ThreadId) -> bool {
+        self.waiters.iter().any(|waiter| waiter.thread == thread)
+    }
+
+    /// It was given what it waits for.
+    pub(super) fn is_given(&self, thread: ThreadId) -> bool {
+        self.waiters.iter().any(|waiter| waiter.thread == thread && waiter.given)
+    }
+
+    pub(super) fn lends(&self, thread: ThreadId) -> bool {
+        self.waiters.iter().any(|waiter| waiter.thread == thread && waiter.lends && !waiter.awake)
+    }
+
+    /// Those that lend their turns to whoever is the owner.
+    pub(super) fn lenders(&self) -> Vec<ThreadId> {
+        self.waiters.iter().filter(|waiter| waiter.lends && !waiter.awake).map(|waiter| waiter.thread).collect()
+    }
+}
+
+impl<R: Runner> World<'_, '_, R> {
+    fn those_at(&mut self, thing: Thing) -> &mut Line {
+        match thing {
+            Thing::Lock(lock) => &mut self.locks[lock].line,
+            Thing::Semaphore(semaphore) => &mut self.semaphores[semaphore].line,
+        }
+    }
+
+    fn line_of(&self, thing: Thing) -> &Line {
+        match thing {
+            Thing::Lock(lock) => &self.locks[lock].line,
+            Thing::Semaphore(semaphore) => &self.semaphores[semaphore].line,
+        }
+    }
+
+    /// The framework has such things: the scenario was checked for that.
+    fn service(&self, thing: Thing) -> Option<&Service> {
+        match thing {
+            Thing::Lock(_) => self.lock_service.as_ref(),
+            Thing::Semaphore(_) => self.semaphore_service.as_ref(),
+        }
+    }
+
+    fn is_free(&self, thing: Thing) -> bool {
+        match thing {
+            Thing::Lock(lock) => self.locks[lock].owner.is_none(),
+            Thing::Semaphore(semaphore) => self.semaphores[semaphore].value > 0,
+        }
+    }
+
+    /// A thread begins to wait, or goes on with it: another one was faster.
+    pub(super) fn stands_in_line(&mut self, thing: Thing, thread: ThreadId, lends: bool) {
+        if let Some(live) = self.live_mut(thread) {
+            (live.waits, live.wants) = (true, Some(thing));
+        }
+        if let Some(waiter) = self.those_at(thing).waiter(thread) {
+            (waiter.awake, waiter.lends) = (false, lends);
+            return;
+        }
+        self.waits_begun += 1;
+        let since = self.waits_begun;
+        let by_urgency = self.service(thing).is_some_and(|service| matches!(service.next, Next::Greatest(_)));
+        let mine = self.urgency(thread);
+        let less = |waiter: &Waiter| self.urgency(waiter.thread) < mine;
+        let line = self.line_of(thing);
+        let place = line.waiters.iter().position(less).filter(|_| by_urgency).unwrap_or(line.waiters.len());
+        let waiter = Waiter { thread, passed: 0, awake: false, lends, given: false, since };
+        self.those_at(thing).waiters.insert(place, waiter);
+    }
+
+    /// What is free goes to whoever comes first, or that is told so, as soon as others hear of anything. Who it is, and whether it has
+    /// been given it. `but`: one that is about to be suspended. `at_once`: it is given it, however seldom it was passed over.
+    pub(super) fn serves(&mut self, thing: Thing, but: Option<ThreadId>, at_once: bool) -> Option<(ThreadId, bool)> {
+        let (next, passed_over) = self.service(thing).map(|service| (service.next.clone(), service.passed_over))?;
+        if next == Next::All {
+            self.to_look = true;
+            return None;
+        }
+        let place = self.first(thing, but)?;
+        let waiters = &mut self.those_at(thing).waiters;
+        let waiter = &mut waiters[place];
+        let (thread, lends) = (waiter.thread, waiter.lends);
+        let given = passed_over.is_some_and(|most| at_once || waiter.passed >= most);
+        waiter.given = given;
+        let knows = std::mem::replace(&mut waiter.awake, true);
+        if passed_over.is_none() {
+            waiters.remove(place);
+        }
+        if given && let Thing::Lock(lock) = thing {
+            self.locks[lock].owner = Some(thread);
+        }
+        if !knows {
+            if lends {
+                self.dispatcher.owns(thread);
+            }
+            self.causes(Effect::Told(Told { thing, thread, lends }));
+        }
+        Some((thread, given))
+    }
+
+    /// Who comes first keeps its place until it has what is free: another one in line that looks leaves it to it.
+    pub(super) fn is_behind(&self, thing: Thing, thread: ThreadId) -> bool {
+        let keeps_place = self.service(thing).is_some_and(|service| service.passed_over.is_some());
+        let line = self.line_of(thing);
+        let first = self.first(thing, None).map(|place| line.waiters[place].thread);
+        keeps_place
+            && line.waiters.iter().any(|waiter| waiter.thread == thread)
+            && first.is_some_and(|first| first != thread)
+    }
+
+    /// One that comes, and has not waited, has what is free.
+    pub(super) fn passes_over(&mut self, thing: Thing) {
+        for waiter in &mut self.those_at(thing).waiters {
+            waiter.passed = waiter.passed.saturating_add(1);
+        }
+    }
+
+    /// Its place in line. Who is suspended is passed by; where nobody owns what is given, only for another one.
+    fn first(&self, thing: Thing, but: Option<ThreadId>) -> Option<usize> {
+        let line = self.line_of(thing);
+        let stands = |waiter: &Waiter| !waiter.given;
+        let can_be_served = |waiter: &Waiter| {
+            stands(waiter) && Some(waiter.thread) != but && !self.dispatcher.is_set_aside(waiter.thread)
+        };
+        let found = line.waiters.iter().position(can_be_served);
+        match thing {
+            Thing::Lock(_) => found,
+            Thing::Semaphore(_) => found.or_else(|| line.waiters.iter().position(stands)),
+        }
+    }
+
+    /// Who waits is told that it may go on: it looks again when it runs.
+    pub(super) fn hears(&mut self, told: &Told) -> Done {
+        let thread = told.thread;
+        // It may have looked meanwhile, on a turn of its own.
+        if self.live(thread).is_none_or(|live| !live.waits || live.wants != Some(told.thing)) {
+            return Ok(());
+        }
+        self.looks_again(thread);
+        if told.lends {
+            self.dispatcher.unblock_heir(thread)?;
+        } else {
+            self.dispatcher.unblocks(&[thread])?;
+        }
+        self.is_suspended(thread);
+        Ok(())
+    }
+
+    /// It begins anew with the phase in which it waits.
+    pub(super) fn looks_again(&mut self, thread: ThreadId) {
+        if let Some(live) = self.live_mut(thread) {
+            live.waits = false;
+            live.phase -= 1;
+        }
+        self.measures.ready(thread, self.now);
+        self.is_ready(thread);
+    }
+
+    /// A turn of its own has come to a thread that lends its turns to nobody any more.
+    pub(super) fn runs_for_itself(&mut self, thread: ThreadId) {
+        let Some(thing) = self.live(thread).filter(|live| live.waits).and_then(|live| live.wants) else { return };
+        if let Some(waiter) = self.those_at(thing).waiter(thread) {
+            waiter.awake = true;
+        }
+        self.looks_again(thread);
+    }
+
+    /// As a host does that looks before it decides: all whose wait may be over are told.
+    pub(super) fn looks_at_lines(&mut self) -> Done {
+        self.to_look = false;
+        let locks = (0..self.locks.len()).map(Thing::Lock);
+        let things: Vec<Thing> = locks.chain((0..self.semaphores.len()).map(Thing::Semaphore)).collect();
+        let mut told: Vec<(u64, ThreadId)> = Vec::new();
+        for thing in things {
+            if !self.is_free(thing) {
+                continue;
+            }
+            let waiters = std::mem::take(&mut self.those_at(thing).waiters).into_iter();
+            let (kept, gone): (Vec<Waiter>, Vec<Waiter>) =
+                waiters.partition(|waiter| self.dispatcher.is_set_aside(waiter.thread));
+            self.those_at(thing).waiters = kept;
+            told.extend(gone.into_iter().map(|waiter| (waiter.since, waiter.thread)));
+        }
+        told.sort_unstable_by_key(|(since, _)| *since);
+        let threads: Vec<ThreadId> = told.into_iter().map(|(_, thread)| thread).collect();
+        threads.iter().for_each(|thread| self.looks_again(*thread));
+        self.dispatcher.unblocks(&threads)?;
+        threads.iter().for_each(|thread| self.is_suspended(*thread));
+        Ok(())
+    }
+
+    /// A thread is about to be suspended: what was left to it, and it has not taken yet, goes to another one.
+    pub(super) fn passes_on(&mut self, thread: ThreadId) {
+        let runs = (0..self.processors.len()).any(|processor| self.dispatcher.current(processor) == Some(thread));
+        let Some(Thing::Lock(lock)) = self.live(thread).filter(|_| !runs).and_then(|live| live.wants) else { return };
+        if self.dispatcher.is_set_aside(thread) {
+            return;
+        }
+        if self.locks[lock].owner == Some(thread) {
+            self.locks[lock].owner = None;
+            if let Some(waiter) = self.locks[lock].line.waiter(thread) {
+                waiter.given = false;
+            }
+        }
+        if self.locks[lock].owner.is_none() {
+            self.goes_to_the_next(lock, Some(thread), false);
+        }
+    }
+
+    /// It was to be suspended, and is not any more. What it waits for may have been free for some time.
+    pub(super) fn looks_after_all(&mut self, thread: ThreadId) -> Done {
+        let Some(thing @ Thing::Lock(_)) = self.live(thread).filter(|live| live.waits).and_then(|live| live.wants)
+        else {
+            return Ok(());
+        };
+        let Some(service) = self.service(thing) else { return Ok(()) };
+        let (all, keeps_place) = (service.next == Next::All, service.passed_over.is_some());
+        if all {
+            self.to_look = true;
+            return Ok(());
+        }
+        let Some(waiter) = self.those_at(thing).waiter(thread).filter(|waiter| !waiter.awake) else { return Ok(()) };
+        waiter.awake = true;
+        let lends = waiter.lends;
+        if !keeps_place {
+            self.those_at(thing).leaves(thread);
+        }
+        if lends {
+            self.dispatcher.owns(thread);
+        }
+        self.hears(&Told { thing, thread, lends })
+    }
+}
