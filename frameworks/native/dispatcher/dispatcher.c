@@ -1,6 +1,7 @@
 /*
- * Every event is raised here, and every switch made: the one file that a policy can be compiled into. Its hot paths
- * touch the thread that leaves, the thread that comes, and the policy's containers.
+ * The dispatcher's face: an event comes in, events.h decides who goes on, and switch.h goes on with that. It is the one
+ * file that a policy can be compiled into. Its hot paths (shortcut.h) touch the thread that leaves, the thread that
+ * comes, and the policy's containers.
  */
 #include "dispatcher/dispatcher.h"
 
@@ -16,8 +17,8 @@ static void *const compiled_in_instance = &compiled_in_memory;
 static const struct catapults_policy *const compiled_in = NULL;
 static void *const compiled_in_instance = NULL;
 #endif
-#include "dispatcher/foresight.h"
-#include "dispatcher/trace.h"
+#include "dispatcher/events.h"
+#include "dispatcher/switch.h"
 
 struct dispatcher dispatcher;
 struct dispatcher_thread *const *dispatcher_named;
@@ -34,157 +35,6 @@ void dispatcher_find_shortcut(void) {
         dispatcher.shortcut = shortcut;
 }
 
-/* What was dispatched is a thread that can. */
-static inline bool can_go_on(struct catapults_thread *t) {
-    return LIKELY(t != NULL) && LIKELY(dispatcher_thread_of(t)->state == THREAD_RUNNABLE);
-}
-
-/* The scheduler has dispatched `t`, or nothing. */
-static __attribute__((noinline)) struct dispatcher_thread *
-descend_from(struct processor *here, struct scheduler *scheduler, struct catapults_thread *t) {
-    struct dispatcher_thread *thread = dispatcher_descend_from(here, scheduler, t);
-    if (UNLIKELY(here->timed))
-        dispatcher_arm(here);
-    return thread;
-}
-
-/* The root has. */
-static struct dispatcher_thread *descend(struct processor *here, struct catapults_thread *t) {
-    return descend_from(here, &dispatcher.root, t);
-}
-
-/* Down the tree as far as schedulers dispatch schedulers, and nothing is unusual; *scheduler is the one that dispatched
- * what is returned. */
-static inline __attribute__((always_inline)) struct catapults_thread *
-descend_usually(struct processor *here, struct scheduler **scheduler, struct catapults_thread *t) {
-    while (LIKELY(t != NULL) && dispatcher_thread_of(t)->state == SCHEDULER_RUNNABLE) {
-        struct scheduler *child = scheduler_of(dispatcher_thread_of(t));
-        if (UNLIKELY(child->leaving) || UNLIKELY(dispatcher_trace != NULL))
-            break;
-        child->served = true;
-        child->asked_for = false;
-        *scheduler = child;
-        t = SCHEDULE(child, &here->stop);
-    }
-    return t;
-}
-
-/* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
-static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
-    if (UNLIKELY(--here->patience <= 0)) {
-        struct dispatcher_thread *decided = dispatcher_attend();
-        if (decided)
-            return decided;
-    }
-    struct scheduler *scheduler = &dispatcher.root;
-    struct catapults_thread *t = descend_usually(here, &scheduler, SCHEDULE(scheduler, &here->stop));
-    if (UNLIKELY(!can_go_on(t)))
-        return descend_from(here, scheduler, t);
-    here->turn = dispatcher_thread_of(t);
-    if (UNLIKELY(here->timed))
-        dispatcher_arm(here);
-    return here->turn;
-}
-
-/* The same when it may be that none is RUNNABLE. */
-static inline struct dispatcher_thread *await(struct processor *here) {
-    if (UNLIKELY(dispatcher.root.runnable == 0))
-        dispatcher_await();
-    return choose(here);
-}
-
-/* What C++ keeps for the kernel thread becomes that of `next`, and what else is to be exchanged (dispatcher_host).
- * `self` NULL: it has ended. */
-static __attribute__((noinline)) void change_exceptions(struct processor *here, struct dispatcher_thread *self,
-                                                        struct dispatcher_thread *next) {
-    const struct dispatcher_exceptions none = {0};
-    bool exchanges = dispatcher.host->exchange != NULL;
-    if (self) {
-        self->exceptions = *here->exceptions;
-        self->excepted = self->exceptions.caught || self->exceptions.uncaught || exchanges;
-    }
-    *here->exceptions = next->excepted ? next->exceptions : none;
-    next->excepted = false;
-    if (exchanges)
-        dispatcher.host->exchange(self == &here->idle ? NULL : self, next == &here->idle ? NULL : next);
-}
-
-/* Whether there are any. */
-static inline bool are_exceptions(const struct processor *here, const struct dispatcher_thread *next) {
-    return UNLIKELY(here->exceptions->caught != NULL) || UNLIKELY(here->exceptions->uncaught != 0) ||
-           UNLIKELY(next->excepted);
-}
-
-/* `next` runs: what C keeps for the kernel thread is its own now. */
-static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next) {
-    *here->error_number = next->error_number;
-    here->current = next;
-}
-
-static inline __attribute__((always_inline)) int change_context(struct processor *here, struct dispatcher_thread *self,
-                                                                struct dispatcher_thread *next, bool by_call) {
-    self->error_number = *here->error_number;
-    arrive(here, next);
-    return by_call ? context_switch_by_call(&self->context, &next->context)
-                   : context_switch(&self->context, &next->context);
-}
-
-static __attribute__((noinline)) int change_all(struct dispatcher_thread *next, bool by_call) {
-    struct processor *here = processor_here();
-    struct dispatcher_thread *self = here->current;
-    change_exceptions(here, self, next);
-    return change_context(here, self, next, by_call);
-}
-
-/*
- * Goes on with `next`; returns 0 when somebody goes on with `self`. `by_call`: something is left to be done then, be it
- * to return to a function that called. Without that a yield ends in the switch itself and goes on straight in its
- * caller: a processor cannot foresee a return to another thread.
- */
-static inline __attribute__((always_inline)) int change(struct processor *here, struct dispatcher_thread *self,
-                                                        struct dispatcher_thread *next, bool by_call) {
-    if (next == self)
-        return 0;
-    if (are_exceptions(here, next))
-        return change_all(next, by_call);
-    return change_context(here, self, next, by_call);
-}
-
-/* The same by one that has ended. */
-static inline __attribute__((always_inline)) void
-change_for_good(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
-    if (are_exceptions(here, next))
-        change_exceptions(here, NULL, next);
-    arrive(here, next);
-    context_leave(&self->context, &next->context);
-}
-
-static inline __attribute__((always_inline)) void run_as(struct processor *here, struct dispatcher_thread *self,
-                                                         struct dispatcher_thread *next, bool by_call) {
-    if (UNLIKELY(dispatcher_trace != NULL))
-        dispatcher_record_dispatch(next);
-    if (!by_call && next == self && UNLIKELY(dispatcher.signalled))
-        dispatcher.host->undisturbed();
-    else
-        change(here, self, next, by_call);
-}
-
-static inline __attribute__((always_inline)) void run(struct processor *here, struct dispatcher_thread *self,
-                                                      struct dispatcher_thread *next) {
-    run_as(here, self, next, false);
-}
-
-static inline __attribute__((always_inline)) void run_by_call(struct processor *here, struct dispatcher_thread *self,
-                                                              struct dispatcher_thread *next) {
-    run_as(here, self, next, true);
-}
-
-static inline void leave_for(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
-    if (UNLIKELY(dispatcher_trace != NULL))
-        dispatcher_record_dispatch(next);
-    change_for_good(here, self, next);
-}
-
 void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several) {
     dispatcher_guard =
         (struct dispatcher_guard){.guarded = enter != NULL, .several = several, .enter = enter, .leave = leave};
@@ -195,170 +45,17 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
     run_by_call(here, self, next);
 }
 
-/* An event was raised while `turn` was RUNNING: whether it has lost the processor. */
-static inline bool preempted(struct dispatcher_thread *turn) {
-    if (UNLIKELY(turn->scheduler->parent != NULL))
-        return dispatcher_preempted(turn);
-    if (LIKELY(!taken_from(turn)))
-        return false;
-    TRACE(TRACE_PREEMPTED, turn, 0);
-    return true;
-}
-
-/* `current`, which runs on the turn of another, stops: who runs instead. An event of it may have woken others, such as
- * a thread that schedules it, and the turn may have been lost to them. */
-static struct dispatcher_thread *go_on_without(struct processor *here) {
-    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
-    return next ? next : await(here);
-}
-
-/* The chain of the turn may end in another than `current` now. */
-static __attribute__((noinline)) void regain(struct processor *here) {
-    struct dispatcher_thread *self = here->current, *next = dispatcher_borrow(here->turn);
-    if (next == self)
-        return;
-    TRACE(TRACE_SWITCHED_OUT, self, 0);
-    run(here, self, next ? next : await(here));
-}
-
-/* An event was raised on behalf of others while `turn` is RUNNING: it may have lost the processor. */
-static inline void preempt(void) {
+/* An event was raised on behalf of others: `current` goes on, unless it has been disturbed. */
+static inline void go_on(void) {
     struct processor *here = processor_here();
-    if (here->attends)
-        return;
-    if (UNLIKELY(preempted(here->turn)))
-        run(here, here->current, choose(here));
-    else if (UNLIKELY(here->turn != here->current))
-        regain(here);
-    else if (UNLIKELY(here->timed))
-        dispatcher_arm(here); /* for whoever is ready since */
-}
-
-static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
-    struct scheduler *scheduler = thread->scheduler;
-    bool was_running = UNLIKELY(dispatcher.several) && !taken_from(thread);
-    thread->state = THREAD_SUSPENDED;
-    scheduler->runnable--;
-    const struct catapults_stop *stop = RAISE(scheduler, suspend_thread, &thread->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "suspend_thread", stop, NULL, runs);
-    TRACE(TRACE_SUSPENDED, thread, 0);
-    dispatcher_noticed(scheduler);
-    if (UNLIKELY(scheduler->parent != NULL) && !was_running) /* else those above give up, too */
-        dispatcher_lost(scheduler, runs);
-}
-
-/* The thread, which was BLOCKED to its policy, is READY. */
-static inline __attribute__((always_inline)) void raise_event(struct dispatcher_thread *thread,
-                                                              const struct dispatcher_thread *runs) {
-    if (UNLIKELY(thread->homeless)) {
-        dispatcher_place_anew(thread, runs);
-        return;
-    }
-    struct scheduler *scheduler = thread->scheduler;
-    scheduler->runnable++;
-    const struct catapults_stop *stop;
-    if (UNLIKELY(thread->set_aside)) {
-        thread->set_aside = false;
-        tell(scheduler, true);
-        stop = scheduler->handlers.resume_thread(scheduler->self, &thread->policy);
-    } else {
-        stop = RAISE(scheduler, event_raised, &thread->policy);
-    }
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "event_raised", stop, NULL, runs);
-    TRACE(TRACE_RAISED, thread, 0);
-    dispatcher_became_ready(thread);
-    dispatcher_noticed(scheduler);
-    if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_gained(scheduler, runs);
-}
-
-/* `runs`, here and above: the thread that is RUNNING, or NULL. */
-static void raise_unblock(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
-    if (UNLIKELY(timer_is_set(&thread->timer)))
-        timer_cancel(&dispatcher.timers, &thread->timer);
-    if (UNLIKELY(thread->waits_for != NULL) && dispatcher_stop_lending(thread, runs)) {
-        thread->state = THREAD_RUNNABLE; /* as it is to its policy */
-        return;
-    }
-    thread->state = THREAD_RUNNABLE;
-    raise_event(thread, runs);
-    if (UNLIKELY(thread->blocked_donors != NULL))
-        dispatcher_rouse(thread, runs);
-    dispatcher_changed(thread);
-    if (UNLIKELY(thread->to_be_suspended)) {
-        thread->to_be_suspended = false;
-        raise_suspend(thread, runs);
-    }
+    struct dispatcher_thread *next = after_event(here);
+    if (UNLIKELY(next != NULL))
+        run(here, here->current, next);
 }
 
 /* ---- Starting and ending ----------------------------------------------------------------------------------------- */
 
-/* But for what the policy keeps of it. */
-static inline __attribute__((always_inline)) void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler) {
-    thread->scheduler = scheduler;
-    thread->policy.number = ++dispatcher.numbers;
-    thread->newer = NULL;
-    thread->older = dispatcher.newest;
-    if (LIKELY(dispatcher.newest != NULL))
-        dispatcher.newest->newer = thread;
-    else
-        dispatcher.oldest = thread;
-    dispatcher.newest = thread;
-    scheduler->runnable++;
-}
-
-static inline __attribute__((always_inline)) void strike(struct dispatcher_thread *thread) {
-    if (thread->older)
-        thread->older->newer = thread->newer;
-    else
-        dispatcher.oldest = thread->newer;
-    if (thread->newer)
-        thread->newer->older = thread->older;
-    else
-        dispatcher.newest = thread->older;
-    foresight_forget(thread);
-}
-
-static void forget(struct dispatcher_thread *thread) {
-    if (UNLIKELY(dispatcher.several))
-        dispatcher_unlist_picky(thread);
-}
-
-/* Raises newthread. Returns what it was refused with. */
-static const struct catapults_stop *admit(struct scheduler *scheduler, struct dispatcher_thread *thread,
-                                          const struct dispatcher_thread *runs) {
-    enrol(thread, scheduler);
-    ADOPT(scheduler, &thread->policy);
-    if (scheduler->consumed)
-        dispatcher_clock_adopt(thread);
-    dispatcher.host->adopted(thread);
-    if (UNLIKELY(scheduler->lent_only)) {
-        dispatcher.clients = true;
-        dispatcher_find_shortcut();
-    }
-    if (UNLIKELY(scheduler->node != NULL) && !(scheduler = dispatcher_place(thread, scheduler, runs)))
-        return NULL;
-    const struct catapults_stop *stop = RAISE(scheduler, newthread, &thread->policy);
-    if (UNLIKELY(stop)) {
-        if (stop->why == CATAPULTS_STOP_FAIL) {
-            forget(thread);
-            strike(thread);
-            scheduler->runnable--;
-            return stop;
-        }
-        dispatcher_contain(scheduler, "newthread", stop, NULL, runs);
-    }
-    if (UNLIKELY(dispatcher_trace != NULL)) {
-        TRACE(TRACE_NEW, thread, 0);
-        dispatcher.host->recorded(thread);
-    }
-    dispatcher_noticed(scheduler);
-    if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_gained(scheduler, runs);
-    return NULL;
-}
+/* ---- Starting and ending ----------------------------------------------------------------------------------------- */
 
 unsigned long dispatcher_thread_size(const struct catapults_policy *policy) {
     unsigned long size =
@@ -425,7 +122,7 @@ static __attribute__((noinline)) const struct catapults_stop *create_in_general(
     const struct catapults_stop *stop = admit(scheduler, thread, dispatcher_running());
     dispatcher_step_back(here);
     if (LIKELY(!stop))
-        preempt();
+        go_on();
     return stop;
 }
 
@@ -448,25 +145,6 @@ void dispatcher_own_turn(void) {
         await_own_turn(here);
 }
 
-/* It has ended, and the policy has been told, or has stopped. */
-static __attribute__((noinline)) void end(struct processor *here, struct dispatcher_thread *self,
-                                          struct dispatcher_thread *heir, const struct catapults_stop *stop) {
-    if (UNLIKELY(stop))
-        dispatcher_contain(self->scheduler, "exit", stop, NULL, NULL);
-    TRACE(TRACE_EXITED, self, 0);
-    bool gives_up = self->scheduler->parent != NULL,
-         first = gives_up && dispatcher.several; /* see scheduler_records.c */
-    if (UNLIKELY(first))
-        dispatcher_give_up(self);
-    if (heir)
-        raise_unblock(heir, NULL);
-    if (UNLIKELY(self->blocked_donors != NULL))
-        dispatcher_rouse(self, NULL);
-    if (UNLIKELY(gives_up && !first))
-        dispatcher_give_up(self);
-    leave_for(here, self, here->turn == self ? await(here) : go_on_without(here));
-}
-
 static __attribute__((noinline)) void exit_in_general(struct processor *here, struct dispatcher_thread *self,
                                                       struct dispatcher_thread *heir) {
     self->state = THREAD_ENDED;
@@ -474,78 +152,34 @@ static __attribute__((noinline)) void exit_in_general(struct processor *here, st
     forget(self);
     strike(self);
     self->scheduler->runnable--;
-    end(here, self, heir, RAISE(self->scheduler, exit, &self->policy));
+    leave_for(here, self, after_exit(here, self, heir, RAISE(self->scheduler, exit, &self->policy)));
 }
 
 /* ---- While it lives ---------------------------------------------------------------------------------------------- */
 
-/* With a thread those above it give the processor up: as dispatcher_give_up, for what is usual. */
-static inline __attribute__((always_inline)) void give_up(struct dispatcher_thread *member) {
-    for (struct scheduler *scheduler; (scheduler = member->scheduler)->parent; member = &scheduler->record) {
-        struct dispatcher_thread *record = &scheduler->record;
-        if (UNLIKELY(dispatcher.several) || UNLIKELY(record->state != SCHEDULER_RUNNABLE) ||
-            UNLIKELY(scheduler->runnable == 0) || UNLIKELY(taken_from(record)) || UNLIKELY(dispatcher_trace != NULL)) {
-            dispatcher_give_up(member);
-            return;
-        }
-        const struct catapults_stop *stop = RAISE(record->scheduler, switch_out, &record->policy);
-        if (UNLIKELY(stop))
-            dispatcher_contain(record->scheduler, "switch_out", stop, NULL, NULL);
-    }
-}
-
 static inline __attribute__((always_inline)) void yield(void) {
     struct processor *here = processor_here();
-    struct dispatcher_thread *turn = here->turn;
-    struct scheduler *scheduler = turn->scheduler;
-    const struct catapults_stop *stop = RAISE(scheduler, switch_out, &turn->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
-    TRACE(TRACE_SWITCHED_OUT, turn, 0);
-    give_up(turn);
-    struct dispatcher_thread *next = choose(here);
+    struct dispatcher_thread *next = after_yield(here);
     run(here, here->current, next);
 }
 
-/* By a thread that an application's thread schedules: that is told, and may wake up. */
-static __attribute__((noinline)) bool yields_to_its_scheduler(struct processor *here) {
-    struct dispatcher_thread *self = here->current;
-    if (!self->scheduler->lent_only)
-        return false;
-    RAISE(self->scheduler, switch_out, &self->policy);
-    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
-    if (next == self)
-        return false;
-    TRACE(TRACE_SWITCHED_OUT, self, 0);
-    run(here, self, next ? next : await(here));
-    return true;
-}
-
-static inline __attribute__((always_inline)) void yield_by_itself(void) {
-    struct processor *here = processor_here();
-    if (LIKELY(here->turn == here->current) || !yields_to_its_scheduler(here))
-        yield();
-}
-
-void dispatcher_yield_inside(void) { yield_by_itself(); }
+void dispatcher_yield_inside(void) { yield(); }
 
 static __attribute__((noinline)) void yield_in_general(void) {
     if (LIKELY(!dispatcher_guard.guarded)) {
-        yield_by_itself(); /* the switch is the last thing that it does: see `change` */
+        yield(); /* the switch is the last thing that it does: see `change` */
         return;
     }
     dispatcher_enter();
-    yield_by_itself();
+    yield();
     dispatcher_leave();
 }
 
 int dispatcher_yield_to(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
     bool possible = dispatcher_ask_for(thread, here->turn);
-    if (UNLIKELY(preempted(here->turn))) /* switch_out is for a thread that is RUNNING */
-        run(here, here->current, choose(here));
-    else
-        yield();
+    /* switch_out is for a thread that is RUNNING */
+    run(here, here->current, UNLIKELY(preempted(here->turn)) ? choose(here) : give_up_turn(here));
     return possible ? 0 : EAGAIN;
 }
 
@@ -553,7 +187,7 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
     if (scheduler == self->scheduler || (scheduler->node && self->scheduler->node)) { /* that of the root is any */
-        yield();
+        run(here, self, give_up_turn(here));
         return NULL;
     }
     if (UNLIKELY(here->turn != self)) {
@@ -567,95 +201,17 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
     if (!stop)
         run(here, self, choose(here));
     else
-        preempt();
+        go_on();
     return stop;
 }
 
-static const char *const block_events[] = {"block.io.read", "block.io.write", "block.io.accept", "block.io.connect",
-                                           "block.io.file", "block.lock",     "block.condition", "block.join",
-                                           "block.sleep",   "block.kernel",   "block.scheduler", "block.port",
-                                           "block.signal"};
-
-/* The table has them in the order of the reasons. */
-static inline __attribute__((always_inline)) native_thread_event *block_handler(const struct native_handlers *handlers,
-                                                                                enum dispatcher_reason reason) {
-    const char *first = (const char *)handlers + offsetof(struct native_handlers, block_io_read);
-    return ((native_thread_event *const *)first)[reason];
-}
-_Static_assert(offsetof(struct native_handlers, block_signal) - offsetof(struct native_handlers, block_io_read) ==
-                   BLOCK_SIGNAL * sizeof(native_thread_event *),
-               "block_handler");
-
-static inline const struct catapults_stop *raise_block(struct scheduler *scheduler, enum dispatcher_reason reason,
-                                                       struct catapults_thread *t) {
-    tell(scheduler, true);
-    return block_handler(&scheduler->handlers, reason)(scheduler->self, t);
-}
-
-/* The thread is RUNNING, and cannot go on for its `reason`. */
-static inline __attribute__((always_inline)) void stop_running(struct dispatcher_thread *thread,
-                                                               enum dispatcher_reason reason) {
-    struct scheduler *scheduler = thread->scheduler;
-    thread->state = THREAD_BLOCKED;
-    scheduler->runnable--;
-    const struct catapults_stop *stop = raise_block(scheduler, reason, &thread->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, block_events[reason], stop, NULL, NULL);
-    TRACE(TRACE_BLOCKED, thread, reason);
-    if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_give_up(thread);
-}
-
-/* The same of a thread that runs on the turn of another: that one is RUNNING, it is READY. */
-static __attribute__((noinline)) struct dispatcher_thread *stop_borrowing(struct processor *here,
-                                                                          struct dispatcher_thread *self) {
-    dispatcher_set_aside(self);
-    return go_on_without(here);
-}
-
-void dispatcher_set_aside(struct dispatcher_thread *thread) {
-    raise_suspend(thread, dispatcher_running());
-    thread->state = THREAD_BLOCKED;
-    thread->set_aside = true;
-}
-
-static inline void begin_to_wait(struct processor *here, struct dispatcher_thread *self, enum dispatcher_reason reason,
-                                 int64_t instant) {
-    self->reason = (uint8_t)reason;
-    self->timed_out = false;
-    if (instant == DISPATCHER_FOREVER)
-        return;
-    timer_set(&dispatcher.timers, &self->timer, instant);
-    if (instant <= here->attended)
-        here->patience = 0;
-}
+void dispatcher_set_aside(struct dispatcher_thread *thread) { set_aside(thread); }
 
 static __attribute__((noinline)) int block_in_general(enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    begin_to_wait(here, self, reason, instant);
-    struct dispatcher_thread *next;
-    if (LIKELY(here->turn == self)) {
-        stop_running(self, reason);
-        next = await(here);
-    } else {
-        next = stop_borrowing(here, self);
-    }
-    if (instant != DISPATCHER_FOREVER ? !here->armed || instant < here->armed
-                                      : UNLIKELY(!here->armed) && reason <= BLOCK_IO_FILE)
-        dispatcher_arm(here); /* `next` need not look after those who wait */
-    run_by_call(here, self, next);
+    run_by_call(here, self, after_block(here, self, reason, instant));
     return self->timed_out ? ETIMEDOUT : 0;
-}
-
-/* LENDING now, the thread `self` stops: who runs instead. Its turn goes on with another, unless that has been lost to
- * somebody whom `self` has woken just now. */
-static struct dispatcher_thread *lend(struct processor *here, struct dispatcher_thread *self) {
-    bool lost = preempted(here->turn);
-    struct dispatcher_thread *next = lost ? NULL : dispatcher_borrow(here->turn);
-    if (!lost || here->turn != self)
-        TRACE(TRACE_SWITCHED_OUT, self, 0);
-    return next ? next : await(here);
 }
 
 static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason,
@@ -664,18 +220,7 @@ static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, e
     struct dispatcher_thread *self = here->current;
     self->waits_for = to;
     self->lends = lends;
-    if (lends) {
-        begin_to_wait(here, self, reason, instant);
-        self->state = THREAD_LENDING;
-        struct dispatcher_thread *next = lend(here, self);
-        if (UNLIKELY(dispatcher.poller != NULL))
-            dispatcher_tell_poller();
-        if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed))
-            dispatcher_arm(here);
-        run_by_call(here, self, next);
-    } else {
-        block_in_general(reason, instant);
-    }
+    run_by_call(here, self, lends ? after_lend(here, self, reason, instant) : after_block(here, self, reason, instant));
     self->waits_for = NULL;
     self->lends = false;
     if (timer_is_set(&self->timer))
@@ -690,8 +235,11 @@ static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, e
 void dispatcher_released(void) {
     struct processor *here = processor_here();
     dispatcher_changed(here->current);
-    if (UNLIKELY(here->turn != here->current))
-        regain(here);
+    if (LIKELY(here->turn == here->current))
+        return;
+    struct dispatcher_thread *next = go_on_with_turn(here);
+    if (next)
+        run(here, here->current, next);
 }
 
 void dispatcher_raise_block(struct dispatcher_thread *thread) { stop_running(thread, thread->reason); }
@@ -709,37 +257,20 @@ static __attribute__((noinline)) void unblock_only_in_general(struct dispatcher_
 
 static __attribute__((noinline)) void unblock_in_general(struct dispatcher_thread *thread) {
     unblock_only_in_general(thread);
-    preempt();
+    go_on();
 }
 
-void dispatcher_unblocked(void) { preempt(); }
+void dispatcher_unblocked(void) { go_on(); }
 
 void dispatcher_suspend(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    struct dispatcher_thread *self = here->current;
     switch ((enum dispatcher_state)thread->state) {
     case THREAD_RUNNABLE:
     case THREAD_MARKED:
         thread->to_be_suspended = false; /* who lent its turns, and has not run since, may be to */
-        if (thread != self) {
-            uint16_t frame = dispatcher_see(thread);
-            raise_suspend(thread, here->turn);
-            if (UNLIKELY(frame != NOBODY))
-                dispatcher_seen(thread, frame);
-            else if (UNLIKELY(thread->runs_in != NOBODY))
-                dispatcher.turns_changed = true;
-            preempt();
-            break;
-        }
-        if (here->turn == self) {
-            raise_suspend(self, NULL);
-            if (UNLIKELY(self->scheduler->parent != NULL))
-                dispatcher_give_up(self);
-            run(here, self, await(here));
-        } else {
-            raise_suspend(self, here->turn);
-            run(here, self, go_on_without(here));
-        }
+        struct dispatcher_thread *next = after_suspend(here, thread);
+        if (next)
+            run(here, here->current, next);
         break;
     case THREAD_BLOCKED:
     case THREAD_LENDING:
@@ -760,29 +291,8 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     }
     if (thread->state != THREAD_SUSPENDED)
         return EINVAL;
-    struct scheduler *scheduler = thread->scheduler;
-    thread->state = THREAD_RUNNABLE;
-    if (UNLIKELY(thread->homeless)) {
-        dispatcher_place_anew(thread, dispatcher_running());
-        preempt();
-        return 0;
-    }
-    scheduler->runnable++;
-    struct processor *here = processor_here();
-    dispatcher_step_aside(here, thread);
-    const struct catapults_stop *stop = RAISE(scheduler, resume_thread, &thread->policy);
-    if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());
-    TRACE(TRACE_RESUMED, thread, 0);
-    dispatcher_became_ready(thread);
-    dispatcher_noticed(scheduler);
-    if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_gained(scheduler, dispatcher_running());
-    dispatcher_step_back(here);
-    if (UNLIKELY(thread->blocked_donors != NULL))
-        dispatcher_rouse(thread, dispatcher_running());
-    dispatcher_changed(thread);
-    preempt();
+    raise_resume(thread);
+    go_on();
     return 0;
 }
 

@@ -156,10 +156,10 @@ raise_event_by_shortcut(struct dispatcher_thread *thread) {
 
 static __attribute__((noinline)) void contain_and_preempt(const char *event, const struct catapults_stop *stop) {
     dispatcher_contain(&dispatcher.root, event, stop, NULL, dispatcher_running());
-    preempt();
+    go_on();
 }
 
-static __attribute__((noinline)) void preempt_in_general(void) { preempt(); }
+static __attribute__((noinline)) void preempt_in_general(void) { go_on(); }
 
 static inline __attribute__((always_inline)) void preempt_by_shortcut(struct processor *here) {
     const struct dispatcher_thread *turn = here->turn;
@@ -221,7 +221,7 @@ exit_by_shortcut(struct processor *here, struct dispatcher_thread *self, struct 
     const struct catapults_stop *stop = RAISE_BY_SHORTCUT(exit, &self->policy);
     if (UNLIKELY(stop)) {
         dispatcher.root.runnable--;
-        end(here, self, heir, stop);
+        leave_for(here, self, after_exit(here, self, heir, stop));
         return;
     }
     if (!heir) {
