@@ -20,7 +20,7 @@ void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *memory);
 
 static void check(const char *function, const void *caller) {
-    if (!sa_here() || !atomic_load(&activations.enabled) || atomic_load(&sa_here()->held) == 0)
+    if (!sa_here() || !atomic_load(&activations.enabled) || atomic_load(&sa_here()->hold_depth) == 0)
         return;
     char line[128];
     int length = snprintf(line, sizeof line, "libc's %s within the runtime, called from %p\n", function, caller);
