@@ -26,6 +26,7 @@
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
 
+static struct dispatcher_thread *decided(struct processor *here, struct dispatcher_thread *next);
 static struct dispatcher_thread *ask(struct processor *here);
 static void attend_between_turns(struct processor *here);
 static bool has_something(struct processor *here);
@@ -78,12 +79,19 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
     here->expected = false;
     here->sorted = false;
     struct dispatcher_thread *next = UNLIKELY(handed != NULL) ? take_handed(here, handed) : NULL;
-    if (LIKELY(!next)) {
-        end_own_turn(here);
-        if (here->late || UNLIKELY(dispatcher.signalled) || --here->decisions <= 0)
-            dispatcher_glance(here, &here->decisions);
+    if (UNLIKELY(next != NULL))
+        return decided(here, next);
+    end_own_turn(here);
+    if (UNLIKELY(here->late) || UNLIKELY(dispatcher.signalled) || UNLIKELY(--here->decisions <= 0)) {
+        here->due = LOOK_OUTSIDE;
+        return &here->idle;
     }
-    while (LIKELY(!next)) {
+    return dispatcher_decide_after_all(here);
+}
+
+struct dispatcher_thread *dispatcher_decide_after_all(struct processor *here) {
+    struct dispatcher_thread *next;
+    for (;;) {
         if (UNLIKELY(dispatcher.changes))
             attend_between_turns(here);
         next = here->turns_first ? take_turn(here) : here->parked ? &here->idle : ask(here);
@@ -91,6 +99,10 @@ struct dispatcher_thread *dispatcher_decide(struct processor *here) {
             break;
         end_own_turn(here); /* it is a blocked donor now */
     }
+    return decided(here, next);
+}
+
+static struct dispatcher_thread *decided(struct processor *here, struct dispatcher_thread *next) {
     here->settles = false;
     if (dispatcher.poller)
         dispatcher_tell_poller();

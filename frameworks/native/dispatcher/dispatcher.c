@@ -45,6 +45,18 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
     run_by_call(here, self, next);
 }
 
+struct dispatcher_thread *dispatcher_attend(struct processor *here) {
+    struct dispatcher_thread *next;
+    do {
+        dispatcher_do_due(here);
+        if (dispatcher.several)
+            next = dispatcher_decide_after_all(here);
+        else
+            next = dispatcher.root.runnable == 0 ? choose_nobody(here) : decide(here);
+    } while (here->due);
+    return next;
+}
+
 /* An event was raised on behalf of others: `current` goes on, unless it has been disturbed. */
 static inline void go_on(void) {
     struct processor *here = processor_here();

@@ -1,7 +1,7 @@
 /*
- * Each event of a thread, and the decision that follows it: who goes on here. Nothing here changes contexts: what is
- * returned is for dispatcher.c, which does (switch.h). It is inlined there, since that is the one file that a policy can
- * be compiled into.
+ * Each event of a thread, and the decision that follows it: who goes on here. Nothing here changes contexts, or waits:
+ * what is returned is for dispatcher.c, which does (switch.h). It is inlined there, since that is the one file that a
+ * policy can be compiled into.
  *
  * `runs`: the thread that is RUNNING, or NULL.
  */
@@ -23,7 +23,7 @@ static inline bool can_go_on(struct catapults_thread *t) {
 static __attribute__((noinline)) struct dispatcher_thread *
 descend_from(struct processor *here, struct scheduler *scheduler, struct catapults_thread *t) {
     struct dispatcher_thread *thread = dispatcher_descend_from(here, scheduler, t);
-    if (UNLIKELY(here->timed))
+    if (UNLIKELY(here->timed) && !here->due)
         dispatcher_arm(here);
     return thread;
 }
@@ -50,12 +50,7 @@ descend_usually(struct processor *here, struct scheduler **scheduler, struct cat
 }
 
 /* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
-static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
-    if (UNLIKELY(--here->patience <= 0)) {
-        struct dispatcher_thread *decided = dispatcher_attend();
-        if (decided)
-            return decided;
-    }
+static inline __attribute__((always_inline)) struct dispatcher_thread *decide(struct processor *here) {
     struct scheduler *scheduler = &dispatcher.root;
     struct catapults_thread *t = descend_usually(here, &scheduler, SCHEDULE(scheduler, &here->stop));
     if (UNLIKELY(!can_go_on(t)))
@@ -66,11 +61,28 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *choose(st
     return here->turn;
 }
 
+/* It is time to look outside before that. */
+static __attribute__((noinline)) struct dispatcher_thread *choose_later(struct processor *here) {
+    charge_samples(here);
+    if (dispatcher.several)
+        return dispatcher_decide(here);
+    here->due = LOOK_OUTSIDE;
+    return &here->idle;
+}
+
+/* The same, or `idle`, if something is due before that. */
+static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
+    return UNLIKELY(--here->patience <= 0) ? choose_later(here) : decide(here);
+}
+
+static __attribute__((noinline)) struct dispatcher_thread *choose_nobody(struct processor *here) {
+    here->due = WAIT_OUTSIDE;
+    return &here->idle;
+}
+
 /* The same when it may be that none is RUNNABLE. */
 static inline struct dispatcher_thread *await(struct processor *here) {
-    if (UNLIKELY(dispatcher.root.runnable == 0))
-        dispatcher_await();
-    return choose(here);
+    return UNLIKELY(dispatcher.root.runnable == 0) && !dispatcher.several ? choose_nobody(here) : choose(here);
 }
 
 /* An event was raised while `turn` was RUNNING: whether it has lost the processor. */
@@ -426,8 +438,9 @@ static inline struct dispatcher_thread *after_block(struct processor *here, stru
         set_aside(self);
         next = go_on_without(here);
     }
-    if (instant != DISPATCHER_FOREVER ? !here->armed || instant < here->armed
-                                      : UNLIKELY(!here->armed) && reason <= BLOCK_IO_FILE)
+    bool looks = instant != DISPATCHER_FOREVER ? !here->armed || instant < here->armed
+                                               : UNLIKELY(!here->armed) && reason <= BLOCK_IO_FILE;
+    if (looks && here->due != WAIT_OUTSIDE)
         dispatcher_arm(here); /* `next` need not look after those who wait */
     return next;
 }
@@ -446,7 +459,7 @@ static struct dispatcher_thread *after_lend(struct processor *here, struct dispa
         next = await(here);
     if (UNLIKELY(dispatcher.poller != NULL))
         dispatcher_tell_poller();
-    if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed))
+    if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed) && here->due != WAIT_OUTSIDE)
         dispatcher_arm(here);
     return next;
 }

@@ -2,6 +2,8 @@
  * The world outside: timers and the driver. It is attended to whenever nothing is ready, and otherwise every so many
  * decisions: as many as fit between two glances SHORT to LONG apart, so that neither a thousand quick turns pay for a
  * look at the clock each, nor a few long ones keep finished operations waiting.
+ *
+ * A decision that comes to that says what is due (enum due), and is taken anew once it has been done.
  */
 #include "dispatcher/state.h"
 #include "dispatcher/trace.h"
@@ -14,6 +16,9 @@ enum {
     MOST = 1024 /* decisions without a look, whatever the clock said last */
 };
 
+static void glance(struct processor *here, volatile int32_t *patience);
+static bool wait(struct processor *here);
+static void wait_until_runnable(struct processor *here);
 static void look(int64_t now);
 static void attend_to_signals(void);
 static void run_out(int64_t now);
@@ -24,16 +29,26 @@ static void expire(struct scheduler *scheduler, int64_t now);
  * threads run. */
 enum { MOST_EXPIRED = 64 };
 
-struct dispatcher_thread *dispatcher_attend(void) {
-    struct processor *here = processor_here();
-    charge_samples(here);
-    if (dispatcher.several)
-        return dispatcher_decide(here);
-    dispatcher_glance(here, &here->patience);
-    return NULL;
+void dispatcher_do_due(struct processor *here) {
+    enum due due = here->due;
+    here->due = NOTHING_DUE;
+    switch (due) {
+    case NOTHING_DUE:
+        break;
+    case LOOK_OUTSIDE:
+        glance(here, UNLIKELY(dispatcher.several) ? &here->decisions : &here->patience);
+        break;
+    case WAIT_OUTSIDE:
+        if (dispatcher.root.runnable == 0)
+            wait_until_runnable(here);
+        else if (!wait(here))
+            dispatcher_contain(&dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
+                               NULL);
+        break;
+    }
 }
 
-void dispatcher_glance(struct processor *here, volatile int32_t *patience) {
+static void glance(struct processor *here, volatile int32_t *patience) {
     int64_t now = dispatcher.host->now(), passed = now - here->attended;
     if (passed < SHORT && here->patience_full < MOST)
         here->patience_full *= 2;
@@ -87,13 +102,25 @@ static void attend_to_signals(void) {
     dispatcher.host->signalled();
 }
 
-bool dispatcher_wait(void) {
+/* Waits for a timer or the driver. False: there is nothing to wait for. */
+static bool wait(struct processor *here) {
     /* The policy's own timers make no thread RUNNABLE. */
     if (!dispatcher_is_under_way())
         return false;
-    dispatcher_poll(processor_here());
-    dispatcher_arm(processor_here()); /* whoever runs now runs while others still wait */
+    dispatcher_poll(here);
+    dispatcher_arm(here); /* whoever runs now runs while others still wait */
     return true;
+}
+
+static void wait_until_runnable(struct processor *here) {
+    while (dispatcher.root.runnable == 0) {
+        bool waited = wait(here);
+        if (dispatcher_wake_idle(!waited) || waited)
+            continue;
+        if (dispatcher.oldest)
+            dispatcher.host->deadlocked();
+        dispatcher.host->finished();
+    }
 }
 
 bool dispatcher_is_under_way(void) {

@@ -9,6 +9,13 @@
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/thread_record.h"
 
+/* A decision that cannot be taken yet returns `idle`, and says what is to be done before it is taken: see idle.c. */
+enum due {
+    NOTHING_DUE,
+    LOOK_OUTSIDE, /* it is time to; what is ready is not known before */
+    WAIT_OUTSIDE  /* one processor: nothing can run */
+};
+
 struct processor {
     struct dispatcher_thread *current; /* whose context runs, or ran last while none does */
     struct dispatcher_thread *turn;    /* whom the policies have RUNNING: `current`, as long as it runs for itself */
@@ -21,6 +28,7 @@ struct processor {
     };
     int32_t patience;      /* decisions until the world outside is attended to; of several: see decide.c */
     int32_t patience_full; /* what `patience` starts from */
+    uint8_t due;           /* enum due: what comes before the decision */
     int64_t attended;      /* when the world outside was attended to last */
     int64_t armed;         /* the instant at which it is to be interrupted; 0: it is not */
     int64_t tick;          /* while it is: from when on policies hear `tick` */

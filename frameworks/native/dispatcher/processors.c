@@ -144,6 +144,8 @@ __attribute__((noreturn)) static void idle(void) {
             make_another();
         struct processor *here = processor_here();
         struct dispatcher_thread *next = dispatcher_decide(here);
+        if (here->due)
+            next = dispatcher_attend(here);
         if (next != &here->idle)
             dispatcher_run(here, &here->idle, next);
         else if (!here->handed) /* else it has a turn, for which another kernel thread is made */

@@ -164,9 +164,6 @@ struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct
  * changed; or NULL, and then it is READY there, and nothing is RUNNING. */
 const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, struct scheduler *to, void *room);
 
-/* Waits until something is RUNNABLE. */
-void dispatcher_await(void);
-
 /* A record of a scheduler that is leaving was dispatched: that was the last of it. */
 void dispatcher_end(struct dispatcher_thread *record);
 /* After that: its parent leaves, too, if it was removed and that was the last that was under it. */
@@ -306,10 +303,11 @@ void dispatcher_hasten(struct dispatcher_thread *thread, const struct dispatcher
 /* The processor on which the turn of the frame runs; NULL: none. */
 struct processor *dispatcher_runner_of(uint16_t frame);
 
-/* Runs out timers and polls the driver, without waiting; sets `patience`. No thread is RUNNING. Of several processors
- * it decides for them, too: returns who runs; else NULL. */
-struct dispatcher_thread *dispatcher_attend(void);
-void dispatcher_glance(struct processor *here, volatile int32_t *patience);
+/* Does what is due here: runs out timers and polls the driver, or waits for them. No thread is RUNNING. */
+void dispatcher_do_due(struct processor *here);
+
+/* The same, and decides: who runs here. */
+struct dispatcher_thread *dispatcher_attend(struct processor *here);
 
 /* ---- Turns that are postponed: postponed.c
  * ----------------------------------------------------------------------------
@@ -333,8 +331,12 @@ bool dispatcher_is_expected(const struct dispatcher_thread *thread);
 /* Before policies are started. */
 void dispatcher_several_prepare(struct processor *first);
 
-/* Whose turn it is on this one, whose last turn is over: `turn`. Returns who runs on it, or `idle`. */
+/* Whose turn it is on this one, whose last turn is over: `turn`. Returns who runs on it, or `idle`: nobody does, or
+ * something is due before. */
 struct dispatcher_thread *dispatcher_decide(struct processor *here);
+
+/* The same, after what was due. */
+struct dispatcher_thread *dispatcher_decide_after_all(struct processor *here);
 
 /* Of a policy with nodes: the instance after this one, which is in the list of all schedulers with the others. */
 static inline struct scheduler *dispatcher_next_node(const struct scheduler *node) {
@@ -561,8 +563,5 @@ uint32_t dispatcher_check_blocked_donors(void);
 #else
 static inline void dispatcher_check(void) {}
 #endif
-
-/* Waits for a timer or the driver. False: there is nothing to wait for. No thread is RUNNING. */
-bool dispatcher_wait(void);
 
 #endif

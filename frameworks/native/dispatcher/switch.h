@@ -75,8 +75,11 @@ change_for_good(struct processor *here, struct dispatcher_thread *self, struct d
     context_leave(&self->context, &next->context);
 }
 
+/* `next` is what was decided: once nothing is due before it, it goes on. */
 static inline __attribute__((always_inline)) void run_as(struct processor *here, struct dispatcher_thread *self,
                                                          struct dispatcher_thread *next, bool by_call) {
+    if (UNLIKELY(here->due))
+        next = dispatcher_attend(here);
     if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_record_dispatch(next);
     if (!by_call && next == self && UNLIKELY(dispatcher.signalled))
@@ -96,6 +99,8 @@ static inline __attribute__((always_inline)) void run_by_call(struct processor *
 }
 
 static inline void leave_for(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
+    if (UNLIKELY(here->due))
+        next = dispatcher_attend(here);
     if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_record_dispatch(next);
     change_for_good(here, self, next);

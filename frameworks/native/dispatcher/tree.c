@@ -40,6 +40,12 @@ struct dispatcher_thread *dispatcher_member(const struct scheduler *scheduler, c
 
 /* ---- Down -------------------------------------------------------------------------------------------------------- */
 
+/* One processor: nothing can run until something happens outside. */
+static struct dispatcher_thread *nobody(struct processor *here) {
+    here->due = WAIT_OUTSIDE;
+    return &here->idle;
+}
+
 struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct scheduler *scheduler,
                                                   struct catapults_thread *t) {
     struct dispatcher_thread *end, *record = NULL; /* for which what `scheduler` dispatches is RUNNING */
@@ -80,15 +86,15 @@ struct dispatcher_thread *dispatcher_descend_from(struct processor *here, struct
             scheduler = give_back(LIKELY(!dispatcher.several) ? &scheduler->record : record);
         } else if (dispatcher.several) {
             return NULL;
-        } else if (!dispatcher_wait()) {
-            dispatcher_contain(scheduler, "schedule", NULL, "it dispatched nothing although a thread is ready", NULL);
+        } else {
+            return nobody(here);
         }
         if (UNLIKELY(dispatcher.several) && !scheduler->parent) {
             scheduler = here->serves; /* the root, if the policy has just lost its nodes */
             if (dispatcher_ready_at(scheduler) == 0)
                 return NULL;
         } else if (scheduler->runnable == 0) {
-            dispatcher_await();
+            return nobody(here);
         }
         stop = NULL;
         t = SCHEDULE(scheduler, &stop);
@@ -114,17 +120,6 @@ static struct scheduler *give_back(struct dispatcher_thread *record) {
         if (!parent->parent || parent->runnable > 0)
             return parent;
         record = &parent->record;
-    }
-}
-
-void dispatcher_await(void) {
-    while (!dispatcher.several && dispatcher.root.runnable == 0) {
-        bool waited = dispatcher_wait();
-        if (dispatcher_wake_idle(!waited) || waited)
-            continue;
-        if (dispatcher.oldest)
-            dispatcher.host->deadlocked();
-        dispatcher.host->finished();
     }
 }
 
