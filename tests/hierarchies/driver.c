@@ -19,8 +19,8 @@
 #include "catapults/hierarchy.h"
 #include "contexts/stack.h"
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/processor.h"
-#include "dispatcher/scheduler.h"
+#include "dispatcher/processor_here.h"
+#include "core/scheduler.h"
 #include "dispatcher/trace.h"
 
 enum { SCHEDULERS = 256, WORDS = 16, NAMES = 1 << 16, RECORDS = 1 << 18 };
@@ -201,7 +201,7 @@ static bool from_outside(const struct step *step) {
         clock_now = step->number;
     else if (!is(step, "unblock"))
         return false;
-    else if (thread && dispatcher_is_blocked(thread))
+    else if (thread && core_is_blocked(thread))
         dispatcher_unblock(thread);
     return true;
 }
@@ -260,7 +260,7 @@ static void unlock(uintptr_t *word, struct dispatcher_thread *heir) {
     if (*word != (uintptr_t)dispatcher_self())
         return;
     *word = (uintptr_t)heir;
-    if (heir && dispatcher_is_blocked(heir))
+    if (heir && core_is_blocked(heir))
         dispatcher_unblock_only(heir);
     dispatcher_unblocked();
 }

@@ -17,20 +17,20 @@ static void *const compiled_in_instance = &compiled_in_memory;
 static const struct catapults_policy *const compiled_in = NULL;
 static void *const compiled_in_instance = NULL;
 #endif
-#include "dispatcher/events.h"
+#include "core/events.h"
 #include "dispatcher/switch.h"
 
-struct dispatcher dispatcher;
+struct core dispatcher;
 struct dispatcher_thread *const *dispatcher_named;
-struct processor dispatcher_processor;
+struct processor dispatcher_processor = {.core = &dispatcher};
 struct dispatcher_guard dispatcher_guard;
 
 /* Of several processors it is false from the beginning, and not written: it is read without their lock. */
 void dispatcher_find_shortcut(void) {
     const struct scheduler *root = &dispatcher.root;
-    bool alone = CAN_TAKE_SHORTCUT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher_trace &&
+    bool alone = CAN_TAKE_SHORTCUT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher.recorder &&
                  !dispatcher_guard.guarded && !dispatcher.several;
-    uint8_t shortcut = !alone ? NO_SHORTCUT : foresight_is_worth_it() ? SHORTCUT_OF_MANY : SHORTCUT;
+    uint8_t shortcut = !alone ? NO_SHORTCUT : foresight_is_worth_it(processor_here()) ? SHORTCUT_OF_MANY : SHORTCUT;
     if (dispatcher.shortcut != shortcut)
         dispatcher.shortcut = shortcut;
 }
@@ -50,7 +50,7 @@ struct dispatcher_thread *dispatcher_attend(struct processor *here) {
     do {
         dispatcher_do_due(here);
         if (dispatcher.several)
-            next = dispatcher_decide_after_all(here);
+            next = core_decide_after_all(here);
         else
             next = dispatcher.root.runnable == 0 ? choose_nobody(here) : decide(here);
     } while (here->due);
@@ -67,14 +67,6 @@ static inline void go_on(void) {
 
 /* ---- Starting and ending ----------------------------------------------------------------------------------------- */
 
-/* ---- Starting and ending ----------------------------------------------------------------------------------------- */
-
-unsigned long dispatcher_thread_size(const struct catapults_policy *policy) {
-    unsigned long size =
-        policy->thread_size > dispatcher_builtin.thread_size ? policy->thread_size : dispatcher_builtin.thread_size;
-    return offsetof(struct dispatcher_thread, policy) + size;
-}
-
 const struct catapults_stop *dispatcher_start(const struct dispatcher_host *host, const struct catapults_policy *policy,
                                               void *instance, struct dispatcher_thread *first) {
     dispatcher_prepare(host, policy, instance);
@@ -85,12 +77,20 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
     struct processor *here = processor_here();
     struct scheduler *root = &dispatcher.root;
     const struct dispatcher_driver *driver = dispatcher.driver;
-    dispatcher_clear(&dispatcher, sizeof dispatcher);
+    const struct recorder *recorder = dispatcher.recorder;
+    core_clear(&dispatcher, sizeof dispatcher);
     dispatcher.host = host;
     dispatcher.driver = driver;
+    dispatcher.named = &dispatcher_named;
+    dispatcher.recorder = recorder;
+    dispatcher.watch = &dispatcher_watch;
+    dispatcher.yield_in_two = dispatcher_yield_in_two;
     dispatcher.last = root;
-    *here = (struct processor){
-        .error_number = host->error_number, .exceptions = host->exceptions, .patience_full = 1, .scheduler = root};
+    *here = (struct processor){.core = &dispatcher,
+                               .error_number = host->error_number,
+                               .exceptions = host->exceptions,
+                               .patience_full = 1,
+                               .scheduler = root};
     if (host->lock)
         dispatcher_several_prepare(here);
     if (!policy) {
@@ -98,18 +98,19 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
         instance = compiled_in ? compiled_in_instance : root->builtin;
     }
     if (UNLIKELY(policy->shared_size)) {
-        dispatcher_nodes_start(here, policy, instance);
+        core_nodes_start(here, here, policy, instance);
         return;
     }
-    dispatcher_put_in_force(root, policy, instance);
+    core_put_in_force(here, root, policy, instance);
     policy->start(instance);
-    dispatcher_running_frames_start(root);
-    dispatcher_clock_start(root);
+    core_running_frames_start(here, root);
+    core_clock_start(here, root);
     if (host->scheduler_started)
         host->scheduler_started(root);
     const struct catapults_stop *stop = root->handlers.init ? RAISE_INIT(root) : NULL;
     if (stop)
-        dispatcher_contain(root, "init", stop, NULL, NULL);
+        core_contain(here, root, "init", stop, NULL, NULL);
+    dispatcher_find_shortcut();
 }
 
 const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first) {
@@ -121,18 +122,29 @@ const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler,
     context_adopt(&first->context);
     here->current = first;
     here->turn = first;
-    const struct catapults_stop *stop = admit(scheduler, first, NULL);
+    const struct catapults_stop *stop = admit(here, scheduler, first, NULL);
     if (!stop)
         run(here, first, choose(here));
+    return stop;
+}
+
+const struct catapults_stop *dispatcher_restart(void) {
+    struct processor *here = processor_here();
+    struct dispatcher_thread *self = here->current;
+    uint32_t hold_depth = self->hold_depth;
+    const struct catapults_stop *stop = core_restart(here);
+    if (!stop)
+        stop = dispatcher_start_under(self->scheduler->shared ? &dispatcher.root : self->scheduler, self);
+    self->hold_depth = hold_depth;
     return stop;
 }
 
 static __attribute__((noinline)) const struct catapults_stop *create_in_general(struct scheduler *scheduler,
                                                                                 struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    dispatcher_step_aside(here, thread);
-    const struct catapults_stop *stop = admit(scheduler, thread, dispatcher_running());
-    dispatcher_step_back(here);
+    core_step_aside(here, thread);
+    const struct catapults_stop *stop = admit(here, scheduler, thread, core_running(here));
+    core_step_back(here);
     if (LIKELY(!stop))
         go_on();
     return stop;
@@ -143,7 +155,7 @@ static __attribute__((noinline)) struct processor *await_own_turn(struct process
     struct dispatcher_thread *self = here->current;
     self->own_turn = true;
     while (here->turn != self) {
-        struct dispatcher_thread *next = dispatcher_borrow(here->turn);
+        struct dispatcher_thread *next = core_borrow(here, here->turn);
         run(here, self, next ? next : await(here));
         here = processor_here();
     }
@@ -161,8 +173,8 @@ static __attribute__((noinline)) void exit_in_general(struct processor *here, st
                                                       struct dispatcher_thread *heir) {
     self->state = THREAD_ENDED;
     dispatcher_keep_as(NULL); /* a handler of signals may end it */
-    forget(self);
-    strike(self);
+    forget(here, self);
+    strike(here, self);
     self->scheduler->runnable--;
     leave_for(here, self, after_exit(here, self, heir, RAISE(self->scheduler, exit, &self->policy)));
 }
@@ -189,9 +201,9 @@ static __attribute__((noinline)) void yield_in_general(void) {
 
 int dispatcher_yield_to(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    bool possible = dispatcher_ask_for(thread, here->turn);
+    bool possible = core_ask_for(here, thread, here->turn);
     /* switch_out is for a thread that is RUNNING */
-    run(here, here->current, UNLIKELY(preempted(here->turn)) ? choose(here) : give_up_turn(here));
+    run(here, here->current, UNLIKELY(preempted(here, here->turn)) ? choose(here) : give_up_turn(here));
     return possible ? 0 : EAGAIN;
 }
 
@@ -207,9 +219,9 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
         here = await_own_turn(here);
         scheduler->attaching--;
     }
-    const struct catapults_stop *stop = dispatcher_move(self, scheduler, room);
+    const struct catapults_stop *stop = core_move(here, self, scheduler, room);
     if (UNLIKELY(self->blocked_donors != NULL))
-        dispatcher_rouse(self, stop ? self : NULL);
+        core_rouse(here, self, stop ? self : NULL);
     if (!stop)
         run(here, self, choose(here));
     else
@@ -217,7 +229,7 @@ const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void
     return stop;
 }
 
-void dispatcher_set_aside(struct dispatcher_thread *thread) { set_aside(thread); }
+void core_set_aside(struct processor *here, struct dispatcher_thread *thread) { set_aside(here, thread); }
 
 static __attribute__((noinline)) int block_in_general(enum dispatcher_reason reason, int64_t instant) {
     struct processor *here = processor_here();
@@ -246,7 +258,7 @@ static __attribute__((noinline)) int wait_for(const uintptr_t *to, bool lends, e
 
 void dispatcher_released(void) {
     struct processor *here = processor_here();
-    dispatcher_changed(here->current);
+    core_changed(here, here->current);
     if (LIKELY(here->turn == here->current))
         return;
     struct dispatcher_thread *next = go_on_with_turn(here);
@@ -254,17 +266,20 @@ void dispatcher_released(void) {
         run(here, here->current, next);
 }
 
-void dispatcher_raise_block(struct dispatcher_thread *thread) { stop_running(thread, thread->reason); }
+/* Those of the core's events that its other files raise. */
+void core_raise_block(struct processor *here, struct dispatcher_thread *thread) {
+    stop_running(here, thread, thread->reason);
+}
 
-void dispatcher_raise_event(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
-    raise_event(thread, runs);
+void core_raise_event(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    raise_event(here, thread, runs);
 }
 
 static __attribute__((noinline)) void unblock_only_in_general(struct dispatcher_thread *thread) {
     struct processor *here = processor_here();
-    dispatcher_step_aside(here, thread);
-    raise_unblock(thread, dispatcher_running());
-    dispatcher_step_back(here);
+    core_step_aside(here, thread);
+    raise_unblock(here, thread, core_running(here));
+    core_step_back(here);
 }
 
 static __attribute__((noinline)) void unblock_in_general(struct dispatcher_thread *thread) {
@@ -303,7 +318,7 @@ int dispatcher_resume(struct dispatcher_thread *thread) {
     }
     if (thread->state != THREAD_SUSPENDED)
         return EINVAL;
-    raise_resume(thread);
+    raise_resume(processor_here(), thread);
     go_on();
     return 0;
 }
@@ -379,7 +394,7 @@ void dispatcher_unblock_only(struct dispatcher_thread *thread) {
     dispatcher.root.runnable++;
     const struct catapults_stop *stop = raise_event_by_shortcut(thread);
     if (UNLIKELY(stop))
-        dispatcher_contain(&dispatcher.root, "event_raised", stop, NULL, dispatcher_running());
+        core_contain(processor_here(), &dispatcher.root, "event_raised", stop, NULL, core_running(processor_here()));
 }
 
 const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
@@ -440,11 +455,12 @@ struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread 
 
 /* What all instances of the policy answer together, where there are some. */
 #define TOTAL(query)                                                                                                   \
-    const struct scheduler *asked = processor_here()->current->scheduler;                                              \
+    struct processor *here = processor_here();                                                                         \
+    const struct scheduler *asked = here->current->scheduler;                                                          \
     if (LIKELY(!dispatcher.root.node || asked->parent))                                                                \
         return QUERY((struct scheduler *)asked, query);                                                                \
     int64_t total = 0;                                                                                                 \
-    for (struct scheduler *node = &dispatcher.root; node && dispatcher.root.node; node = dispatcher_next_node(node))   \
+    for (struct scheduler *node = &dispatcher.root; node && dispatcher.root.node; node = core_next_node(node))         \
         total += QUERY(node, query);
 
 int64_t dispatcher_threads_ready(void) {
@@ -463,10 +479,10 @@ static int64_t threads_total(void) {
 }
 
 int64_t dispatcher_threads_total(void) {
-    const struct processor *here = processor_here();
+    struct processor *here = processor_here();
     const struct scheduler *asked = here->current->scheduler;
     if (!dispatcher.several || (dispatcher.root.node && !asked->parent))
         return threads_total();
-    int64_t running = asked->parent ? dispatcher_running_under(asked) : dispatcher.running;
-    return threads_total() + running - (dispatcher_member(asked, here->turn) != NULL);
+    int64_t running = asked->parent ? core_running_under(here, asked) : dispatcher.running;
+    return threads_total() + running - (core_member(here, asked, here->turn) != NULL);
 }

@@ -5,7 +5,7 @@
  *
  * A decision that comes to that says what is due (enum due), and is taken anew once it has been done.
  */
-#include "dispatcher/state.h"
+#include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
 
 enum {
@@ -42,8 +42,8 @@ void dispatcher_do_due(struct processor *here) {
         if (dispatcher.root.runnable == 0)
             wait_until_runnable(here);
         else if (!wait(here))
-            dispatcher_contain(&dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
-                               NULL);
+            core_contain(here, &dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
+                         NULL);
         break;
     }
 }
@@ -56,7 +56,7 @@ static void glance(struct processor *here, volatile int32_t *patience) {
         here->patience_full = passed > 4 * LONG || here->patience_full == 1 ? 1 : here->patience_full / 2;
     if (UNLIKELY(dispatcher.host->starvation_limit != 0)) {
         dispatcher.decisions += (uint64_t)here->patience_full;
-        dispatcher_look_for_starving(now);
+        core_look_for_starving(here, now);
     }
     dispatcher_find_shortcut();
     if (dispatcher.host->tidy && now - dispatcher.tidied > TIDY_AGAIN) {
@@ -67,11 +67,11 @@ static void glance(struct processor *here, volatile int32_t *patience) {
     here->attended = now;
     here->polling = true;
     look(now);
-    dispatcher_stop_polling(here);
+    core_stop_polling(here);
     if (UNLIKELY(here->late)) { /* no more: it need not come back for this */
         here->late = false;
         here->armed = 0;
-        dispatcher_arm(here);
+        core_arm(here);
     }
 }
 
@@ -105,17 +105,17 @@ static void attend_to_signals(void) {
 /* Waits for a timer or the driver. False: there is nothing to wait for. */
 static bool wait(struct processor *here) {
     /* The policy's own timers make no thread RUNNABLE. */
-    if (!dispatcher_is_under_way())
+    if (!core_is_under_way(&dispatcher))
         return false;
     dispatcher_poll(here);
-    dispatcher_arm(here); /* whoever runs now runs while others still wait */
+    core_arm(here); /* whoever runs now runs while others still wait */
     return true;
 }
 
 static void wait_until_runnable(struct processor *here) {
     while (dispatcher.root.runnable == 0) {
         bool waited = wait(here);
-        if (dispatcher_wake_idle(!waited) || waited)
+        if (core_wake_idle(here, !waited) || waited)
             continue;
         if (dispatcher.oldest)
             dispatcher.host->deadlocked();
@@ -123,25 +123,11 @@ static void wait_until_runnable(struct processor *here) {
     }
 }
 
-bool dispatcher_is_under_way(void) {
-    return dispatcher.timers || dispatcher.signals_expected || (dispatcher.driver && dispatcher.driver->busy());
-}
-
-int64_t dispatcher_first_instant(void) {
-    int64_t instant = dispatcher.timers ? dispatcher.timers->instant : DISPATCHER_FOREVER;
-    for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
-        const struct catapults_timers *timeouts = scheduler->timeouts;
-        if (timeouts && timeouts->first && timeouts->first->instant < instant)
-            instant = timeouts->first->instant;
-    }
-    return instant;
-}
-
 void dispatcher_poll(struct processor *here) {
-    if (__builtin_expect(dispatcher_trace != NULL, 0))
+    if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_record(TRACE_IDLE, NULL, 0);
     here->polling = true;
-    int64_t instant = dispatcher_first_instant();
+    int64_t instant = core_first_instant(&dispatcher);
     dispatcher.polls_until = instant;
     bool busy = dispatcher.signalled || (dispatcher.host->tidy && dispatcher.host->tidy());
     dispatcher.driver->poll(busy ? 0 : instant); /* what comes now interrupts it, or comes again */
@@ -151,23 +137,7 @@ void dispatcher_poll(struct processor *here) {
     run_out(here->attended);
     expire_all(here->attended);
     attend_to_signals();
-    dispatcher_stop_polling(here);
-}
-
-void dispatcher_tell_poller(void) {
-    if (dispatcher_first_instant() >= dispatcher.polls_until)
-        return;
-    dispatcher.polls_until = 0;
-    dispatcher.driver->kick();
-}
-
-/* In this order: an interruption in between finds the processor in the runtime, and comes back. */
-void dispatcher_stop_polling(struct processor *here) {
-    here->polling = false;
-    if (here->came) {
-        here->came = false;
-        here->armed = 0;
-    }
+    core_stop_polling(here);
 }
 
 static void expire_all(int64_t now) {
@@ -177,25 +147,25 @@ static void expire_all(int64_t now) {
 
 /* Raises the events of the policy's timers whose instant has come. */
 static void expire(struct scheduler *scheduler, int64_t now) {
-    const struct processor *here = processor_here();
-    const struct dispatcher_thread *runs = dispatcher_running();
+    struct processor *here = processor_here();
+    const struct dispatcher_thread *runs = core_running(here);
     for (int i = 0; scheduler->timeouts && i < MOST_EXPIRED; i++) {
         struct catapults_timer *first = scheduler->timeouts->first;
         if (!first || first->instant > now)
             return;
         struct dispatcher_thread *thread = dispatcher_thread_of(first->thread);
         const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
-        uint16_t frame = dispatcher_see(thread);
+        uint16_t frame = core_see(here, thread);
         /* What is RUNNING there may be so on another. */
-        tell(scheduler, !here->polling || scheduler->node || frame != NOBODY);
-        const struct catapults_stop *stop = dispatcher_raise_timeout(scheduler, timeout, first->thread);
+        tell(here, scheduler, !here->polling || scheduler->node || frame != NOBODY);
+        const struct catapults_stop *stop = core_raise_timeout(here, scheduler, timeout, first->thread);
         if (UNLIKELY(stop))
-            dispatcher_contain(scheduler, timeout->name, stop, NULL, runs);
+            core_contain(here, scheduler, timeout->name, stop, NULL, runs);
         if (UNLIKELY(scheduler->idle))
-            dispatcher_gained(scheduler, runs);
+            core_gained(here, scheduler, runs);
         if (UNLIKELY(frame != NOBODY))
-            dispatcher_seen(thread, frame);
-        dispatcher_noticed(scheduler);
+            core_seen(here, thread, frame);
+        core_noticed(here, scheduler);
     }
 }
 
@@ -205,7 +175,7 @@ static void run_out(int64_t now) {
             (struct dispatcher_thread *)((char *)dispatcher.timers - offsetof(struct dispatcher_thread, timer));
         thread->timed_out = true;
         if (UNLIKELY(thread->begins_job))
-            dispatcher_tell_released(thread);
+            core_tell_released(processor_here(), thread);
         dispatcher_unblock(thread);
     }
 }

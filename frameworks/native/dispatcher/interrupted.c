@@ -3,15 +3,15 @@
  * may cost the thread that runs its processor.
  */
 #include "contexts/tools.h"
-#include "dispatcher/raise_loaded.h"
-#include "dispatcher/state.h"
+#include "core/raise.h"
+#include "dispatcher/instance.h"
 
 enum interruption { NOTHING_RUNS, LATER, NOW };
 
 static enum interruption look(bool may_leave);
 static __attribute__((noinline)) void interrupt(void);
 static void see_to_what_is_due(void);
-static void raise_tick(struct dispatcher_thread *turn);
+static void raise_tick(struct processor *here, struct dispatcher_thread *turn);
 
 TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
     enum interruption when = look(may_leave);
@@ -78,30 +78,31 @@ static void see_to_what_is_due(void) {
     here->armed = 0;
     here->late = false;
     charge_samples(here);
-    tell(here->turn->scheduler, true);
+    tell(here, here->turn->scheduler, true);
     int64_t now = dispatcher.host->now();
     bool ticks = now >= here->tick;
     dispatcher_look(now);
     if (ticks)
-        raise_tick(here->turn);
-    dispatcher_arm(here);
+        raise_tick(here, here->turn);
+    core_arm(here);
     if (UNLIKELY(dispatcher.several) && ticks && was_armed && here->armed)
-        dispatcher_interrupt_others();
+        core_interrupt_others(here);
     dispatcher_unblocked();
-    dispatcher_let_who_waits(now);
+    if (core_let_who_waits(processor_here(), now))
+        dispatcher_entered();
 }
 
 /* At the scheduler of the thread and at those above it, as long as something waits there. */
-static void raise_tick(struct dispatcher_thread *turn) {
+static void raise_tick(struct processor *here, struct dispatcher_thread *turn) {
     struct dispatcher_thread *runs = turn;
     for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
-        bool others = UNLIKELY(dispatcher.several) ? dispatcher_ready_at(scheduler) > 0 : scheduler->runnable > 1;
-        if (HAS(scheduler, tick) && others && !taken_from(runs) && dispatcher_is_runnable(runs)) {
+        bool others = UNLIKELY(dispatcher.several) ? core_ready_at(here, scheduler) > 0 : scheduler->runnable > 1;
+        if (HAS(scheduler, tick) && others && !taken_from(runs) && core_is_runnable(runs)) {
             const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
             if (UNLIKELY(stop))
-                dispatcher_contain(scheduler, "tick", stop, NULL, turn);
+                core_contain(here, scheduler, "tick", stop, NULL, turn);
         }
-        runs = dispatcher_above(runs);
+        runs = core_above(here, runs);
     }
 }
 
@@ -113,4 +114,12 @@ void dispatcher_hold(void) {
 void dispatcher_release(void) {
     __asm__ volatile("" ::: "memory");
     processor_here()->current->hold_depth--;
+}
+
+/* The tick comes at any instruction, so it is only counted: see core/clock.c. */
+TOOLS_UNSEEN void dispatcher_sampled(struct processor *here, uint32_t ticks) {
+    if (here->polling || here->current == &here->idle)
+        return;
+    __atomic_fetch_add(&here->sampled, ticks, __ATOMIC_RELAXED);
+    here->patience = 0;
 }

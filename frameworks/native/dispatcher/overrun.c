@@ -9,10 +9,8 @@
  * Policies whose handlers all end are called straight.
  */
 #include "contexts/tools.h"
-#include "dispatcher/state.h"
+#include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
-
-const struct catapults_stop dispatcher_overran = {CATAPULTS_STOP_GUARD, 0, "it ran for too long"};
 
 /* True: the handler that is called next is left by a jump back to here. Not inlined: its frame is what is returned to.
  */
@@ -42,25 +40,18 @@ TOOLS_UNSEEN void dispatcher_leave_handler(void) { __builtin_longjmp(processor_h
 
 static __attribute__((noinline)) const struct catapults_stop *
 call(struct scheduler *scheduler, native_thread_event *handler, void *instance, struct catapults_thread *t) {
-    const struct catapults_stop *stop = &dispatcher_overran;
+    const struct catapults_stop *stop = &core_overran;
     if (!LEFT(scheduler))
         stop = handler(instance, t);
     left_handler();
     return stop;
 }
 
-const struct catapults_stop *dispatcher_raise_timeout(struct scheduler *scheduler,
-                                                      const struct catapults_timeout *timeout,
-                                                      struct catapults_thread *t) {
-    return scheduler->self == scheduler ? call(scheduler, timeout->raise, scheduler->instance, t)
-                                        : timeout->raise(scheduler->instance, t);
-}
-
 static const struct native_handlers *real(const struct scheduler *scheduler) { return scheduler->policy->handlers; }
 
 static __attribute__((noinline)) const struct catapults_stop *init(void *self) {
     struct scheduler *scheduler = self;
-    const struct catapults_stop *stop = &dispatcher_overran;
+    const struct catapults_stop *stop = &core_overran;
     if (!LEFT(scheduler))
         stop = real(scheduler)->init(scheduler->instance);
     left_handler();
@@ -73,7 +64,7 @@ static __attribute__((noinline)) struct catapults_thread *schedule(void *self, c
     if (!LEFT(scheduler))
         t = real(scheduler)->schedule(scheduler->instance, stop);
     else
-        *stop = &dispatcher_overran;
+        *stop = &core_overran;
     left_handler();
     return t;
 }
@@ -122,7 +113,7 @@ EVENT(steal)
 
 /* Whoever asks cannot be told that there is no answer. */
 static void contain(struct scheduler *scheduler, const char *query) {
-    dispatcher_contain(scheduler, query, &dispatcher_overran, NULL, dispatcher_running());
+    core_contain(processor_here(), scheduler, query, &core_overran, NULL, core_running(processor_here()));
 }
 
 #define NUMBER(name)                                                                                                   \
@@ -195,29 +186,20 @@ static const struct native_handlers watched = {
     steal,
 };
 
-/* Of a policy whose handlers are watched, and of one that has it not. */
-static struct catapults_thread *yield_in_two(void *self, struct catapults_thread *t,
-                                             const struct catapults_stop **stop) {
-    const struct native_handlers *handlers = &dispatcher.root.handlers; /* it is called of no other: see shortcut.h */
+static const struct catapults_stop *raise(struct scheduler *scheduler, native_thread_event *handler,
+                                          struct catapults_thread *t) {
+    return call(scheduler, handler, scheduler->instance, t);
+}
+
+const struct watch dispatcher_watch = {&watched, raise};
+
+struct catapults_thread *dispatcher_yield_in_two(void *self, struct catapults_thread *t,
+                                                 const struct catapults_stop **stop) {
+    const struct native_handlers *handlers = &dispatcher.root.handlers;
     const struct catapults_stop *stopped = handlers->switch_out(self, t);
     if (stopped) {
         *stop = stopped;
         return t;
     }
     return handlers->schedule(self, stop);
-}
-
-void dispatcher_put_in_force(struct scheduler *scheduler, const struct catapults_policy *policy, void *instance) {
-    scheduler->policy = policy;
-    scheduler->instance = instance;
-    scheduler->frames = NULL;
-    scheduler->self = policy->unbounded ? scheduler : instance;
-    /* What the policy leaves to the host stays so. */
-    const void *const *watching = (const void *const *)&watched, *const *asked = policy->handlers;
-    const void **to = (const void **)&scheduler->handlers;
-    for (unsigned i = 0; i < sizeof watched / sizeof *to; i++)
-        to[i] = asked[i] && policy->unbounded ? watching[i] : asked[i];
-    scheduler->yield = policy->yield && !policy->unbounded ? policy->yield : yield_in_two;
-    if (UNLIKELY(dispatcher_trace != NULL))
-        dispatcher_trace_names(scheduler);
 }

@@ -7,10 +7,8 @@
  */
 #include <errno.h>
 
-#include "dispatcher/state.h"
+#include "dispatcher/instance.h"
 
-static uint32_t *count_of(const struct processor *processor);
-static void begin_to_wake(struct processor *processor);
 static void wake_any(void);
 static void rest(struct processor *here);
 static void hand_over(void);
@@ -19,7 +17,7 @@ static void make_another(void);
 static void make_known(uint32_t count);
 static struct processor *some_sleeper(void);
 static bool wants_another(void);
-static bool can_go_on(const struct processor *here);
+static bool can_go_on(struct processor *here);
 
 /* ---- The lock ---------------------------------------------------------------------------------------------------- */
 
@@ -33,11 +31,11 @@ void dispatcher_entered(void) {
     if (UNLIKELY(here->current == &here->idle))
         return;                 /* it was polling, and decides after that */
     if (UNLIKELY(here->over)) { /* as if the caller had been interrupted before the call */
-        dispatcher_run(here, here->current, dispatcher_decide(here));
+        dispatcher_run(here, here->current, core_decide(here));
     } else if (UNLIKELY(here->anew)) {
         here->anew = false;
-        here->armed = 0; /* as in dispatcher_decide */
-        dispatcher_arm(here);
+        here->armed = 0; /* as in core_decide */
+        core_arm(here);
         dispatcher_released();
     }
     if (UNLIKELY(dispatcher.resized))
@@ -47,19 +45,19 @@ void dispatcher_entered(void) {
 /* Chains may have changed, or who waits for processors. May run other threads. */
 static __attribute__((noinline)) void attend_to_changes(void) {
     if (dispatcher.turns_changed)
-        dispatcher_look_at_turns();
+        core_look_at_turns(processor_here());
     for (;;) {
         struct processor *here = processor_here();
-        bool chains = dispatcher.chains_changed && dispatcher_must_settle(0);
+        bool chains = dispatcher.chains_changed && core_must_settle(here, 0);
         bool room = dispatcher.fewer_wait || dispatcher.none_waits;
         if ((!chains && !room) || here->attends || here->over || here->current == &here->idle)
             return;
         if (UNLIKELY(room))
-            dispatcher_let_in();
+            core_let_in(here);
         if (chains) {
-            dispatcher_step_aside(here, NULL);
-            dispatcher_settle(dispatcher_running());
-            dispatcher_step_back(here);
+            core_step_aside(here, NULL);
+            core_settle(here, core_running(here));
+            core_step_back(here);
         }
         dispatcher_unblocked();
     }
@@ -72,14 +70,14 @@ static void enter(void) {
 }
 
 /* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
- * comes there, at once (dispatcher_notice). */
+ * comes there, at once (core_notice). */
 static void leave(void) {
     if (UNLIKELY(dispatcher.changes))
         attend_to_changes();
-    dispatcher_check();
+    core_check(processor_here());
     struct processor *sleeper = dispatcher.asleep && wants_another() ? some_sleeper() : NULL;
     if (sleeper)
-        begin_to_wake(sleeper);
+        core_begin_to_wake(sleeper);
     bool polls = sleeper && sleeper == dispatcher.poller;
     dispatcher.host->unlock();
     if (polls)
@@ -95,7 +93,7 @@ static struct processor *some_sleeper(void) {
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
         struct processor *one = dispatcher.processors[i];
         const struct node *node = one->scheduler->node;
-        bool busy = UNLIKELY(node != NULL) && !dispatcher_instance_for(one) && dispatcher.poller;
+        bool busy = UNLIKELY(node != NULL) && !core_instance_for(one) && dispatcher.poller;
         if (one->asleep && !one->parked && !busy && (!sleeper || one != dispatcher.poller))
             sleeper = one;
     }
@@ -103,28 +101,15 @@ static struct processor *some_sleeper(void) {
 }
 
 /* Of those that share the root. */
-static bool has_work(int64_t for_others) { return dispatcher_ready() > for_others && !dispatcher.root.declined; }
+static bool has_work(int64_t for_others) {
+    return core_ready(processor_here()) > for_others && !dispatcher.root.declined;
+}
 
 static bool wants_another(void) {
     bool something = UNLIKELY(dispatcher.root.node != NULL)
-                         ? dispatcher.waking == 0 && dispatcher_is_something_to_steal()
+                         ? dispatcher.waking == 0 && core_is_something_to_steal(processor_here())
                          : has_work(dispatcher.waking);
-    return something || (!dispatcher.poller && dispatcher.waking == 0 && dispatcher_is_under_way());
-}
-
-static void begin_to_wake(struct processor *processor) {
-    *count_of(processor) -= 1;
-    processor->asleep = false;
-    processor->woken = true;
-    dispatcher.waking++;
-}
-
-void dispatcher_wake(struct processor *processor) {
-    begin_to_wake(processor);
-    if (processor == dispatcher.poller)
-        dispatcher.driver->kick();
-    else
-        dispatcher.host->wake(processor);
+    return something || (!dispatcher.poller && dispatcher.waking == 0 && core_is_under_way(&dispatcher));
 }
 
 TOOLS_UNSEEN void dispatcher_alert(struct processor *processor) {
@@ -143,7 +128,7 @@ __attribute__((noreturn)) static void idle(void) {
         if (UNLIKELY(dispatcher.wants_spare))
             make_another();
         struct processor *here = processor_here();
-        struct dispatcher_thread *next = dispatcher_decide(here);
+        struct dispatcher_thread *next = core_decide(here);
         if (here->due)
             next = dispatcher_attend(here);
         if (next != &here->idle)
@@ -153,53 +138,38 @@ __attribute__((noreturn)) static void idle(void) {
     }
 }
 
-static uint32_t *count_of(const struct processor *processor) {
-    return processor->parked ? &dispatcher.parked_asleep : &dispatcher.asleep;
-}
-
-static void fall_asleep(struct processor *here) {
-    here->asleep = true;
-    *count_of(here) += 1;
-}
-
-static void wake_up(struct processor *here) {
-    *count_of(here) -= here->asleep;
-    dispatcher.waking -= here->woken;
-    here->asleep = here->woken = false;
-}
-
 /* Nothing is to be run: sleeps until that may have changed. */
 static void rest(struct processor *here) {
     here->polling = true;
     if (dispatcher.driver)
         dispatcher.driver->poll(-1);
     if (UNLIKELY(dispatcher.fewer_wait || dispatcher.none_waits))
-        dispatcher_let_in();
+        core_let_in(here);
     bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
     if (here->parked) {
         if (!here->handed_on || dispatcher.asleep) /* else the one that it has handed its turn to sees to that */
             hand_over();
         here->handed_on = NULL;
-        fall_asleep(here);
+        core_fall_asleep(here);
         dispatcher.host->sleep(here);
-        wake_up(here);
+        core_wake_up(here);
     } else if (can_go_on(here)) {
         /* There is something to be run now. */
-    } else if (!dispatcher.poller && dispatcher_is_under_way()) {
-        fall_asleep(here);
+    } else if (!dispatcher.poller && core_is_under_way(&dispatcher)) {
+        core_fall_asleep(here);
         dispatcher.poller = here;
         dispatcher_poll(here);
         dispatcher.poller = NULL;
-        wake_up(here);
-        dispatcher_wake_idle(false);
+        core_wake_up(here);
+        core_wake_idle(here, false);
     } else if (all_others && !dispatcher.poller && dispatcher.running == 0) {
         give_up_hope();
     } else {
-        fall_asleep(here);
+        core_fall_asleep(here);
         dispatcher.host->sleep(here);
-        wake_up(here);
+        core_wake_up(here);
     }
-    dispatcher_stop_polling(here);
+    core_stop_polling(here);
 }
 
 /* What a processor would do that is parked is for the others: for one that is idle, or for those that run, each of
@@ -213,32 +183,32 @@ static void hand_over(void) {
     }
     for (uint32_t i = 0; i < dispatcher.active && dispatcher.host->arm; i++) {
         struct processor *one = dispatcher.processors[i];
-        if (one->current == &one->idle || (one->armed && !dispatcher_nobody_looks(one)))
+        if (one->current == &one->idle || (one->armed && !core_nobody_looks(one)))
             continue;
         one->late = true; /* it may decide before it is interrupted */
         dispatcher.host->interrupt(one);
     }
 }
 
-static bool can_go_on(const struct processor *here) {
+static bool can_go_on(struct processor *here) {
     if (LIKELY(!dispatcher.root.node))
         return has_work(0);
-    const struct scheduler *scheduler = dispatcher_instance_for(here);
-    return scheduler && (scheduler->runnable > 0 ? !scheduler->declined : dispatcher_is_something_to_steal());
+    const struct scheduler *scheduler = core_instance_for(here);
+    return scheduler && (scheduler->runnable > 0 ? !scheduler->declined : core_is_something_to_steal(here));
 }
 
 static void wake_any(void) {
     struct processor *sleeper = some_sleeper();
     if (sleeper)
-        dispatcher_wake(sleeper);
+        core_wake(sleeper);
 }
 
 /* Nothing runs, and nothing can ever happen. */
 static void give_up_hope(void) {
-    if (dispatcher_ready() > 0)
-        dispatcher_contain(&dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
-                           NULL);
-    else if (dispatcher_wake_idle(true))
+    if (core_ready(processor_here()) > 0)
+        core_contain(processor_here(), &dispatcher.root, "schedule", NULL,
+                     "it dispatched nothing although a thread is ready", NULL);
+    else if (core_wake_idle(processor_here(), true))
         return;
     else if (dispatcher.oldest)
         dispatcher.host->deadlocked();
@@ -258,10 +228,10 @@ static void idle_first(void *argument) {
 
 void dispatcher_several_prepare(struct processor *first) {
     dispatcher.several = true;
-    dispatcher_blocked_donors_start();
+    core_blocked_donors_start(&dispatcher);
     dispatcher.processors[dispatcher.processors_count++] = first;
     dispatcher.active = dispatcher.known = 1;
-    dispatcher_give_out_frames();
+    core_give_out_frames(processor_here());
 }
 
 void dispatcher_several(struct stack *stack, void *top) {
@@ -275,17 +245,18 @@ void dispatcher_several(struct stack *stack, void *top) {
  * turn by that, or with its processor. */
 static void fit(struct processor *here) {
     bool lost = here->over;
-    dispatcher_adjust_all();
+    core_adjust_all(here);
     if (here->current == &here->idle)
         return; /* it decides next */
     struct dispatcher_thread *turn = dispatcher.running_frames[here->frame].turn;
-    if (lost || (turn && dispatcher_preempted(turn)))
-        dispatcher_run(here, here->current, dispatcher_decide(here));
+    if (lost || (turn && core_preempted(here, turn)))
+        dispatcher_run(here, here->current, core_decide(here));
 }
 
 void dispatcher_add_processor(struct processor *processor, void *host, void *node) {
     bool timed = processor_here()->timed;
-    *processor = (struct processor){.patience_full = 1,
+    *processor = (struct processor){.core = &dispatcher,
+                                    .patience_full = 1,
                                     .number = dispatcher.processors_count,
                                     .timed = timed,
                                     .current = &processor->idle,
@@ -295,9 +266,9 @@ void dispatcher_add_processor(struct processor *processor, void *host, void *nod
     dispatcher.processors[dispatcher.processors_count++] = processor;
     dispatcher.none_waits |= dispatcher.postponed != NULL;
     if (dispatcher.root.node)
-        dispatcher_node_arrives(processor, node);
+        core_node_arrives(processor_here(), processor, node);
     else
-        dispatcher_take_frame(processor);
+        core_take_frame(processor_here(), processor);
     dispatcher.active++;
     make_known(dispatcher.processors_count);
     fit(processor_here());
@@ -311,7 +282,8 @@ static void make_another(void) {
 
 void dispatcher_add_spare(struct processor *processor, void *host) {
     bool timed = processor_here()->timed;
-    *processor = (struct processor){.patience_full = 1,
+    *processor = (struct processor){.core = &dispatcher,
+                                    .patience_full = 1,
                                     .number = dispatcher.processors_count,
                                     .timed = timed,
                                     .parked = true,
@@ -320,7 +292,7 @@ void dispatcher_add_spare(struct processor *processor, void *host) {
                                     .serves = &dispatcher.root,
                                     .host = host};
     dispatcher.processors[dispatcher.processors_count++] = processor;
-    dispatcher_take_frame(processor);
+    core_take_frame(processor_here(), processor);
 }
 
 uint32_t dispatcher_active(void) { return dispatcher.active; }
@@ -348,11 +320,11 @@ void dispatcher_process(struct processor *processor, int *error_number, struct d
 void dispatcher_unblocked_for_later(void) {
     struct processor *here = processor_here();
     /* It is about to sleep, or was interrupted in that; of those that share the root dispatcher_leave wakes one. */
-    const struct scheduler *instance = UNLIKELY(here->asleep) ? dispatcher_instance_for(here) : NULL;
-    if (instance && dispatcher_ready_at(instance) > 0)
-        dispatcher_wake(here);
+    const struct scheduler *instance = UNLIKELY(here->asleep) ? core_instance_for(here) : NULL;
+    if (instance && core_ready_at(here, instance) > 0)
+        core_wake(here);
     if (!here->attends && !here->over)
-        dispatcher_come_back(here);
+        core_come_back(here);
 }
 
 void dispatcher_carry_on(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
@@ -368,13 +340,13 @@ TOOLS_UNSEEN const struct processor *dispatcher_processor_at(uint32_t number) { 
 /* Threads are READY that counted on a processor which is given up now: the event that made them so saw it idle, and so
  * took the processor from nobody. Somebody's turn ends, so that the policy decides between them. */
 static void give_way(struct processor *here) {
-    if (dispatcher.root.node || dispatcher_ready() <= dispatcher.asleep)
+    if (dispatcher.root.node || core_ready(here) <= dispatcher.asleep)
         return;
     if (here->current != &here->idle) {
         dispatcher_yield_inside();
         return;
     }
-    dispatcher_end_another_turn(here);
+    core_end_another_turn(here);
 }
 
 void dispatcher_set_processors(uint32_t count) {
@@ -384,17 +356,17 @@ void dispatcher_set_processors(uint32_t count) {
         struct processor *one = dispatcher.processors[i];
         if (one->parked == (i >= count))
             continue;
-        *count_of(one) -= one->asleep;
+        *core_count_of_asleep(one) -= one->asleep;
         one->parked = i >= count;
-        *count_of(one) += one->asleep;
+        *core_count_of_asleep(one) += one->asleep;
         if (one->asleep)
-            dispatcher_wake(one); /* it looks at what it is to do now */
+            core_wake(one); /* it looks at what it is to do now */
         if (dispatcher.root.node && one->parked)
-            dispatcher_node_departs(one);
+            core_node_departs(processor_here(), one);
         else if (dispatcher.root.node)
-            dispatcher_node_arrives(one, one->scheduler);
+            core_node_arrives(processor_here(), one, one->scheduler);
     }
-    dispatcher_place_homeless();
+    core_place_homeless(processor_here());
     dispatcher.active = count < dispatcher.processors_count ? count : dispatcher.processors_count;
     fit(processor_here());
     if (fewer)
@@ -422,11 +394,11 @@ int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
         return EINVAL;
     thread->bound = processors;
     dispatcher.picky = true;
-    if (dispatcher_is_runnable(thread))
-        dispatcher_list_picky(thread);
+    if (core_is_runnable(thread))
+        core_list_picky(processor_here(), thread);
     dispatcher.none_waits |= dispatcher.postponed != NULL; /* for one that it may run on now */
-    if (!dispatcher.root.node && !dispatcher.root.next && dispatcher_is_runnable(thread) && taken_from(thread))
-        dispatcher_precede(thread);
+    if (!dispatcher.root.node && !dispatcher.root.next && core_is_runnable(thread) && taken_from(thread))
+        core_precede(processor_here(), thread);
     return 0;
 }
 

@@ -6,13 +6,14 @@
 #ifndef CATAPULTS_RAISE_COMPILED_IN_H
 #define CATAPULTS_RAISE_COMPILED_IN_H
 
-#include "dispatcher/raise_loaded.h"
+#include "core/raise.h"
+#include "dispatcher/instance.h"
 
 static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(16)));
 
 /* A policy that does not look at the clock pays nothing for it: it reads neither `now` nor an import `consumed`. */
 #if defined(CATAPULTS_COMPILED_IN_NOW) || defined(CATAPULTS_COMPILED_IN_THREADIMPORT_consumed)
-#define TELL_BY_SHORTCUT(running) tell(&dispatcher.root, running)
+#define TELL_BY_SHORTCUT(running) tell(processor_here(), &dispatcher.root, running)
 #define CAN_TAKE_SHORTCUT(root) ((root)->self == &compiled_in_memory)
 #else
 #define TELL_BY_SHORTCUT(running) (void)0

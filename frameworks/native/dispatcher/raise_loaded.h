@@ -1,25 +1,12 @@
 /*
- * How events are raised when no policy is compiled in, and where it does not matter: through the table of the policy in
- * force.
+ * How events are raised by the shortcut when no policy is compiled in: through the table of the root's policy.
  */
-#ifndef CATAPULTS_RAISE_H
-#define CATAPULTS_RAISE_H
+#ifndef CATAPULTS_RAISE_LOADED_H
+#define CATAPULTS_RAISE_LOADED_H
 
-#include "dispatcher/state.h"
+#include "core/raise.h"
+#include "dispatcher/instance.h"
 
-/* Its policy has a handler for the event. */
-#define HAS(scheduler, event) ((scheduler)->handlers.event != NULL)
-
-/* Calls it: RAISE(scheduler, newthread, t). */
-#define RAISE(scheduler, event, ...)                                                                                   \
-    (tell(scheduler, true), (scheduler)->handlers.event((scheduler)->self, __VA_ARGS__))
-#define SCHEDULE(scheduler, stop) (tell(scheduler, false), (scheduler)->handlers.schedule((scheduler)->self, stop))
-#define ADOPT(scheduler, t) (scheduler)->policy->adopt((scheduler)->instance, t)
-#define RAISE_INIT(scheduler) (tell(scheduler, true), (scheduler)->handlers.init((scheduler)->self))
-#define QUERY(scheduler, query) (tell(scheduler, true), (scheduler)->handlers.query((scheduler)->self))
-
-#ifndef CATAPULTS_COMPILED_IN
-/* The same while `shortcut` (see shortcut.h). */
 #define CAN_TAKE_SHORTCUT(root) (!(root)->clocked)
 #define RAISE_BY_SHORTCUT(event, ...) dispatcher.root.handlers.event(dispatcher.root.self, __VA_ARGS__)
 #define SCHEDULE_BY_SHORTCUT(stop) dispatcher.root.handlers.schedule(dispatcher.root.self, stop)
@@ -36,6 +23,5 @@ static inline __attribute__((always_inline)) struct catapults_thread *yield_to_n
     *stopped = UNLIKELY(t == &here->turn->policy) && here->stop;
     return t;
 }
-#endif
 
 #endif

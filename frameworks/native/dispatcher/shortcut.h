@@ -23,14 +23,14 @@ static __attribute__((noinline)) void await_and_run(bool by_call) {
 
 static __attribute__((noinline)) void arm_and_run(struct dispatcher_thread *next, bool by_call) {
     struct processor *here = processor_here();
-    dispatcher_arm(here);
+    core_arm(here);
     run_as(here, here->current, next, by_call);
 }
 
 /* The policy stopped at an event of the thread that was RUNNING. */
 static __attribute__((noinline)) void contain_and_run(const char *event, const struct catapults_stop *stop,
                                                       bool by_call) {
-    dispatcher_contain(&dispatcher.root, event, stop, NULL, NULL);
+    core_contain(processor_here(), &dispatcher.root, event, stop, NULL, NULL);
     await_and_run(by_call);
 }
 
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void go_on_by_shortcut(struct proce
     }
     struct dispatcher_thread *next = here->turn = dispatcher_thread_of(t);
     if (foresee)
-        foresight_next(next);
+        foresight_next(here, next);
     if (UNLIKELY(here->timed))
         arm_and_run(next, by_call);
     else
@@ -105,7 +105,7 @@ block_by_shortcut(struct processor *here, struct dispatcher_thread *self, enum d
     self->state = THREAD_BLOCKED;
     dispatcher.root.runnable--;
     const struct catapults_stop *stop = BLOCKS_ALIKE ? RAISE_BY_SHORTCUT(block_lock, &self->policy)
-                                                     : raise_block(&dispatcher.root, reason, &self->policy);
+                                                     : raise_block(here, &dispatcher.root, reason, &self->policy);
     if (UNLIKELY(stop))
         contain_and_run(block_events[reason], stop, true);
     else if (UNLIKELY(dispatcher.root.runnable == 0))
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) int lend_by_shortcut(struct process
                                                                   struct dispatcher_thread *self, const uintptr_t *to,
                                                                   enum dispatcher_reason reason) {
     uintptr_t name = *to & ~NAME_OWN;
-    struct dispatcher_thread *next = name_thread(name);
+    struct dispatcher_thread *next = name_thread(here, name);
     if (UNLIKELY(!name) || ((name & NAME_IN_TABLE) && UNLIKELY(next->name != name)) || UNLIKELY(next == self) ||
         UNLIKELY(next->waits_for != NULL) || UNLIKELY(next->state != THREAD_RUNNABLE) || UNLIKELY(next->own_turn))
         return wait_for(to, true, reason, DISPATCHER_FOREVER);
@@ -155,7 +155,7 @@ raise_event_by_shortcut(struct dispatcher_thread *thread) {
 }
 
 static __attribute__((noinline)) void contain_and_preempt(const char *event, const struct catapults_stop *stop) {
-    dispatcher_contain(&dispatcher.root, event, stop, NULL, dispatcher_running());
+    core_contain(processor_here(), &dispatcher.root, event, stop, NULL, core_running(processor_here()));
     go_on();
 }
 
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void preempt_by_shortcut(struct pro
 static __attribute__((noinline)) const struct catapults_stop *refuse_or_contain(struct dispatcher_thread *thread,
                                                                                 const struct catapults_stop *stop) {
     if (stop->why == CATAPULTS_STOP_FAIL) {
-        strike(thread);
+        strike(processor_here(), thread);
         dispatcher.root.runnable--;
         return stop;
     }
@@ -183,10 +183,10 @@ static __attribute__((noinline)) const struct catapults_stop *refuse_or_contain(
 static inline __attribute__((always_inline)) const struct catapults_stop *
 create_by_shortcut(struct dispatcher_thread *thread) {
     struct scheduler *root = &dispatcher.root;
-    enrol(thread, root);
+    enrol(processor_here(), thread, root);
     ADOPT_BY_SHORTCUT(&thread->policy);
     if (ASKED_FOR_CONSUMED_BY_SHORTCUT)
-        dispatcher_clock_adopt(thread);
+        core_clock_adopt(thread);
     if (POLICY_BY_SHORTCUT->thread_imports_count > 0)
         dispatcher.host->adopted(thread);
     const struct catapults_stop *stop = RAISE_BY_SHORTCUT(newthread, &thread->policy);
@@ -209,7 +209,7 @@ static __attribute__((noinline)) void descend_and_leave(struct dispatcher_thread
 
 static __attribute__((noinline)) void contain_and_leave(struct dispatcher_thread *self,
                                                         const struct catapults_stop *stop) {
-    dispatcher_contain(&dispatcher.root, "event_raised", stop, NULL, NULL);
+    core_contain(processor_here(), &dispatcher.root, "event_raised", stop, NULL, NULL);
     leave_in_general(self);
 }
 
@@ -217,7 +217,7 @@ static __attribute__((noinline)) void contain_and_leave(struct dispatcher_thread
 static inline __attribute__((always_inline)) void
 exit_by_shortcut(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *heir) {
     self->state = THREAD_ENDED;
-    strike(self);
+    strike(here, self);
     const struct catapults_stop *stop = RAISE_BY_SHORTCUT(exit, &self->policy);
     if (UNLIKELY(stop)) {
         dispatcher.root.runnable--;

@@ -6,7 +6,7 @@
 #ifndef CATAPULTS_SWITCH_H
 #define CATAPULTS_SWITCH_H
 
-#include "dispatcher/state.h"
+#include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
 
 /* What C++ keeps for the kernel thread becomes that of `next`, and what else is to be exchanged (dispatcher_host).

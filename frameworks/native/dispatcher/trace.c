@@ -1,12 +1,21 @@
 #include "dispatcher/trace.h"
 
 #include "catapults/trace_policy.h"
-#include "dispatcher/state.h"
+#include "dispatcher/instance.h"
 
 struct trace_file *dispatcher_trace;
 
+static void came_to(enum trace_kind kind, const struct dispatcher_thread *thread, uint8_t detail);
+static void policy_out(uint32_t line);
+
 void dispatcher_trace_to(struct trace_file *file) {
+    static const struct recorder recorder = {.came_to = came_to,
+                                             .dispatched = dispatcher_record_dispatch,
+                                             .named = dispatcher_record_name,
+                                             .policy_in_force = dispatcher_trace_names,
+                                             .policy_out = policy_out};
     dispatcher_trace = file;
+    dispatcher.recorder = file ? &recorder : NULL;
     dispatcher_find_shortcut();
 }
 
@@ -98,6 +107,12 @@ struct trace_record *dispatcher_record(enum trace_kind kind, const struct dispat
     of_thread->line = trace_line_that_decided(scheduler->policy);
     return of_thread;
 }
+
+static void came_to(enum trace_kind kind, const struct dispatcher_thread *thread, uint8_t detail) {
+    dispatcher_record(kind, thread, detail);
+}
+
+static void policy_out(uint32_t line) { dispatcher_record(TRACE_POLICY_OUT, NULL, 0)->line = line; }
 
 void dispatcher_record_name(const struct dispatcher_thread *thread, const char *name) {
     trace_append_thread_name(dispatcher_trace, (uint64_t)dispatcher.host->now(), thread->policy.number,

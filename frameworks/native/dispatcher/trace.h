@@ -8,7 +8,7 @@
 #define CATAPULTS_TRACE_H
 
 #include "catapults/trace.h"
-#include "dispatcher/thread_record.h"
+#include "core/thread_record.h"
 
 /* Where events are recorded; NULL: nowhere. */
 extern struct trace_file *dispatcher_trace;
@@ -31,11 +31,5 @@ void dispatcher_record_dispatch(const struct dispatcher_thread *next);
 
 /* What the thread is called. */
 void dispatcher_record_name(const struct dispatcher_thread *thread, const char *name);
-
-#define TRACE(kind, thread, detail)                                                                                    \
-    do {                                                                                                               \
-        if (__builtin_expect(dispatcher_trace != NULL, 0))                                                             \
-            dispatcher_record(kind, thread, (uint8_t)(detail));                                                        \
-    } while (0)
 
 #endif

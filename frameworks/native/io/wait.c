@@ -113,7 +113,7 @@ void io_unblock_finished(void) {
         struct dispatcher_thread *thread = wait->thread;
         take_finished(wait);
         wait->thread = NULL;
-        if (dispatcher_is_blocked(thread)) /* else its instant has made it ready, and it has not run since */
+        if (core_is_blocked(thread)) /* else its instant has made it ready, and it has not run since */
             dispatcher_unblock(thread);
     }
 }

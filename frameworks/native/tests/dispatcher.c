@@ -5,7 +5,7 @@
 
 #include "catapults/list.h"
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/thread_record.h"
+#include "core/thread_record.h"
 #include "support/child.h"
 
 /* ---- The policy: a FIFO that writes down its events, and breaks rules when told to ------------------------------- */
@@ -336,7 +336,7 @@ static void every_reason_has_its_event(void) {
         char expected[200];
         snprintf(expected, sizeof expected, "switch_out 1; schedule; %s %u; schedule; ", names[reason], number);
         require_events(expected);
-        require(dispatcher_is_blocked(thread));
+        require(core_is_blocked(thread));
         dispatcher_unblock(thread);
         snprintf(expected, sizeof expected, "event_raised %u; ", number);
         require_events(expected);
@@ -550,7 +550,7 @@ static void live(void) {
     struct dispatcher_thread *blocked = spawn(block_once, &reason);
     struct dispatcher_thread *other = spawn(yield_twice, NULL);
     dispatcher_suspend(other);
-    while (!dispatcher_is_blocked(blocked)) /* after a containment, the first of all threads is the first again */
+    while (!core_is_blocked(blocked)) /* after a containment, the first of all threads is the first again */
         dispatcher_yield();
     require(steps == 0);
     require(dispatcher_resume(other) == 0);

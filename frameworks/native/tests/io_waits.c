@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-#include "dispatcher/state.h"
+#include "dispatcher/instance.h"
 
 static void *stay(void *argument) {
     int64_t until = *(int64_t *)argument;

@@ -4,7 +4,8 @@
  */
 #include <errno.h>
 
-#include "dispatcher/thread_record.h"
+#include "core/thread_record.h"
+#include "dispatcher/dispatcher.h"
 #include "support/program.h"
 #include "threads/handle.h"
 

@@ -13,7 +13,7 @@
 #include <ucontext.h>
 
 #include "contexts/tools.h"
-#include "dispatcher/processor.h"
+#include "dispatcher/processor_here.h"
 #include "support/program.h"
 #include "threads/mutex.h"
 

@@ -1,7 +1,7 @@
 /*
  * The heap of timers, against a search through all of them.
  */
-#include "dispatcher/timer.h"
+#include "core/timer.h"
 #include "support/child.h"
 
 enum { TIMERS = 200, STEPS = 200000 };

@@ -7,7 +7,7 @@
 #include "catapults/list.h"
 #include "contexts/stack.h"
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/scheduler.h"
+#include "core/scheduler.h"
 #include "support/child.h"
 
 /* ---- The policy: a FIFO that writes down its events, and does what its instance says ----------------------------- */

@@ -81,7 +81,7 @@ void end(struct catapults_handle *self, void *result) {
     self->ended = true;
     self->word = 0;
     struct catapults_handle *joiner = self->joiner;
-    bool waits = joiner && dispatcher_is_blocked(&joiner->dispatched); /* else its instant has come */
+    bool waits = joiner && core_is_blocked(&joiner->dispatched); /* else its instant has come */
     if (self->detached)
         stack_give(self->stack);
     dispatcher_exit(waits ? &joiner->dispatched : NULL);

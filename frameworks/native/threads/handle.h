@@ -7,8 +7,8 @@
 
 #include "catapults.h"
 #include "contexts/stack.h"
-#include "dispatcher/processor.h"
-#include "dispatcher/thread_record.h"
+#include "dispatcher/processor_here.h"
+#include "core/thread_record.h"
 #include "sa.h"
 
 enum { CATAPULTS_NAME_SIZE = 32 };

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "contexts/here.h"
-#include "dispatcher/builtin.h"
+#include "core/builtin.h"
 #include "dispatcher/trace.h"
 #include "threads/driver.h"
 #include "threads/names.h"

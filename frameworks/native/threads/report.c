@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "catapults/loadable.h"
-#include "dispatcher/scheduler.h"
+#include "core/scheduler.h"
 #include "threads/mutex.h"
 #include "threads/runtime.h"
 

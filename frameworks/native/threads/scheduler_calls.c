@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "contexts/memory.h"
-#include "dispatcher/builtin.h"
+#include "core/builtin.h"
 #include "threads/runtime.h"
 #include "threads/scheduler_handle.h"
 

@@ -6,7 +6,7 @@
 #define CATAPULTS_THREADS_SCHEDULER_H
 
 #include "catapults.h"
-#include "dispatcher/scheduler.h"
+#include "core/scheduler.h"
 #include "threads/handle.h"
 
 struct linked;

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dispatcher/scheduler.h"
+#include "core/scheduler.h"
 #include "preemption/preemption.h"
 #include "threads/runtime.h"
 
@@ -173,7 +173,7 @@ static void give(struct signal_waiter *waiter, const siginfo_t *info) {
     *link = waiter->next;
     waiter->info = *info;
     waiter->given = true;
-    if (dispatcher_is_blocked(&waiter->thread->dispatched))
+    if (core_is_blocked(&waiter->thread->dispatched))
         dispatcher_unblock_only(&waiter->thread->dispatched);
 }
 
@@ -215,7 +215,7 @@ static void make_due(struct catapults_handle *thread) {
     case SIGNAL_PLACE_UPCALL:
         break; /* it looks when it begins, or goes on */
     case SIGNAL_PLACE_WAIT:
-        if (dispatcher_is_blocked(t)) { /* else it looks when it goes on */
+        if (core_is_blocked(t)) { /* else it looks when it goes on */
             state->interrupted = true;
             dispatcher_unblock_only(t);
         }

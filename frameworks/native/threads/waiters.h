@@ -86,7 +86,7 @@ static inline int waiters_sleep_for(struct catapults_handle *self, const uintptr
 
 /* Whether it is to be unblocked: else its instant has come, or it is not there yet. */
 static inline bool waiters_may_wake(const struct catapults_handle *thread) {
-    return thread->asleep && dispatcher_is_blocked(&thread->dispatched);
+    return thread->asleep && core_is_blocked(&thread->dispatched);
 }
 
 /* May run other threads. */

@@ -12,43 +12,41 @@
  * not be as long as all that is READY will be dispatched by processors that have nothing else to do: who is roused then
  * would be in vain, as often as a lock changes hands (the avalanche of 1996, §3.4).
  */
-#include "dispatcher/state.h"
+#include "core/state.h"
 
-enum { LISTS = 64 };
-
-static struct dispatcher_thread *lists[LISTS];
-static uint64_t lists_used; /* which are not empty */
-
-void dispatcher_blocked_donors_start(void) {
-    lists_used = 0;
-    for (int i = 0; i < LISTS; i++)
-        lists[i] = NULL;
+void core_blocked_donors_start(struct core *core) {
+    core->donors_lists_used = 0;
+    for (int i = 0; i < DONORS_LISTS; i++)
+        core->donors_lists[i] = NULL;
 }
 
-static struct dispatcher_thread **list_of(const uintptr_t *word) {
+static struct dispatcher_thread **list_of(struct core *core, const uintptr_t *word) {
     uint64_t number = (uintptr_t)word >> 3;
-    return &lists[(number ^ number >> 6 ^ number >> 12) % LISTS];
+    return &core->donors_lists[(number ^ number >> 6 ^ number >> 12) % DONORS_LISTS];
 }
 
-static uint64_t bit_of(struct dispatcher_thread *const *list) { return (uint64_t)1 << (list - lists); }
+static uint64_t bit_of(const struct core *core, struct dispatcher_thread *const *list) {
+    return (uint64_t)1 << (list - core->donors_lists);
+}
 
 /* The link to the first that waits by the word, or where that would be. */
-static struct dispatcher_thread **first_of(const uintptr_t *word) {
-    struct dispatcher_thread **link = list_of(word);
+static struct dispatcher_thread **first_of(struct core *core, const uintptr_t *word) {
+    struct dispatcher_thread **link = list_of(core, word);
     while (*link && (*link)->waits_for != word)
         link = &(*link)->donor_other;
     return link;
 }
 
-static void mark_behind(const struct dispatcher_thread *thread) {
+static void mark_behind(struct processor *here, const struct dispatcher_thread *thread) {
     struct dispatcher_thread *behind = (struct dispatcher_thread *)thread;
-    while ((behind = dispatcher_lends_to(behind)))
+    while ((behind = core_lends_to(here, behind)))
         behind->relays = true;
 }
 
-void dispatcher_enlist(struct dispatcher_thread *thread) {
-    mark_behind(thread);
-    struct dispatcher_thread **link = first_of(thread->waits_for), *first = *link;
+void core_enlist(struct processor *here, struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    mark_behind(here, thread);
+    struct dispatcher_thread **link = first_of(core, thread->waits_for), *first = *link;
     thread->donor_blocked_for = thread;
     thread->donor_next = NULL;
     thread->donor_other = NULL;
@@ -60,11 +58,12 @@ void dispatcher_enlist(struct dispatcher_thread *thread) {
     }
     thread->donor_previous = thread;
     *link = thread;
-    lists_used |= bit_of(list_of(thread->waits_for));
+    core->donors_lists_used |= bit_of(core, list_of(core, thread->waits_for));
 }
 
-void dispatcher_strike_off(struct dispatcher_thread *thread) {
-    struct dispatcher_thread **link = first_of(thread->waits_for), *first = *link, *next = thread->donor_next;
+void core_strike_off(struct processor *here, struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    struct dispatcher_thread **link = first_of(core, thread->waits_for), *first = *link, *next = thread->donor_next;
     struct dispatcher_thread *other = thread->donor_other;
     thread->donor_blocked_for = NULL;
     thread->donor_other = NULL;
@@ -83,57 +82,61 @@ void dispatcher_strike_off(struct dispatcher_thread *thread) {
     }
     thread->waits_since = 0;
     *link = other;
-    if (!*list_of(thread->waits_for))
-        lists_used &= ~bit_of(list_of(thread->waits_for));
+    struct dispatcher_thread **list = list_of(core, thread->waits_for);
+    if (!*list)
+        core->donors_lists_used &= ~bit_of(core, list);
 }
 
 /* All that wait by the word. */
-static void rouse_all(const uintptr_t *word, const struct dispatcher_thread *runs) {
+static void rouse_all(struct processor *here, const uintptr_t *word, const struct dispatcher_thread *runs) {
     struct dispatcher_thread *first;
-    while ((first = *first_of(word)))
-        dispatcher_rouse_one(first, runs);
+    while ((first = *first_of(here->core, word)))
+        core_rouse_one(here, first, runs);
 }
 
-void dispatcher_settle(const struct dispatcher_thread *runs) {
-    dispatcher.chains_changed = false;
-    for (uint64_t left = lists_used; left; left &= left - 1) {
-        struct dispatcher_thread *const *list = &lists[__builtin_ctzll(left)], *first = *list;
+void core_settle(struct processor *here, const struct dispatcher_thread *runs) {
+    struct core *core = here->core;
+    core->chains_changed = false;
+    for (uint64_t left = core->donors_lists_used; left; left &= left - 1) {
+        struct dispatcher_thread *const *list = &core->donors_lists[__builtin_ctzll(left)], *first = *list;
         while (first) {
-            if (dispatcher_lends_to(first) && !dispatcher_can_lend(first)) {
-                mark_behind(first);
+            if (core_lends_to(here, first) && !core_can_lend(here, first)) {
+                mark_behind(here, first);
                 first = first->donor_other;
             } else {
-                rouse_all(first->waits_for, runs);
+                rouse_all(here, first->waits_for, runs);
                 first = *list; /* a thread that schedules is told of its clients, and may have left the list */
             }
         }
     }
 }
 
-void dispatcher_look_at_turns(void) {
-    dispatcher.turns_changed = false;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        struct processor *there = dispatcher.processors[i];
-        const struct running_frame *frame = &dispatcher.running_frames[there->frame];
-        if (there == processor_here() || there->anew || !frame->turn || frame->runs == frame->turn)
+void core_look_at_turns(struct processor *here) {
+    struct core *core = here->core;
+    core->turns_changed = false;
+    for (uint32_t i = 0; i < core->processors_count; i++) {
+        struct processor *there = core->processors[i];
+        const struct running_frame *frame = &core->running_frames[there->frame];
+        if (there == here || there->anew || !frame->turn || frame->runs == frame->turn)
             continue;
         bool runs = frame->runs->state == THREAD_RUNNABLE || frame->runs->state == THREAD_MARKED;
-        if (runs && dispatcher_end_of(frame->turn) == frame->runs)
+        if (runs && core_end_of(here, frame->turn) == frame->runs)
             continue;
         there->anew = true;
-        if (dispatcher.host->interrupt)
-            dispatcher.host->interrupt(there);
+        if (core->host->interrupt)
+            core->host->interrupt(there);
     }
 }
 
 #ifdef CATAPULTS_CHECKED
-uint32_t dispatcher_check_blocked_donors(void) {
+uint32_t core_check_blocked_donors(struct processor *here) {
+    struct core *core = here->core;
     uint32_t count = 0;
-    for (int i = 0; i < LISTS; i++) {
-        if (!lists[i] != !(lists_used >> i & 1))
+    for (int i = 0; i < DONORS_LISTS; i++) {
+        if (!core->donors_lists[i] != !(core->donors_lists_used >> i & 1))
             __builtin_trap();
-        for (struct dispatcher_thread *first = lists[i]; first; first = first->donor_other) {
-            if (list_of(first->waits_for) != &lists[i])
+        for (struct dispatcher_thread *first = core->donors_lists[i]; first; first = first->donor_other) {
+            if (list_of(core, first->waits_for) != &core->donors_lists[i])
                 __builtin_trap();
             for (struct dispatcher_thread *thread = first; thread; thread = thread->donor_next, count++)
                 if (thread->waits_for != first->waits_for || !thread->donor_blocked_for)

@@ -10,7 +10,7 @@
  * and no event costs more than without. The tick comes at any instruction, so it is only counted there; the next
  * decision, which is the first at which somebody else could run, charges whose turn it was.
  */
-#include "dispatcher/state.h"
+#include "core/state.h"
 
 static bool is_consumed(const struct catapults_import *import) {
     static const char name[] = "consumed";
@@ -27,7 +27,8 @@ static const struct catapults_import *find_consumed(const struct catapults_impor
     return NULL;
 }
 
-void dispatcher_clock_start(struct scheduler *scheduler) {
+void core_clock_start(struct processor *here, struct scheduler *scheduler) {
+    struct core *core = here->core;
     const struct catapults_policy *policy = scheduler->policy;
     char *instance = scheduler->instance;
     char *once = scheduler->shared ? scheduler->shared : instance;
@@ -36,28 +37,28 @@ void dispatcher_clock_start(struct scheduler *scheduler) {
     scheduler->consumed = find_consumed(policy->thread_imports, policy->thread_imports_count);
     const struct catapults_import *supplied = find_consumed(policy->imports, policy->imports_count);
     scheduler->supplied = supplied ? (catapults_time *)(once + supplied->fallback) : NULL;
-    scheduler->told = dispatcher.host->now();
-    bool accounts = scheduler->consumed || scheduler->supplied || dispatcher.accounting;
-    if (accounts && dispatcher.host->sample) {
-        dispatcher.host->sample();
+    scheduler->told = core->host->now();
+    bool accounts = scheduler->consumed || scheduler->supplied || core->accounting;
+    if (accounts && core->host->sample) {
+        core->host->sample();
         accounts = false;
     }
     scheduler->tells_time = scheduler->now || accounts;
-    scheduler->clocked = scheduler->tells_time || dispatcher.several;
+    scheduler->clocked = scheduler->tells_time || core->several;
     scheduler->timed = scheduler->timeouts || scheduler->handlers.tick;
-    dispatcher_find_shortcut();
-    if (!scheduler->timed || !dispatcher.host->arm)
+    core_lose_shortcut(core);
+    if (!scheduler->timed || !core->host->arm)
         return;
-    processor_here()->timed = true;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
-        dispatcher.processors[i]->timed = true;
+    here->timed = true;
+    for (uint32_t i = 0; i < core->processors_count; i++)
+        core->processors[i]->timed = true;
 }
 
 static catapults_time *consumed_by(struct dispatcher_thread *thread) {
     return (catapults_time *)((char *)&thread->policy + thread->scheduler->consumed->fallback);
 }
 
-void dispatcher_clock_adopt(struct dispatcher_thread *thread) { *consumed_by(thread) = 0; }
+void core_clock_adopt(struct dispatcher_thread *thread) { *consumed_by(thread) = 0; }
 
 static void charge(struct dispatcher_thread *member, int64_t time) {
     const struct scheduler *scheduler = member->scheduler;
@@ -68,66 +69,60 @@ static void charge(struct dispatcher_thread *member, int64_t time) {
         *scheduler->supplied += time;
 }
 
-void dispatcher_tell(struct scheduler *scheduler, bool running) {
-    const struct processor *here = processor_here();
+void core_tell(struct processor *here, struct scheduler *scheduler, bool running) {
+    struct core *core = here->core;
     const struct dispatcher_thread *turn = here->polling ? NULL : here->turn;
-    if (UNLIKELY(dispatcher.several)) {
+    if (UNLIKELY(core->several)) {
         uint16_t frame = here->sees;
         if (scheduler->node)
             frame = scheduler->node->frame; /* its own is never put aside */
         else
-            dispatcher_show(scheduler, frame);
-        turn = dispatcher.running_frames[frame].turn;
+            core_show(scheduler, frame);
+        turn = core->running_frames[frame].turn;
         if (running)
             scheduler->declined = false;
         if (!scheduler->tells_time)
             return;
     }
-    int64_t now = dispatcher.host->now();
+    int64_t now = core->host->now();
     if (scheduler->now)
         *scheduler->now = now;
-    struct dispatcher_thread *member = running && !dispatcher.host->sample ? dispatcher_member(scheduler, turn) : NULL;
+    struct dispatcher_thread *member = running && !core->host->sample ? core_member(here, scheduler, turn) : NULL;
     if (member)
         charge(member, now - scheduler->told);
     scheduler->told = now;
 }
 
-TOOLS_UNSEEN void dispatcher_sampled(struct processor *here, uint32_t ticks) {
-    if (here->polling || here->current == &here->idle)
-        return;
-    __atomic_fetch_add(&here->sampled, ticks, __ATOMIC_RELAXED);
-    here->patience = 0;
-}
-
-void dispatcher_charge_samples(struct processor *here) {
+void core_charge_samples(struct processor *here) {
     uint32_t ticks = here->sampled - here->charged;
     here->charged += ticks;
     struct dispatcher_thread *member = here->turn;
-    for (; member; member = dispatcher_above(member))
-        charge(member, ticks * dispatcher.host->tick);
+    for (; member; member = core_above(here, member))
+        charge(member, ticks * here->core->host->tick);
 }
 
-void dispatcher_account(void) {
-    dispatcher.accounting = true;
-    if (dispatcher.host->sample) {
-        dispatcher.host->sample();
+void core_account(struct processor *here) {
+    struct core *core = here->core;
+    core->accounting = true;
+    if (core->host->sample) {
+        core->host->sample();
         return;
     }
-    int64_t now = dispatcher.host->now();
-    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
-        dispatcher_tell(scheduler, true);
-        for (uint16_t frame = NOBODY; dispatcher.several && !scheduler->tells_time && frame < FRAMES; frame++)
+    int64_t now = core->host->now();
+    for (struct scheduler *scheduler = &core->root; scheduler; scheduler = scheduler->next) {
+        core_tell(here, scheduler, true);
+        for (uint16_t frame = NOBODY; core->several && !scheduler->tells_time && frame < FRAMES; frame++)
             scheduler->told_in[frame] = now; /* what runs on others has run before that */
         if (!scheduler->tells_time)
             scheduler->told = now;
         scheduler->clocked = scheduler->tells_time = true;
     }
-    dispatcher_find_shortcut();
+    core_lose_shortcut(core);
 }
 
-static void tell_all_above(const struct dispatcher_thread *turn) {
-    for (const struct dispatcher_thread *member = turn; member; member = dispatcher_above(member))
-        tell(member->scheduler, true);
+static void tell_all_above(struct processor *here, const struct dispatcher_thread *turn) {
+    for (const struct dispatcher_thread *member = turn; member; member = core_above(here, member))
+        tell(here, member->scheduler, true);
 }
 
 /* All records of a scheduler together. */
@@ -138,19 +133,19 @@ static int64_t consumed_by_all(const struct dispatcher_thread *member) {
     return consumed;
 }
 
-int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
-    struct processor *here = processor_here();
-    if (dispatcher.host->sample) {
+int64_t core_consumed_by(struct processor *here, const struct dispatcher_thread *member) {
+    struct core *core = here->core;
+    if (core->host->sample) {
         charge_samples(here);
-        for (uint32_t i = 0; i < dispatcher.processors_count; i++)
-            charge_samples(dispatcher.processors[i]);
+        for (uint32_t i = 0; i < core->processors_count; i++)
+            charge_samples(core->processors[i]);
         return consumed_by_all(member);
     }
-    tell_all_above(here->turn);
-    for (uint16_t frame = NOBODY + 1; dispatcher.several && frame < dispatcher.frames_end; frame++) {
+    tell_all_above(here, here->turn);
+    for (uint16_t frame = NOBODY + 1; core->several && frame < core->frames_end; frame++) {
         here->sees = frame;
-        if (dispatcher.running_frames[frame].turn)
-            tell_all_above(dispatcher.running_frames[frame].turn);
+        if (core->running_frames[frame].turn)
+            tell_all_above(here, core->running_frames[frame].turn);
     }
     here->sees = here->frame;
     return consumed_by_all(member);

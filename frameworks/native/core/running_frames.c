@@ -15,7 +15,7 @@
  * (`ready_order`) that is where what is RUNNING comes last: so, as if there were one processor, none that runs comes
  * after one that is READY. Else it is where the event is raised.
  */
-#include "dispatcher/state.h"
+#include "core/state.h"
 
 static void copy(char *to, const char *from, uint32_t size) {
     for (uint32_t i = 0; i < size; i++)
@@ -31,9 +31,9 @@ static uint32_t frame_size(const struct catapults_policy *policy) {
     return size;
 }
 
-unsigned long dispatcher_instance_size(const struct catapults_policy *policy, bool several) {
+unsigned long core_instance_size(const struct catapults_policy *policy, bool several) {
     if (policy->shared_size)
-        return rounded(policy->shared_size) + dispatcher_node_size(policy);
+        return rounded(policy->shared_size) + core_node_size(policy);
     return rounded(policy->instance_size) + (several ? rounded(frame_size(policy) * FRAMES) : 0);
 }
 
@@ -54,7 +54,7 @@ static void exchange(const struct scheduler *scheduler, char *keep, const char *
     }
 }
 
-void dispatcher_show(struct scheduler *scheduler, uint16_t frame) {
+void core_show(struct scheduler *scheduler, uint16_t frame) {
     uint16_t before = scheduler->frame;
     if (LIKELY(before == frame))
         return;
@@ -66,11 +66,11 @@ void dispatcher_show(struct scheduler *scheduler, uint16_t frame) {
                  scheduler->frames + frame * scheduler->frame_size);
 }
 
-void dispatcher_running_frames_start(struct scheduler *scheduler) {
+void core_running_frames_start(struct processor *here, struct scheduler *scheduler) {
     scheduler->frame = NOBODY;
     scheduler->frames = NULL;
     scheduler->frame_size = frame_size(scheduler->policy);
-    if (!dispatcher.several || scheduler->frame_size == 0 || scheduler->shared)
+    if (!here->core->several || scheduler->frame_size == 0 || scheduler->shared)
         return;
     scheduler->frames = (char *)scheduler->instance + rounded(scheduler->policy->instance_size);
     for (uint32_t i = 0; i < FRAMES; i++)
@@ -81,21 +81,22 @@ void dispatcher_running_frames_start(struct scheduler *scheduler) {
 
 /* Whether what becomes READY now is taken by one of those that have nothing to do, and so is all that is READY and they
  * have not come for yet. */
-static bool is_taken_up(const struct processor *here, bool runs, const struct dispatcher_thread *thread) {
+static bool is_taken_up(struct processor *here, bool runs, const struct dispatcher_thread *thread) {
+    struct core *core = here->core;
     int64_t idle =
-        !here->asleep && !here->woken && !here->parked && !runs && (!thread || dispatcher_may_run_on(thread, here));
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        const struct processor *one = dispatcher.processors[i];
+        !here->asleep && !here->woken && !here->parked && !runs && (!thread || core_may_run_on(here, thread, here));
+    for (uint32_t i = 0; i < core->processors_count; i++) {
+        const struct processor *one = core->processors[i];
         idle += (one->asleep || one->woken) && !one->parked && !one->turns_first &&
-                (!thread || dispatcher_may_run_on(thread, one));
+                (!thread || core_may_run_on(here, thread, one));
     }
-    return idle > dispatcher_ready();
+    return idle > core_ready(here);
 }
 
-int dispatcher_order(const struct dispatcher_thread *a, const struct dispatcher_thread *b) {
-    for (const struct scheduler *scheduler = &dispatcher.root;;) {
-        const struct dispatcher_thread *one = dispatcher_member(scheduler, a);
-        const struct dispatcher_thread *other = dispatcher_member(scheduler, b);
+int core_order(struct processor *here, const struct dispatcher_thread *a, const struct dispatcher_thread *b) {
+    for (const struct scheduler *scheduler = &here->core->root;;) {
+        const struct dispatcher_thread *one = core_member(here, scheduler, a);
+        const struct dispatcher_thread *other = core_member(here, scheduler, b);
         if (!one || !other) /* each is in an instance of its own: see nodes.c */
             return 0;
         if (one->is_scheduler && other->is_scheduler && one->below == other->below) {
@@ -108,25 +109,29 @@ int dispatcher_order(const struct dispatcher_thread *a, const struct dispatcher_
 
 /* Whether all threads are under one policy that has one order. In a tree whoever raises an event counts on it to be in
  * its own frame, as long as something is RUNNING there. */
-static bool is_in_order(void) { return dispatcher.root.policy->ready_order && !dispatcher.root.next; }
+static bool is_in_order(struct processor *here) {
+    return here->core->root.policy->ready_order && !here->core->root.next;
+}
 
 /* Whose turn it is there, which may be preempted for `thread`; NULL: nobody's. */
-static const struct dispatcher_thread *turn_on(const struct processor *one, const struct dispatcher_thread *thread) {
-    if (one->parked || (thread && !dispatcher_may_run_on(thread, one)))
+static const struct dispatcher_thread *turn_on(struct processor *here, const struct processor *one,
+                                               const struct dispatcher_thread *thread) {
+    if (one->parked || (thread && !core_may_run_on(here, thread, one)))
         return NULL;
-    return dispatcher.running_frames[one->frame].turn;
+    return here->core->running_frames[one->frame].turn;
 }
 
 /* The frame where what is RUNNING comes last; that of this processor if nothing comes after. NOBODY: nothing is. */
-static uint16_t frame_of_last(const struct processor *here, const struct dispatcher_thread *thread) {
-    const struct dispatcher_thread *last = turn_on(here, thread);
-    if (last && dispatcher_is_taken(last))
+static uint16_t frame_of_last(struct processor *here, const struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    const struct dispatcher_thread *last = turn_on(here, here, thread);
+    if (last && core_is_taken(here, last))
         last = NULL; /* it is about to give the processor up */
     uint16_t frame = last ? here->frame : NOBODY;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        const struct processor *one = dispatcher.processors[i];
-        const struct dispatcher_thread *turn = one != here ? turn_on(one, thread) : NULL;
-        if (turn && (!last || (is_in_order() && dispatcher_order(last, turn) < 0))) {
+    for (uint32_t i = 0; i < core->processors_count; i++) {
+        const struct processor *one = core->processors[i];
+        const struct dispatcher_thread *turn = one != here ? turn_on(here, one, thread) : NULL;
+        if (turn && (!last || (is_in_order(here) && core_order(here, last, turn) < 0))) {
             last = turn;
             frame = one->frame;
         }
@@ -136,21 +141,22 @@ static uint16_t frame_of_last(const struct processor *here, const struct dispatc
 
 /* The processor is between two turns, and its next one is for what becomes READY: not if that has happened already, or
  * if who has given it up is READY, and may come first. */
-static bool expects(const struct processor *here, const struct dispatcher_thread *thread) {
-    if (here->parked || here->expected || (thread && !dispatcher_may_run_on(thread, here)))
+static bool expects(struct processor *here, const struct dispatcher_thread *thread) {
+    if (here->parked || here->expected || (thread && !core_may_run_on(here, thread, here)))
         return false;
     const struct dispatcher_thread *left = here->current;
-    return left == &here->idle || !is_in_order() || !taken_from(left);
+    return left == &here->idle || !is_in_order(here) || !taken_from(left);
 }
 
-uint16_t dispatcher_frame_to_take(struct processor *here, const struct dispatcher_thread *thread) {
-    if (!is_in_order())
+uint16_t core_frame_to_take(struct processor *here, const struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    if (!is_in_order(here))
         thread = NULL;
-    const struct dispatcher_thread *turn = dispatcher.running_frames[here->frame].turn;
-    bool idle = dispatcher.asleep + dispatcher.waking != 0;
-    if (idle && is_taken_up(here, turn && !dispatcher_is_taken(turn), thread))
+    const struct dispatcher_thread *turn = core->running_frames[here->frame].turn;
+    bool idle = core->asleep + core->waking != 0;
+    if (idle && is_taken_up(here, turn && !core_is_taken(here, turn), thread))
         return NOBODY;
-    if (here->turns_first && !turn && (!thread || dispatcher_may_run_on(thread, here)))
+    if (here->turns_first && !turn && (!thread || core_may_run_on(here, thread, here)))
         return here->turns_first->turn_frame;
     if (!turn && !idle && expects(here, thread)) {
         here->expected = true;
@@ -159,10 +165,10 @@ uint16_t dispatcher_frame_to_take(struct processor *here, const struct dispatche
     return frame_of_last(here, thread);
 }
 
-void dispatcher_come_back(struct processor *here) {
+void core_come_back(struct processor *here) {
     uint16_t frame = here->sees;
-    const struct dispatcher_thread *turn = dispatcher.running_frames[frame].turn;
+    const struct dispatcher_thread *turn = here->core->running_frames[frame].turn;
     here->sees = here->frame;
-    if (turn && dispatcher_is_taken(turn))
-        dispatcher_end_turn(frame);
+    if (turn && core_is_taken(here, turn))
+        core_end_turn(here, frame);
 }

@@ -15,35 +15,40 @@
 #ifndef CATAPULTS_FORESIGHT_H
 #define CATAPULTS_FORESIGHT_H
 
-#include "dispatcher/state.h"
+#include "core/state.h"
 
 enum { MANY = 32 }; /* threads that can run */
 
 /* For dispatcher_find_shortcut, which is called anew from time to time. */
-static inline bool foresight_is_worth_it(void) {
-    bool many = dispatcher.root.runnable >= MANY;
-    if (many && dispatcher.shortcut != SHORTCUT_OF_MANY)
+static inline bool foresight_is_worth_it(struct processor *here) {
+    struct core *core = here->core;
+    bool many = core->root.runnable >= MANY;
+    if (many && core->shortcut != SHORTCUT_OF_MANY)
         for (int i = 0; i < FORESIGHT; i++)
-            dispatcher.recent[i] = &dispatcher.nobody;
+            core->recent[i] = &core->nobody;
     return many;
 }
 
 /* `next` goes on. */
-static inline __attribute__((always_inline)) void foresight_next(struct dispatcher_thread *next) {
+static inline __attribute__((always_inline)) void foresight_next(struct processor *here,
+                                                                 struct dispatcher_thread *next) {
+    struct core *core = here->core;
     /* There may be none, or nothing of it any more: that is a number, then. */
     __builtin_prefetch((const void *)((uintptr_t)next->follower + offsetof(struct dispatcher_thread, state)));
-    uint32_t place = dispatcher.recent_first;
-    dispatcher.recent[place]->follower = next;
-    dispatcher.recent[place] = next;
-    dispatcher.recent_first = (place + 1) % FORESIGHT;
+    uint32_t place = core->recent_first;
+    core->recent[place]->follower = next;
+    core->recent[place] = next;
+    core->recent_first = (place + 1) % FORESIGHT;
 }
 
 /* The thread has ended. */
-static inline __attribute__((always_inline)) void foresight_forget(const struct dispatcher_thread *thread) {
-    if (UNLIKELY(dispatcher.shortcut == SHORTCUT_OF_MANY))
+static inline __attribute__((always_inline)) void foresight_forget(struct processor *here,
+                                                                   const struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    if (UNLIKELY(core->shortcut == SHORTCUT_OF_MANY))
         for (int i = 0; i < FORESIGHT; i++)
-            if (dispatcher.recent[i] == thread)
-                dispatcher.recent[i] = &dispatcher.nobody;
+            if (core->recent[i] == thread)
+                core->recent[i] = &core->nobody;
 }
 
 #endif

@@ -11,31 +11,32 @@
  * In no other case. The timer is left as it is while threads come and go, so that a program whose threads give up the
  * processor by themselves pays for one interruption per tick and per sleep, whatever number of turns they take.
  */
-#include "dispatcher/state.h"
+#include "core/state.h"
 
 /* Nanoseconds: who sleeps wakes so much later, as the kernel has it for those of its own (timerslack). Else many who
  * sleep for moments would have the processor to themselves. */
 enum { SLACK = 50000 };
 
-static int64_t first_turn_to_end(const struct processor *here, bool *contended);
-static int64_t first_to_wake(const struct processor *here, int64_t instant);
+static int64_t first_turn_to_end(struct processor *here, bool *contended);
+static int64_t first_to_wake(struct processor *here, int64_t instant);
 
-static bool others_wait(const struct processor *here, const struct scheduler *scheduler) {
-    if (LIKELY(!dispatcher.several))
+static bool others_wait(struct processor *here, const struct scheduler *scheduler) {
+    if (LIKELY(!here->core->several))
         return scheduler->runnable > 1;
     const struct processor *asks = scheduler->node ? scheduler->node->processor : here;
-    return dispatcher_ready_at(scheduler) > 0 || asks->turns_first || here->turns_first;
+    return core_ready_at(here, scheduler) > 0 || asks->turns_first || here->turns_first;
 }
 
-void dispatcher_arm(struct processor *here) {
-    const struct dispatcher_host *host = dispatcher.host;
+void core_arm(struct processor *here) {
+    struct core *core = here->core;
+    const struct dispatcher_host *host = core->host;
     if (!host->arm)
         return;
     bool contended = false;
     int64_t end = here->timed ? first_turn_to_end(here, &contended) : DISPATCHER_FOREVER;
     int64_t instant = here->armed;
     if (!instant) {
-        if (!contended && !dispatcher.timers && !(dispatcher.driver && dispatcher.driver->busy()))
+        if (!contended && !core->timers && !(core->driver && core->driver->busy()))
             return;
         int64_t now = host->now();
         if (here->tick <= now) /* else it was interrupted for something else */
@@ -44,7 +45,7 @@ void dispatcher_arm(struct processor *here) {
     }
     if (end < instant)
         instant = end;
-    if (dispatcher.timers && dispatcher.timers->instant < instant)
+    if (core->timers && core->timers->instant < instant)
         instant = first_to_wake(here, instant);
     if (instant == here->armed)
         return;
@@ -53,9 +54,9 @@ void dispatcher_arm(struct processor *here) {
 }
 
 /* The first timer of a policy under which something else is ready; `contended`: there is such a policy. */
-static int64_t first_turn_to_end(const struct processor *here, bool *contended) {
+static int64_t first_turn_to_end(struct processor *here, bool *contended) {
     int64_t instant = DISPATCHER_FOREVER;
-    for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next) {
+    for (const struct scheduler *scheduler = &here->core->root; scheduler; scheduler = scheduler->next) {
         if (!scheduler->timed || !others_wait(here, scheduler))
             continue;
         *contended = true;
@@ -66,9 +67,10 @@ static int64_t first_turn_to_end(const struct processor *here, bool *contended) 
     return instant;
 }
 
-bool dispatcher_is_seen_to(const struct processor *here, int64_t instant) {
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        const struct processor *one = dispatcher.processors[i];
+bool core_is_seen_to(const struct processor *here, int64_t instant) {
+    struct core *core = here->core;
+    for (uint32_t i = 0; i < core->processors_count; i++) {
+        const struct processor *one = core->processors[i];
         if (one != here && !one->parked && one->armed && one->armed <= instant && one->current != &one->idle)
             return true;
     }
@@ -76,13 +78,14 @@ bool dispatcher_is_seen_to(const struct processor *here, int64_t instant) {
 }
 
 /* Instead of `instant`, if somebody sleeps who is to wake before it, and no processor waits for that. */
-static int64_t first_to_wake(const struct processor *here, int64_t instant) {
-    if (dispatcher.poller) {
-        dispatcher_tell_poller();
+static int64_t first_to_wake(struct processor *here, int64_t instant) {
+    struct core *core = here->core;
+    if (core->poller) {
+        core_tell_poller(here);
         return instant;
     }
-    int64_t wakes = dispatcher.timers->instant, soonest = dispatcher.host->now() + SLACK;
+    int64_t wakes = core->timers->instant, soonest = core->host->now() + SLACK;
     if (wakes < soonest)
         wakes = soonest;
-    return wakes < instant && !dispatcher_is_seen_to(here, wakes) ? wakes : instant;
+    return wakes < instant && !core_is_seen_to(here, wakes) ? wakes : instant;
 }

@@ -1,4 +1,4 @@
-#include "dispatcher/builtin.h"
+#include "core/builtin.h"
 
 #include "catapults/list.h"
 

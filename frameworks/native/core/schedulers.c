@@ -3,59 +3,66 @@
  */
 #include <errno.h>
 
-#include "dispatcher/raise_loaded.h"
-#include "dispatcher/state.h"
-#include "dispatcher/trace.h"
+#include "core/raise.h"
+#include "core/state.h"
 
-static void unlink_scheduler(const struct scheduler *scheduler);
-static void begin_to_leave(struct scheduler *scheduler, const struct dispatcher_thread *runs);
+static void unlink_scheduler(struct processor *here, const struct scheduler *scheduler);
+static void begin_to_leave(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *runs);
 
-unsigned long dispatcher_scheduler_size(const struct scheduler *parent) {
-    return offsetof(struct scheduler, record) + dispatcher_thread_size(parent->policy);
+unsigned long core_thread_size(const struct catapults_policy *policy) {
+    unsigned long size =
+        policy->thread_size > dispatcher_builtin.thread_size ? policy->thread_size : dispatcher_builtin.thread_size;
+    return offsetof(struct dispatcher_thread, policy) + size;
 }
 
-const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct scheduler *parent, const char *text,
-                                            const struct catapults_policy *policy, void *instance) {
+unsigned long core_scheduler_size(const struct scheduler *parent) {
+    return offsetof(struct scheduler, record) + core_thread_size(parent->policy);
+}
+
+const struct catapults_stop *core_add(struct processor *here, struct scheduler *scheduler, struct scheduler *parent,
+                                      const char *text, const struct catapults_policy *policy, void *instance) {
+    struct core *core = here->core;
     uint32_t room = scheduler->record.room;
     *scheduler = (struct scheduler){.parent = parent, .name = text, .host = scheduler->host, .record.room = room};
-    dispatcher_put_in_force(scheduler, policy, instance ? instance : scheduler->builtin);
-    dispatcher.last->next = scheduler;
-    dispatcher.last = scheduler;
-    const struct dispatcher_thread *runs = dispatcher_running();
-    const struct catapults_stop *stop = dispatcher_introduce(scheduler, &scheduler->record, runs);
+    core_put_in_force(here, scheduler, policy, instance ? instance : scheduler->builtin);
+    core->last->next = scheduler;
+    core->last = scheduler;
+    const struct dispatcher_thread *runs = core_running(here);
+    const struct catapults_stop *stop = core_introduce(here, scheduler, &scheduler->record, runs);
     if (UNLIKELY(stop)) {
-        unlink_scheduler(scheduler);
+        unlink_scheduler(here, scheduler);
         return stop;
     }
     /* It has nothing to run yet. */
-    dispatcher_gained(parent, runs);
-    dispatcher_lost(scheduler, runs);
+    core_gained(here, parent, runs);
+    core_lost(here, scheduler, runs);
 
     policy->start(scheduler->instance);
-    dispatcher_running_frames_start(scheduler);
-    dispatcher_clock_start(scheduler);
-    if (dispatcher.host->scheduler_started)
-        dispatcher.host->scheduler_started(scheduler);
+    core_running_frames_start(here, scheduler);
+    core_clock_start(here, scheduler);
+    if (core->host->scheduler_started)
+        core->host->scheduler_started(scheduler);
     stop = scheduler->handlers.init ? RAISE_INIT(scheduler) : NULL;
     if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "init", stop, NULL, runs);
+        core_contain(here, scheduler, "init", stop, NULL, runs);
     return NULL;
 }
 
-const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, struct dispatcher_thread *record,
-                                                  const struct dispatcher_thread *runs) {
+const struct catapults_stop *core_introduce(struct processor *here, struct scheduler *scheduler,
+                                            struct dispatcher_thread *record, const struct dispatcher_thread *runs) {
+    struct core *core = here->core;
     struct scheduler *parent = scheduler->parent;
     uint32_t room = record->room;
     *record = (struct dispatcher_thread){
         .scheduler = parent, .below = scheduler, .state = SCHEDULER_RUNNABLE, .is_scheduler = true, .room = room};
-    record->policy.number = ++dispatcher.numbers;
+    record->policy.number = ++core->numbers;
     parent->runnable++;
     parent->policy->adopt(parent->instance, &record->policy);
     if (parent->consumed)
-        dispatcher_clock_adopt(record);
-    if (dispatcher.host->scheduler_adopted)
-        dispatcher.host->scheduler_adopted(record);
-    if (UNLIKELY(parent->node != NULL) && !(parent = dispatcher_place(record, parent, runs)))
+        core_clock_adopt(record);
+    if (core->host->scheduler_adopted)
+        core->host->scheduler_adopted(record);
+    if (UNLIKELY(parent->node != NULL) && !(parent = core_place(here, record, parent, runs)))
         return NULL;
     const struct catapults_stop *stop = RAISE(parent, newthread, &record->policy);
     if (UNLIKELY(stop)) {
@@ -63,22 +70,23 @@ const struct catapults_stop *dispatcher_introduce(struct scheduler *scheduler, s
             parent->runnable--;
             return stop;
         }
-        dispatcher_contain(parent, "newthread", stop, NULL, runs);
+        core_contain(here, parent, "newthread", stop, NULL, runs);
     }
     TRACE(TRACE_NEW, record, 0);
-    if (UNLIKELY(dispatcher_trace != NULL))
-        dispatcher_record_name(record, record->below->name ? record->below->name : "");
-    dispatcher_noticed(record->scheduler);
+    if (UNLIKELY(core->recorder != NULL))
+        core->recorder->named(record, record->below->name ? record->below->name : "");
+    core_noticed(here, record->scheduler);
     return NULL;
 }
 
-static void unlink_scheduler(const struct scheduler *scheduler) {
-    struct scheduler *previous = &dispatcher.root;
+static void unlink_scheduler(struct processor *here, const struct scheduler *scheduler) {
+    struct core *core = here->core;
+    struct scheduler *previous = &core->root;
     while (previous->next != scheduler)
         previous = previous->next;
     previous->next = scheduler->next;
-    if (dispatcher.last == scheduler)
-        dispatcher.last = previous;
+    if (core->last == scheduler)
+        core->last = previous;
 }
 
 static bool has_children(const struct scheduler *scheduler) {
@@ -89,8 +97,8 @@ static bool has_children(const struct scheduler *scheduler) {
 }
 
 /* But for schedulers that were removed before it. */
-static bool has_members(const struct scheduler *scheduler) {
-    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+static bool has_members(struct processor *here, const struct scheduler *scheduler) {
+    for (const struct dispatcher_thread *thread = here->core->oldest; thread; thread = thread->newer)
         if (thread->scheduler == scheduler)
             return true;
     for (const struct scheduler *child = scheduler->next; child; child = child->next)
@@ -99,29 +107,29 @@ static bool has_members(const struct scheduler *scheduler) {
     return false;
 }
 
-int dispatcher_remove(struct scheduler *scheduler) {
+int core_remove(struct processor *here, struct scheduler *scheduler) {
     if (!scheduler->parent || scheduler->removed)
         return EINVAL;
-    if (has_members(scheduler) || scheduler->attaching > 0)
+    if (has_members(here, scheduler) || scheduler->attaching > 0)
         return EBUSY;
     scheduler->removed = true;
     if (!has_children(scheduler))
-        begin_to_leave(scheduler, dispatcher_running());
+        begin_to_leave(here, scheduler, core_running(here));
     return 0;
 }
 
-void dispatcher_left(struct scheduler *parent) {
+void core_left(struct processor *here, struct scheduler *parent) {
     if (UNLIKELY(parent->removed) && !parent->leaving && !has_children(parent))
-        begin_to_leave(parent, NULL);
+        begin_to_leave(here, parent, NULL);
 }
 
-static void begin_to_leave(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+static void begin_to_leave(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *runs) {
     scheduler->leaving = true;
     scheduler->idle = false;
     for (struct dispatcher_thread *record = &scheduler->record; record; record = record->newer)
         if (record->state != SCHEDULER_RUNNABLE)
-            dispatcher_raise_at_parent(record, SCHEDULER_RUNNABLE, runs);
-    dispatcher_gained(scheduler->parent, runs);
+            core_raise_at_parent(here, record, SCHEDULER_RUNNABLE, runs);
+    core_gained(here, scheduler->parent, runs);
 }
 
 /* Every one of its records has to be dispatched. */
@@ -132,23 +140,24 @@ static bool has_records(const struct scheduler *scheduler) {
     return false;
 }
 
-void dispatcher_end(struct dispatcher_thread *record) {
+void core_end(struct processor *here, struct dispatcher_thread *record) {
+    struct core *core = here->core;
     struct scheduler *scheduler = scheduler_of(record), *parent = record->scheduler;
     record->state = THREAD_ENDED;
     parent->runnable--;
     bool last = !has_records(scheduler);
     if (last) {
-        unlink_scheduler(scheduler);
-        dispatcher_find_shortcut();
+        unlink_scheduler(here, scheduler);
+        core_lose_shortcut(core);
     }
     const struct catapults_stop *stop = RAISE(parent, exit, &record->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(parent, "exit", stop, NULL, NULL);
+        core_contain(here, parent, "exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, record, 0);
     if (!last)
         return;
-    scheduler->next = dispatcher.removed;
-    dispatcher.removed = scheduler;
+    scheduler->next = core->removed;
+    core->removed = scheduler;
 }
 
 /* ---- Threads that change their scheduler ------------------------------------------------------------------------- */
@@ -171,20 +180,21 @@ static void exchange(void *a, void *b, uint32_t size) {
  * of them, what the other keeps is in `room`: its containers point at the record as before, and nobody follows them
  * meanwhile.
  */
-const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, struct scheduler *to, void *room) {
+const struct catapults_stop *core_move(struct processor *here, struct dispatcher_thread *thread, struct scheduler *to,
+                                       void *room) {
     struct scheduler *from = thread->scheduler;
-    struct dispatcher_thread *above = dispatcher_above(thread);
-    tell(to, true); /* what has passed there until now is none of this thread's */
+    struct dispatcher_thread *above = core_above(here, thread);
+    tell(here, to, true); /* what has passed there until now is none of this thread's */
     copy(room, &thread->policy, thread->room);
     thread->scheduler = to;
     thread->policy.container = 0;
     to->policy->adopt(to->instance, &thread->policy);
     if (to->consumed)
-        dispatcher_clock_adopt(thread);
-    dispatcher.host->adopted(thread);
+        core_clock_adopt(thread);
+    here->core->host->adopted(thread);
     to->runnable++;
     const struct catapults_stop *stop = NULL;
-    if (LIKELY(!to->node) || (to = dispatcher_place(thread, to, above)))
+    if (LIKELY(!to->node) || (to = core_place(here, thread, to, above)))
         stop = RAISE(to, newthread, &thread->policy);
     if (stop && stop->why == CATAPULTS_STOP_FAIL) {
         to->runnable--;
@@ -193,7 +203,7 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
         return stop;
     }
     if (UNLIKELY(stop))
-        dispatcher_contain(to, "newthread", stop, NULL, above);
+        core_contain(here, to, "newthread", stop, NULL, above);
     to = thread->scheduler; /* another instance, or that of a policy that had to go */
 
     exchange(&thread->policy, room, thread->room);
@@ -202,25 +212,24 @@ const struct catapults_stop *dispatcher_move(struct dispatcher_thread *thread, s
     from->runnable--;
     stop = RAISE(from, exit, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(from, "exit", stop, NULL, NULL);
+        core_contain(here, from, "exit", stop, NULL, NULL);
     exchange(&thread->policy, room, thread->room);
-    dispatcher_give_up(thread); /* at schedulers of which `to` may be one */
+    core_give_up(here, thread); /* at schedulers of which `to` may be one */
     thread->scheduler = to;
     thread->via = 0;
     thread->state = THREAD_RUNNABLE;
-    dispatcher_noticed(to);
-    dispatcher_gained(to, NULL);
+    core_noticed(here, to);
+    core_gained(here, to, NULL);
     TRACE(TRACE_SWITCHED_OUT, thread, 0);
     return NULL;
 }
 
-struct scheduler *dispatcher_take_removed(void) {
-    struct scheduler *scheduler = dispatcher.removed;
+struct scheduler *core_take_removed(struct processor *here) {
+    struct core *core = here->core;
+    struct scheduler *scheduler = core->removed;
     if (scheduler)
-        dispatcher.removed = scheduler->next;
+        core->removed = scheduler->next;
     return scheduler;
 }
 
-struct scheduler *dispatcher_root(void) { return &dispatcher.root; }
-
-struct scheduler *dispatcher_next_scheduler(const struct scheduler *scheduler) { return scheduler->next; }
+struct scheduler *core_next_scheduler(const struct scheduler *scheduler) { return scheduler->next; }

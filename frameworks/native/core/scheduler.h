@@ -6,8 +6,8 @@
 #define CATAPULTS_SCHEDULER_H
 
 #include "catapults/timers.h"
-#include "dispatcher/builtin.h"
-#include "dispatcher/thread_record.h"
+#include "core/builtin.h"
+#include "core/thread_record.h"
 
 /* What is RUNNING on one processor at a time: see running_frames.c. NOBODY: in which nothing is ever RUNNING. The
  * others are of a processor, of the turn that waits first for one, or of another that waits. */
@@ -19,7 +19,7 @@ struct node {
     struct processor *processor;                 /* which asks it */
     uint16_t frame;                              /* in which its thread is RUNNING, wherever that runs */
     int64_t load;                                /* that the policy knows */
-    uint64_t decisions, enough;                  /* as in struct dispatcher, of this one */
+    uint64_t decisions, enough;                  /* as in struct core, of this one */
     _Alignas(16) struct catapults_thread policy; /* last: its properties and attributes follow */
 };
 

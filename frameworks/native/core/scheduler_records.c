@@ -17,8 +17,8 @@
  * READY is, if there is such a one, in an instance that has nothing to run; if there is none, a further record is
  * introduced, which the policy places, as long as there are fewer than processors.
  */
-#include "dispatcher/raise_loaded.h"
-#include "dispatcher/state.h"
+#include "core/raise.h"
+#include "core/state.h"
 
 /* Of the records of a scheduler. */
 struct count {
@@ -27,19 +27,19 @@ struct count {
 };
 
 /* Of a record at rest: nothing keeps it from running at once where it is. */
-static bool is_near(const struct dispatcher_thread *record) {
-    return LIKELY(!dispatcher.root.node) || record->homeless || !record->scheduler->node ||
+static bool is_near(struct processor *here, const struct dispatcher_thread *record) {
+    return LIKELY(!here->core->root.node) || record->homeless || !record->scheduler->node ||
            record->scheduler->runnable == 0;
 }
 
-static struct count count(struct scheduler *scheduler, const struct dispatcher_thread *except) {
+static struct count count(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *except) {
     struct count of = {0};
     for (struct dispatcher_thread *record = &scheduler->record; record; record = record->newer) {
         if (record == except || record->state == THREAD_ENDED)
             continue;
         if (record->state != SCHEDULER_RUNNABLE) {
             of.at_rest++;
-            if (!of.one_at_rest || (is_near(record) && !is_near(of.one_at_rest)))
+            if (!of.one_at_rest || (is_near(here, record) && !is_near(here, of.one_at_rest)))
                 of.one_at_rest = record;
         } else if (taken_from(record)) {
             of.ready++;
@@ -51,29 +51,30 @@ static struct count count(struct scheduler *scheduler, const struct dispatcher_t
     return of;
 }
 
-int64_t dispatcher_running_under(const struct scheduler *scheduler) {
-    return count((struct scheduler *)scheduler, NULL).running;
+int64_t core_running_under(struct processor *here, const struct scheduler *scheduler) {
+    return count(here, (struct scheduler *)scheduler, NULL).running;
 }
 
 /* What is READY under the scheduler. */
 static int64_t most(const struct scheduler *scheduler, int64_t running) { return scheduler->runnable - running; }
 
 /* How many of its records are to be READY at least. What waits for a processor uses none. */
-static int64_t least(const struct scheduler *scheduler, int64_t running) {
+static int64_t least(struct processor *here, const struct scheduler *scheduler, int64_t running) {
     if (scheduler->idle)
         return 0;
-    int64_t processors = (int64_t)dispatcher.active + scheduler->waiting - running, ready = most(scheduler, running);
+    int64_t processors = (int64_t)here->core->active + scheduler->waiting - running, ready = most(scheduler, running);
     return processors < ready ? processors : ready;
 }
 
-bool dispatcher_is_wanted(const struct dispatcher_thread *record) {
+bool core_is_wanted(struct processor *here, const struct dispatcher_thread *record) {
     struct scheduler *scheduler = record->below;
-    struct count others = count(scheduler, record);
-    return others.ready < least(scheduler, others.running);
+    struct count others = count(here, scheduler, record);
+    return others.ready < least(here, scheduler, others.running);
 }
 
 /* One that its parent has not heard of. False: there is none, or it wants no more. */
-static bool introduce_another(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+static bool introduce_another(struct processor *here, struct scheduler *scheduler,
+                              const struct dispatcher_thread *runs) {
     const struct catapults_policy *policy = scheduler->parent->policy;
     struct dispatcher_thread *record = scheduler->spare, *last = &scheduler->record;
     if (!record || scheduler->refused_by == policy)
@@ -82,9 +83,9 @@ static bool introduce_another(struct scheduler *scheduler, const struct dispatch
         last = last->newer;
     scheduler->spare = record->newer; /* what is told now may introduce more of them */
     last->newer = record;             /* if the policy has to go, it is among what goes on */
-    if (dispatcher_introduce(scheduler, record, runs)) {
+    if (core_introduce(here, scheduler, record, runs)) {
         last->newer = NULL;
-        dispatcher_give_record(scheduler, record);
+        core_give_record(scheduler, record);
         scheduler->refused_by = policy;
         return false;
     }
@@ -92,29 +93,30 @@ static bool introduce_another(struct scheduler *scheduler, const struct dispatch
 }
 
 /* Whether a record that the policy has yet to place may find a processor that has nothing to run. */
-static bool is_one_better(const struct count *now) {
-    if (now->running + now->ready + now->at_rest >= (int64_t)dispatcher.active)
+static bool is_one_better(struct processor *here, const struct count *now) {
+    struct core *core = here->core;
+    if (now->running + now->ready + now->at_rest >= (int64_t)core->active)
         return false;
-    for (const struct scheduler *node = &dispatcher.root; node; node = dispatcher_next_node(node))
+    for (const struct scheduler *node = &core->root; node; node = core_next_node(node))
         if (node->runnable == 0)
             return true;
     return false;
 }
 
-bool dispatcher_adjust_only(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+bool core_adjust_only(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *runs) {
     bool changed = false;
     while (scheduler->parent && !scheduler->leaving) {
-        struct count now = count(scheduler, NULL);
+        struct count now = count(here, scheduler, NULL);
         if (now.ready > most(scheduler, now.running))
-            dispatcher_raise_at_parent(now.one_ready, THREAD_SUSPENDED, runs);
-        else if (now.ready >= least(scheduler, now.running))
+            core_raise_at_parent(here, now.one_ready, THREAD_SUSPENDED, runs);
+        else if (now.ready >= least(here, scheduler, now.running))
             break;
-        else if (now.one_at_rest && is_near(now.one_at_rest))
-            dispatcher_raise_at_parent(now.one_at_rest, SCHEDULER_RUNNABLE, runs);
-        else if ((!now.one_at_rest || is_one_better(&now)) && introduce_another(scheduler, runs))
+        else if (now.one_at_rest && is_near(here, now.one_at_rest))
+            core_raise_at_parent(here, now.one_at_rest, SCHEDULER_RUNNABLE, runs);
+        else if ((!now.one_at_rest || is_one_better(here, &now)) && introduce_another(here, scheduler, runs))
             ;
         else if (now.one_at_rest)
-            dispatcher_raise_at_parent(now.one_at_rest, SCHEDULER_RUNNABLE, runs);
+            core_raise_at_parent(here, now.one_at_rest, SCHEDULER_RUNNABLE, runs);
         else
             break;
         changed = true;
@@ -122,37 +124,38 @@ bool dispatcher_adjust_only(struct scheduler *scheduler, const struct dispatcher
     return changed;
 }
 
-void dispatcher_adjust(struct scheduler *scheduler, const struct dispatcher_thread *runs) {
-    while (dispatcher_adjust_only(scheduler, runs))
+void core_adjust(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *runs) {
+    while (core_adjust_only(here, scheduler, runs))
         scheduler = scheduler->parent;
 }
 
-void dispatcher_adjust_all(void) {
-    const struct dispatcher_thread *runs = dispatcher.running_frames[processor_here()->frame].turn;
-    for (struct scheduler *scheduler = dispatcher.root.next; scheduler; scheduler = scheduler->next)
-        dispatcher_adjust(scheduler, runs);
+void core_adjust_all(struct processor *here) {
+    struct core *core = here->core;
+    const struct dispatcher_thread *runs = core->running_frames[here->frame].turn;
+    for (struct scheduler *scheduler = core->root.next; scheduler; scheduler = scheduler->next)
+        core_adjust(here, scheduler, runs);
 }
 
-struct dispatcher_thread *dispatcher_record_to_ask_for(struct scheduler *scheduler) {
-    struct dispatcher_thread *ready = count(scheduler, NULL).one_ready;
+struct dispatcher_thread *core_record_to_ask_for(struct processor *here, struct scheduler *scheduler) {
+    struct dispatcher_thread *ready = count(here, scheduler, NULL).one_ready;
     return ready ? ready : &scheduler->record;
 }
 
-uint16_t dispatcher_number_of(const struct dispatcher_thread *record) {
+uint16_t core_number_of(const struct dispatcher_thread *record) {
     uint16_t number = 0;
     for (const struct dispatcher_thread *one = &record->below->record; one != record; one = one->newer)
         number++;
     return number;
 }
 
-void dispatcher_count_waiting(struct dispatcher_thread *turn, int change) {
-    for (struct dispatcher_thread *member = turn, *record; (record = dispatcher_above(member)); member = record)
+void core_count_waiting(struct processor *here, struct dispatcher_thread *turn, int change) {
+    for (struct dispatcher_thread *member = turn, *record; (record = core_above(here, member)); member = record)
         member->scheduler->waiting += (uint32_t)change;
 }
 
-void dispatcher_give_record(struct scheduler *scheduler, struct dispatcher_thread *record) {
+void core_give_record(struct scheduler *scheduler, struct dispatcher_thread *record) {
     record->newer = scheduler->spare;
     scheduler->spare = record;
 }
 
-struct dispatcher_thread *dispatcher_next_record(const struct dispatcher_thread *record) { return record->newer; }
+struct dispatcher_thread *core_next_record(const struct dispatcher_thread *record) { return record->newer; }

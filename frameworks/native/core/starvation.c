@@ -4,20 +4,20 @@
  * without one costs nothing. What waits because others keep the processor is not the policy's fault: there must have
  * been decisions enough for everybody.
  */
-#include "dispatcher/state.h"
+#include "core/state.h"
 
-static void contain(const struct dispatcher_thread *thread);
+static void contain(struct processor *here, const struct dispatcher_thread *thread);
 static void begin_anew(struct scheduler *scheduler);
 
 /* On another processor, or is about to; be it on a loan. */
-static bool runs(const struct dispatcher_thread *thread) {
-    return dispatcher.several && (thread->runs_in != NOBODY || dispatcher_frame_of(thread) != NOBODY);
+static bool runs(struct processor *here, const struct dispatcher_thread *thread) {
+    return here->core->several && (thread->runs_in != NOBODY || core_frame_of(here, thread) != NOBODY);
 }
 
 /* In which instance of the root's policy it, or a scheduler above it, is READY first; NULL: there is one for all. */
-static struct node *node_of(const struct dispatcher_thread *thread) {
+static struct node *node_of(struct processor *here, const struct dispatcher_thread *thread) {
     struct scheduler *scheduler = thread->scheduler;
-    if (LIKELY(!dispatcher.root.node) || !scheduler->parent)
+    if (LIKELY(!here->core->root.node) || !scheduler->parent)
         return scheduler->node;
     while (scheduler->parent->parent)
         scheduler = scheduler->parent;
@@ -28,34 +28,35 @@ static struct node *node_of(const struct dispatcher_thread *thread) {
 }
 
 /* Where it is there have been decisions enough. */
-static bool was_left_out(const struct dispatcher_thread *thread) {
-    const struct node *node = node_of(thread);
-    return !node || !dispatcher.several || node->decisions >= node->enough;
+static bool was_left_out(struct processor *here, const struct dispatcher_thread *thread) {
+    const struct node *node = node_of(here, thread);
+    return !node || !here->core->several || node->decisions >= node->enough;
 }
 
-void dispatcher_look_for_starving(int64_t now) {
-    if (now - dispatcher.marked < dispatcher.host->starvation_limit || dispatcher.decisions < dispatcher.enough)
+void core_look_for_starving(struct processor *here, int64_t now) {
+    struct core *core = here->core;
+    if (now - core->marked < core->host->starvation_limit || core->decisions < core->enough)
         return;
     struct dispatcher_thread *thread;
-    for (thread = dispatcher.oldest; thread; thread = thread->newer)
-        if (thread->state == THREAD_MARKED && !runs(thread) && was_left_out(thread))
-            contain(thread);
-    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
+    for (thread = core->oldest; thread; thread = thread->newer)
+        if (thread->state == THREAD_MARKED && !runs(here, thread) && was_left_out(here, thread))
+            contain(here, thread);
+    for (struct scheduler *scheduler = &core->root; scheduler; scheduler = scheduler->next)
         begin_anew(scheduler);
     uint64_t marked = 0;
-    for (thread = dispatcher.oldest; thread; thread = thread->newer) {
-        if ((thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED) || runs(thread) ||
+    for (thread = core->oldest; thread; thread = thread->newer) {
+        if ((thread->state != THREAD_RUNNABLE && thread->state != THREAD_MARKED) || runs(here, thread) ||
             thread->scheduler->lent_only)
             continue;
         thread->state = THREAD_MARKED;
         marked++;
-        struct node *node = node_of(thread);
+        struct node *node = node_of(here, thread);
         if (node)
             node->enough += 2;
     }
-    dispatcher.marked = now;
-    dispatcher.decisions = 0;
-    dispatcher.enough = 2 * marked;
+    core->marked = now;
+    core->decisions = 0;
+    core->enough = 2 * marked;
 }
 
 static void begin_anew(struct scheduler *scheduler) {
@@ -65,14 +66,15 @@ static void begin_anew(struct scheduler *scheduler) {
 }
 
 /* Its scheduler's policy is out; or that of the highest one above it that let a scheduler wait as long. */
-static void contain(const struct dispatcher_thread *thread) {
+static void contain(struct processor *here, const struct dispatcher_thread *thread) {
+    struct core *core = here->core;
     struct scheduler *scheduler = thread->scheduler;
     for (struct scheduler *above = scheduler; above->parent; above = above->parent)
         if (!above->served && !above->idle)
             scheduler = above->parent;
     if (scheduler->policy == &dispatcher_builtin)
         return; /* it has taken over since the mark, or its threads keep the processor */
-    dispatcher.starved = thread;
-    dispatcher_contain(scheduler, "schedule", NULL, NULL, NULL);
-    dispatcher.starved = NULL;
+    core->starved = thread;
+    core_contain(here, scheduler, "schedule", NULL, NULL, NULL);
+    core->starved = NULL;
 }

@@ -5,9 +5,8 @@
 #ifndef CATAPULTS_PROCESSOR_H
 #define CATAPULTS_PROCESSOR_H
 
-#include "contexts/here.h"
-#include "dispatcher/dispatcher.h"
-#include "dispatcher/thread_record.h"
+#include "core/core.h"
+#include "core/thread_record.h"
 
 /* A decision that cannot be taken yet returns `idle`, and says what is to be done before it is taken: see idle.c. */
 enum due {
@@ -17,6 +16,7 @@ enum due {
 };
 
 struct processor {
+    struct core *core;                 /* of which it is one */
     struct dispatcher_thread *current; /* whose context runs, or ran last while none does */
     struct dispatcher_thread *turn;    /* whom the policies have RUNNING: `current`, as long as it runs for itself */
     union {
@@ -63,7 +63,7 @@ struct processor {
     uint32_t put_back;           /* turns in a row that were given back since they are to run elsewhere */
     bool parked;                 /* it is to take no more turns than those that must be taken here */
     bool over;                   /* another processor's event has ended its turn */
-    bool anew;                   /* or what another runs on it: see dispatcher_look_at_turns */
+    bool anew;                   /* or what another runs on it: see core_look_at_turns */
     bool expected;               /* between turns: something has become READY that it takes next */
     bool sorted;                 /* the policy has chosen anew among those whose turns wait here */
     bool settles;                /* at its next decision, whoever lends to such is asked for, too */
@@ -82,12 +82,5 @@ struct processor {
     _Alignas(8) volatile bool inside;
     struct dispatcher_thread idle; /* its own context, which runs while no thread does; in no policy */
 };
-
-/* The first one. */
-extern struct processor dispatcher_processor __attribute__((visibility("hidden")));
-
-/* The one that the caller runs on: that of the kernel thread. Activations that carry one of several are told which
- * (dispatcher_carry_on); all others carry the first. After a switch it may be another one: see here(). */
-static inline __attribute__((always_inline)) struct processor *processor_here(void) { return here()->processor; }
 
 #endif

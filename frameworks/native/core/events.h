@@ -8,9 +8,8 @@
 #ifndef CATAPULTS_EVENTS_H
 #define CATAPULTS_EVENTS_H
 
-#include "dispatcher/foresight.h"
-#include "dispatcher/state.h"
-#include "dispatcher/trace.h"
+#include "core/foresight.h"
+#include "core/state.h"
 
 /* ---- Who is next ------------------------------------------------------------------------------------------------- */
 
@@ -22,15 +21,15 @@ static inline bool can_go_on(struct catapults_thread *t) {
 /* The scheduler has dispatched `t`, or nothing. */
 static __attribute__((noinline)) struct dispatcher_thread *
 descend_from(struct processor *here, struct scheduler *scheduler, struct catapults_thread *t) {
-    struct dispatcher_thread *thread = dispatcher_descend_from(here, scheduler, t);
+    struct dispatcher_thread *thread = core_descend_from(here, scheduler, t);
     if (UNLIKELY(here->timed) && !here->due)
-        dispatcher_arm(here);
+        core_arm(here);
     return thread;
 }
 
 /* The root has. */
 static struct dispatcher_thread *descend(struct processor *here, struct catapults_thread *t) {
-    return descend_from(here, &dispatcher.root, t);
+    return descend_from(here, &here->core->root, t);
 }
 
 /* Down the tree as far as schedulers dispatch schedulers, and nothing is unusual; *scheduler is the one that dispatched
@@ -39,7 +38,7 @@ static inline __attribute__((always_inline)) struct catapults_thread *
 descend_usually(struct processor *here, struct scheduler **scheduler, struct catapults_thread *t) {
     while (LIKELY(t != NULL) && dispatcher_thread_of(t)->state == SCHEDULER_RUNNABLE) {
         struct scheduler *child = scheduler_of(dispatcher_thread_of(t));
-        if (UNLIKELY(child->leaving) || UNLIKELY(dispatcher_trace != NULL))
+        if (UNLIKELY(child->leaving) || UNLIKELY(here->core->recorder != NULL))
             break;
         child->served = true;
         child->asked_for = false;
@@ -51,21 +50,21 @@ descend_usually(struct processor *here, struct scheduler **scheduler, struct cat
 
 /* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *decide(struct processor *here) {
-    struct scheduler *scheduler = &dispatcher.root;
+    struct scheduler *scheduler = &here->core->root;
     struct catapults_thread *t = descend_usually(here, &scheduler, SCHEDULE(scheduler, &here->stop));
     if (UNLIKELY(!can_go_on(t)))
         return descend_from(here, scheduler, t);
     here->turn = dispatcher_thread_of(t);
     if (UNLIKELY(here->timed))
-        dispatcher_arm(here);
+        core_arm(here);
     return here->turn;
 }
 
 /* It is time to look outside before that. */
 static __attribute__((noinline)) struct dispatcher_thread *choose_later(struct processor *here) {
     charge_samples(here);
-    if (dispatcher.several)
-        return dispatcher_decide(here);
+    if (here->core->several)
+        return core_decide(here);
     here->due = LOOK_OUTSIDE;
     return &here->idle;
 }
@@ -82,13 +81,14 @@ static __attribute__((noinline)) struct dispatcher_thread *choose_nobody(struct 
 
 /* The same when it may be that none is RUNNABLE. */
 static inline struct dispatcher_thread *await(struct processor *here) {
-    return UNLIKELY(dispatcher.root.runnable == 0) && !dispatcher.several ? choose_nobody(here) : choose(here);
+    struct core *core = here->core;
+    return UNLIKELY(core->root.runnable == 0) && !core->several ? choose_nobody(here) : choose(here);
 }
 
 /* An event was raised while `turn` was RUNNING: whether it has lost the processor. */
-static inline bool preempted(struct dispatcher_thread *turn) {
+static inline bool preempted(struct processor *here, struct dispatcher_thread *turn) {
     if (UNLIKELY(turn->scheduler->parent != NULL))
-        return dispatcher_preempted(turn);
+        return core_preempted(here, turn);
     if (LIKELY(!taken_from(turn)))
         return false;
     TRACE(TRACE_PREEMPTED, turn, 0);
@@ -98,78 +98,79 @@ static inline bool preempted(struct dispatcher_thread *turn) {
 /* `current`, which runs on the turn of another, stops: who runs instead. An event of it may have woken others, such as
  * a thread that schedules it, and the turn may have been lost to them. */
 static struct dispatcher_thread *go_on_without(struct processor *here) {
-    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
+    struct dispatcher_thread *next = preempted(here, here->turn) ? NULL : core_borrow(here, here->turn);
     return next ? next : await(here);
 }
 
 /* The chain of the turn may end in another than `current` now: who goes on in its place; NULL: nobody. */
 static __attribute__((noinline)) struct dispatcher_thread *go_on_with_turn(struct processor *here) {
-    struct dispatcher_thread *self = here->current, *next = dispatcher_borrow(here->turn);
+    struct dispatcher_thread *self = here->current, *next = core_borrow(here, here->turn);
     if (next == self)
         return NULL;
     TRACE(TRACE_SWITCHED_OUT, self, 0);
     return next ? next : await(here);
 }
 
-/* An event was raised on behalf of others while `turn` is RUNNING, which may have lost the processor: who goes on in the
- * place of `current`; NULL: nobody, it has not been disturbed. */
+/* An event was raised on behalf of others while `turn` is RUNNING, which may have lost the processor: who goes on in
+ * the place of `current`; NULL: nobody, it has not been disturbed. */
 static inline struct dispatcher_thread *after_event(struct processor *here) {
     if (here->attends)
         return NULL;
-    if (UNLIKELY(preempted(here->turn)))
+    if (UNLIKELY(preempted(here, here->turn)))
         return choose(here);
     if (UNLIKELY(here->turn != here->current))
         return go_on_with_turn(here);
     if (UNLIKELY(here->timed))
-        dispatcher_arm(here); /* for whoever is ready since */
+        core_arm(here); /* for whoever is ready since */
     return NULL;
 }
 
 /* ---- A thread is suspended --------------------------------------------------------------------------------------- */
 
-static void raise_suspend(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+static void raise_suspend(struct processor *here, struct dispatcher_thread *thread,
+                          const struct dispatcher_thread *runs) {
     struct scheduler *scheduler = thread->scheduler;
-    bool was_running = UNLIKELY(dispatcher.several) && !taken_from(thread);
+    bool was_running = UNLIKELY(here->core->several) && !taken_from(thread);
     thread->state = THREAD_SUSPENDED;
     scheduler->runnable--;
     const struct catapults_stop *stop = RAISE(scheduler, suspend_thread, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "suspend_thread", stop, NULL, runs);
+        core_contain(here, scheduler, "suspend_thread", stop, NULL, runs);
     TRACE(TRACE_SUSPENDED, thread, 0);
-    dispatcher_noticed(scheduler);
+    core_noticed(here, scheduler);
     if (UNLIKELY(scheduler->parent != NULL) && !was_running) /* else those above give up, too */
-        dispatcher_lost(scheduler, runs);
+        core_lost(here, scheduler, runs);
 }
 
 /* The thread, which is RUNNABLE, is suspended by `current`, which it may be: who goes on; NULL: `current` does. */
 static struct dispatcher_thread *after_suspend(struct processor *here, struct dispatcher_thread *thread) {
     struct dispatcher_thread *self = here->current;
     if (thread != self) {
-        uint16_t frame = dispatcher_see(thread);
-        raise_suspend(thread, here->turn);
+        uint16_t frame = core_see(here, thread);
+        raise_suspend(here, thread, here->turn);
         if (UNLIKELY(frame != NOBODY))
-            dispatcher_seen(thread, frame);
+            core_seen(here, thread, frame);
         else if (UNLIKELY(thread->runs_in != NOBODY))
-            dispatcher.turns_changed = true;
+            here->core->turns_changed = true;
         return after_event(here);
     }
     if (here->turn != self) {
-        raise_suspend(self, here->turn);
+        raise_suspend(here, self, here->turn);
         return go_on_without(here);
     }
-    raise_suspend(self, NULL);
+    raise_suspend(here, self, NULL);
     if (UNLIKELY(self->scheduler->parent != NULL))
-        dispatcher_give_up(self);
+        core_give_up(here, self);
     return await(here);
 }
 
 /* ---- A thread is ready ------------------------------------------------------------------------------------------- */
 
 /* The thread, which was BLOCKED to its policy, is READY. */
-static inline __attribute__((always_inline)) void raise_event(struct dispatcher_thread *thread,
+static inline __attribute__((always_inline)) void raise_event(struct processor *here, struct dispatcher_thread *thread,
                                                               const struct dispatcher_thread *runs) {
     if (UNLIKELY(thread->homeless)) {
-        dispatcher_place_anew(thread, runs);
+        core_place_anew(here, thread, runs);
         return;
     }
     struct scheduler *scheduler = thread->scheduler;
@@ -177,127 +178,131 @@ static inline __attribute__((always_inline)) void raise_event(struct dispatcher_
     const struct catapults_stop *stop;
     if (UNLIKELY(thread->set_aside)) {
         thread->set_aside = false;
-        tell(scheduler, true);
+        tell(here, scheduler, true);
         stop = scheduler->handlers.resume_thread(scheduler->self, &thread->policy);
     } else {
         stop = RAISE(scheduler, event_raised, &thread->policy);
     }
     if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "event_raised", stop, NULL, runs);
+        core_contain(here, scheduler, "event_raised", stop, NULL, runs);
     TRACE(TRACE_RAISED, thread, 0);
-    dispatcher_became_ready(thread);
-    dispatcher_noticed(scheduler);
+    core_became_ready(here, thread);
+    core_noticed(here, scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_gained(scheduler, runs);
+        core_gained(here, scheduler, runs);
 }
 
-static void raise_unblock(struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+static void raise_unblock(struct processor *here, struct dispatcher_thread *thread,
+                          const struct dispatcher_thread *runs) {
     if (UNLIKELY(timer_is_set(&thread->timer)))
-        timer_cancel(&dispatcher.timers, &thread->timer);
-    if (UNLIKELY(thread->waits_for != NULL) && dispatcher_stop_lending(thread, runs)) {
+        timer_cancel(&here->core->timers, &thread->timer);
+    if (UNLIKELY(thread->waits_for != NULL) && core_stop_lending(here, thread, runs)) {
         thread->state = THREAD_RUNNABLE; /* as it is to its policy */
         return;
     }
     thread->state = THREAD_RUNNABLE;
-    raise_event(thread, runs);
+    raise_event(here, thread, runs);
     if (UNLIKELY(thread->blocked_donors != NULL))
-        dispatcher_rouse(thread, runs);
-    dispatcher_changed(thread);
+        core_rouse(here, thread, runs);
+    core_changed(here, thread);
     if (UNLIKELY(thread->to_be_suspended)) {
         thread->to_be_suspended = false;
-        raise_suspend(thread, runs);
+        raise_suspend(here, thread, runs);
     }
 }
 
 /* The same of one that is SUSPENDED. */
-static void raise_resume(struct dispatcher_thread *thread) {
+static void raise_resume(struct processor *here, struct dispatcher_thread *thread) {
     struct scheduler *scheduler = thread->scheduler;
     thread->state = THREAD_RUNNABLE;
     if (UNLIKELY(thread->homeless)) {
-        dispatcher_place_anew(thread, dispatcher_running());
+        core_place_anew(here, thread, core_running(here));
         return;
     }
     scheduler->runnable++;
-    struct processor *here = processor_here();
-    dispatcher_step_aside(here, thread);
+    core_step_aside(here, thread);
     const struct catapults_stop *stop = RAISE(scheduler, resume_thread, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "resume_thread", stop, NULL, dispatcher_running());
+        core_contain(here, scheduler, "resume_thread", stop, NULL, core_running(here));
     TRACE(TRACE_RESUMED, thread, 0);
-    dispatcher_became_ready(thread);
-    dispatcher_noticed(scheduler);
+    core_became_ready(here, thread);
+    core_noticed(here, scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_gained(scheduler, dispatcher_running());
-    dispatcher_step_back(here);
+        core_gained(here, scheduler, core_running(here));
+    core_step_back(here);
     if (UNLIKELY(thread->blocked_donors != NULL))
-        dispatcher_rouse(thread, dispatcher_running());
-    dispatcher_changed(thread);
+        core_rouse(here, thread, core_running(here));
+    core_changed(here, thread);
 }
 
 /* ---- A thread begins and ends ------------------------------------------------------------------------------------ */
 
 /* But for what the policy keeps of it. */
-static inline __attribute__((always_inline)) void enrol(struct dispatcher_thread *thread, struct scheduler *scheduler) {
+static inline __attribute__((always_inline)) void enrol(struct processor *here, struct dispatcher_thread *thread,
+                                                        struct scheduler *scheduler) {
+    struct core *core = here->core;
     thread->scheduler = scheduler;
-    thread->policy.number = ++dispatcher.numbers;
+    thread->policy.number = ++core->numbers;
     thread->newer = NULL;
-    thread->older = dispatcher.newest;
-    if (LIKELY(dispatcher.newest != NULL))
-        dispatcher.newest->newer = thread;
+    thread->older = core->newest;
+    if (LIKELY(core->newest != NULL))
+        core->newest->newer = thread;
     else
-        dispatcher.oldest = thread;
-    dispatcher.newest = thread;
+        core->oldest = thread;
+    core->newest = thread;
     scheduler->runnable++;
 }
 
-static inline __attribute__((always_inline)) void strike(struct dispatcher_thread *thread) {
+static inline __attribute__((always_inline)) void strike(struct processor *here, struct dispatcher_thread *thread) {
+    struct core *core = here->core;
     if (thread->older)
         thread->older->newer = thread->newer;
     else
-        dispatcher.oldest = thread->newer;
+        core->oldest = thread->newer;
     if (thread->newer)
         thread->newer->older = thread->older;
     else
-        dispatcher.newest = thread->older;
-    foresight_forget(thread);
+        core->newest = thread->older;
+    foresight_forget(here, thread);
 }
 
-static void forget(struct dispatcher_thread *thread) {
-    if (UNLIKELY(dispatcher.several))
-        dispatcher_unlist_picky(thread);
+static void forget(struct processor *here, struct dispatcher_thread *thread) {
+    if (UNLIKELY(here->core->several))
+        core_unlist_picky(here, thread);
 }
 
 /* Raises newthread. Returns what it was refused with. */
-static const struct catapults_stop *admit(struct scheduler *scheduler, struct dispatcher_thread *thread,
-                                          const struct dispatcher_thread *runs) {
-    enrol(thread, scheduler);
+static const struct catapults_stop *admit(struct processor *here, struct scheduler *scheduler,
+                                          struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    struct core *core = here->core;
+    enrol(here, thread, scheduler);
     ADOPT(scheduler, &thread->policy);
     if (scheduler->consumed)
-        dispatcher_clock_adopt(thread);
-    dispatcher.host->adopted(thread);
+        core_clock_adopt(thread);
+    core->host->adopted(thread);
     if (UNLIKELY(scheduler->lent_only)) {
-        dispatcher.clients = true;
-        dispatcher_find_shortcut();
+        core->clients = true;
+        core_lose_shortcut(core);
     }
-    if (UNLIKELY(scheduler->node != NULL) && !(scheduler = dispatcher_place(thread, scheduler, runs)))
+    if (UNLIKELY(scheduler->node != NULL) && !(scheduler = core_place(here, thread, scheduler, runs)))
         return NULL;
     const struct catapults_stop *stop = RAISE(scheduler, newthread, &thread->policy);
     if (UNLIKELY(stop)) {
         if (stop->why == CATAPULTS_STOP_FAIL) {
-            forget(thread);
-            strike(thread);
+            forget(here, thread);
+            strike(here, thread);
             scheduler->runnable--;
             return stop;
         }
-        dispatcher_contain(scheduler, "newthread", stop, NULL, runs);
+        core_contain(here, scheduler, "newthread", stop, NULL, runs);
     }
-    if (UNLIKELY(dispatcher_trace != NULL)) {
+    if (UNLIKELY(here->core->recorder != NULL)) {
         TRACE(TRACE_NEW, thread, 0);
-        dispatcher.host->recorded(thread);
+        core->host->recorded(thread);
     }
-    dispatcher_noticed(scheduler);
+    core_noticed(here, scheduler);
     if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_gained(scheduler, runs);
+        core_gained(here, scheduler, runs);
     return NULL;
 }
 
@@ -307,35 +312,36 @@ static __attribute__((noinline)) struct dispatcher_thread *after_exit(struct pro
                                                                       struct dispatcher_thread *heir,
                                                                       const struct catapults_stop *stop) {
     if (UNLIKELY(stop))
-        dispatcher_contain(self->scheduler, "exit", stop, NULL, NULL);
+        core_contain(here, self->scheduler, "exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, self, 0);
     bool gives_up = self->scheduler->parent != NULL,
-         first = gives_up && dispatcher.several; /* see scheduler_records.c */
+         first = gives_up && here->core->several; /* see scheduler_records.c */
     if (UNLIKELY(first))
-        dispatcher_give_up(self);
+        core_give_up(here, self);
     if (heir)
-        raise_unblock(heir, NULL);
+        raise_unblock(here, heir, NULL);
     if (UNLIKELY(self->blocked_donors != NULL))
-        dispatcher_rouse(self, NULL);
+        core_rouse(here, self, NULL);
     if (UNLIKELY(gives_up && !first))
-        dispatcher_give_up(self);
+        core_give_up(here, self);
     return here->turn == self ? await(here) : go_on_without(here);
 }
 
 /* ---- A thread yields --------------------------------------------------------------------------------------------- */
 
-/* With a thread those above it give the processor up: as dispatcher_give_up, for what is usual. */
-static inline __attribute__((always_inline)) void give_up(struct dispatcher_thread *member) {
+/* With a thread those above it give the processor up: as core_give_up, for what is usual. */
+static inline __attribute__((always_inline)) void give_up(struct processor *here, struct dispatcher_thread *member) {
     for (struct scheduler *scheduler; (scheduler = member->scheduler)->parent; member = &scheduler->record) {
         struct dispatcher_thread *record = &scheduler->record;
-        if (UNLIKELY(dispatcher.several) || UNLIKELY(record->state != SCHEDULER_RUNNABLE) ||
-            UNLIKELY(scheduler->runnable == 0) || UNLIKELY(taken_from(record)) || UNLIKELY(dispatcher_trace != NULL)) {
-            dispatcher_give_up(member);
+        if (UNLIKELY(here->core->several) || UNLIKELY(record->state != SCHEDULER_RUNNABLE) ||
+            UNLIKELY(scheduler->runnable == 0) || UNLIKELY(taken_from(record)) ||
+            UNLIKELY(here->core->recorder != NULL)) {
+            core_give_up(here, member);
             return;
         }
         const struct catapults_stop *stop = RAISE(record->scheduler, switch_out, &record->policy);
         if (UNLIKELY(stop))
-            dispatcher_contain(record->scheduler, "switch_out", stop, NULL, NULL);
+            core_contain(here, record->scheduler, "switch_out", stop, NULL, NULL);
     }
 }
 
@@ -345,9 +351,9 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *give_up_t
     struct scheduler *scheduler = turn->scheduler;
     const struct catapults_stop *stop = RAISE(scheduler, switch_out, &turn->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, "switch_out", stop, NULL, NULL);
+        core_contain(here, scheduler, "switch_out", stop, NULL, NULL);
     TRACE(TRACE_SWITCHED_OUT, turn, 0);
-    give_up(turn);
+    give_up(here, turn);
     return choose(here);
 }
 
@@ -358,7 +364,7 @@ static __attribute__((noinline)) struct dispatcher_thread *yield_to_scheduler(st
     if (!self->scheduler->lent_only)
         return NULL;
     RAISE(self->scheduler, switch_out, &self->policy);
-    struct dispatcher_thread *next = preempted(here->turn) ? NULL : dispatcher_borrow(here->turn);
+    struct dispatcher_thread *next = preempted(here, here->turn) ? NULL : core_borrow(here, here->turn);
     if (next == self)
         return NULL;
     TRACE(TRACE_SWITCHED_OUT, self, 0);
@@ -388,29 +394,29 @@ _Static_assert(offsetof(struct native_handlers, block_signal) - offsetof(struct 
                    BLOCK_SIGNAL * sizeof(native_thread_event *),
                "block_handler");
 
-static inline const struct catapults_stop *raise_block(struct scheduler *scheduler, enum dispatcher_reason reason,
-                                                       struct catapults_thread *t) {
-    tell(scheduler, true);
+static inline const struct catapults_stop *raise_block(struct processor *here, struct scheduler *scheduler,
+                                                       enum dispatcher_reason reason, struct catapults_thread *t) {
+    tell(here, scheduler, true);
     return block_handler(&scheduler->handlers, reason)(scheduler->self, t);
 }
 
 /* The thread is RUNNING, and cannot go on for its `reason`. */
-static inline __attribute__((always_inline)) void stop_running(struct dispatcher_thread *thread,
+static inline __attribute__((always_inline)) void stop_running(struct processor *here, struct dispatcher_thread *thread,
                                                                enum dispatcher_reason reason) {
     struct scheduler *scheduler = thread->scheduler;
     thread->state = THREAD_BLOCKED;
     scheduler->runnable--;
-    const struct catapults_stop *stop = raise_block(scheduler, reason, &thread->policy);
+    const struct catapults_stop *stop = raise_block(here, scheduler, reason, &thread->policy);
     if (UNLIKELY(stop))
-        dispatcher_contain(scheduler, block_events[reason], stop, NULL, NULL);
+        core_contain(here, scheduler, block_events[reason], stop, NULL, NULL);
     TRACE(TRACE_BLOCKED, thread, reason);
     if (UNLIKELY(scheduler->parent != NULL))
-        dispatcher_give_up(thread);
+        core_give_up(here, thread);
 }
 
 /* The thread, which is READY to its policy, cannot run. */
-static void set_aside(struct dispatcher_thread *thread) {
-    raise_suspend(thread, dispatcher_running());
+static void set_aside(struct processor *here, struct dispatcher_thread *thread) {
+    raise_suspend(here, thread, core_running(here));
     thread->state = THREAD_BLOCKED;
     thread->set_aside = true;
 }
@@ -421,7 +427,7 @@ static inline void begin_to_wait(struct processor *here, struct dispatcher_threa
     self->timed_out = false;
     if (instant == DISPATCHER_FOREVER)
         return;
-    timer_set(&dispatcher.timers, &self->timer, instant);
+    timer_set(&here->core->timers, &self->timer, instant);
     if (instant <= here->attended)
         here->patience = 0;
 }
@@ -432,16 +438,16 @@ static inline struct dispatcher_thread *after_block(struct processor *here, stru
     begin_to_wait(here, self, reason, instant);
     struct dispatcher_thread *next;
     if (LIKELY(here->turn == self)) {
-        stop_running(self, reason);
+        stop_running(here, self, reason);
         next = await(here);
     } else {
-        set_aside(self);
+        set_aside(here, self);
         next = go_on_without(here);
     }
     bool looks = instant != DISPATCHER_FOREVER ? !here->armed || instant < here->armed
                                                : UNLIKELY(!here->armed) && reason <= BLOCK_IO_FILE;
     if (looks && here->due != WAIT_OUTSIDE)
-        dispatcher_arm(here); /* `next` need not look after those who wait */
+        core_arm(here); /* `next` need not look after those who wait */
     return next;
 }
 
@@ -451,16 +457,16 @@ static struct dispatcher_thread *after_lend(struct processor *here, struct dispa
                                             enum dispatcher_reason reason, int64_t instant) {
     begin_to_wait(here, self, reason, instant);
     self->state = THREAD_LENDING;
-    bool lost = preempted(here->turn);
-    struct dispatcher_thread *next = lost ? NULL : dispatcher_borrow(here->turn);
+    bool lost = preempted(here, here->turn);
+    struct dispatcher_thread *next = lost ? NULL : core_borrow(here, here->turn);
     if (!lost || here->turn != self)
         TRACE(TRACE_SWITCHED_OUT, self, 0);
     if (!next)
         next = await(here);
-    if (UNLIKELY(dispatcher.poller != NULL))
-        dispatcher_tell_poller();
+    if (UNLIKELY(here->core->poller != NULL))
+        core_tell_poller(here);
     if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed) && here->due != WAIT_OUTSIDE)
-        dispatcher_arm(here);
+        core_arm(here);
     return next;
 }
 

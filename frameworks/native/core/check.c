@@ -5,7 +5,7 @@
  * of this runtime, or of a policy that was not made by the compiler: the program is killed, and a debugger names
  * `what`.
  */
-#include "dispatcher/state.h"
+#include "core/state.h"
 
 #ifdef CATAPULTS_CHECKED
 
@@ -22,76 +22,79 @@ static __attribute__((noinline, noreturn)) void broken(const char *what, const v
 
 /* ---- Processors, and what is RUNNING ----------------------------------------------------------------------------- */
 
-static uint32_t length_of(const struct processor *processor) {
+static uint32_t length_of(struct processor *here, const struct processor *processor) {
     uint32_t length = 0;
     for (const struct dispatcher_thread *turn = processor->turns_first; turn; turn = turn->turn_next) {
         CHECK(turn->turn_waits && turn->turn_for == processor, turn);
-        CHECK(dispatcher.running_frames[turn->turn_frame].turn == turn, turn);
+        CHECK(here->core->running_frames[turn->turn_frame].turn == turn, turn);
         length++;
     }
     return length;
 }
 
-static void check_processors(void) {
+static void check_processors(struct processor *here) {
+    struct core *core = here->core;
     uint32_t asleep = 0, parked_asleep = 0, woken = 0, waiting = 0;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
-        const struct processor *one = dispatcher.processors[i];
-        waiting += length_of(one);
+    for (uint32_t i = 0; i < core->processors_count; i++) {
+        const struct processor *one = core->processors[i];
+        waiting += length_of(here, one);
         asleep += one->asleep && !one->parked;
         parked_asleep += one->asleep && one->parked;
         woken += one->woken;
-        CHECK(one->number == i && one->parked == (i >= dispatcher.active), one);
+        CHECK(one->number == i && one->parked == (i >= core->active), one);
         for (uint32_t j = 0; j < i; j++) {
-            CHECK(dispatcher.processors[j]->current != one->current, one->current);
-            CHECK(dispatcher.processors[j]->frame != one->frame || one->frame == NOBODY, one);
+            CHECK(core->processors[j]->current != one->current, one->current);
+            CHECK(core->processors[j]->frame != one->frame || one->frame == NOBODY, one);
         }
-        const struct running_frame *frame = &dispatcher.running_frames[one->frame];
+        const struct running_frame *frame = &core->running_frames[one->frame];
         if (!frame->turn)
             continue;
         CHECK(frame->turn == one->turn && !frame->turn->turn_waits, one);
         CHECK(!one->over && (frame->runs == one->current || one->handed), one);
     }
-    CHECK(asleep == dispatcher.asleep && parked_asleep == dispatcher.parked_asleep, &dispatcher);
-    CHECK(woken == dispatcher.waking && waiting == dispatcher.waiting, &dispatcher);
+    CHECK(asleep == core->asleep && parked_asleep == core->parked_asleep, core);
+    CHECK(woken == core->waking && waiting == core->waiting, core);
 }
 
 /* Wherever one of them may run, another waits for that; unless somebody is to look. */
-static void check_postponed(void) {
+static void check_postponed(struct processor *here) {
+    struct core *core = here->core;
     uint32_t count = 0;
-    for (const struct dispatcher_thread *thread = dispatcher.postponed; thread; thread = thread->turn_next, count++) {
+    for (const struct dispatcher_thread *thread = core->postponed; thread; thread = thread->turn_next, count++) {
         CHECK(thread->state == THREAD_POSTPONED && thread->set_aside, thread);
-        CHECK(thread->turn_next || dispatcher.postponed_last == thread, thread);
-        CHECK(dispatcher.none_waits || !dispatcher_is_expected(thread), thread);
+        CHECK(thread->turn_next || core->postponed_last == thread, thread);
+        CHECK(core->none_waits || !core_is_expected(here, thread), thread);
     }
-    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
+    for (const struct dispatcher_thread *thread = core->oldest; thread; thread = thread->newer)
         count -= thread->state == THREAD_POSTPONED;
-    CHECK(count == 0, &dispatcher);
+    CHECK(count == 0, core);
 }
 
-static void check_frames(void) {
+static void check_frames(struct processor *here) {
+    struct core *core = here->core;
     uint32_t running = 0;
-    CHECK(!dispatcher.running_frames[NOBODY].turn && !dispatcher.running_frames[NOBODY].runs, &dispatcher);
+    CHECK(!core->running_frames[NOBODY].turn && !core->running_frames[NOBODY].runs, core);
     for (uint16_t number = NOBODY + 1; number < FRAMES; number++) {
-        const struct running_frame *frame = &dispatcher.running_frames[number];
+        const struct running_frame *frame = &core->running_frames[number];
         CHECK(!frame->runs || (frame->turn && frame->runs->runs_in == number), frame);
         if (!frame->turn)
             continue;
         running++;
-        CHECK(dispatcher_is_runnable(frame->turn) && !frame->turn->scheduler->lent_only, frame->turn);
-        CHECK(frame->turn->turn_waits || dispatcher_runner_of(number), frame->turn);
+        CHECK(core_is_runnable(frame->turn) && !frame->turn->scheduler->lent_only, frame->turn);
+        CHECK(frame->turn->turn_waits || core_runner_of(here, number), frame->turn);
     }
-    CHECK(running == dispatcher.running, &dispatcher);
+    CHECK(running == core->running, core);
 }
 
 /* ---- What is under schedulers ------------------------------------------------------------------------------------ */
 
 /* That the policy has it where it is. */
-static void check_container(const struct dispatcher_thread *member) {
+static void check_container(struct processor *here, const struct dispatcher_thread *member) {
     uint8_t class = member->scheduler->policy->classes[member->policy.container];
     bool is_builtin = member->scheduler->policy == &dispatcher_builtin && class == CATAPULTS_IN_HAND;
-    if (!dispatcher_is_runnable(member))
+    if (!core_is_runnable(member))
         CHECK(class == CATAPULTS_BLOCKED || is_builtin, member);
-    else if (dispatcher_frame_of(member) != NOBODY)
+    else if (core_frame_of(here, member) != NOBODY)
         CHECK(class == CATAPULTS_RUNNING || is_builtin, member);
     else
         CHECK(class == CATAPULTS_READY, member);
@@ -99,44 +102,46 @@ static void check_container(const struct dispatcher_thread *member) {
 
 /* Somebody in its chain has a turn, or will be given one, after which it is: a lock that was free when the lists were
  * looked through may have been taken since. */
-static bool will_be_looked_at(const struct dispatcher_thread *thread) {
+static bool will_be_looked_at(struct processor *here, const struct dispatcher_thread *thread) {
     const struct dispatcher_thread *behind = thread;
-    while ((behind = dispatcher_lends_to(behind)))
+    while ((behind = core_lends_to(here, behind)))
         if (behind->relays &&
-            (behind->runs_in != NOBODY || (dispatcher_is_runnable(behind) && !behind->scheduler->lent_only)))
+            (behind->runs_in != NOBODY || (core_is_runnable(behind) && !behind->scheduler->lent_only)))
             return true;
     return false;
 }
 
-static void check_thread(const struct dispatcher_thread *thread) {
+static void check_thread(struct processor *here, const struct dispatcher_thread *thread) {
+    struct core *core = here->core;
     CHECK(thread->state != THREAD_ENDED, thread);
-    CHECK(thread->runs_in == NOBODY || dispatcher.running_frames[thread->runs_in].runs == thread, thread);
+    CHECK(thread->runs_in == NOBODY || core->running_frames[thread->runs_in].runs == thread, thread);
     CHECK(!thread->set_aside || thread->state == THREAD_BLOCKED || thread->state == THREAD_POSTPONED ||
               thread->homeless,
           thread);
     CHECK(thread->state != THREAD_LENDING || thread->waits_for, thread);
     CHECK(!thread->lends || thread->waits_for, thread);
     if (!thread->scheduler->lent_only && !thread->homeless)
-        check_container(thread);
+        check_container(here, thread);
     if (thread->donor_blocked_for)
         CHECK(thread->donor_blocked_for == thread && thread->state == THREAD_BLOCKED && thread->waits_for, thread);
     else
         CHECK(thread->state != THREAD_BLOCKED || !thread->lends, thread); /* nobody would rouse it */
     /* Nor if its chain has changed and nobody has said so. Who lends to nobody any more need not hurry. */
-    if (thread->donor_blocked_for && !dispatcher.chains_changed && dispatcher_lends_to(thread))
-        CHECK(!dispatcher_can_lend(thread) || will_be_looked_at(thread), thread);
+    if (thread->donor_blocked_for && !core->chains_changed && core_lends_to(here, thread))
+        CHECK(!core_can_lend(here, thread) || will_be_looked_at(here, thread), thread);
 }
 
-static void check_counts(const struct scheduler *scheduler) {
+static void check_counts(struct processor *here, const struct scheduler *scheduler) {
+    struct core *core = here->core;
     int64_t runnable = 0;
-    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer)
-        runnable += thread->scheduler == scheduler && !thread->homeless && dispatcher_is_runnable(thread);
-    for (const struct scheduler *child = &dispatcher.root; child; child = child->next)
+    for (const struct dispatcher_thread *thread = core->oldest; thread; thread = thread->newer)
+        runnable += thread->scheduler == scheduler && !thread->homeless && core_is_runnable(thread);
+    for (const struct scheduler *child = &core->root; child; child = child->next)
         for (const struct dispatcher_thread *record = &child->record; record && child->parent; record = record->newer) {
             if (record->scheduler != scheduler || record->state == THREAD_ENDED || record->homeless)
                 continue;
             runnable += record->state == SCHEDULER_RUNNABLE;
-            check_container(record);
+            check_container(here, record);
         }
     CHECK(scheduler->runnable == runnable, scheduler);
 }
@@ -153,18 +158,19 @@ static bool looks_at(const struct processor *one, int64_t instant) {
 }
 
 /* Somebody does. */
-static void check_timers(void) {
-    if (!dispatcher.timers || !dispatcher.host->arm || dispatcher.asleep)
+static void check_timers(struct processor *here) {
+    struct core *core = here->core;
+    if (!core->timers || !core->host->arm || core->asleep)
         return; /* who sleeps is woken for that, if nobody polls */
-    if (dispatcher.poller) {
-        CHECK(dispatcher.poller->woken || dispatcher_first_instant() >= dispatcher.polls_until, dispatcher.poller);
+    if (core->poller) {
+        CHECK(core->poller->woken || core_first_instant(core) >= core->polls_until, core->poller);
         return;
     }
-    int64_t instant = dispatcher.timers->instant, now = dispatcher.host->now();
+    int64_t instant = core->timers->instant, now = core->host->now();
     bool looks = false;
-    for (uint32_t i = 0; i < dispatcher.processors_count; i++)
-        looks |= looks_at(dispatcher.processors[i], instant > now ? instant : now);
-    CHECK(looks, dispatcher.timers);
+    for (uint32_t i = 0; i < core->processors_count; i++)
+        looks |= looks_at(core->processors[i], instant > now ? instant : now);
+    CHECK(looks, core->timers);
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
@@ -172,24 +178,24 @@ static void check_timers(void) {
 /* Where there are many threads it is done now and then only. */
 enum { MANY = 100 };
 
-void dispatcher_check(void) {
-    static uint32_t number, calls;
+void core_check(struct processor *here) {
+    struct core *core = here->core;
     uint32_t threads = 0, blocked_donors = 0;
-    if (number > MANY && ++calls % number != 0)
+    if (core->checked > MANY && ++core->checks % core->checked != 0)
         return;
-    check_processors();
-    check_postponed();
-    check_frames();
-    check_timers();
-    for (const struct dispatcher_thread *thread = dispatcher.oldest; thread; thread = thread->newer) {
-        check_thread(thread);
+    check_processors(here);
+    check_postponed(here);
+    check_frames(here);
+    check_timers(here);
+    for (const struct dispatcher_thread *thread = core->oldest; thread; thread = thread->newer) {
+        check_thread(here, thread);
         blocked_donors += thread->donor_blocked_for != NULL;
         threads++;
     }
-    CHECK(dispatcher_check_blocked_donors() == blocked_donors, &dispatcher);
-    for (const struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
-        check_counts(scheduler);
-    number = threads;
+    CHECK(core_check_blocked_donors(here) == blocked_donors, core);
+    for (const struct scheduler *scheduler = &core->root; scheduler; scheduler = scheduler->next)
+        check_counts(here, scheduler);
+    core->checked = threads;
 }
 
 #endif

@@ -18,13 +18,12 @@
  * Of a policy with an instance for each processor a thread stays in the instance of its kernel thread (nodes.c):
  * nothing is handed over.
  */
-#include "dispatcher/state.h"
-#include "dispatcher/trace.h"
+#include "core/state.h"
 
 /* Whether what waits for the processor can go with its number. */
 static bool waits_for_kernel_thread(const struct processor *here) {
     for (const struct dispatcher_thread *turn = here->turns_first; turn; turn = turn->turn_next) {
-        const struct dispatcher_thread *runs = dispatcher.running_frames[turn->turn_frame].runs;
+        const struct dispatcher_thread *runs = here->core->running_frames[turn->turn_frame].runs;
         if (runs && (runs->kept_on == here || runs == here->current))
             return true;
     }
@@ -32,71 +31,76 @@ static bool waits_for_kernel_thread(const struct processor *here) {
 }
 
 static bool may_hand_over(const struct processor *here) {
-    return dispatcher.host->another && !dispatcher.root.node && !here->parked && !waits_for_kernel_thread(here);
+    struct core *core = here->core;
+    return core->host->another && !core->root.node && !here->parked && !waits_for_kernel_thread(here);
 }
 
-static void swap_numbers(struct processor *one, struct processor *other) {
+static void swap_numbers(struct processor *here, struct processor *one, struct processor *other) {
+    struct core *core = here->core;
     uint32_t number = one->number;
     uint16_t frame = one->frame;
     one->number = other->number;
     other->number = number;
-    dispatcher.processors[one->number] = one;
-    dispatcher.processors[other->number] = other;
+    core->processors[one->number] = one;
+    core->processors[other->number] = other;
     one->frame = one->sees = other->frame;
     other->frame = other->sees = frame;
 }
 
 /* The turn of `here`, which has begun, with all that is the processor's. */
 static void hand_over(struct processor *here, struct processor *there, struct dispatcher_thread *next) {
+    struct core *core = here->core;
     here->number_before = here->number;
     here->handed_on = next;
-    if (UNLIKELY(dispatcher_trace != NULL) && here->current == &here->idle)
-        dispatcher_record_dispatch(&here->idle); /* else when it leaves who runs here */
-    swap_numbers(here, there);
+    if (UNLIKELY(here->core->recorder != NULL) && here->current == &here->idle)
+        here->core->recorder->dispatched(&here->idle); /* else when it leaves who runs here */
+    swap_numbers(here, here, there);
     there->turn = here->turn;
     there->serves = here->serves;
     there->turns_first = here->turns_first;
     here->turns_first = NULL;
     for (struct dispatcher_thread *turn = there->turns_first; turn; turn = turn->turn_next)
         turn->turn_for = there;
-    dispatcher.none_waits |= dispatcher.postponed != NULL;
+    core->none_waits |= core->postponed != NULL;
     here->put_back = there->put_back = 0;
     there->handed = next;
     there->recorded = true;
     there->over = false;
     here->parked = true;
     if (there->asleep) {
-        dispatcher.parked_asleep--;
+        core->parked_asleep--;
         there->asleep = false;
-        dispatcher.host->wake(there);
+        core->host->wake(there);
     }
     there->parked = false;
 }
 
-bool dispatcher_hands_to(struct processor *here, struct processor *there, struct dispatcher_thread *next) {
-    if (next->kept_on != there || !dispatcher_can_carry(there) || !may_hand_over(here))
+bool core_hands_to(struct processor *here, struct processor *there, struct dispatcher_thread *next) {
+    if (next->kept_on != there || !core_can_carry(here, there) || !may_hand_over(here))
         return false;
     hand_over(here, there, next);
     return true;
 }
 
 /* The one on which the fewest threads stand; NULL: none is spare. */
-static struct processor *spare(void) {
+static struct processor *spare(struct processor *here) {
+    struct core *core = here->core;
     struct processor *least = NULL;
-    for (uint32_t i = dispatcher.active; i < dispatcher.processors_count; i++) {
-        struct processor *one = dispatcher.processors[i];
-        if (dispatcher_can_carry(one) && (!least || one->kept < least->kept))
+    for (uint32_t i = core->active; i < core->processors_count; i++) {
+        struct processor *one = core->processors[i];
+        if (core_can_carry(here, one) && (!least || one->kept < least->kept))
             least = one;
     }
     return least;
 }
 
-bool dispatcher_hands_on(struct processor *here, struct dispatcher_thread *next) {
+bool core_hands_on(struct processor *here, struct dispatcher_thread *next) {
+    struct core *core = here->core;
     if (next->kept_on == here || !may_hand_over(here))
         return false;
-    struct processor *there = spare();
-    if ((!there || there->kept > 0) && !dispatcher.no_more_spares) {
-        dispatcher.wants_spare = true; /* by a processor that is idle, as this one is now */
+    struct processor *there = spare(here);
+    if ((!there || there->kept > 0) && !core->no_more_spares) {
+        core->wants_spare = true; /* by a processor that is idle, as this one is now */
         here->handed = next;
         here->recorded = false;
         return true;

@@ -1,13 +1,13 @@
 /*
  * The dispatcher's record of a thread. Whoever makes threads embeds it as the last member of a record of its own, and
- * reserves dispatcher_thread_size() bytes for it.
+ * reserves core_thread_size() bytes for it.
  */
 #ifndef CATAPULTS_RECORD_H
 #define CATAPULTS_RECORD_H
 
 #include "contexts/context.h"
-#include "dispatcher/dispatcher.h"
-#include "dispatcher/timer.h"
+#include "core/core.h"
+#include "core/timer.h"
 #include "native_policy.h"
 
 /*
@@ -46,10 +46,6 @@ enum { NAME_SHIFT = 2, NAME_PLACES = 1 << 27 };
 #define NAME_OWN ((uintptr_t)1)
 #define NAME_IN_TABLE ((uintptr_t)2)
 #define NAME_NEXT ((uintptr_t)NAME_PLACES << NAME_SHIFT) /* what the next generation of a place is greater by */
-
-/* Whoever makes threads keeps it, and puts each thread there before others can know its name. Of several processors
- * some may look at the one before, which is kept. */
-extern struct dispatcher_thread *const *dispatcher_named;
 
 static inline uint32_t name_place(uintptr_t name) { return (uint32_t)(name >> NAME_SHIFT) % NAME_PLACES; }
 
@@ -151,7 +147,7 @@ static inline struct dispatcher_thread *dispatcher_thread_of(struct catapults_th
 }
 
 /* Whether it is in dispatcher_block or dispatcher_wait_for, and so may be unblocked. */
-static inline bool dispatcher_is_blocked(const struct dispatcher_thread *thread) {
+static inline bool core_is_blocked(const struct dispatcher_thread *thread) {
     return thread->state == THREAD_BLOCKED || thread->state == THREAD_LENDING;
 }
 
@@ -162,7 +158,7 @@ static inline bool is_lending_only(const struct dispatcher_thread *thread) {
 }
 
 /* Whether it is READY or RUNNING to its policy. */
-static inline bool dispatcher_is_runnable(const struct dispatcher_thread *member) {
+static inline bool core_is_runnable(const struct dispatcher_thread *member) {
     return member->state == THREAD_RUNNABLE || member->state == THREAD_MARKED || member->state == THREAD_LENDING ||
            member->state == SCHEDULER_RUNNABLE;
 }

@@ -1,0 +1,291 @@
+/*
+ * Donation: who waits for another thread lends it its turns (CPU inheritance scheduling, 1996, §3.4).
+ *
+ *      turn ──waits_for──► a thread ──waits_for──► current        the chain of a turn: its end runs
+ *      RUNNING             READY                   READY          what their policies see
+ *
+ * No thread knows who lends to it, so a lock that changes hands costs the same however many wait for it: they follow
+ * the word that names its owner. The chain is looked at when a thread begins to wait, whose turn then goes on with its
+ * end, and when a policy dispatches a thread that is LENDING; a turn is charged to whose it is (§4.4.2).
+ *
+ * If the end cannot run, the thread whose turn it is is blocked, and is in a list of the end's, with which it is
+ * unblocked: it is a "blocked donor". Those of its donors that are never dispatched meanwhile hear nothing of that: no
+ * avalanche (§3.4). So a blocked donor always has at the end of its chain the thread whose list it is in.
+ *
+ * With several processors the end may run already, on a turn of its own or of another donor, which one donor more
+ * cannot hasten: then, too, a donor is blocked, until the end is left (blocked_donors.c). If a policy gives a turn to a
+ * thread that another processor runs on a loan, it goes on there on that turn, and the donor is blocked (decide.c).
+ */
+#include "core/state.h"
+
+/* Whom the word names; NULL: nobody, or a thread that has ended. */
+static struct dispatcher_thread *named_by(struct processor *here, const uintptr_t *word) {
+    uintptr_t name = __atomic_load_n(word, __ATOMIC_RELAXED) & ~NAME_OWN;
+    if (!name)
+        return NULL;
+    struct dispatcher_thread *thread = name_thread(here, name);
+    bool is_gone = (name & NAME_IN_TABLE) && (thread->name != name || thread->state == THREAD_ENDED);
+    return UNLIKELY(is_gone) ? NULL : thread;
+}
+
+struct dispatcher_thread *core_waited_for(struct processor *here, const struct dispatcher_thread *thread) {
+    return thread->waits_for ? named_by(here, thread->waits_for) : NULL;
+}
+
+struct dispatcher_thread *core_lends_to(struct processor *here, const struct dispatcher_thread *thread) {
+    struct dispatcher_thread *borrower = thread->lends ? core_waited_for(here, thread) : NULL;
+    return borrower == thread ? NULL : borrower;
+}
+
+struct dispatcher_thread *core_end_of(struct processor *here, struct dispatcher_thread *thread) {
+    struct dispatcher_thread *next;
+    while ((next = core_lends_to(here, thread)))
+        thread = next;
+    return thread;
+}
+
+/* It is RUNNING, on whichever processor, whoever runs on its turn. */
+static bool is_running(struct processor *here, const struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    bool running = thread->turn_waits;
+    for (uint32_t i = 0; i < core->processors_count && !running; i++)
+        running = core->running_frames[core->processors[i]->frame].turn == thread;
+    return running;
+}
+
+/* Of several processors: none runs it, or is to, on another turn. */
+static __attribute__((noinline)) bool is_free(struct processor *here, const struct dispatcher_thread *end,
+                                              const struct dispatcher_thread *turn) {
+    return end == turn || ((end->runs_in == NOBODY || here->core->running_frames[end->runs_in].turn == turn) &&
+                           !is_running(here, end));
+}
+
+/* One that is LENDING, but to nobody, goes on: what it waited for has happened. */
+static bool can_run(struct processor *here, const struct dispatcher_thread *end, const struct dispatcher_thread *turn) {
+    bool can = end->state == THREAD_LENDING ||
+               ((end->state == THREAD_RUNNABLE || end->state == THREAD_MARKED) && (!end->own_turn || end == turn));
+    return can && (LIKELY(!here->core->several) || is_free(here, end, turn));
+}
+
+void core_about_to_run(struct processor *here, struct dispatcher_thread *end) {
+    if (end->state == THREAD_LENDING) {
+        end->waits_for = NULL;
+        end->lends = false;
+        if (timer_is_set(&end->timer))
+            timer_cancel(&here->core->timers, &end->timer);
+    }
+    end->state = THREAD_RUNNABLE;
+}
+
+static void enlist(struct processor *here, struct dispatcher_thread *thread, struct dispatcher_thread *end);
+
+/* The last in the chain of the turn, which ends in vain, whose scheduler is an application's thread and believes that
+ * it is ready; or NULL. Not the end itself: if that is ready, it runs on another turn, or is to. */
+static struct dispatcher_thread *last_client(struct processor *here, struct dispatcher_thread *turn,
+                                             const struct dispatcher_thread *end) {
+    struct dispatcher_thread *last = NULL;
+    for (struct dispatcher_thread *thread = turn; thread != end; thread = core_lends_to(here, thread))
+        if (UNLIKELY(thread->scheduler->lent_only) && thread->state == THREAD_LENDING)
+            last = thread;
+    return last;
+}
+
+struct dispatcher_thread *core_borrower(struct processor *here, struct dispatcher_thread *turn) {
+    for (;;) {
+        struct dispatcher_thread *end = core_end_of(here, turn);
+        if (LIKELY(can_run(here, end, turn))) {
+            if (LIKELY(!here->core
+                            ->several)) /* else it may have to wait for a processor, and wait for others until then */
+                core_about_to_run(here, end);
+            return end;
+        }
+        struct dispatcher_thread *client = last_client(here, turn, end);
+        if (LIKELY(!client)) {
+            core_block_donor(here, turn, end);
+            return NULL;
+        }
+        enlist(here, client, end);
+        core_set_aside(here, client); /* its scheduler may be awake now */
+        if (UNLIKELY(core_preempted(here, turn)))
+            return NULL;
+    }
+}
+
+struct dispatcher_thread *core_borrow(struct processor *here, struct dispatcher_thread *turn) {
+    struct dispatcher_thread *next = core_borrower(here, turn);
+    return LIKELY(!here->core->several) || !next ? next : core_go_on(here, next);
+}
+
+bool core_can_lend(struct processor *here, const struct dispatcher_thread *thread) {
+    return can_run(here, core_end_of(here, (struct dispatcher_thread *)thread), thread);
+}
+
+/* ---- Blocked donors -----------------------------------------------------------------------------------------------
+ */
+
+/* All blocked donors are in one list, too, in the order of their numbers, so that a chain that changes costs no look
+ * at those that are not. Who is blocked last is mostly the youngest. */
+static void list(struct processor *here, struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    if (!core->blocked_donors_last)
+        core->blocked_donors_last = &core->blocked_donors;
+    struct dispatcher_thread **link = core->blocked_donors_last;
+    while (link != &core->blocked_donors) {
+        struct dispatcher_thread *before =
+            (struct dispatcher_thread *)((char *)link - offsetof(struct dispatcher_thread, listed_next));
+        if ((int32_t)(before->policy.number - thread->policy.number) < 0)
+            break;
+        link = before->listed_link;
+    }
+    thread->listed_next = *link;
+    thread->listed_link = link;
+    *(thread->listed_next ? &thread->listed_next->listed_link : &core->blocked_donors_last) = &thread->listed_next;
+    *link = thread;
+}
+
+static void unlist(struct processor *here, struct dispatcher_thread *thread) {
+    struct core *core = here->core;
+    if (core->donor_next == thread)
+        core->donor_next = thread->listed_next;
+    *thread->listed_link = thread->listed_next;
+    *(thread->listed_next ? &thread->listed_next->listed_link : &core->blocked_donors_last) = thread->listed_link;
+}
+
+static void enlist(struct processor *here, struct dispatcher_thread *thread, struct dispatcher_thread *end) {
+    if (UNLIKELY(here->core->several)) {
+        core_enlist(here, thread);
+        return;
+    }
+    for (struct dispatcher_thread *t = thread; t != end;) {
+        t = core_lends_to(here, t);
+        t->relays = t != end;
+    }
+    if (end->state == THREAD_ENDED)
+        return; /* for ever; its record may be another's soon */
+    list(here, thread);
+    struct dispatcher_thread *first = end->blocked_donors;
+    thread->donor_blocked_for = end;
+    thread->donor_next = NULL;
+    thread->donor_previous = first ? first->donor_previous : thread;
+    *(first ? &first->donor_previous->donor_next : &end->blocked_donors) = thread;
+    (first ? first : thread)->donor_previous = thread;
+}
+
+static void strike_off(struct processor *here, struct dispatcher_thread *thread) {
+    struct dispatcher_thread *end = thread->donor_blocked_for;
+    if (!end)
+        return;
+    if (UNLIKELY(here->core->several)) {
+        core_strike_off(here, thread);
+        return;
+    }
+    struct dispatcher_thread *first = end->blocked_donors, *next = thread->donor_next;
+    *(thread == first ? &end->blocked_donors : &thread->donor_previous->donor_next) = next;
+    (next ? next : first)->donor_previous = thread->donor_previous;
+    thread->donor_blocked_for = NULL;
+    unlist(here, thread);
+}
+
+/* `thread` is RUNNING; `end`, which its chain ends in, cannot run, or not any longer. */
+void core_block_donor(struct processor *here, struct dispatcher_thread *thread, struct dispatcher_thread *end) {
+    enlist(here, thread, end);
+    if (UNLIKELY(end->runs_in != NOBODY || end->state == THREAD_POSTPONED))
+        core_hasten(here, end, thread);
+    core_raise_block(here, thread);
+}
+
+void core_rouse_one(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    strike_off(here, thread);
+    thread->state = THREAD_LENDING;
+    if (UNLIKELY(here->core->several) && !core_lends_to(here, thread))
+        core_changed(here, thread); /* it can run itself: who is behind it may have been looked at before */
+    core_raise_event(here, thread, runs);
+}
+
+/* `end` can run again, or has ended. */
+void core_rouse(struct processor *here, struct dispatcher_thread *end, const struct dispatcher_thread *runs) {
+    while (end->blocked_donors) {
+        for (struct dispatcher_thread *t = core_lends_to(here, end->blocked_donors); t && t != end;
+             t = core_lends_to(here, t))
+            t->relays = false;
+        core_rouse_one(here, end->blocked_donors, runs);
+    }
+}
+
+/* Chains through `relay` have changed. That is so rare that it is found out who is concerned. */
+static void rouse_behind(struct processor *here, struct dispatcher_thread *relay,
+                         const struct dispatcher_thread *runs) {
+    struct core *core = here->core;
+    if (LIKELY(!relay->relays))
+        return;
+    relay->relays = false;
+    /* A thread that schedules is told of its clients, and others may be struck off by that; or all of this is done
+     * within. */
+    struct dispatcher_thread *thread;
+    core->donor_next = core->blocked_donors;
+    while ((thread = core->donor_next)) {
+        core->donor_next = thread->listed_next;
+        if (core_end_of(here, thread) != thread->donor_blocked_for)
+            core_rouse_one(here, thread, runs);
+    }
+}
+
+/* ---- The end of a wait, and a new one ---------------------------------------------------------------------------- */
+
+/* The thread waits no longer. Whether it was READY or RUNNING to its policy all the time. */
+bool core_stop_lending(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
+    struct core *core = here->core;
+    bool lending = thread->state == THREAD_LENDING;
+    strike_off(here, thread);
+    thread->waits_for = NULL;
+    thread->lends = false;
+    if (UNLIKELY(core->several)) {
+        core_changed(here, thread);
+        core->turns_changed |= lending;
+    } else {
+        rouse_behind(here, thread, runs);
+    }
+    return lending;
+}
+
+/* What would be if `waiter` waited for `thread`. */
+static enum dispatcher_cycle cycle_from(struct processor *here, const struct dispatcher_thread *waiter,
+                                        const struct dispatcher_thread *thread) {
+    const struct dispatcher_thread *mark = NULL;
+    enum dispatcher_cycle cycle = CYCLE_CLOSED;
+    for (unsigned steps = 1; thread && thread != mark; steps++) {
+        if (thread == waiter)
+            return cycle;
+        if ((thread->reason != BLOCK_LOCK && thread->reason != BLOCK_JOIN) || timer_is_set(&thread->timer))
+            cycle = CYCLE_OPEN;
+        if ((steps & (steps - 1)) == 0)
+            mark = thread; /* others may wait in a ring already: it is met again */
+        thread = core_waited_for(here, thread);
+    }
+    return CYCLE_NONE;
+}
+
+void core_redirected(struct processor *here, struct dispatcher_thread *thread, const uintptr_t *to) {
+    const struct dispatcher_thread *runs = here->polling ? NULL : here->turn;
+    bool lending = core_stop_lending(here, thread, runs);
+    thread->waits_for = to;
+    thread->lends = cycle_from(here, thread, named_by(here, to)) == CYCLE_NONE;
+    if (lending || !thread->lends)
+        return;
+    if (core_can_lend(here, thread))
+        core_rouse_one(here, thread, runs);
+    else
+        enlist(here, thread, core_end_of(here, thread));
+    if (thread->blocked_donors && !here->core->several) /* chains that ended here go on now */
+        core_rouse(here, thread, runs);
+}
+
+void core_renamed(struct processor *here, struct dispatcher_thread *thread) {
+    if (thread->blocked_donors && !here->core->several)
+        core_rouse(here, thread, core_running(here));
+    core_changed(here, thread);
+}
+
+enum dispatcher_cycle core_cycle(struct processor *here, const uintptr_t *to) {
+    return cycle_from(here, here->current, named_by(here, to));
+}

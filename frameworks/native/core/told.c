@@ -1,0 +1,40 @@
+/*
+ * What a policy is told of a thread wherever that is to it: that a job of it begins, and that a variable was changed
+ * which the policy imports of it. The thread stays RUNNING, READY or BLOCKED, or loses the processor.
+ *
+ * As of any event it is raised where what is RUNNING can be taken: a thread that runs on another processor in the frame
+ * in which it does so, one that is READY where it may take the place of another (running_frames.c).
+ */
+#include "core/raise.h"
+#include "core/state.h"
+
+static void tell_of(struct processor *here, struct dispatcher_thread *member, native_thread_event *handler,
+                    const char *event) {
+    struct scheduler *scheduler = member->scheduler;
+    if (!handler || member->state == THREAD_ENDED || member->homeless)
+        return;
+    uint16_t frame = core_see(here, member);
+    bool elsewhere = frame != NOBODY;
+    bool ready = core_is_runnable(member) && (!here->core->several || core_frame_of(here, member) == NOBODY);
+    if (!elsewhere && ready)
+        core_step_aside(here, member);
+    tell(here, scheduler, true);
+    const struct catapults_stop *stop = handler(scheduler->self, &member->policy);
+    if (UNLIKELY(stop))
+        core_contain(here, scheduler, event, stop, NULL, core_running(here));
+    if (UNLIKELY(scheduler->idle))
+        core_gained(here, scheduler, core_running(here));
+    if (elsewhere)
+        core_seen(here, member, frame);
+    else if (ready)
+        core_step_back(here);
+    core_noticed(here, scheduler);
+}
+
+void core_tell_released(struct processor *here, struct dispatcher_thread *thread) {
+    tell_of(here, thread, thread->scheduler->handlers.release, "release");
+}
+
+void core_tell_changed(struct processor *here, struct dispatcher_thread *member) {
+    tell_of(here, member, member->scheduler->handlers.changed, "changed");
+}

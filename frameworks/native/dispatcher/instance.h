@@ -1,0 +1,47 @@
+/*
+ * The core of this process, for the files of the dispatcher.
+ */
+#ifndef CATAPULTS_INSTANCE_H
+#define CATAPULTS_INSTANCE_H
+
+#include "core/state.h"
+#include "dispatcher/dispatcher.h"
+#include "dispatcher/processor_here.h"
+
+extern struct core dispatcher __attribute__((visibility("hidden")));
+
+/* ---- What its files ask of each other ---------------------------------------------------------------------------- */
+
+/* Looks whether the shortcut can be taken (shortcut.h). */
+void dispatcher_find_shortcut(void);
+
+/* How handlers are called that may run for ever, and `switch_out` and `schedule` in one: overrun.c. */
+extern const struct watch dispatcher_watch;
+struct catapults_thread *dispatcher_yield_in_two(void *self, struct catapults_thread *t,
+                                                 const struct catapults_stop **stop);
+
+/* Does what is due here: runs out timers and polls the driver, or waits for them. No thread is RUNNING. */
+void dispatcher_do_due(struct processor *here);
+
+/* The same, and decides: who runs here. */
+struct dispatcher_thread *dispatcher_attend(struct processor *here);
+
+/* Before policies are started. */
+void dispatcher_several_prepare(struct processor *first);
+
+/* The world outside is attended to: there may be other CPUs. */
+void dispatcher_look_for_processors(int64_t now);
+
+/* Sleeps in the driver. */
+void dispatcher_poll(struct processor *here);
+
+/* Goes on with `next`: see run in dispatcher.c. */
+void dispatcher_run(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next);
+
+/* dispatcher_yield, within dispatcher_enter. */
+void dispatcher_yield_inside(void);
+
+/* The same, at an instant, while a thread is RUNNING: it may be READY afterwards. */
+void dispatcher_look(int64_t now);
+
+#endif
