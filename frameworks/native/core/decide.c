@@ -49,11 +49,6 @@ static void give_back(struct processor *here, uint16_t frame);
 static void precede(struct processor *here, struct processor *there, const struct dispatcher_thread *turn);
 static void sort(struct processor *here, struct processor *there);
 static void let_go_who_has_left(struct processor *here);
-static void set_runs(struct processor *here, uint16_t frame, struct dispatcher_thread *thread);
-static uint16_t take_frame(struct processor *here);
-static void give_frame(struct processor *here, uint16_t frame);
-static void move_to(struct processor *here, uint16_t frame);
-static void give_up_all(struct processor *here, struct dispatcher_thread *turn, uint16_t frame);
 
 /* How often a turn is given back that is to run elsewhere. */
 enum { MOST_PUT_BACK = 16 };
@@ -140,7 +135,7 @@ static void end_own_turn(struct processor *here) {
     core_set_turn(here, frame, NULL);
     if (LIKELY(!core->root.node))
         return;
-    move_to(here, NOBODY);
+    core_move_to(here, NOBODY);
     if (frame != NOBODY && core->processors[frame - 1] != here)
         core_noticed(here, core->processors[frame - 1]->scheduler);
 }
@@ -151,7 +146,7 @@ static struct dispatcher_thread *ask(struct processor *here) {
         return &here->idle;
     struct scheduler *scheduler = here->serves;
     if (scheduler->node) {
-        move_to(here, scheduler->node->frame);
+        core_move_to(here, scheduler->node->frame);
         scheduler->node->decisions++;
     }
     scheduler->asked_for = false;
@@ -161,7 +156,7 @@ static struct dispatcher_thread *ask(struct processor *here) {
         return begin_turn(here, next);
     here->serves->declined = true;
     if (here->core->root.node)
-        move_to(here, NOBODY);
+        core_move_to(here, NOBODY);
     return &here->idle;
 }
 
@@ -219,8 +214,8 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     here->turns_first = turn->turn_next;
     stop_waiting(here, turn);
     if (here->frame != NOBODY)
-        give_frame(here, here->frame);
-    move_to(here, turn->turn_frame);
+        core_give_frame(here, here->frame);
+    core_move_to(here, turn->turn_frame);
     core_noticed(here, here->scheduler); /* another may have to serve it now */
     here->turn = turn;
     if (UNLIKELY(here->turns_first != NULL))
@@ -299,7 +294,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     if (UNLIKELY(next->runs_in != NOBODY) && next->runs_in != here->frame)
         return take_over(here, next);
     core_set_turn(here, here->frame, turn);
-    set_runs(here, here->frame, next);
+    core_set_runs(here, here->frame, next);
     struct processor *there = place_for(next, here);
     if (LIKELY(!there || there == here)) {
         if (UNLIKELY(here->kept != 0) && core_hands_on(here, next))
@@ -322,7 +317,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     if (there->turns_first && !there->sorted && shared && !overdue && place_of(here, next) == there &&
         !can_wait(here, turn, there->turns_first)) {
         sort(here, there);
-        give_up_all(here, turn, here->frame);
+        core_give_up_all(here, turn, here->frame);
         return NULL;
     }
     if (UNLIKELY(shared && there->turns_first && core->waiting >= TURNS_WAITING) && !makes_room(here, there, turn)) {
@@ -330,14 +325,14 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
             core_postpone(here, turn);
         } else {
             here->put_back++; /* it is asked for another, as often as something is READY: see has_something */
-            give_up_all(here, turn, here->frame);
+            core_give_up_all(here, turn, here->frame);
         }
         return NULL;
     }
     uint16_t frame = here->frame;
     if (UNLIKELY(core->running_frames[frame].turn != turn)) /* while room was made, another policy has come */
         return NULL;
-    move_to(here, shared ? take_frame(here) : NOBODY);
+    core_move_to(here, shared ? core_new_frame(here) : NOBODY);
     queue(here, there, turn, frame, overdue ? &there->turns_first : place_in_order(here, there, turn));
     if (overdue || (next->kept_on && (shared || next != turn)))
         clear_away(here, there, overdue ? NULL : turn);
@@ -389,7 +384,7 @@ static bool puts_back(struct processor *here, struct dispatcher_thread *turn, co
         here->put_back = 0;
         return false;
     }
-    give_up_all(here, turn, here->frame);
+    core_give_up_all(here, turn, here->frame);
     return true;
 }
 
@@ -407,13 +402,13 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     if (donor->turn_waits && !turn->own_turn && core_order(here, donor, turn) < 0) { /* it comes earlier as it is */
         core_set_turn(here, own, turn);
         here->put_back++;
-        give_up_all(here, turn, own);
+        core_give_up_all(here, turn, own);
         return NULL;
     }
     core->running_frames[lent].runs = NULL;
     turn->runs_in = NOBODY;
     core_set_turn(here, own, turn);
-    set_runs(here, own, turn);
+    core_set_runs(here, own, turn);
     if (donor->turn_waits) {
         struct dispatcher_thread **place = place_of_turn(there, donor);
         *place = donor->turn_next;
@@ -421,11 +416,11 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
         queue(here, there, turn, own, core_order(here, turn, donor) < 0 ? place_in_order(here, there, turn) : place);
     } else {
         there->turn = turn;
-        move_to(there, own);
+        core_move_to(there, own);
         if (core->host->arm && there->timed && !there->armed)
             core->host->interrupt(there);
     }
-    move_to(here, lent);
+    core_move_to(here, lent);
     here->turn = donor;
     struct dispatcher_thread *next = core_borrower(here, donor);
     return next ? begin_turn(here, next) : NULL;
@@ -532,7 +527,12 @@ static struct dispatcher_thread **place_of_turn(struct processor *there, const s
     return place;
 }
 
-/* The same, where the policies' order has a turn that comes: behind others that are as urgent. */
+void core_leave_queue(struct processor *here, struct dispatcher_thread *turn) {
+    *place_of_turn(turn->turn_for, turn) = turn->turn_next;
+    stop_waiting(here, turn);
+}
+
+/* Where the policies' order has a turn that comes: behind others that are as urgent. */
 static struct dispatcher_thread **place_in_order(struct processor *here, struct processor *there,
                                                  const struct dispatcher_thread *turn) {
     struct dispatcher_thread **place = &there->turns_first;
@@ -574,169 +574,4 @@ static void queue(struct processor *here, struct processor *there, struct dispat
         core_wake(there);
     else if (core->host->arm && there->timed && !there->armed)
         core->host->interrupt(there); /* it knows of nobody who waits */
-}
-
-/* ---- Frames ------------------------------------------------------------------------------------------------------ */
-
-void core_set_turn(struct processor *here, uint16_t frame, struct dispatcher_thread *turn) {
-    struct core *core = here->core;
-    struct running_frame *one = &core->running_frames[frame];
-    core->running += (turn != NULL) - (one->turn != NULL);
-    if (!turn && one->turn) {
-        core_changed(here, one->turn);
-        set_runs(here, frame, NULL);
-    }
-    one->turn = turn;
-}
-
-static void set_runs(struct processor *here, uint16_t frame, struct dispatcher_thread *thread) {
-    struct running_frame *one = &here->core->running_frames[frame];
-    struct dispatcher_thread *before = one->runs;
-    one->runs = thread;
-    if (before && before != thread) {
-        before->runs_in = NOBODY;
-        core_changed(here, before);
-    }
-    if (thread)
-        thread->runs_in = frame;
-}
-
-/* There is one. */
-static uint16_t take_frame(struct processor *here) {
-    struct core *core = here->core;
-    uint16_t frame = core->free_frames;
-    core->free_frames = core->running_frames[frame].next;
-    core_in_use(here, frame);
-    return frame;
-}
-
-static void give_frame(struct processor *here, uint16_t frame) {
-    struct core *core = here->core;
-    core->running_frames[frame].next = core->free_frames;
-    core->free_frames = frame;
-}
-
-static void move_to(struct processor *here, uint16_t frame) {
-    here->frame = frame;
-    here->sees = frame;
-}
-
-void core_take_frame(struct processor *here, struct processor *processor) { move_to(processor, take_frame(here)); }
-
-uint16_t core_frame_of(struct processor *here, const struct dispatcher_thread *member) {
-    struct core *core = here->core;
-    for (uint16_t frame = NOBODY + 1; frame < core->frames_end; frame++) {
-        const struct dispatcher_thread *turn = core->running_frames[frame].turn;
-        if (turn && core_member(here, member->scheduler, turn) == member)
-            return frame;
-    }
-    return NOBODY;
-}
-
-uint16_t core_see(struct processor *here, const struct dispatcher_thread *thread) {
-    uint16_t frame = here->core->several ? core_frame_of(here, thread) : NOBODY;
-    if (frame == NOBODY || frame == here->frame)
-        return NOBODY;
-    here->sees = frame;
-    return frame;
-}
-
-void core_seen(struct processor *here, const struct dispatcher_thread *thread, uint16_t frame) {
-    here->sees = here->frame;
-    if (!core_is_runnable(thread) || taken_from(thread))
-        core_end_turn(here, frame);
-}
-
-/* In a tree: the thread and all schedulers above it, in the frame in which they are RUNNING. */
-static void give_up_all(struct processor *here, struct dispatcher_thread *turn, uint16_t frame) {
-    bool saw_own = here->sees == here->frame;
-    uint16_t sees = here->sees;
-    here->sees = frame;
-    if (core_is_runnable(turn))
-        core_switch_out(here, turn);
-    core_give_up(here, turn);
-    here->sees = saw_own ? here->frame : sees; /* it is given one if the policy had to go and had nodes */
-}
-
-struct processor *core_runner_of(struct processor *here, uint16_t frame) {
-    struct core *core = here->core;
-    for (uint32_t i = 0; i < core->processors_count; i++)
-        if (core->processors[i]->frame == frame)
-            return core->processors[i];
-    return NULL;
-}
-
-void core_end_turn(struct processor *here, uint16_t frame) {
-    struct core *core = here->core;
-    struct dispatcher_thread *turn = core->running_frames[frame].turn;
-    bool waits = turn->turn_waits;
-    if (waits) {
-        *place_of_turn(turn->turn_for, turn) = turn->turn_next;
-        stop_waiting(here, turn);
-    }
-    if (UNLIKELY(turn->scheduler->parent != NULL))
-        give_up_all(here, turn, frame);
-    else if (core_is_runnable(turn) && !waits) /* else no record says that it runs */
-        TRACE(TRACE_SWITCHED_OUT, turn, 0);
-    core_set_turn(here, frame, NULL);
-    if (waits) {
-        if (LIKELY(!core->root.node))
-            give_frame(here, frame);
-        else
-            core_noticed(here, core->processors[frame - 1]->scheduler);
-        return;
-    }
-    for (uint32_t i = 0; i < core->processors_count; i++) {
-        struct processor *there = core->processors[i];
-        if (there->frame != frame)
-            continue;
-        there->over = true;
-        if (core->root.node)
-            move_to(there, NOBODY); /* its own may be another's by the time that it comes */
-        if (core->host->interrupt && there != here)
-            core->host->interrupt(there);
-    }
-    if (core->root.node)
-        core_noticed(here, core->processors[frame - 1]->scheduler);
-}
-
-void core_end_turns_under(struct processor *here, const struct scheduler *scheduler) {
-    struct core *core = here->core;
-    for (uint16_t frame = NOBODY + 1; frame < core->frames_end; frame++) {
-        const struct dispatcher_thread *turn = core->running_frames[frame].turn;
-        if (turn && frame != here->frame && core_member(here, scheduler, turn))
-            core_end_turn(here, frame);
-    }
-}
-
-void core_give_out_frames(struct processor *here) {
-    struct core *core = here->core;
-    bool used[FRAMES] = {false};
-    for (uint32_t i = 0; i < core->processors_count; i++) {
-        const struct processor *one = core->processors[i];
-        used[one->frame] = true;
-        for (const struct dispatcher_thread *turn = one->turns_first; turn; turn = turn->turn_next)
-            used[turn->turn_frame] = true;
-    }
-    core->free_frames = NOBODY;
-    for (uint16_t frame = FRAMES - 1; frame > NOBODY; frame--)
-        if (!used[frame])
-            give_frame(here, frame);
-    for (uint32_t i = 0; i < core->processors_count; i++) {
-        struct processor *one = core->processors[i];
-        bool sees_own = one->sees == one->frame; /* else it is about to end what is RUNNING in another */
-        if (one->frame == NOBODY)
-            one->frame = take_frame(here);
-        if (sees_own)
-            one->sees = one->frame;
-    }
-}
-
-void core_interrupt_others(struct processor *here) {
-    struct core *core = here->core;
-    for (uint32_t i = 0; i < core->processors_count; i++) {
-        struct processor *there = core->processors[i];
-        if (there != here && there->current != &there->idle && !there->armed)
-            core->host->interrupt(there);
-    }
 }

@@ -488,6 +488,22 @@ bool core_must_settle(struct processor *here, int64_t taken);
 /* The turn of another processor ends, if one has any: so it asks its policy. */
 void core_end_another_turn(struct processor *here);
 
+/* Who runs on the turn of a frame, or is to; NULL: nobody. */
+void core_set_runs(struct processor *here, uint16_t frame, struct dispatcher_thread *thread);
+
+/* One that is not in use, and is now: there is one. And it is in use no more. */
+uint16_t core_new_frame(struct processor *here);
+void core_give_frame(struct processor *here, uint16_t frame);
+
+/* What the processor has RUNNING is that of the frame. */
+void core_move_to(struct processor *processor, uint16_t frame);
+
+/* In a tree: the turn and all schedulers above it give the processor up, in the frame in which they are RUNNING. */
+void core_give_up_all(struct processor *here, struct dispatcher_thread *turn, uint16_t frame);
+
+/* The turn does not wait for its processor any longer. */
+void core_leave_queue(struct processor *here, struct dispatcher_thread *turn);
+
 /* Whose turn it is in a frame; NULL: nobody's. */
 void core_set_turn(struct processor *here, uint16_t frame, struct dispatcher_thread *turn);
 

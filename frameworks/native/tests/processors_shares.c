@@ -1,6 +1,6 @@
 /*
  * Several processors: threads that only compute, each of which can go on on its own kernel thread only, have the shares
- * and the turns that the policy promises, as if any could run anywhere (dispatcher/hand_over.c).
+ * and the turns that the policy promises, as if any could run anywhere (core/hand_over.c).
  */
 #include <errno.h>
 #include <pthread.h>

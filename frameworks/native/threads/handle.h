@@ -71,7 +71,7 @@ struct catapults_handle {
     uint8_t sensitivity; /* in catapults_schedule: enum catapults_sensitivity */
     uint32_t came;       /* as which of those who have waited for the mutex */
 
-    uintptr_t word; /* names it, and no other thread whose record lay or lies here (dispatcher/thread_record.h); 0: it
+    uintptr_t word; /* names it, and no other thread whose record lay or lies here (core/thread_record.h); 0: it
                        has ended */
     struct signal_state signals;
     int64_t period;   /* of its jobs; 0: it has none */

@@ -310,7 +310,7 @@ static int make_thread(struct kernel_thread *one) {
     return error;
 }
 
-/* `spare`: not a processor, but what can carry one (dispatcher/hand_over.c). */
+/* `spare`: not a processor, but what can carry one (core/hand_over.c). */
 static int start_one(bool spare) {
     if (runtime.activations && dispatcher_processors() >= SA_PROCESSORS_MOST)
         return EAGAIN;

@@ -1,5 +1,5 @@
 /*
- * The names of threads (dispatcher/thread_record.h). A place in the table belongs to a stack, and so to the threads
+ * The names of threads (core/thread_record.h). A place in the table belongs to a stack, and so to the threads
  * whose records lie there one after the other.
  */
 #ifndef CATAPULTS_NAMES_H

@@ -1,4 +1,4 @@
-//! Donation: who waits for another thread lends it its turns, as `frameworks/native/dispatcher/donation.c` has it. Whom a thread waits
+//! Donation: who waits for another thread lends it its turns, as `frameworks/native/core/donation.c` has it. Whom a thread waits
 //! for is named by a word, as the owner of a lock is.
 //!
 //! ```text

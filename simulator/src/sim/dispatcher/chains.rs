@@ -1,4 +1,4 @@
-//! Donation: who waits for a lock lends its turns to whoever has it, as `frameworks/native/dispatcher/donation.c` has it.
+//! Donation: who waits for a lock lends its turns to whoever has it, as `frameworks/native/core/donation.c` has it.
 //!
 //! ```text
 //! turn ──waits for──► a thread ──waits for──► current        the chain of a turn: its end runs
