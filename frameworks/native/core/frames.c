@@ -45,7 +45,9 @@ void core_move_to(struct processor *processor, uint16_t frame) {
     processor->sees = frame;
 }
 
-void core_take_frame(struct processor *here, struct processor *processor) { core_move_to(processor, core_new_frame(here)); }
+void core_take_frame(struct processor *here, struct processor *processor) {
+    core_move_to(processor, core_new_frame(here));
+}
 
 uint16_t core_frame_of(struct processor *here, const struct dispatcher_thread *member) {
     struct core *core = here->core;
