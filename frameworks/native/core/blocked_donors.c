@@ -123,8 +123,7 @@ void core_look_at_turns(struct processor *here) {
         if (runs && core_end_of(here, frame->turn) == frame->runs)
             continue;
         there->anew = true;
-        if (core->host->interrupt)
-            core->host->interrupt(there);
+        core_tell_other(here, there, INTERRUPT);
     }
 }
 

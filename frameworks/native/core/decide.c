@@ -80,7 +80,7 @@ struct dispatcher_thread *core_decide(struct processor *here) {
         return decided(here, next);
     end_own_turn(here);
     if (UNLIKELY(here->late) || UNLIKELY(core->signalled) || UNLIKELY(--here->decisions <= 0)) {
-        here->due = LOOK_OUTSIDE;
+        here->due |= LOOK_OUTSIDE;
         return &here->idle;
     }
     return core_decide_after_all(here);
@@ -418,7 +418,7 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
         there->turn = turn;
         core_move_to(there, own);
         if (core->host->arm && there->timed && !there->armed)
-            core->host->interrupt(there);
+            core_tell_other(here, there, INTERRUPT);
     }
     core_move_to(here, lent);
     here->turn = donor;
@@ -571,7 +571,7 @@ static void queue(struct processor *here, struct processor *there, struct dispat
         here->sees = here->frame;
     }
     if (there->asleep)
-        core_wake(there);
+        core_wake(here, there);
     else if (core->host->arm && there->timed && !there->armed)
-        core->host->interrupt(there); /* it knows of nobody who waits */
+        core_tell_other(here, there, INTERRUPT); /* it knows of nobody who waits */
 }

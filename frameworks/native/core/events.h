@@ -22,7 +22,7 @@ static inline bool can_go_on(struct catapults_thread *t) {
 static __attribute__((noinline)) struct dispatcher_thread *
 descend_from(struct processor *here, struct scheduler *scheduler, struct catapults_thread *t) {
     struct dispatcher_thread *thread = core_descend_from(here, scheduler, t);
-    if (UNLIKELY(here->timed) && !here->due)
+    if (UNLIKELY(here->timed) && !(here->due & UNDECIDED))
         core_arm(here);
     return thread;
 }
@@ -65,7 +65,7 @@ static __attribute__((noinline)) struct dispatcher_thread *choose_later(struct p
     charge_samples(here);
     if (here->core->several)
         return core_decide(here);
-    here->due = LOOK_OUTSIDE;
+    here->due |= LOOK_OUTSIDE;
     return &here->idle;
 }
 
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *choose(st
 }
 
 static __attribute__((noinline)) struct dispatcher_thread *choose_nobody(struct processor *here) {
-    here->due = WAIT_OUTSIDE;
+    here->due |= WAIT_OUTSIDE;
     return &here->idle;
 }
 
@@ -446,7 +446,7 @@ static inline struct dispatcher_thread *after_block(struct processor *here, stru
     }
     bool looks = instant != DISPATCHER_FOREVER ? !here->armed || instant < here->armed
                                                : UNLIKELY(!here->armed) && reason <= BLOCK_IO_FILE;
-    if (looks && here->due != WAIT_OUTSIDE)
+    if (looks && !(here->due & WAIT_OUTSIDE))
         core_arm(here); /* `next` need not look after those who wait */
     return next;
 }
@@ -465,7 +465,7 @@ static struct dispatcher_thread *after_lend(struct processor *here, struct dispa
         next = await(here);
     if (UNLIKELY(here->core->poller != NULL))
         core_tell_poller(here);
-    if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed) && here->due != WAIT_OUTSIDE)
+    if (instant != DISPATCHER_FOREVER && (!here->armed || instant < here->armed) && !(here->due & WAIT_OUTSIDE))
         core_arm(here);
     return next;
 }

@@ -116,8 +116,8 @@ void core_end_turn(struct processor *here, uint16_t frame) {
         there->over = true;
         if (core->root.node)
             core_move_to(there, NOBODY); /* its own may be another's by the time that it comes */
-        if (core->host->interrupt && there != here)
-            core->host->interrupt(there);
+        if (there != here)
+            core_tell_other(here, there, INTERRUPT);
     }
     if (core->root.node)
         core_noticed(here, core->processors[frame - 1]->scheduler);
@@ -160,6 +160,6 @@ void core_interrupt_others(struct processor *here) {
     for (uint32_t i = 0; i < core->processors_count; i++) {
         struct processor *there = core->processors[i];
         if (there != here && there->current != &there->idle && !there->armed)
-            core->host->interrupt(there);
+            core_tell_other(here, there, INTERRUPT);
     }
 }

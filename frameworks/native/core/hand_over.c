@@ -70,7 +70,7 @@ static void hand_over(struct processor *here, struct processor *there, struct di
     if (there->asleep) {
         core->parked_asleep--;
         there->asleep = false;
-        core->host->wake(there);
+        core_tell_other(here, there, WAKE);
     }
     there->parked = false;
 }

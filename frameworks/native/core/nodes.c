@@ -563,10 +563,10 @@ void core_notice(struct processor *here, struct scheduler *scheduler) {
     if (!turn) {
         struct processor *server = server_of(here, scheduler);
         if (server != here && server->asleep)
-            core_wake(server);
+            core_wake(here, server);
         return;
     }
     struct processor *runner = there->frame == frame ? there : core_runner_of(here, frame); /* NULL: it waits for one */
     if (runner && runner != here && runner->timed && !runner->armed && core->host->arm)
-        core->host->interrupt(runner); /* it knows of nobody who waits */
+        core_tell_other(here, runner, INTERRUPT); /* it knows of nobody who waits */
 }

@@ -22,7 +22,7 @@ void core_tell_poller(struct processor *here) {
     if (core_first_instant(core) >= core->polls_until)
         return;
     core->polls_until = 0;
-    core->driver->kick();
+    core_tell_other(here, core->poller, KICK);
 }
 
 /* In this order: an interruption in between finds the processor in the runtime, and comes back. */
@@ -58,11 +58,7 @@ void core_begin_to_wake(struct processor *processor) {
     processor->core->waking++;
 }
 
-void core_wake(struct processor *processor) {
-    struct core *core = processor->core;
+void core_wake(struct processor *here, struct processor *processor) {
     core_begin_to_wake(processor);
-    if (processor == core->poller)
-        core->driver->kick();
-    else
-        core->host->wake(processor);
+    core_tell_other(here, processor, processor == here->core->poller ? KICK : WAKE);
 }

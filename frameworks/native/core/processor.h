@@ -8,11 +8,21 @@
 #include "core/core.h"
 #include "core/thread_record.h"
 
-/* A decision that cannot be taken yet returns `idle`, and says what is to be done before it is taken: see idle.c. */
+/* What whoever has the core is to do on this processor, all in one place (dispatcher/due.c). With the first two a
+ * decision is not taken yet: `idle` is returned, and it is asked for anew after that. */
 enum due {
-    NOTHING_DUE,
-    LOOK_OUTSIDE, /* it is time to; what is ready is not known before */
-    WAIT_OUTSIDE  /* one processor: nothing can run */
+    LOOK_OUTSIDE = 1, /* it is time to; what is ready is not known before */
+    WAIT_OUTSIDE = 2, /* one processor: nothing can run */
+    UNDECIDED = LOOK_OUTSIDE | WAIT_OUTSIDE,
+    ARM = 4,        /* it is to be interrupted at another instant: `armed` */
+    TELL_OTHERS = 8 /* some processors are `told` something */
+};
+
+/* What a processor is told by another one, or by itself as it is about to sleep. */
+enum told {
+    WAKE = 1,     /* it sleeps: see dispatcher_host.wake */
+    KICK = 2,     /* it sleeps in the driver */
+    INTERRUPT = 4 /* see dispatcher_host.interrupt */
 };
 
 struct processor {
@@ -28,7 +38,8 @@ struct processor {
     };
     int32_t patience;      /* decisions until the world outside is attended to; of several: see decide.c */
     int32_t patience_full; /* what `patience` starts from */
-    uint8_t due;           /* enum due: what comes before the decision */
+    uint8_t due;           /* enum due */
+    uint8_t told;          /* enum told: what is to be done to it, by whoever has told so */
     int64_t attended;      /* when the world outside was attended to last */
     int64_t armed;         /* the instant at which it is to be interrupted; 0: it is not */
     int64_t tick;          /* while it is: from when on policies hear `tick` */

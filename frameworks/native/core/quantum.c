@@ -50,7 +50,7 @@ void core_arm(struct processor *here) {
     if (instant == here->armed)
         return;
     here->armed = instant;
-    host->arm(instant);
+    here->due |= ARM;
 }
 
 /* The first timer of a policy under which something else is ready; `contended`: there is such a policy. */

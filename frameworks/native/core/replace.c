@@ -288,8 +288,7 @@ static void end_all_turns(struct processor *here) {
         if (one == here || one->current == &one->idle)
             continue;
         one->over = true;
-        if (core->host->interrupt)
-            core->host->interrupt(one);
+        core_tell_other(here, one, INTERRUPT);
     }
     if (core->several && !core->root.node)
         core_give_out_frames(here);

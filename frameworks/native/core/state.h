@@ -580,7 +580,13 @@ uint32_t *core_count_of_asleep(const struct processor *processor);
 
 /* It sleeps, and is to come back. The first: the caller wakes it. */
 void core_begin_to_wake(struct processor *processor);
-void core_wake(struct processor *processor);
+void core_wake(struct processor *here, struct processor *processor);
+
+/* Another processor is told something (enum told), as soon as what is due here is done. */
+static inline void core_tell_other(struct processor *here, struct processor *other, enum told what) {
+    other->told |= what;
+    here->due |= TELL_OTHERS;
+}
 
 /* Frames are given out to processors as they come, as long as no policy has nodes. */
 void core_give_out_frames(struct processor *here);

@@ -44,7 +44,7 @@ struct dispatcher_thread *core_member(struct processor *here, const struct sched
 
 /* One processor: nothing can run until something happens outside. */
 static struct dispatcher_thread *nobody(struct processor *here) {
-    here->due = WAIT_OUTSIDE;
+    here->due |= WAIT_OUTSIDE;
     return &here->idle;
 }
 

@@ -45,16 +45,10 @@ void dispatcher_run(struct processor *here, struct dispatcher_thread *self, stru
     run_by_call(here, self, next);
 }
 
-struct dispatcher_thread *dispatcher_attend(struct processor *here) {
-    struct dispatcher_thread *next;
-    do {
-        dispatcher_do_due(here);
-        if (dispatcher.several)
-            next = core_decide_after_all(here);
-        else
-            next = dispatcher.root.runnable == 0 ? choose_nobody(here) : decide(here);
-    } while (here->due);
-    return next;
+struct dispatcher_thread *dispatcher_decide_after_all(struct processor *here) {
+    if (dispatcher.several)
+        return core_decide_after_all(here);
+    return dispatcher.root.runnable == 0 ? choose_nobody(here) : decide(here);
 }
 
 /* An event was raised on behalf of others: `current` goes on, unless it has been disturbed. */
@@ -63,6 +57,8 @@ static inline void go_on(void) {
     struct dispatcher_thread *next = after_event(here);
     if (UNLIKELY(next != NULL))
         run(here, here->current, next);
+    else if (UNLIKELY(here->due))
+        dispatcher_do_due(here);
 }
 
 /* ---- Starting and ending ----------------------------------------------------------------------------------------- */

@@ -2,9 +2,7 @@
  * The world outside: timers and the driver. It is attended to whenever nothing is ready, and otherwise every so many
  * decisions: as many as fit between two glances SHORT to LONG apart, so that neither a thousand quick turns pay for a
  * look at the clock each, nor a few long ones keep finished operations waiting.
- *
- * A decision that comes to that says what is due (enum due), and is taken anew once it has been done.
- */
+ * */
 #include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
 
@@ -29,23 +27,16 @@ static void expire(struct scheduler *scheduler, int64_t now);
  * threads run. */
 enum { MOST_EXPIRED = 64 };
 
-void dispatcher_do_due(struct processor *here) {
-    enum due due = here->due;
-    here->due = NOTHING_DUE;
-    switch (due) {
-    case NOTHING_DUE:
-        break;
-    case LOOK_OUTSIDE:
-        glance(here, UNLIKELY(dispatcher.several) ? &here->decisions : &here->patience);
-        break;
-    case WAIT_OUTSIDE:
-        if (dispatcher.root.runnable == 0)
-            wait_until_runnable(here);
-        else if (!wait(here))
-            core_contain(here, &dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
-                         NULL);
-        break;
-    }
+void dispatcher_look_outside(struct processor *here) {
+    glance(here, UNLIKELY(dispatcher.several) ? &here->decisions : &here->patience);
+}
+
+void dispatcher_wait_outside(struct processor *here) {
+    if (dispatcher.root.runnable == 0)
+        wait_until_runnable(here);
+    else if (!wait(here))
+        core_contain(here, &dispatcher.root, "schedule", NULL, "it dispatched nothing although a thread is ready",
+                     NULL);
 }
 
 static void glance(struct processor *here, volatile int32_t *patience) {
@@ -126,6 +117,7 @@ static void wait_until_runnable(struct processor *here) {
 void dispatcher_poll(struct processor *here) {
     if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_record(TRACE_IDLE, NULL, 0);
+    dispatcher_do_due(here);
     here->polling = true;
     int64_t instant = core_first_instant(&dispatcher);
     dispatcher.polls_until = instant;

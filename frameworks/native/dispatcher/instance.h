@@ -20,11 +20,16 @@ extern const struct watch dispatcher_watch;
 struct catapults_thread *dispatcher_yield_in_two(void *self, struct catapults_thread *t,
                                                  const struct catapults_stop **stop);
 
-/* Does what is due here: runs out timers and polls the driver, or waits for them. No thread is RUNNING. */
+/* Does what is due here, but for what comes before a decision. */
 void dispatcher_do_due(struct processor *here);
 
-/* The same, and decides: who runs here. */
-struct dispatcher_thread *dispatcher_attend(struct processor *here);
+/* The same, and what comes before the decision, which was `next`: who runs here after all. */
+struct dispatcher_thread *dispatcher_attend(struct processor *here, struct dispatcher_thread *next);
+struct dispatcher_thread *dispatcher_decide_after_all(struct processor *here);
+
+/* Runs out timers and polls the driver, and the second waits for them. No thread is RUNNING. */
+void dispatcher_look_outside(struct processor *here);
+void dispatcher_wait_outside(struct processor *here);
 
 /* Before policies are started. */
 void dispatcher_several_prepare(struct processor *first);

@@ -74,7 +74,10 @@ static void enter(void) {
 static void leave(void) {
     if (UNLIKELY(dispatcher.changes))
         attend_to_changes();
-    core_check(processor_here());
+    struct processor *here = processor_here();
+    if (UNLIKELY(here->due))
+        dispatcher_do_due(here);
+    core_check(here);
     struct processor *sleeper = dispatcher.asleep && wants_another() ? some_sleeper() : NULL;
     if (sleeper)
         core_begin_to_wake(sleeper);
@@ -130,7 +133,7 @@ __attribute__((noreturn)) static void idle(void) {
         struct processor *here = processor_here();
         struct dispatcher_thread *next = core_decide(here);
         if (here->due)
-            next = dispatcher_attend(here);
+            next = dispatcher_attend(here, next);
         if (next != &here->idle)
             dispatcher_run(here, &here->idle, next);
         else if (!here->handed) /* else it has a turn, for which another kernel thread is made */
@@ -151,6 +154,7 @@ static void rest(struct processor *here) {
             hand_over();
         here->handed_on = NULL;
         core_fall_asleep(here);
+        dispatcher_do_due(here);
         dispatcher.host->sleep(here);
         core_wake_up(here);
     } else if (can_go_on(here)) {
@@ -166,6 +170,7 @@ static void rest(struct processor *here) {
         give_up_hope();
     } else {
         core_fall_asleep(here);
+        dispatcher_do_due(here);
         dispatcher.host->sleep(here);
         core_wake_up(here);
     }
@@ -200,7 +205,7 @@ static bool can_go_on(struct processor *here) {
 static void wake_any(void) {
     struct processor *sleeper = some_sleeper();
     if (sleeper)
-        core_wake(sleeper);
+        core_wake(processor_here(), sleeper);
 }
 
 /* Nothing runs, and nothing can ever happen. */
@@ -322,7 +327,7 @@ void dispatcher_unblocked_for_later(void) {
     /* It is about to sleep, or was interrupted in that; of those that share the root dispatcher_leave wakes one. */
     const struct scheduler *instance = UNLIKELY(here->asleep) ? core_instance_for(here) : NULL;
     if (instance && core_ready_at(here, instance) > 0)
-        core_wake(here);
+        core_wake(here, here);
     if (!here->attends && !here->over)
         core_come_back(here);
 }
@@ -360,7 +365,7 @@ void dispatcher_set_processors(uint32_t count) {
         one->parked = i >= count;
         *core_count_of_asleep(one) += one->asleep;
         if (one->asleep)
-            core_wake(one); /* it looks at what it is to do now */
+            core_wake(processor_here(), one); /* it looks at what it is to do now */
         if (dispatcher.root.node && one->parked)
             core_node_departs(processor_here(), one);
         else if (dispatcher.root.node)

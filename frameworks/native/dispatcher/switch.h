@@ -79,7 +79,7 @@ change_for_good(struct processor *here, struct dispatcher_thread *self, struct d
 static inline __attribute__((always_inline)) void run_as(struct processor *here, struct dispatcher_thread *self,
                                                          struct dispatcher_thread *next, bool by_call) {
     if (UNLIKELY(here->due))
-        next = dispatcher_attend(here);
+        next = dispatcher_attend(here, next);
     if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_record_dispatch(next);
     if (!by_call && next == self && UNLIKELY(dispatcher.signalled))
@@ -100,7 +100,7 @@ static inline __attribute__((always_inline)) void run_by_call(struct processor *
 
 static inline void leave_for(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
     if (UNLIKELY(here->due))
-        next = dispatcher_attend(here);
+        next = dispatcher_attend(here, next);
     if (UNLIKELY(dispatcher_trace != NULL))
         dispatcher_record_dispatch(next);
     change_for_good(here, self, next);
