@@ -395,7 +395,7 @@ impl Bench {
             compiler.arg("-I").arg(include);
         }
         compiler.arg(root().join("tests/hierarchies/driver.c"));
-        for layer in ["dispatcher", "contexts"] {
+        for layer in ["core", "dispatcher", "contexts"] {
             compiler.args(sources(&home.join(layer)));
         }
         compiler.arg(home.join(format!("contexts/{}.S", std::env::consts::ARCH))).arg("-ldl");

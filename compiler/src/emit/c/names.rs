@@ -69,8 +69,24 @@ const RESERVED: &[&str] = &[
 ];
 
 /// What a dispatcher that the file is compiled into has names of its own for.
-const HOST: &[&str] =
-    &["context", "dispatcher", "processor", "scheduler", "timer", "tools_context", "trace_file", "trace_record"];
+const HOST: &[&str] = &[
+    "context",
+    "core",
+    "dispatcher",
+    "due",
+    "node",
+    "processor",
+    "recorder",
+    "running_frame",
+    "scheduler",
+    "shortcut",
+    "timer",
+    "told",
+    "tools_context",
+    "trace_file",
+    "trace_record",
+    "watch",
+];
 
 /// Names taken in one scope of C. A clone for a block within copies the handler's own names only.
 #[derive(Clone, Default)]
