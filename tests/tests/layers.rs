@@ -19,7 +19,10 @@ fn no_folders_include_each_other() {
         let others = included.iter().map(|other| folder(other)).filter(|other| *other != from);
         folders.entry(from.clone()).or_default().extend(others);
     }
-    assert!(folders["dispatcher"].contains("core") && folders["threads"].contains("dispatcher"), "the graph is not the runtime's: {folders:?}");
+    assert!(
+        folders["dispatcher"].contains("core") && folders["threads"].contains("dispatcher"),
+        "the graph is not the runtime's: {folders:?}"
+    );
     none(&circles(&folders, 1), "a layer knows those below it: declare what it needs of others in it");
 }
 
