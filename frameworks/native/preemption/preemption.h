@@ -1,7 +1,6 @@
 /*
  * Preemption: interrupts a processor, and says whether the code that was interrupted may be left where it stands.
  *
- *   code.c     which code is the application's
  *   signal.c   the handler: looks where the program counter is
  *   kernel_timer.c  what interrupts a kernel thread at an instant
  *   arrivals.c signals that are caught for others: kept until they are asked for
@@ -25,17 +24,19 @@ enum preemption_where {
     PREEMPTION_ELSEWHERE, /* in the runtime, in libc, in a handler of another signal: it must not be left now */
     PREEMPTION_CALL, /* in a system call of somebody else's that waits, has been interrupted, or is to be made again:
                         for handlers of signals, which come before its result */
-    PREEMPTION_APPLICATION /* in the application's own code: what is called back may switch to another context */
+    PREEMPTION_APPLICATION /* in code that may be left: what is called back may switch to another context */
 };
 
 /* Called in the handler, with errno free to be changed. If it switches (or leaves the handler by siglongjmp), it
  * returns when somebody switches back, perhaps on another kernel thread. True: call again shortly. */
 typedef bool preemption_interrupted(enum preemption_where where);
 
-/* Once, before the rest. Returns 0, or why there is none: EINVAL (`runtime` is an address of the runtime's code, and
- * was not linked with text.ld), ENOTSUP (the program is linked statically: its libc cannot be told from its own code),
- * EBUSY (malloc is the executable's own, and would be left halfway, also when the runtime or libc has called it). */
-int preemption_start(preemption_interrupted *interrupted, const void *runtime);
+/* Whether the code at this instruction may be left there, for as long as others run: whoever has threads knows. Called
+ * in handlers, wherever the program is. Nothing of the runtime may be. */
+typedef bool preemption_may_be_left(uintptr_t instruction);
+
+/* Once, before the rest. Returns 0 or an error number. */
+int preemption_start(preemption_interrupted *interrupted, preemption_may_be_left *may_be_left);
 
 /* The calling kernel thread can be interrupted from now on. Its signal mask is that of all threads that it runs:
  * whoever blocks more signals is not left. Returns 0 or an error number. */
@@ -115,14 +116,5 @@ bool preemption_arrivals_shut(void);
 
 /* Whether such a signal says that the interrupted code has caused it. */
 bool preemption_is_fault(const siginfo_t *info);
-
-/* ---- Which code is the application's ----------------------------------------------------------------------------- */
-
-/* Whether the instruction belongs to the executable, but not to the runtime; or to an object that was registered. */
-bool preemption_is_application(uintptr_t instruction);
-
-/* Registers the object (a library, the executable) that the address is in: all its code may be left at any
- * instruction. ENOENT: there is no such object, ENOSPC: too many. */
-int preemption_register(const void *address);
 
 #endif

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "contexts/here.h"
-#include "preemption/code.h"
 #include "preemption/kernel_timer.h"
 
 /* When the code must not be left now: how soon to look again, in nanoseconds. A system call may last; then less often.
@@ -18,6 +17,7 @@
 enum { SOON = 100000, LATEST = 4000000 };
 
 static preemption_interrupted *interrupted;
+static preemption_may_be_left nothing, *may_be_left = nothing;
 static _Atomic uint64_t opened;   /* signals that all kernel threads are to unblock */
 static _Atomic pid_t first, ours; /* the first that was attached, and of which process */
 static struct sigaction before;   /* whoever has asked for the signal */
@@ -30,11 +30,14 @@ static void look_soon(void);
 static bool in_system_call(const ucontext_t *context);
 static void keep_rounding(const ucontext_t *context);
 
-int preemption_start(preemption_interrupted *function, const void *runtime) {
-    int error = preemption_code_start(runtime);
-    if (error)
-        return error;
+static bool nothing(uintptr_t instruction) {
+    (void)instruction;
+    return false;
+}
+
+int preemption_start(preemption_interrupted *function, preemption_may_be_left *answer) {
     interrupted = function;
+    may_be_left = answer;
     if (sigaction(PREEMPTION_SIGNAL, NULL, &before) != 0)
         return errno;
     return preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART, 0);
@@ -165,7 +168,7 @@ enum preemption_where preemption_where(const ucontext_t *context) {
         (mask & ~here()->signals.postponed) == here()->signals.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
     if (!plain)
         return PREEMPTION_ELSEWHERE;
-    if (preemption_is_application(instruction(context)))
+    if (may_be_left(instruction(context)))
         return PREEMPTION_APPLICATION;
     return waits(context) ? PREEMPTION_CALL : PREEMPTION_ELSEWHERE;
 }

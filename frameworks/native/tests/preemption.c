@@ -3,6 +3,7 @@
  * switches between them.
  */
 #include "preemption/preemption.h"
+#include "threads/own_code.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +51,8 @@ static void alternate(void (*first)(void *), void (*second)(void *), int often) 
         struct stack *stack = stack_take(64 << 10);
         context_make(&loops[i], stack, stack, entries[i], (void *)(intptr_t)i);
     }
-    require(preemption_start(take_turns, (const void *)(uintptr_t)context_swap) == 0);
+    require(own_code_start((const void *)(uintptr_t)context_swap) == 0);
+    require(preemption_start(take_turns, own_code_has) == 0);
     require(preemption_attach() == 0);
     context_adopt(&home);
     wanted = often;
@@ -253,7 +255,8 @@ static void own_handler(int signal) { passed_on += signal == PREEMPTION_SIGNAL; 
 
 static void the_signal_s_other_users_get_theirs(void) {
     signal(PREEMPTION_SIGNAL, own_handler);
-    require(preemption_start(take_turns, (const void *)(uintptr_t)context_swap) == 0);
+    require(own_code_start((const void *)(uintptr_t)context_swap) == 0);
+    require(preemption_start(take_turns, own_code_has) == 0);
     require(preemption_attach() == 0);
     union sigval value = {0};
     require(sigqueue(getpid(), PREEMPTION_SIGNAL, value) == 0);
@@ -262,20 +265,20 @@ static void the_signal_s_other_users_get_theirs(void) {
 
 /* ---- Whose code it is -------------------------------------------------------------------------------------------- */
 
-static bool is_application(const void *address) { return preemption_is_application((uintptr_t)address); }
+static bool is_application(const void *address) { return own_code_has((uintptr_t)address); }
 
 static void code_is_told_apart(void) {
-    require(preemption_start(take_turns, (const void *)(uintptr_t)code_is_told_apart) == EINVAL);
-    require(preemption_start(take_turns, (const void *)(uintptr_t)context_swap) == 0);
+    require(own_code_start((const void *)(uintptr_t)code_is_told_apart) == EINVAL);
+    require(own_code_start((const void *)(uintptr_t)context_swap) == 0);
     require(is_application((const void *)(uintptr_t)code_is_told_apart));
     require(!is_application((const void *)(uintptr_t)context_swap));
     require(!is_application((const void *)(uintptr_t)preemption_start));
     const void *in_libc = dlsym(RTLD_DEFAULT, "fork");
     require(in_libc && !is_application(in_libc));
     require(!is_application(&running));
-    require(preemption_register(in_libc) == 0 && is_application(in_libc));
-    require(preemption_register(in_libc) == 0);
-    require(preemption_register((const void *)16) == ENOENT);
+    require(own_code_register(in_libc) == 0 && is_application(in_libc));
+    require(own_code_register(in_libc) == 0);
+    require(own_code_register((const void *)16) == ENOENT);
 }
 
 int main(void) {

@@ -18,6 +18,7 @@
 #include "contexts/tools.h"
 #include "dispatcher/dispatcher.h"
 #include "preemption/preemption.h"
+#include "threads/own_code.h"
 
 #define require(condition)                                                                                             \
     do {                                                                                                               \
@@ -43,7 +44,7 @@ __attribute__((section("stepped_handler"))) TOOLS_UNSEEN static void trapped(int
     const ucontext_t *context = context_;
     (void)signal, (void)info;
     uintptr_t instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    if (!preemption_is_application(instruction) ||
+    if (!own_code_has(instruction) ||
         (instruction >= (uintptr_t)__start_stepped_handler && instruction < (uintptr_t)__stop_stepped_handler))
         return;
     steps++;
@@ -264,7 +265,8 @@ int main(int count, char **arguments) {
     int64_t seconds = count > 1 ? atoi(arguments[1]) : 2;
     /* The timer stays off: it could interrupt the handler of traps, which may stand in the middle of the runtime. */
     require(catapults_init(&(struct catapults_options){.policy = POLICIES "/ticks.so", .cooperative = true}) == 0);
-    require(preemption_start(never, (const void *)(uintptr_t)dispatcher_interrupted) == 0);
+    require(own_code_start((const void *)(uintptr_t)dispatcher_interrupted) == 0);
+    require(preemption_start(never, own_code_has) == 0);
     begin_stepping();
     alarm((unsigned)seconds + 120); /* who waits for ever without a deadlock */
     int64_t end = catapults_now() + seconds * SECOND;

@@ -23,6 +23,7 @@
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "sa.h"
+#include "threads/own_code.h"
 #include "threads/processor_time.h"
 #include "threads/runtime.h"
 #include "threads/signals.h"
@@ -107,7 +108,7 @@ static uintptr_t program_counter(const ucontext_t *context) {
 }
 
 /* Its own code, where it has no lock of libc's. */
-static bool in_application(const ucontext_t *context) { return preemption_is_application(program_counter(context)); }
+static bool in_application(const ucontext_t *context) { return own_code_has(program_counter(context)); }
 
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
 

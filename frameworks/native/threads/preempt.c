@@ -6,6 +6,7 @@
 
 #include "preemption/preemption.h"
 #include "contexts/tools.h"
+#include "threads/own_code.h"
 #include "threads/runtime.h"
 #include "threads/signals.h"
 
@@ -48,9 +49,16 @@ static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
     return processors_answer() || again || signals_wait_for_code();
 }
 
-/* 0 or an error number. */
+/* The layer that interrupts. An address in the file that a policy is compiled into tells the runtime's code: built by
+ * hand it may lack text.ld. */
+static int start_layer(void) {
+    int error = own_code_start((const void *)(uintptr_t)dispatcher_interrupted);
+    return error ? error : preemption_start(interrupted, own_code_has);
+}
+
+/* The same for this kernel thread. 0 or an error number. */
 static int start(void) {
-    int error = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
+    int error = start_layer();
     if (!error)
         error = preemption_attach();
     started = !error;
@@ -84,11 +92,10 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
         if (!cooperative)
             activations_preempt(host);
         by_upcalls = host;
-        without_upcalls = preemption_start(interrupted, (const void *)(uintptr_t)dispatcher_interrupted);
+        without_upcalls = start_layer();
     }
     if (runtime.activations || (options->cooperative && !runtime.several))
         return;
-    /* An address in the file that a policy is compiled into: built by hand it may lack text.ld. */
     int error = start(); /* of several processors also for signals, while each begins */
     if (options->cooperative)
         return;
@@ -123,4 +130,4 @@ void catapults_preemption_hold(void) { dispatcher_hold(); }
 
 void catapults_preemption_release(void) { dispatcher_release(); }
 
-int catapults_preemption_register(const void *address) { return preemption_register(address); }
+int catapults_preemption_register(const void *address) { return own_code_register(address); }

@@ -8,6 +8,7 @@
 #include "contexts/tools.h"
 #include "dispatcher/dispatcher.h"
 #include "preemption/preemption.h"
+#include "threads/own_code.h"
 #include "stress/stress.h"
 
 #if defined(__x86_64__)
@@ -22,7 +23,7 @@ __attribute__((section("steps_handler"))) TOOLS_UNSEEN static void trapped(int s
     const ucontext_t *context = context_;
     (void)signal, (void)info;
     uintptr_t instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    if (!preemption_is_application(instruction) ||
+    if (!own_code_has(instruction) ||
         (instruction >= (uintptr_t)__start_steps_handler && instruction < (uintptr_t)__stop_steps_handler))
         return;
     if (--left > 0)
@@ -39,7 +40,8 @@ static bool never(enum preemption_where where) {
 
 void steps_begin(int every) {
     left = program.every = every;
-    require(preemption_start(never, (const void *)(uintptr_t)dispatcher_interrupted) == 0);
+    require(own_code_start((const void *)(uintptr_t)dispatcher_interrupted) == 0);
+    require(preemption_start(never, own_code_has) == 0);
     struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
     require(sigaction(SIGTRAP, &action, NULL) == 0);
 }

@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "preemption/code.h"
+#include "contexts/tools.h"
+#include "threads/own_code.h"
 
 enum { MOST = 64 }; /* ranges */
 
@@ -28,18 +29,18 @@ static int add_if_it_holds(struct dl_phdr_info *object, size_t size, void *addre
 static int add_object(const struct dl_phdr_info *object);
 static int add(uintptr_t start, uintptr_t end);
 
-int preemption_code_start(const void *runtime) {
+int own_code_start(const void *runtime) {
     if ((const char *)runtime < __start_catapults_text || (const char *)runtime >= __stop_catapults_text)
         return EINVAL;
     int error = 0;
     dl_iterate_phdr(add_executable, &error);
     /* Not its address in this file, which can be a jump in a table of the executable. */
-    if (!error && preemption_is_application((uintptr_t)dlsym(RTLD_DEFAULT, "malloc")))
+    if (!error && own_code_has((uintptr_t)dlsym(RTLD_DEFAULT, "malloc")))
         error = EBUSY;
     return error;
 }
 
-bool preemption_is_application(uintptr_t instruction) {
+TOOLS_UNSEEN bool own_code_has(uintptr_t instruction) {
     unsigned ranges = atomic_load_explicit(&count, memory_order_acquire);
     for (unsigned i = 0; i < ranges; i++)
         if (instruction >= application[i].start && instruction < application[i].end)
@@ -47,9 +48,9 @@ bool preemption_is_application(uintptr_t instruction) {
     return false;
 }
 
-int preemption_register(const void *address) {
+int own_code_register(const void *address) {
     uintptr_t instruction = (uintptr_t)address;
-    int result = preemption_is_application(instruction) ? EEXIST : dl_iterate_phdr(add_if_it_holds, &instruction);
+    int result = own_code_has(instruction) ? EEXIST : dl_iterate_phdr(add_if_it_holds, &instruction);
     return result == 0 ? ENOENT : result == EEXIST ? 0 : result;
 }
 
