@@ -12,7 +12,10 @@
  * not be as long as all that is READY will be dispatched by processors that have nothing else to do: who is roused then
  * would be in vain, as often as a lock changes hands (the avalanche of 1996, §3.4).
  */
-#include "core/state.h"
+#include "core/blocked_donors.h"
+#include "core/check.h"
+#include "core/donation.h"
+#include "core/outside.h"
 
 void core_blocked_donors_start(struct core *core) {
     core->donors_lists_used = 0;

@@ -1,4 +1,4 @@
-#include "core/builtin.h"
+#include "core/state.h"
 
 #include "catapults/list.h"
 

@@ -2,8 +2,8 @@
  * The built-in FIFO: the policy of a program that has none, and of one whose policy had to go. Written by hand, so that
  * it cannot share a fault with the compiler.
  */
-#ifndef CATAPULTS_BUILTIN_H
-#define CATAPULTS_BUILTIN_H
+#ifndef CATAPULTS_CORE_BUILTIN_H
+#define CATAPULTS_CORE_BUILTIN_H
 
 #include "native_policy.h"
 

@@ -5,7 +5,11 @@
  * of this runtime, or of a policy that was not made by the compiler: the program is killed, and a debugger names
  * `what`.
  */
-#include "core/state.h"
+#include "core/check.h"
+#include "core/donation.h"
+#include "core/frames.h"
+#include "core/outside.h"
+#include "core/postponed.h"
 
 #ifdef CATAPULTS_CHECKED
 

@@ -10,7 +10,9 @@
  * and no event costs more than without. The tick comes at any instruction, so it is only counted there; the next
  * decision, which is the first at which somebody else could run, charges whose turn it was.
  */
-#include "core/state.h"
+#include "core/clock.h"
+#include "core/running_frames.h"
+#include "core/tree.h"
 
 static bool is_consumed(const struct catapults_import *import) {
     static const char name[] = "consumed";

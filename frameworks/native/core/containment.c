@@ -1,7 +1,12 @@
 /*
  * A program outlives its policy: when that breaks a rule, the built-in FIFO takes over its threads.
  */
-#include "core/state.h"
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/frames.h"
+#include "core/in_force.h"
+#include "core/nodes.h"
+#include "core/tree.h"
 
 const struct catapults_stop core_overran = {CATAPULTS_STOP_GUARD, 0, "it ran for too long"};
 

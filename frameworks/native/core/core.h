@@ -5,7 +5,15 @@
  * instance of it (struct core, state.h) calls it with the processor that acts, and does what it says. That is the
  * dispatcher here (../dispatcher).
  *
- * This file has what the core and those above it both speak of.
+ * This file has what the core and those above it both speak of. To read the core, begin with:
+ *
+ *     state.h, processor.h, scheduler.h, thread_record.h   what it keeps
+ *     events.h                                             an event of a thread, and the decision after it
+ *     tree.c                                               down to a thread through several schedulers, and up again
+ *     donation.c, containment.c, clock.c                   what else may come of an event
+ *     decide.c, frames.c, running_frames.c                 the same on several processors
+ *
+ * All other files are for one thing each, which their first line says.
  */
 #ifndef CATAPULTS_CORE_H
 #define CATAPULTS_CORE_H

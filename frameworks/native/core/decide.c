@@ -22,8 +22,22 @@
  * But where the policies limit turns, and do not say that it comes first, it waits: else turns would be cut short, and
  * threads would lose their places.
  */
+#include "core/blocked_donors.h"
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/decide.h"
+#include "core/donation.h"
+#include "core/frames.h"
+#include "core/hand_over.h"
+#include "core/nodes.h"
+#include "core/outside.h"
+#include "core/postponed.h"
+#include "core/quantum.h"
 #include "core/raise.h"
-#include "core/state.h"
+#include "core/ready.h"
+#include "core/running_frames.h"
+#include "core/scheduler_records.h"
+#include "core/tree.h"
 
 static struct dispatcher_thread *decided(struct processor *here, struct dispatcher_thread *next);
 static struct dispatcher_thread *ask(struct processor *here);

@@ -16,7 +16,11 @@
  * cannot hasten: then, too, a donor is blocked, until the end is left (blocked_donors.c). If a policy gives a turn to a
  * thread that another processor runs on a loan, it goes on there on that turn, and the donor is blocked (decide.c).
  */
-#include "core/state.h"
+#include "core/blocked_donors.h"
+#include "core/decide.h"
+#include "core/donation.h"
+#include "core/raise.h"
+#include "core/tree.h"
 
 /* Whom the word names; NULL: nobody, or a thread that has ended. */
 static struct dispatcher_thread *named_by(struct processor *here, const uintptr_t *word) {

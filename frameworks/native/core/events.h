@@ -5,11 +5,22 @@
  *
  * `runs`: the thread that is RUNNING, or NULL.
  */
-#ifndef CATAPULTS_EVENTS_H
-#define CATAPULTS_EVENTS_H
+#ifndef CATAPULTS_CORE_EVENTS_H
+#define CATAPULTS_CORE_EVENTS_H
 
 #include "core/foresight.h"
-#include "core/state.h"
+#include "core/blocked_donors.h"
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/decide.h"
+#include "core/donation.h"
+#include "core/frames.h"
+#include "core/nodes.h"
+#include "core/outside.h"
+#include "core/quantum.h"
+#include "core/raise.h"
+#include "core/running_frames.h"
+#include "core/tree.h"
 
 /* ---- Who is next ------------------------------------------------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
  * one that ends is taken out. With few threads, which are in the caches anyhow, and but for yields by the shortcut,
  * all this is left out.
  */
-#ifndef CATAPULTS_FORESIGHT_H
-#define CATAPULTS_FORESIGHT_H
+#ifndef CATAPULTS_CORE_FORESIGHT_H
+#define CATAPULTS_CORE_FORESIGHT_H
 
 #include "core/state.h"
 

@@ -1,7 +1,12 @@
 /*
  * Frames (see running_frames.c): which are in use, whose turn it is in each, and who runs on it.
  */
-#include "core/state.h"
+#include "core/blocked_donors.h"
+#include "core/decide.h"
+#include "core/frames.h"
+#include "core/nodes.h"
+#include "core/outside.h"
+#include "core/tree.h"
 
 void core_set_turn(struct processor *here, uint16_t frame, struct dispatcher_thread *turn) {
     struct core *core = here->core;

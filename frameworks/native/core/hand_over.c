@@ -18,7 +18,8 @@
  * Of a policy with an instance for each processor a thread stays in the instance of its kernel thread (nodes.c):
  * nothing is handed over.
  */
-#include "core/state.h"
+#include "core/hand_over.h"
+#include "core/outside.h"
 
 /* Whether what waits for the processor can go with its number. */
 static bool waits_for_kernel_thread(const struct processor *here) {

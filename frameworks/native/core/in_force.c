@@ -1,7 +1,7 @@
 /*
  * A policy comes into force: which handlers are called.
  */
-#include "core/state.h"
+#include "core/in_force.h"
 
 void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
                        void *instance) {

@@ -18,8 +18,18 @@
  * stolen as threads are. `parent` is the first instance, for all of them.
  */
 #include "catapults/list.h"
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/decide.h"
+#include "core/frames.h"
+#include "core/hand_over.h"
+#include "core/in_force.h"
+#include "core/nodes.h"
+#include "core/outside.h"
 #include "core/raise.h"
-#include "core/state.h"
+#include "core/ready.h"
+#include "core/running_frames.h"
+#include "core/tree.h"
 
 static uint32_t rounded(uint32_t size) { return (size + 15) & ~(uint32_t)15; }
 

@@ -1,7 +1,7 @@
 /*
  * What is known of the world outside, and who looks at it.
  */
-#include "core/state.h"
+#include "core/outside.h"
 
 bool core_is_under_way(const struct core *core) {
     return core->timers || core->signals_expected || (core->driver && core->driver->busy());

@@ -15,7 +15,13 @@
  * Who lends its turns is not postponed: it is READY again, and comes back as often as its policy dispatches it. If it
  * lends to one that is postponed, that one has the place in the list that the donor would have.
  */
-#include "core/state.h"
+#include "core/blocked_donors.h"
+#include "core/decide.h"
+#include "core/hand_over.h"
+#include "core/postponed.h"
+#include "core/raise.h"
+#include "core/running_frames.h"
+#include "core/tree.h"
 
 /* In a tree only what is RUNNING can be compared. */
 static bool comes_first(struct processor *here, const struct dispatcher_thread *thread,

@@ -2,8 +2,8 @@
  * A virtual processor: what threads run on, one at a time. It is a kernel thread, unless activations carry it (see
  * sa.h).
  */
-#ifndef CATAPULTS_PROCESSOR_H
-#define CATAPULTS_PROCESSOR_H
+#ifndef CATAPULTS_CORE_PROCESSOR_H
+#define CATAPULTS_CORE_PROCESSOR_H
 
 #include "core/core.h"
 #include "core/thread_record.h"

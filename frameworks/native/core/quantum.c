@@ -11,7 +11,9 @@
  * In no other case. The timer is left as it is while threads come and go, so that a program whose threads give up the
  * processor by themselves pays for one interruption per tick and per sleep, whatever number of turns they take.
  */
-#include "core/state.h"
+#include "core/outside.h"
+#include "core/quantum.h"
+#include "core/ready.h"
 
 /* Nanoseconds: who sleeps wakes so much later, as the kernel has it for those of its own (timerslack). Else many who
  * sleep for moments would have the processor to themselves. */

@@ -2,10 +2,10 @@
  * How events are raised: through the table of the policy in force. `here`, the processor that acts, is what the caller
  * calls so.
  */
-#ifndef CATAPULTS_RAISE_H
-#define CATAPULTS_RAISE_H
+#ifndef CATAPULTS_CORE_RAISE_H
+#define CATAPULTS_CORE_RAISE_H
 
-#include "core/state.h"
+#include "core/clock.h"
 
 /* Its policy has a handler for the event. */
 #define HAS(scheduler, event) ((scheduler)->handlers.event != NULL)
@@ -18,5 +18,17 @@
 #define ADOPT(scheduler, t) (scheduler)->policy->adopt((scheduler)->instance, t)
 #define RAISE_INIT(scheduler) (tell(here, scheduler, true), (scheduler)->handlers.init((scheduler)->self))
 #define QUERY(scheduler, query) (tell(here, scheduler, true), (scheduler)->handlers.query((scheduler)->self))
+
+/* ---- Events that files beside the one for all of them raise (events.h) --------------------------------------------
+ */
+
+/* The thread, which is RUNNING, cannot go on: raises the event of its `reason`. */
+void core_raise_block(struct processor *here, struct dispatcher_thread *thread);
+
+/* The thread, which is LENDING but was BLOCKED to its policy, is READY. `runs`: as for core_contain. */
+void core_raise_event(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
+
+/* The thread, which is READY to its policy, cannot run: raises suspend_thread. */
+void core_set_aside(struct processor *here, struct dispatcher_thread *thread);
 
 #endif

@@ -2,8 +2,14 @@
  * Another policy in the place of one, while its threads go on. What the old policy keeps is left as it is until the new
  * one has taken all: if it refuses one, the old one goes on as if nothing had happened.
  */
+#include "core/clock.h"
+#include "core/frames.h"
+#include "core/in_force.h"
+#include "core/nodes.h"
+#include "core/outside.h"
 #include "core/raise.h"
-#include "core/state.h"
+#include "core/replace.h"
+#include "core/running_frames.h"
 
 static const struct catapults_stop *take_all(struct processor *here, struct scheduler *scheduler,
                                              const struct scheduler *before, const char *parts);

@@ -2,8 +2,13 @@
  * In a child of fork there is one thread, the one that called it. The schedulers begin anew: what their policies knew
  * is of threads that are not there.
  */
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/nodes.h"
 #include "core/raise.h"
-#include "core/state.h"
+#include "core/restart.h"
+#include "core/running_frames.h"
+#include "core/schedulers.h"
 
 static void begin(struct processor *here, struct scheduler *root);
 

@@ -15,7 +15,12 @@
  * (`ready_order`) that is where what is RUNNING comes last: so, as if there were one processor, none that runs comes
  * after one that is READY. Else it is where the event is raised.
  */
-#include "core/state.h"
+#include "core/frames.h"
+#include "core/hand_over.h"
+#include "core/nodes.h"
+#include "core/ready.h"
+#include "core/running_frames.h"
+#include "core/tree.h"
 
 static void copy(char *to, const char *from, uint32_t size) {
     for (uint32_t i = 0; i < size; i++)

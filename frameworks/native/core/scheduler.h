@@ -2,8 +2,8 @@
  * A scheduler: one instance of a policy, with the threads that are under it. To its parent it is a thread (CPU
  * inheritance scheduling, 1996, §3).
  */
-#ifndef CATAPULTS_SCHEDULER_H
-#define CATAPULTS_SCHEDULER_H
+#ifndef CATAPULTS_CORE_SCHEDULER_H
+#define CATAPULTS_CORE_SCHEDULER_H
 
 #include "catapults/timers.h"
 #include "core/builtin.h"

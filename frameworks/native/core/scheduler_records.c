@@ -17,8 +17,10 @@
  * READY is, if there is such a one, in an instance that has nothing to run; if there is none, a further record is
  * introduced, which the policy places, as long as there are fewer than processors.
  */
-#include "core/raise.h"
-#include "core/state.h"
+#include "core/ready.h"
+#include "core/scheduler_records.h"
+#include "core/schedulers.h"
+#include "core/tree.h"
 
 /* Of the records of a scheduler. */
 struct count {

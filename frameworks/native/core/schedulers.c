@@ -3,8 +3,14 @@
  */
 #include <errno.h>
 
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/in_force.h"
+#include "core/nodes.h"
 #include "core/raise.h"
-#include "core/state.h"
+#include "core/running_frames.h"
+#include "core/schedulers.h"
+#include "core/tree.h"
 
 static void unlink_scheduler(struct processor *here, const struct scheduler *scheduler);
 static void begin_to_leave(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *runs);

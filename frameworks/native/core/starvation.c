@@ -4,7 +4,9 @@
  * without one costs nothing. What waits because others keep the processor is not the policy's fault: there must have
  * been decisions enough for everybody.
  */
-#include "core/state.h"
+#include "core/containment.h"
+#include "core/frames.h"
+#include "core/starvation.h"
 
 static void contain(struct processor *here, const struct dispatcher_thread *thread);
 static void begin_anew(struct scheduler *scheduler);

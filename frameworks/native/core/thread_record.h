@@ -2,8 +2,8 @@
  * The dispatcher's record of a thread. Whoever makes threads embeds it as the last member of a record of its own, and
  * reserves core_thread_size() bytes for it.
  */
-#ifndef CATAPULTS_RECORD_H
-#define CATAPULTS_RECORD_H
+#ifndef CATAPULTS_CORE_THREAD_RECORD_H
+#define CATAPULTS_CORE_THREAD_RECORD_H
 
 #include "contexts/context.h"
 #include "core/core.h"

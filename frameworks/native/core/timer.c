@@ -1,4 +1,4 @@
-#include "core/timer.h"
+#include "core/state.h"
 
 static bool before(const struct catapults_heap_node *a, const struct catapults_heap_node *b) {
     return ((const struct timer *)a)->instant < ((const struct timer *)b)->instant;

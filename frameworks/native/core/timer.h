@@ -1,8 +1,8 @@
 /*
  * Instants that threads wait for: a heap (catapults/heap.h) through the threads' records.
  */
-#ifndef CATAPULTS_TIMER_H
-#define CATAPULTS_TIMER_H
+#ifndef CATAPULTS_CORE_TIMER_H
+#define CATAPULTS_CORE_TIMER_H
 
 #include <stdbool.h>
 #include <stddef.h>

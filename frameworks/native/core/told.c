@@ -5,8 +5,13 @@
  * As of any event it is raised where what is RUNNING can be taken: a thread that runs on another processor in the frame
  * in which it does so, one that is READY where it may take the place of another (running_frames.c).
  */
-#include "core/raise.h"
-#include "core/state.h"
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/frames.h"
+#include "core/nodes.h"
+#include "core/running_frames.h"
+#include "core/told.h"
+#include "core/tree.h"
 
 static void tell_of(struct processor *here, struct dispatcher_thread *member, native_thread_event *handler,
                     const char *event) {

@@ -8,8 +8,15 @@
  * A scheduler blocks by `block.scheduler` if it was RUNNING, else by `suspend_thread`; it wakes by the event that
  * belongs to that. On several processors it is more than one thread to its parent: see scheduler_records.c.
  */
+#include "core/containment.h"
+#include "core/donation.h"
+#include "core/frames.h"
+#include "core/nodes.h"
 #include "core/raise.h"
-#include "core/state.h"
+#include "core/ready.h"
+#include "core/scheduler_records.h"
+#include "core/schedulers.h"
+#include "core/tree.h"
 
 static struct scheduler *give_back(struct processor *here, struct dispatcher_thread *record);
 static void give_up_in_frame(struct processor *here, struct dispatcher_thread *member);

@@ -17,7 +17,21 @@ static void *const compiled_in_instance = &compiled_in_memory;
 static const struct catapults_policy *const compiled_in = NULL;
 static void *const compiled_in_instance = NULL;
 #endif
+#include "core/blocked_donors.h"
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/decide.h"
+#include "core/donation.h"
 #include "core/events.h"
+#include "core/in_force.h"
+#include "core/nodes.h"
+#include "core/raise.h"
+#include "core/ready.h"
+#include "core/restart.h"
+#include "core/running_frames.h"
+#include "core/scheduler_records.h"
+#include "core/schedulers.h"
+#include "core/tree.h"
 #include "dispatcher/switch.h"
 
 struct core dispatcher;

@@ -1,6 +1,15 @@
 /*
  * What the core answers or does without anybody going on: passed on, of this process's core and the caller's processor.
  */
+#include "core/clock.h"
+#include "core/decide.h"
+#include "core/donation.h"
+#include "core/nodes.h"
+#include "core/replace.h"
+#include "core/running_frames.h"
+#include "core/scheduler_records.h"
+#include "core/schedulers.h"
+#include "core/told.h"
 #include "dispatcher/instance.h"
 
 void dispatcher_account(void) { core_account(processor_here()); }

@@ -3,6 +3,16 @@
  * decisions: as many as fit between two glances SHORT to LONG apart, so that neither a thousand quick turns pay for a
  * look at the clock each, nor a few long ones keep finished operations waiting.
  * */
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/frames.h"
+#include "core/in_force.h"
+#include "core/nodes.h"
+#include "core/outside.h"
+#include "core/quantum.h"
+#include "core/starvation.h"
+#include "core/told.h"
+#include "core/tree.h"
 #include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
 

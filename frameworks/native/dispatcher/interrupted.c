@@ -3,7 +3,14 @@
  * may cost the thread that runs its processor.
  */
 #include "contexts/tools.h"
+#include "core/clock.h"
+#include "core/containment.h"
+#include "core/decide.h"
+#include "core/frames.h"
+#include "core/quantum.h"
 #include "core/raise.h"
+#include "core/ready.h"
+#include "core/tree.h"
 #include "dispatcher/instance.h"
 
 enum interruption { NOTHING_RUNS, LATER, NOW };

@@ -9,6 +9,7 @@
  * Policies whose handlers all end are called straight.
  */
 #include "contexts/tools.h"
+#include "core/containment.h"
 #include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
 

@@ -7,6 +7,19 @@
  */
 #include <errno.h>
 
+#include "core/blocked_donors.h"
+#include "core/check.h"
+#include "core/containment.h"
+#include "core/decide.h"
+#include "core/frames.h"
+#include "core/nodes.h"
+#include "core/outside.h"
+#include "core/postponed.h"
+#include "core/quantum.h"
+#include "core/ready.h"
+#include "core/running_frames.h"
+#include "core/scheduler_records.h"
+#include "core/tree.h"
 #include "dispatcher/instance.h"
 
 static void wake_any(void);

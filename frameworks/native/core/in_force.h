@@ -1,0 +1,17 @@
+/*
+ * A policy comes into force.
+ */
+#ifndef CATAPULTS_CORE_IN_FORCE_H
+#define CATAPULTS_CORE_IN_FORCE_H
+
+#include "core/state.h"
+
+/* The scheduler has this policy; its instance is there, and has not been started. */
+void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
+                       void *instance);
+
+/* The event of a timer. */
+const struct catapults_stop *core_raise_timeout(struct processor *here, struct scheduler *scheduler,
+                                                const struct catapults_timeout *timeout, struct catapults_thread *t);
+
+#endif
