@@ -1,16 +1,16 @@
 /*
  * Donation on several processors: donors that are BLOCKED, because the end of their chain runs on another turn, or
- * cannot run at all. They wait in lists, by the word that names whom they wait for: all that wait by one word lend to
- * one thread, however often the word is written, and one look tells of all of them.
+ * cannot run. They wait in lists, by the word that names the thread they wait for. All donors that wait by one word
+ * lend to one thread, however often the word is written. So one look at the word tells of all of them.
  *
  *     hash of the word ──► first of a word ──donor_other──► first of another ──► …
  *                          │ donor_next                     │
  *                          others that wait by it             …          `donor_previous` of the first: the last
  *
- * Whoever is behind one of them in its chain is marked (`relays`); when that one stops running, can run again, writes a
- * word or waits no longer, the lists are looked through: at the next decision, or when the runtime is left. They need
- * not be as long as all that is READY will be dispatched by processors that have nothing else to do: who is roused then
- * would be in vain, as often as a lock changes hands (the avalanche of 1996, §3.4).
+ * Every thread behind a blocked donor in its chain is marked (`relays`). The lists are looked through after a marked
+ * thread stops running, can run again, writes a word, or waits no longer: at the next decision, or when the runtime is
+ * left. They are not looked through while idle processors will take everything that is READY. Donors that are woken
+ * then would be woken in vain, each time a lock changes hands (the avalanche of 1996, §3.4).
  */
 #include "core/blocked_donors.h"
 #include "core/check.h"

@@ -1,14 +1,14 @@
 /*
- * What a policy is told of time: what time it is (`now`), how long each thread has run (the import `consumed` of its
- * threads), and how long all of them together, which is the scheduler's virtual time (1996, §4.4.1: its import
- * `consumed`); and where its timers are, for idle.c. If nobody looks at any of it, the clock is not read.
+ * What a policy is told of time: the instant (`now`), how long each thread has run (its import `consumed`), and how
+ * long all of them have run together, which is the scheduler's virtual time (1996, §4.4.1: the policy's import
+ * `consumed`). If no policy asks for any of it, the clock is not read.
  *
- * By time stamps a thread is charged from the moment at which it goes on until the event by which it stops. What lies
- * between two threads, the policy's decision and the time in which nothing is ready, nobody is charged for.
+ * By time stamps: a thread is charged from the moment it goes on until the event by which it stops. Nobody is charged
+ * for the time between two threads: the policy's decision, and time in which nothing is READY.
  *
- * By samples (the host asks for that) who runs when the processor has run for another tick is charged for all of it,
- * and no event costs more than without. The tick comes at any instruction, so it is only counted there; the next
- * decision, which is the first at which somebody else could run, charges whose turn it was.
+ * By samples, if the host asks for that: the thread that runs when the processor has run for another tick is charged
+ * for the whole tick. Events cost nothing then. A tick may come at any instruction, so it is only counted there. The
+ * next decision charges the thread whose turn it was.
  */
 #include "core/clock.h"
 #include "core/running_frames.h"

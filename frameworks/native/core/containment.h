@@ -6,11 +6,12 @@
 
 #include "core/state.h"
 
-/* What a handler stopped at that was left because it ran for too long. */
+/* The stop of a handler that ran for too long, and was left. */
 extern const struct catapults_stop core_overran __attribute__((visibility("hidden")));
 
-/* The policy of `scheduler` is out: says so, and files all that is under it under the built-in FIFO, as the host's book
- * has it; `runs` (or NULL) is the thread that is RUNNING. The event under way is complete then. */
+/* Replaces the policy of `scheduler` by the built-in FIFO: all that is under the scheduler is filed as the host's books
+ * say, and the failure is reported. `stop` or `text`: what the policy did wrong at `event`. `runs`: the thread that is
+ * RUNNING, or NULL. The event under way is complete then. */
 void core_contain(struct processor *here, struct scheduler *scheduler, const char *event,
                   const struct catapults_stop *stop, const char *text, const struct dispatcher_thread *runs);
 

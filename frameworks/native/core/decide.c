@@ -1,26 +1,31 @@
 /*
- * Several processors. They share the policy and all else under one lock of the host's, which is held by whoever is in
- * the dispatcher, across a switch, and let go by the thread that goes on.
+ * Decisions where there are several processors. They share the policy under one lock of the host. Whoever is in the
+ * dispatcher holds it, also across a switch; the thread that goes on releases it.
  *
- * A decision is taken on the processor that needs a thread, in its frame (running_frames.c). What the policy dispatches
- * may have to run on another processor, because it still stands there: it was woken before it had left, or was
- * interrupted in the middle of code that counts on its kernel thread. Then it is RUNNING all the same, and its turn,
- * with the frame, waits for that processor, which takes it before it asks the policy; this one asks the policy anew.
- * But as long as there are spare kernel threads, who was interrupted waits for no other: see hand_over.c.
+ * The processor that needs a thread asks the policy, in its own frame (running_frames.c). The thread that the policy
+ * dispatches may be unable to run there, because it still stands on another kernel thread:
  *
- * Of a policy with an instance for each processor (nodes.c) a decision is taken in the one of the processor, whose
- * frame is always the same. While its turn waits for another processor, or is run there, it takes no decision: it has
- * no frame. But if that is the turn of a scheduler below, which chooses among threads of all processors, it stands in
- * for the one that runs it, and takes decisions in that one's instance; so the instances are served by as many
- * processors as there are, though not each by its own.
+ *   - it was woken before it had left its processor; or
+ *   - it was interrupted in code that depends on its kernel thread (`kept_on`).
  *
- * Who waits for another lends its turns here as well (donation.c): a turn then waits for the processor on which the end
- * of its chain stands. If who is to run was left in the middle of its code, it cannot go on anywhere else, and to the
- * policy both it, or its donor, and who runs there are RUNNING: the latter gives up the processor, as if it had
- * yielded, for it may be less urgent, and run for ever. It may have been left so itself. When a second turn comes to
- * wait where such can go on, all of them are READY once more, and the processor is whose the policy dispatches first.
- * But where the policies limit turns, and do not say that it comes first, it waits: else turns would be cut short, and
- * threads would lose their places.
+ * Such a thread is RUNNING to the policy all the same. Its turn, with the frame, waits for the other processor, which
+ * takes waiting turns before it asks the policy. This processor asks the policy again. While there are spare kernel
+ * threads, an interrupted thread does not wait: the processor changes kernel threads (hand_over.c).
+ *
+ * A turn that waits may belong to a thread that is more urgent than the one that runs there. Both are RUNNING to the
+ * policy, so the policy cannot compare them. Therefore:
+ *
+ *   - If the waiting thread can run nowhere else, the running thread gives the processor up, as if it had yielded.
+ *   - If a second turn comes to wait at such a place, all of these threads become READY, and the policy chooses.
+ *   - If the policies limit turns, and do not say that the waiting thread comes first, it waits. Otherwise turns would
+ * be cut short, and threads would lose their places.
+ *
+ * The same holds for donation (donation.c): a turn waits for the processor on which the end of its chain stands.
+ *
+ * Policies with nodes (nodes.c): a processor asks its own instance, always in the same frame. While the turn of that
+ * instance waits for another processor, or runs there, this processor has no frame, and asks nothing. There is one
+ * exception: if that turn belongs to a scheduler below the root, which chooses among threads of all processors, this
+ * processor stands in for the one that runs the turn, and asks its instance. So all instances are served.
  */
 #include "core/blocked_donors.h"
 #include "core/clock.h"

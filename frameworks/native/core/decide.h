@@ -6,44 +6,45 @@
 
 #include "core/state.h"
 
-/* `next` runs on the turn of this processor: see begin_turn in decide.c. */
+/* The turn of this processor goes on with `next`. NULL: `next` can run on another processor only, and the turn waits
+ * for that. */
 struct dispatcher_thread *core_go_on(struct processor *here, struct dispatcher_thread *next);
 
-/* Under one policy: the thread is READY, and may run elsewhere than before: who comes last of those that run there on
- * other processors is READY again, if it comes after the thread. */
+/* The thread is READY, and may run on other processors than before. Of the threads that run there, the one that its
+ * policy orders last becomes READY, if it comes after this thread. One policy decides for all of them. */
 void core_precede(struct processor *here, const struct dispatcher_thread *thread);
 
-/* The donor waits for the thread, which is to run on a turn that waits for a processor: if it can go on nowhere else,
- * who runs there is to make room; else that turn is READY again, if the donor's comes before it. Or it is postponed:
- * then a turn that the donor comes before makes room. */
+/* The donor waits for the thread, which is to run on a turn that waits for a processor, or is postponed. If the thread
+ * can run nowhere else, the thread that runs there gives way. Otherwise the turn becomes READY again, if the donor
+ * comes before it. For a postponed thread, a turn that the donor comes before gives way. */
 void core_hasten(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *donor);
 
-/* Whose turn it is on this one, whose last turn is over: `turn`. Returns who runs on it, or `idle`: nobody does, or
- * something is due before. */
+/* The turn of this processor is over. Decides whose turn it is next (`turn`), and returns who runs on it; or `idle`:
+ * nobody does, or something is due before the decision. */
 struct dispatcher_thread *core_decide(struct processor *here);
 
-/* The same, after what was due. */
+/* The same, once what was due has been done. */
 struct dispatcher_thread *core_decide_after_all(struct processor *here);
 
-/* The processor on whose kernel thread it stands, or goes on; NULL: none. */
+/* The processor on whose kernel thread the thread stands, or can only go on. NULL: none. */
 struct processor *core_stands_on(struct processor *here, const struct dispatcher_thread *thread);
 
-/* Threads may be READY that no processor takes, of those that have nothing to do and of the caller, if it takes one. It
- * is known only where all are under one scheduler. */
+/* Whether there may be more READY threads than idle processors, and the caller (`taken`: how many it takes), will
+ * dispatch. It is known only if all threads are under one scheduler; otherwise the answer is yes. */
 bool core_must_settle(struct processor *here, int64_t taken);
 
-/* The turn of another processor ends, if one has any: so it asks its policy. */
+/* Ends the turn of some other processor, if there is one, so that it asks its policy. */
 void core_end_another_turn(struct processor *here);
 
-/* The turn does not wait for its processor any longer. */
+/* The turn no longer waits for its processor. */
 void core_leave_queue(struct processor *here, struct dispatcher_thread *turn);
 
-/* Who runs here gives the processor up, if a turn has waited for it for so long that the policies do not limit turns
- * after all: whether it does. */
+/* If a turn has waited for this processor for too long, whatever the policies say of turns, the running thread gives
+ * the processor up. Whether it does. */
 bool core_let_who_waits(struct processor *here, int64_t now);
 
-/* Which instance of a policy with nodes the processor is to ask: its own; while a turn of a scheduler below runs there,
- * on another processor, that one's. NULL: none. */
+/* Policies with nodes: the instance that the processor asks. That is its own; but if the turn of that one belongs to a
+ * scheduler below the root, and runs on another processor, it is the instance of that processor. NULL: none. */
 struct scheduler *core_instance_for(struct processor *here);
 
 /* As in dispatcher/dispatcher.h. */

@@ -1,20 +1,23 @@
 /*
- * Donation: who waits for another thread lends it its turns (CPU inheritance scheduling, 1996, §3.4).
+ * Donation: a thread that waits for another lends it its turns (CPU inheritance scheduling, 1996, §3.4).
  *
  *      turn ──waits_for──► a thread ──waits_for──► current        the chain of a turn: its end runs
  *      RUNNING             READY                   READY          what their policies see
  *
- * No thread knows who lends to it, so a lock that changes hands costs the same however many wait for it: they follow
- * the word that names its owner. The chain is looked at when a thread begins to wait, whose turn then goes on with its
- * end, and when a policy dispatches a thread that is LENDING; a turn is charged to whose it is (§4.4.2).
+ * No thread knows its donors. A donor follows the word that names the owner of the lock. So a lock changes hands at the
+ * same cost, however many threads wait for it. The chain is followed when a thread begins to wait, and its turn goes on
+ * with the end of the chain; and when a policy dispatches a thread that is LENDING. A turn is charged to its own thread
+ * (§4.4.2).
  *
- * If the end cannot run, the thread whose turn it is is blocked, and is in a list of the end's, with which it is
- * unblocked: it is a "blocked donor". Those of its donors that are never dispatched meanwhile hear nothing of that: no
- * avalanche (§3.4). So a blocked donor always has at the end of its chain the thread whose list it is in.
+ * If the end of the chain cannot run, the thread whose turn it is becomes BLOCKED: it is a "blocked donor". It is in a
+ * list of the end, and becomes READY with it. Other donors of that thread that are not dispatched meanwhile hear
+ * nothing: there is no avalanche (§3.4). A blocked donor always has the thread whose list it is in at the end of its
+ * chain.
  *
- * With several processors the end may run already, on a turn of its own or of another donor, which one donor more
- * cannot hasten: then, too, a donor is blocked, until the end is left (blocked_donors.c). If a policy gives a turn to a
- * thread that another processor runs on a loan, it goes on there on that turn, and the donor is blocked (decide.c).
+ * With several processors, the end may already run, on its own turn or on that of another donor. One more donor cannot
+ * speed it up. So that donor is blocked too, until the end stops running (blocked_donors.c). If a policy dispatches a
+ * thread that runs on a loan on another processor, it goes on there on its own turn, and the donor is blocked
+ * (decide.c).
  */
 #include "core/blocked_donors.h"
 #include "core/decide.h"

@@ -6,19 +6,30 @@
 
 #include "core/state.h"
 
-/* See donation.c. Who is to run on a turn, which is RUNNING; NULL: nobody can, and it has been blocked. The second is
- * for that of this processor, which goes on with that one; NULL also: it waits for another processor. */
+/* Who is to run on a RUNNING turn: the end of its chain. NULL: nobody can, and the thread whose turn it is has been
+ * blocked. The second is for the turn of this processor, which then goes on with the result. There, NULL may also mean
+ * that the turn waits for another processor. */
 struct dispatcher_thread *core_borrower(struct processor *here, struct dispatcher_thread *turn);
 struct dispatcher_thread *core_borrow(struct processor *here, struct dispatcher_thread *turn);
+
+/* Whether the end of the thread's chain could run on its turn. */
 bool core_can_lend(struct processor *here, const struct dispatcher_thread *thread);
+
+/* The thread becomes a blocked donor: the end of its chain cannot run. */
 void core_block_donor(struct processor *here, struct dispatcher_thread *thread, struct dispatcher_thread *end);
-void core_about_to_run(struct processor *here,
-                       struct dispatcher_thread *end); /* it runs now: whatever it waited for, it looks again */
+
+/* The thread runs now. If it waited, it looks again whether it has to. */
+void core_about_to_run(struct processor *here, struct dispatcher_thread *end);
+
+/* The blocked donors of `end` become READY; the second: one of them. `runs`: as for core_contain. */
 void core_rouse(struct processor *here, struct dispatcher_thread *end, const struct dispatcher_thread *runs);
 void core_rouse_one(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
-/* Whom the thread lends its turns to; NULL: it has them for itself. The end of its chain, which may be itself. */
+
+/* The thread to which this one lends its turns; NULL: none. The end of its chain, which may be the thread itself. */
 struct dispatcher_thread *core_lends_to(struct processor *here, const struct dispatcher_thread *thread);
 struct dispatcher_thread *core_end_of(struct processor *here, struct dispatcher_thread *thread);
+
+/* The thread waits no longer. Whether it was READY or RUNNING to its policy all the time, and so hears no event. */
 bool core_stop_lending(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
 /* As in dispatcher/dispatcher.h. */

@@ -1,22 +1,21 @@
 /*
- * Who was interrupted in its own code goes on on that kernel thread only, and the policy dispatches it on whichever
- * processor is to decide. If others ran there, it would wait for them, turn for turn. So where such a thread stands
- * runs no other: a processor changes kernel threads instead.
+ * A thread that was interrupted in its own code can go on only on that kernel thread. If other threads ran there, it
+ * would wait for each of their turns. So no other thread runs where such a thread stands: the processor changes kernel
+ * threads instead.
  *
  *     A is interrupted on the first      0: a, runs A    1: b, runs B    c is spare
  *     C is dispatched in its place       0: c, runs C    1: b, runs B    a is spare, A stands there
  *     B is interrupted, A is dispatched  0: c, runs C    1: a, runs A    b is spare, B stands there
  *
- * What a processor is to all others, its number, its place in the list, its frame with the turn and what waits for it,
- * goes over to the other kernel thread; that goes on with who is to run, and the one that is left is parked. To those
- * that may run on some processors only, and in traces, nothing has changed.
+ * Whatever others know of the processor goes over to the other kernel thread: its number, its place in the list, its
+ * frame with the turn, and the turns that wait for it. The other kernel thread goes on with the thread that is to run.
+ * The first one is parked. Threads that are bound to processors, and traces, see no difference.
  *
- * Spare ones are made when the first thread is interrupted for which there is none: as many as threads stand somewhere
- * at a time, which are few; at most DISPATCHER_PROCESSORS kernel threads in all. When there are no more, several
- * threads stand on each, and a turn may wait for another one (decide.c), at most until it is overdue.
+ * A spare kernel thread is made when a thread is interrupted and none is left. Few are needed, because few threads
+ * stand somewhere at a time. There are at most DISPATCHER_PROCESSORS kernel threads. When there are no more, several
+ * threads stand on one kernel thread, and a turn may wait for another one, until it is overdue (decide.c).
  *
- * Of a policy with an instance for each processor a thread stays in the instance of its kernel thread (nodes.c):
- * nothing is handed over.
+ * With a policy that has nodes nothing is handed over: a thread stays in the instance of its kernel thread (nodes.c).
  */
 #include "core/hand_over.h"
 #include "core/outside.h"

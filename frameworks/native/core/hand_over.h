@@ -6,14 +6,15 @@
 
 #include "core/state.h"
 
-/* Whether the number of any processor can be handed over to this one: see hand_over.c. */
+/* Whether another processor's number can be handed over to this kernel thread. */
 static inline bool core_can_carry(struct processor *here, const struct processor *there) {
     struct core *core = here->core;
     return there->parked && there->current == &there->idle && !there->handed && !there->turns_first &&
            core->host->another && !core->root.node;
 }
 
-/* Whether the thread is bound to no other processors, and not left where it can go on on another kernel thread only. */
+/* Whether the thread may run on this processor: it is not bound to others, and does not depend on another kernel
+ * thread. */
 static inline bool core_may_run_on(struct processor *here, const struct dispatcher_thread *thread,
                                    const struct processor *processor) {
     if (UNLIKELY(thread->kept_on != NULL) && thread->kept_on != processor && !core_can_carry(here, thread->kept_on))
@@ -22,8 +23,9 @@ static inline bool core_may_run_on(struct processor *here, const struct dispatch
                                       (thread->bound >> processor->number & 1));
 }
 
-/* What `here` has dispatched, `next`, is handed over with its number to another kernel thread. The first: since it goes
- * on there, where nothing runs. The second: since others go on here only. False: it is not. */
+/* Hands the processor's number, and `next`, which it has dispatched, over to another kernel thread. The first: because
+ * `next` can go on only there, and nothing runs there. The second: because other threads can go on only here. False:
+ * they were not handed over. */
 bool core_hands_to(struct processor *here, struct processor *there, struct dispatcher_thread *next);
 bool core_hands_on(struct processor *here, struct dispatcher_thread *next);
 

@@ -6,11 +6,11 @@
 
 #include "core/state.h"
 
-/* The scheduler has this policy; its instance is there, and has not been started. */
+/* From now on the scheduler has this policy. The instance has not been started yet. */
 void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
                        void *instance);
 
-/* The event of a timer. */
+/* Raises the event of a policy's timer. */
 const struct catapults_stop *core_raise_timeout(struct processor *here, struct scheduler *scheduler,
                                                 const struct catapults_timeout *timeout, struct catapults_thread *t);
 

@@ -1,21 +1,22 @@
 /*
- * A policy with nodes: each processor has an instance of its own, and asks that one only (Bossa 2005; CPU inheritance
- * scheduling 1996, §4.3.1).
+ * A policy with nodes: each processor has its own instance of the policy, and asks only that one (Bossa 2005; CPU
+ * inheritance scheduling 1996, §4.3.1).
  *
  *     what is shared ──► node 0 │ node 1 │ node 2 │ …        arrival, departure, dispatch
  *                        root   │        │        │          one struct scheduler each, in the list of all schedulers
  *                        steal ─┴► migrate                   newthread, migrate, steal and all else
  *
- * Events of a thread are raised in the instance that it is in, whichever processor raises them. What is RUNNING there
- * stays in its container, so nothing is exchanged: a frame only says whose turn it is. If the event takes the processor
- * from it, the turn is over wherever it runs; if there is something to be run now, the processor of the node is woken.
+ * An event of a thread is raised in the thread's instance, whichever processor raises it. The RUNNING thread of an
+ * instance stays in its container, so nothing is exchanged: a frame only says whose turn it is. If an event takes the
+ * processor from that thread, its turn ends wherever it runs. If the event makes something READY, the processor of the
+ * node is woken.
  *
- * A thread whose processor has departed is in no instance. It is placed at once if it can run, and else when what it
- * waits for has happened: it is "homeless" until then.
+ * When a processor departs, its threads are in no instance. A thread that can run is placed at once. Any other is
+ * "homeless" until what it waits for has happened, and is placed then.
  *
- * In a hierarchy this is the root. Schedulers under it are threads to it, each as many as it can use processors
- * (scheduler_records.c): each of these records is in one of the instances, which is its `scheduler`, and is placed and
- * stolen as threads are. `parent` is the first instance, for all of them.
+ * In a hierarchy only the root has nodes. A scheduler below it is as many threads to the root as it can use processors
+ * (scheduler_records.c). Each of these records is in one of the instances, which is its `scheduler`, and is placed and
+ * stolen like a thread. `parent` is the first instance, for all of them.
  */
 #include "catapults/list.h"
 #include "core/clock.h"

@@ -6,40 +6,42 @@
 
 #include "core/state.h"
 
-/* The policy of the root has nodes: `memory` is that of core_instance_size. Starts it, with the first one. */
+/* Starts the root's policy, which has nodes, with the node of the first processor. `memory`: core_instance_size bytes.
+ */
 void core_nodes_start(struct processor *here, struct processor *first, const struct catapults_policy *policy,
                       char *memory);
 
-/* A processor comes, whose node lies there; one goes. */
+/* A processor comes, whose node lies at `memory`; and one goes. */
 void core_node_arrives(struct processor *here, struct processor *processor, void *memory);
 void core_node_departs(struct processor *here, struct processor *processor);
 
-/* The same in place of another policy: starts it, with a node for each processor that is not parked; `nodes`: memory of
- * core_node_size for each but the first. Returns what it stopped at. */
+/* Starts a policy with nodes in the place of another, with a node for each processor that is not parked. `nodes`:
+ * core_node_size bytes for each processor but the first. Returns what the policy stopped at, or NULL. */
 const struct catapults_stop *core_nodes_begin(struct processor *here, const struct catapults_policy *policy,
                                               char *memory, void *const *nodes);
 
-/* Of a thread that it has adopted and that is in no instance: tells it, as of a new one. Returns what it stopped at. */
+/* Places a thread that the policy has adopted, and that is in no instance yet, like a new one. Returns what the policy
+ * stopped at, or NULL. */
 const struct catapults_stop *core_place_first(struct processor *here, struct dispatcher_thread *thread);
 
-/* All that is homeless and can run is placed. */
+/* Places all homeless threads that can run. */
 void core_place_homeless(struct processor *here);
 
-/* It has another policy now: there is one instance for all. */
+/* The root has a policy without nodes now: one instance for all processors. */
 void core_nodes_end(struct processor *here);
 
-/* Of a thread, or the record of a scheduler, that is new, RUNNABLE and under `scheduler`, an instance: that which it is
- * to be in; NULL: the policy is out, and has been seen to. */
+/* Chooses the instance for a new thread or record, which is RUNNABLE and under `scheduler`, one of the instances. NULL:
+ * the policy failed and was replaced, and the thread is filed. */
 struct scheduler *core_place(struct processor *here, struct dispatcher_thread *thread, struct scheduler *scheduler,
                              const struct dispatcher_thread *runs);
 
-/* The thread, or the record of a scheduler, which is homeless and RUNNABLE, goes on somewhere. */
+/* Places a homeless thread or record, which is RUNNABLE. */
 void core_place_anew(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
-/* The instance has nothing to run: asks the others. False: they gave nothing, or the policy is out. */
+/* The instance has nothing to run: asks the others. False: they gave nothing, or the policy failed. */
 bool core_steal(struct processor *here, struct scheduler *scheduler);
 
-/* The thread, which has become READY, is looked at when it could be stolen; or no longer, as it ends. */
+/* Lists a READY thread that may not be stolen by every processor; and takes it out, as it ends. */
 void core_list_picky(struct processor *here, struct dispatcher_thread *thread);
 void core_unlist_picky(struct processor *here, struct dispatcher_thread *thread);
 static inline void core_became_ready(struct processor *here, struct dispatcher_thread *thread) {
@@ -50,7 +52,7 @@ static inline void core_became_ready(struct processor *here, struct dispatcher_t
 /* Whether some instance may have something to give away. */
 bool core_is_something_to_steal(struct processor *here);
 
-/* Threads have become READY there, or its turn is over, or may have been taken: its processor sees to that. */
+/* Threads have become READY in the instance, or its turn is over, or may be: wakes or interrupts its processor. */
 void core_notice(struct processor *here, struct scheduler *scheduler);
 static inline void core_noticed(struct processor *here, struct scheduler *scheduler) {
     if (UNLIKELY(here->core->several) && scheduler->node)

@@ -1,19 +1,18 @@
 /*
- * Turns that wait for a processor wait in frames, of which there are only so many: for the one that is first at each
- * processor, and TURNS_WAITING more. When these are in use, a thread that is dispatched and has to wait behind others
- * is postponed: BLOCKED to its policy (suspend_thread), which is asked for another, until there is room. So no
- * processor is idle for want of frames, however many threads are bound to another one that somebody keeps.
+ * A turn that waits for a processor waits in a frame. There is one frame for the first turn at each processor, and
+ * TURNS_WAITING more. When all are in use, a dispatched thread that has to wait behind others is postponed: it is
+ * BLOCKED to its policy (suspend_thread), and the policy is asked for another thread. So no processor is idle for want
+ * of frames, however many threads are bound to one processor.
  *
- *     postponed ──► thread ──turn_next──► thread ──► …          as their policies order them, else as they were
- * dispatched
+ *     postponed ──► thread ──turn_next──► thread ──► …          in the order of their policies, else as dispatched
  *
- * There is room when one waits no longer (`fewer_wait`, as often as `left_off` says): for the first of the list, at the
- * next decision, or when the runtime is left. It may not be there any more when that one is dispatched. Wherever one of
- * them may run, turns wait, so others need not be looked at before there is a processor that no turn waits for
+ * When a turn stops waiting (`fewer_wait`, `left_off` times), there is room for the first of the list. It becomes READY
+ * at the next decision, or when the runtime is left. The room may be gone when it is dispatched. Wherever a postponed
+ * thread may run, turns wait. So the others need no look before some processor has no turn that waits for it
  * (`none_waits`).
  *
- * Who lends its turns is not postponed: it is READY again, and comes back as often as its policy dispatches it. If it
- * lends to one that is postponed, that one has the place in the list that the donor would have.
+ * A thread that lends its turns is not postponed: it becomes READY, and its policy may dispatch it again. If it lends
+ * to a postponed thread, that thread gets the place in the list that the donor would have.
  */
 #include "core/blocked_donors.h"
 #include "core/decide.h"

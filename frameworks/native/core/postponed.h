@@ -6,17 +6,18 @@
 
 #include "core/state.h"
 
-/* The thread, whose turn it is here, and that has to wait behind others for a processor. */
+/* Postpones the thread whose turn it is here, and which has to wait behind others for a processor. */
 void core_postpone(struct processor *here, struct dispatcher_thread *thread);
 
-/* The donor lends to the thread, which is postponed: it has the donor's place, if that comes first. */
+/* The donor lends to a postponed thread, which gets the donor's place in the list, if that comes first. */
 void core_postpone_less(struct processor *here, struct dispatcher_thread *thread,
                         const struct dispatcher_thread *donor);
 
-/* Those that have room now are READY. Not within core_step_aside: each is an event of its own. */
+/* Postponed threads for which there is room become READY. Not between core_step_aside and core_step_back: each is an
+ * event of its own. */
 void core_let_in(struct processor *here);
 
-/* No turn waits for a processor that the thread, which is postponed, could wait for. */
+/* Whether there is a processor that the postponed thread may run on, and that no turn waits for. */
 bool core_is_expected(struct processor *here, const struct dispatcher_thread *thread);
 
 #endif

@@ -1,15 +1,14 @@
 /*
- * When a processor is to be interrupted: while a thread runs and something waits that the thread cannot know of.
+ * When a processor is to be interrupted: while a thread runs, and something waits that the thread cannot know of.
  *
- *   - Another thread is ready, and the policy limits turns: at the first of its timers.
- *   - The same, and the policy has a handler of `tick`; or a thread waits for a descriptor: within a tick, to see
- *     whether it can go on. The policy decides what that means to the thread that runs.
- *   - A thread sleeps, or waits no longer than until an instant: when the first of them is to wake.
+ *   - Another thread is READY, and the policy limits turns: at the first of the policy's timers.
+ *   - Another thread is READY, and the policy handles `tick`; or a thread waits for a descriptor: within a tick. The
+ *     policy decides what a tick means to the running thread.
+ *   - A thread sleeps, or waits until an instant: when the first of them is to wake.
  *
- * The timer of one processor stands for all: it raises what is due on the others, too, and has them interrupted.
- *
- * In no other case. The timer is left as it is while threads come and go, so that a program whose threads give up the
- * processor by themselves pays for one interruption per tick and per sleep, whatever number of turns they take.
+ * In no other case. The timer of one processor stands for all: what is due on other processors is done as well, and
+ * they are interrupted. The timer is not touched when threads come and go. So a program whose threads give up the
+ * processor by themselves pays for one interruption per tick and per sleep, however many turns they take.
  */
 #include "core/outside.h"
 #include "core/quantum.h"

@@ -22,13 +22,14 @@
 /* ---- Events that files beside the one for all of them raise (events.h) --------------------------------------------
  */
 
-/* The thread, which is RUNNING, cannot go on: raises the event of its `reason`. */
+/* The RUNNING thread cannot go on: raises the `block.*` event of its `reason`. */
 void core_raise_block(struct processor *here, struct dispatcher_thread *thread);
 
-/* The thread, which is LENDING but was BLOCKED to its policy, is READY. `runs`: as for core_contain. */
+/* A thread that is LENDING, and was BLOCKED to its policy, is READY: raises event_raised. `runs`: as for core_contain.
+ */
 void core_raise_event(struct processor *here, struct dispatcher_thread *thread, const struct dispatcher_thread *runs);
 
-/* The thread, which is READY to its policy, cannot run: raises suspend_thread. */
+/* A thread that is READY to its policy cannot run: raises suspend_thread. */
 void core_set_aside(struct processor *here, struct dispatcher_thread *thread);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Another policy in the place of one, while its threads go on. What the old policy keeps is left as it is until the new
- * one has taken all: if it refuses one, the old one goes on as if nothing had happened.
+ * Another policy in the place of one, while its threads go on. The old policy keeps all it has until the new one has
+ * taken every thread. If the new policy refuses one, the old policy goes on as if nothing had happened.
  */
 #include "core/clock.h"
 #include "core/frames.h"

@@ -1,19 +1,22 @@
 /*
- * One instance of a policy for several processors (1996, §4.3). A policy is written for one processor: one thread at
- * most is RUNNING, and what is proved of it counts on that. So the containers of class RUNNING are put aside whenever
- * another processor's events come: each has a frame of its own, and all else is shared.
+ * One instance of a policy for several processors (1996, §4.3). A policy is written for one processor: at most one
+ * thread is RUNNING, and proofs about the policy depend on that. So each processor has a frame, which holds the
+ * containers of class RUNNING. Before an event is raised, the frame of its processor is put into the instance. All else
+ * is shared.
  *
  *     instance   │ current │ ready, waiting, variables │ frame 0 │ frame 1 │ …
  *                     ▲                                   ▲ nobody's
  *                     └── that of the frame which is shown
  *
- * To a handler a thread that runs elsewhere is in no container that it can see. Frames are exchanged when they are
- * needed: a processor that raises one event after the other exchanges nothing.
+ * A handler does not see threads that run on other processors: they are in none of its containers. Frames are exchanged
+ * only when another processor's event comes.
  *
- * An event about others, by which a thread may become READY, can be raised in any frame, and the policy decides whether
- * the thread takes the processor of what is RUNNING there. If the policy has one order for READY threads
- * (`ready_order`) that is where what is RUNNING comes last: so, as if there were one processor, none that runs comes
- * after one that is READY. Else it is where the event is raised.
+ * An event that may make a thread READY can be raised in any frame. The policy then decides whether the thread takes
+ * the processor from what is RUNNING in that frame. Which frame is used?
+ *
+ *   - If the policy has one order for READY threads (`ready_order`): the frame whose thread comes last in that order.
+ * So no running thread comes after a READY one, as with one processor.
+ *   - Otherwise: the frame of the processor that raises the event.
  */
 #include "core/frames.h"
 #include "core/hand_over.h"

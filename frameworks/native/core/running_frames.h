@@ -6,25 +6,25 @@
 
 #include "core/state.h"
 
-/* Puts what is RUNNING in a frame where the policy's handlers find it. */
+/* Puts the RUNNING containers of a frame into the instance, where handlers find them. */
 void core_show(struct scheduler *scheduler, uint16_t frame);
 
 /* The policy has been started: nothing is RUNNING in any frame. */
 void core_running_frames_start(struct processor *here, struct scheduler *scheduler);
 
-/* Of two turns. Less than 0: the policies dispatch the first one first, which are asked from the root down to where the
- * two part. */
+/* Which of two turns comes first. Less than 0: the policies, asked from the root down to where the two part, dispatch
+ * `a` first. */
 int core_order(struct processor *here, const struct dispatcher_thread *a, const struct dispatcher_thread *b);
 
-/* The frame in which an event by which `thread` may become READY (NULL: one of several) may take the processor from
- * somebody, if that runs something: see running_frames.c. NOBODY: there is none, or need not be, as one that has
- * nothing to do takes what the event is about. And back from there. */
+/* The frame in which an event is raised that may make `thread` READY (NULL: several threads). NOBODY: no processor is
+ * to be taken from anybody, because an idle one will dispatch the thread. The second returns to the processor's own
+ * frame.
+ */
 uint16_t core_frame_to_take(struct processor *here, const struct dispatcher_thread *thread);
 void core_come_back(struct processor *here);
 
-/* An event about another thread is raised between these two, or about several: NULL. Within such a pair others may
- * stand: the first that ends ends what has been taken, and what is raised after it is so in the processor's own frame.
- */
+/* Around events of another thread, or of several (NULL). Such pairs may nest. The first step back ends the turn that
+ * was taken, and whatever is raised after it is raised in the processor's own frame. */
 static inline void core_step_aside(struct processor *here, const struct dispatcher_thread *thread) {
     struct core *core = here->core;
     if (UNLIKELY(core->several) && !core->root.node && here->sees == here->frame)

@@ -1,21 +1,21 @@
 /*
  * What a scheduler is to its parent where there are several processors: as many threads as it can use processors (1996,
- * §4.3). Each of them is a record, which its parent hears of when it is needed first.
+ * §4.3). Each of them is a record. The parent hears of a record when it is needed for the first time.
  *
  *     at the parent of A   READY: A₁  A₃  B₁     RUNNING: A₂ (frame 1)
  *     at A                 READY: five threads   RUNNING: a thread, for A₂ (frame 1)
  *
- * What is RUNNING under a scheduler is so for one of its records, which is RUNNING in the same frame (`via`). Of the
- * others as many are READY as other processors could have something of it. More of them can be so for a while, but
- * never more than something is READY under the scheduler: whatever is dispatched has something to run.
+ * A thread that is RUNNING under a scheduler runs for one of the records (`via`), which is RUNNING in the same frame.
+ * Of the other records, as many are READY as other processors could use. There may be more for a while, but never more
+ * than there are READY threads under the scheduler: a record that is dispatched always has something to run.
  *
- * How many are RUNNING is not counted but looked up: one that is RUNNABLE and in no READY container. So it counts as
- * READY as soon as the parent's policy has taken the processor from it, though what is RUNNING for it has yet to give
- * up; it may even be suspended before that.
+ * The number of RUNNING records is not kept but looked up: a record is RUNNING if it is RUNNABLE and in no READY
+ * container. So it counts as READY as soon as the parent's policy has taken the processor from it, even though its
+ * thread has yet to give up. The record may even be suspended before that.
  *
- * If the parent's policy has an instance for each processor (nodes.c), each record is in one of them. One that is to be
- * READY is, if there is such a one, in an instance that has nothing to run; if there is none, a further record is
- * introduced, which the policy places, as long as there are fewer than processors.
+ * If the parent's policy has nodes (nodes.c), each record is in one of its instances. A record that becomes READY is
+ * chosen in an instance that has nothing to run, if possible. If there is none, and there are fewer records than
+ * processors, a new record is introduced, and the policy places it.
  */
 #include "core/ready.h"
 #include "core/scheduler_records.h"

@@ -6,26 +6,27 @@
 
 #include "core/state.h"
 
-/* Something has become READY under the scheduler, or is so no more. */
+/* The number of READY threads under the scheduler has changed: as many of its records become READY, or no longer are.
+ */
 void core_adjust(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *runs);
 
-/* The same at this level only; whether its parent was told anything. And of all schedulers. */
+/* The first: at this level only; whether its parent heard of it. The second: of all schedulers. */
 bool core_adjust_only(struct processor *here, struct scheduler *scheduler, const struct dispatcher_thread *runs);
 void core_adjust_all(struct processor *here);
 
-/* Whether the record, which is RUNNING no more, is to be READY. */
+/* Whether a record that is no longer RUNNING is to be READY. */
 bool core_is_wanted(struct processor *here, const struct dispatcher_thread *record);
 
-/* One that is READY, if there is one. */
+/* A record that is READY, if there is one. */
 struct dispatcher_thread *core_record_to_ask_for(struct processor *here, struct scheduler *scheduler);
 
-/* Which of its scheduler's records it is. */
+/* The number of a record among those of its scheduler, from 0. */
 uint16_t core_number_of(const struct dispatcher_thread *record);
 
-/* How many of its records are RUNNING. */
+/* How many records of the scheduler are RUNNING. */
 int64_t core_running_under(struct processor *here, const struct scheduler *scheduler);
 
-/* The turn, which is RUNNING, begins (1) or ceases (-1) to wait for a processor. */
+/* A RUNNING turn begins (1) or ceases (-1) to wait for a processor. */
 void core_count_waiting(struct processor *here, struct dispatcher_thread *turn, int change);
 
 /* As in dispatcher/dispatcher.h. */

@@ -6,17 +6,17 @@
 
 #include "core/state.h"
 
-/* The thread, which is RUNNING, goes over to another scheduler. Returns what it was refused with, and then nothing has
- * changed; or NULL, and then it is READY there, and nothing is RUNNING. */
+/* The RUNNING thread goes over to another scheduler. Returns what that refused it with, and then nothing has changed;
+ * or NULL, and then the thread is READY there, and nothing is RUNNING. */
 const struct catapults_stop *core_move(struct processor *here, struct dispatcher_thread *thread, struct scheduler *to,
                                        void *room);
 
-/* A record of a scheduler that is leaving was dispatched: that was the last of it. */
+/* A record of a scheduler that leaves was dispatched: the record ends, and the scheduler with its last record. */
 void core_end(struct processor *here, struct dispatcher_thread *record);
-/* After that: its parent leaves, too, if it was removed and that was the last that was under it. */
+/* After that: the parent leaves as well, if it was removed, and nothing is left under it. */
 void core_left(struct processor *here, struct scheduler *parent);
 
-/* The parent of the scheduler is told of one more of its records, which is READY then. Returns what it is refused with,
+/* Introduces one more record of the scheduler to its parent. It is READY then. Returns what the parent refused it with,
  * and then there is no such record; or NULL. */
 const struct catapults_stop *core_introduce(struct processor *here, struct scheduler *scheduler,
                                             struct dispatcher_thread *record, const struct dispatcher_thread *runs);

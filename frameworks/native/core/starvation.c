@@ -1,8 +1,8 @@
 /*
- * Threads that a policy never dispatches. Every so often all that is READY is marked, and who is dispatched loses the
- * mark: who still has it at the next look has waited all the time. A mark is a state of its own, so that a dispatch
- * without one costs nothing. What waits because others keep the processor is not the policy's fault: there must have
- * been decisions enough for everybody.
+ * Threads that a policy never dispatches. Every so often, all READY threads are marked. A dispatch takes the mark away.
+ * So a thread that still has its mark at the next look has waited all the time. The mark is a state of its own, so a
+ * dispatch of a thread without a mark costs nothing. A thread that waits because others keep the processor is not the
+ * policy's fault: the next look comes only after there were enough decisions for every thread.
  */
 #include "core/containment.h"
 #include "core/frames.h"

@@ -1,9 +1,9 @@
 /*
- * What a policy is told of a thread wherever that is to it: that a job of it begins, and that a variable was changed
- * which the policy imports of it. The thread stays RUNNING, READY or BLOCKED, or loses the processor.
+ * What a policy is told of a thread, whatever the thread does: that a job of it begins (`release`), and that a variable
+ * was changed which the policy imports (`changed`). The thread stays RUNNING, READY or BLOCKED, or loses the processor.
  *
- * As of any event it is raised where what is RUNNING can be taken: a thread that runs on another processor in the frame
- * in which it does so, one that is READY where it may take the place of another (running_frames.c).
+ * The event is raised in the frame in which the policy can act on it. A thread that runs on another processor: in that
+ * processor's frame. A READY thread: where it may take the place of another (running_frames.c).
  */
 #include "core/clock.h"
 #include "core/containment.h"

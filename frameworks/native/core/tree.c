@@ -1,12 +1,13 @@
 /*
- * The tree of schedulers. To its parent a scheduler is a thread: RUNNING while something under it is, READY while
- * something under it could be, BLOCKED otherwise. So a decision goes down from the root, and a thread that gives the
+ * The tree of schedulers. A scheduler is a thread to its parent: RUNNING while something under it runs, READY while
+ * something under it could run, BLOCKED otherwise. So a decision goes down from the root, and a thread that gives the
  * processor up takes it from all schedulers above it.
  *
  *     root ──dispatch──► record of A ──A's `schedule`──► record of B ──► … ──► a thread
  *
- * A scheduler blocks by `block.scheduler` if it was RUNNING, else by `suspend_thread`; it wakes by the event that
- * belongs to that. On several processors it is more than one thread to its parent: see scheduler_records.c.
+ * A RUNNING scheduler blocks by `block.scheduler`, and wakes by `event_raised`. A READY one is suspended by
+ * `suspend_thread`, and resumed by `resume_thread`. With several processors it is several threads to its parent: see
+ * scheduler_records.c.
  */
 #include "core/containment.h"
 #include "core/donation.h"
