@@ -1,5 +1,5 @@
 /*
- * The same with activations: nodes, and what goes wrong in a policy with them.
+ * The same with activations: where threads run under a policy with nodes, and what they are charged with.
  */
 #define ACTIVATED
 #include "nodes.c"

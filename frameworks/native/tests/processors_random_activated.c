@@ -1,0 +1,5 @@
+/*
+ * The same with activations.
+ */
+#define ACTIVATED
+#include "processors_random.c"

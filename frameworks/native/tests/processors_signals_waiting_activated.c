@@ -1,0 +1,5 @@
+/*
+ * The same with activations: signals come by upcalls.
+ */
+#define ACTIVATED
+#include "processors_signals_waiting.c"
