@@ -1,6 +1,7 @@
 /*
  * A policy comes into force: which handlers are called.
  */
+#include "catapults/random.h"
 #include "core/state.h"
 
 void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
@@ -20,6 +21,11 @@ void core_put_in_force(struct processor *here, struct scheduler *scheduler, cons
     scheduler->yield = policy->yield && !watched ? policy->yield : core->yield_in_two;
     if (UNLIKELY(core->recorder != NULL))
         core->recorder->policy_in_force(scheduler);
+}
+
+void core_seed(const struct core *core, const struct catapults_policy *policy, void *once) {
+    if (policy->random && core->host->seed)
+        catapults_random_seed((struct catapults_random *)((char *)once + policy->random), core->host->seed);
 }
 
 const struct catapults_stop *core_raise_timeout(struct processor *here, struct scheduler *scheduler,

@@ -175,6 +175,8 @@ static inline void core_lose_shortcut(struct core *core) {
 /* The scheduler has this policy; its instance is there, and has not been started. */
 void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
                        void *instance);
+/* The policy has set up what there is of it once, its instance or what instances share: what it draws from is seeded. */
+void core_seed(const struct core *core, const struct catapults_policy *policy, void *once);
 
 /* The event of a timer. */
 const struct catapults_stop *core_raise_timeout(struct processor *here, struct scheduler *scheduler,
