@@ -49,7 +49,14 @@ fn mixed(mut bits: u32) -> u32 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 mod tests {
+    use std::fmt::Write as _;
+    use std::fs;
+    use std::io::Write as _;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     /// How often each number comes of many draws.
@@ -105,6 +112,56 @@ mod tests {
                 highest = highest.max(drawn);
             }
             assert!(highest > bound / 2 || bound == 2, "{highest} of {bound}");
+        }
+    }
+
+    /// What compiled policies draw of these seeds and bounds, one after the other, by the headers in this folder.
+    fn drawn_in_c(folder: &str, defined: &str, seeds: &[u64], bounds: &[i64]) -> Vec<i64> {
+        let mut text = "#include <stdio.h>\n#include \"catapults/random.h\"\nint main(void) {\n".to_owned();
+        text.push_str("    struct catapults_random random;\n");
+        for seed in seeds {
+            let _ = writeln!(text, "    catapults_random_seed(&random, {seed}u);");
+            for bound in bounds {
+                let _ = writeln!(text, "    printf(\"%lld\\n\", (long long)catapults_random(&random, {bound}));");
+            }
+        }
+        text.push_str("}\n");
+        let program = std::env::temp_dir().join(format!("catapults-draws-{}", std::process::id()));
+        let frameworks = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("frameworks");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=gnu17", "-O1", "-fwrapv", "-Wall", "-Wextra", "-Werror", defined, "-o"]).arg(&program);
+        compiler.arg("-I").arg(frameworks.join(folder)).args(["-x", "c", "-"]).stdin(Stdio::piped());
+        let mut child = compiler.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{text}");
+        let said = Command::new(&program).output();
+        fs::remove_file(&program).unwrap();
+        let said = String::from_utf8(said.unwrap().stdout).unwrap();
+        said.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn compiled_policies_draw_the_same() {
+        let narrow = [-5, 0, 1, 2, 3, 10, 100, 9999, 32_767];
+        let wider = [65_535, 65_536, 65_537, 1_000_000, 2_147_483_647];
+        let wide = [1 << 31, 1 << 32, (1 << 32) + 1, 1_000_000_000_007, 1 << 62, i64::MAX];
+        let of_16_bits = narrow.repeat(20);
+        let of_32_bits = [&narrow[..], &wider].concat().repeat(20);
+        let of_64_bits = [&narrow[..], &wider, &wide].concat().repeat(20);
+        let small = [0, 1, 7, u64::from(u32::MAX)];
+        let large = [0, 1, 1 << 32, u64::MAX];
+        let cases: [(&str, &str, &[u64], &[i64]); 3] = [
+            ("shared/small", "-DCATAPULTS_INT_BITS=16", &small, &of_16_bits),
+            ("shared/small", "-DCATAPULTS_INT_BITS=32", &small, &of_32_bits),
+            ("shared", "-DHOST", &large, &of_64_bits),
+        ];
+        for (folder, defined, seeds, bounds) in cases {
+            let of_seed = |seed: &u64| {
+                let mut random = Random::new(*seed);
+                bounds.iter().map(move |bound| random.below(*bound)).collect::<Vec<i64>>()
+            };
+            let expected: Vec<i64> = seeds.iter().flat_map(of_seed).collect();
+            assert_eq!(drawn_in_c(folder, defined, seeds, bounds), expected, "{folder} {defined}");
         }
     }
 }
