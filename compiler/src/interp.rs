@@ -7,6 +7,7 @@ mod application;
 mod arithmetic;
 mod inherit;
 mod nodes;
+mod random;
 mod saved;
 mod step;
 
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use application::{Application, Variables};
 pub use nodes::SavedNodes;
+pub use random::state as random_state;
 pub use saved::{Saved, SavedThread};
 
 use crate::policy::{
@@ -102,6 +104,8 @@ pub struct Machine<'a> {
     moved_by: u32,
     /// What a handler takes for `now`.
     now: i64,
+    /// What `random(n)` draws from.
+    random: random::Random,
     nodes: nodes::Nodes,
     /// The locals of the handler that runs, kept between handlers for its memory.
     locals: Vec<LocalState>,
@@ -171,6 +175,7 @@ impl<'a> Machine<'a> {
             clock: 0,
             moved_by: 0,
             now: 0,
+            random: random::Random::new(random::Random::SEED),
             nodes: nodes::Nodes::default(),
             locals: Vec::new(),
         }
@@ -218,6 +223,11 @@ impl<'a> Machine<'a> {
     /// tells it before it raises an event; its clock never goes back.
     pub fn set_now(&mut self, nanoseconds: i64) {
         self.now = nanoseconds;
+    }
+
+    /// Begins another sequence of draws, as a host does when the policy comes into force. Until then it is that of the seed 1.
+    pub fn seed(&mut self, seed: u64) {
+        self.random = random::Random::new(seed);
     }
 
     /// The timer that expires next. A host raises its event with its thread once that instant has come, and not before the others

@@ -78,7 +78,7 @@ impl Policy {
             Expression::Now => Type::Time,
             Expression::Verbatim { ty, .. } => *ty,
             Expression::Convert(ty, _) => *ty,
-            Expression::Size(_) => Type::Int,
+            Expression::Size(_) | Expression::Random(_) => Type::Int,
             Expression::In(..) | Expression::Same(..) | Expression::NotZero(_) => Type::Bool,
             Expression::Unary(UnaryOperator::Not, _) => Type::Bool,
             Expression::Unary(UnaryOperator::Negate, operand) => self.type_of(locals, operand)?,
@@ -145,6 +145,11 @@ impl Policy {
             None => *it == Expression::Now,
         };
         self.has(&asked) || self.events.iter().chain(&self.queries).any(|handler| within(&handler.body))
+    }
+
+    /// Whether a handler draws numbers: the policy has a generator then.
+    pub fn uses_random(&self) -> bool {
+        self.has(&Expression::draws)
     }
 
     /// Whether a handler has loops, which may not end, or verbatim text, of which nothing is known. Without either every

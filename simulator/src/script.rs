@@ -11,6 +11,7 @@
 //! set_thread_import 1 bytesleft 100
 //! read_import connections 5 0
 //! read_thread_import 1 bytesleft 100 50
+//! draw 0 2
 //! schedule
 //! block.io.read 1
 //! ask threads_ready
@@ -50,6 +51,8 @@ pub enum Step {
     /// `read_import connections 5 0`, `read_thread_import 1 bytesleft 100 50`: the next reads of a variable find these values, one after
     /// the other, since the application changes it in between; the last one stays.
     LetRead(Option<ThreadId>, String, Vec<Value>),
+    /// `draw 0 2`: what `random` gives next, one number after the other. Only the interpreter follows this: hosts draw themselves.
+    LetDraw(Vec<i64>),
 }
 
 /// One step. A refused new thread is gone afterwards.
@@ -112,6 +115,10 @@ pub fn perform(
         Step::LetRead(thread, name, values) => {
             application.let_read(policy, *thread, name, values).map(|()| None).map_err(Stop::Misuse)
         }
+        Step::LetDraw(numbers) => {
+            application.let_draw(numbers);
+            Ok(None)
+        }
     }
 }
 
@@ -164,6 +171,10 @@ impl FromStr for Step {
                 let thread = thread_of(thread).ok_or_else(wrong)?;
                 Ok(Step::LetRead(Some(thread), (*name).to_owned(), values_of(values).ok_or_else(wrong)?))
             }
+            ["draw", numbers @ ..] if !numbers.is_empty() => {
+                let numbers: Result<Vec<i64>, _> = numbers.iter().map(|number| number.parse()).collect();
+                numbers.map(Step::LetDraw).map_err(|_| wrong())
+            }
             ["node", node] => Ok(Step::Enter(thread_of(node).ok_or_else(wrong)?.0)),
             ["set_property", node, name, value] => {
                 let node = thread_of(node).ok_or_else(wrong)?.0;
@@ -176,8 +187,8 @@ impl FromStr for Step {
             ["ask", query, threads @ ..] => Ok(Step::Ask((*query).to_owned(), threads_of(threads).ok_or_else(wrong)?)),
             ["expire"] => Ok(Step::Expire),
             [
-                "set_import" | "set_thread_import" | "read_import" | "read_thread_import" | "set_property" | "node"
-                | "ask" | "at" | "expire",
+                "set_import" | "set_thread_import" | "read_import" | "read_thread_import" | "set_property" | "draw"
+                | "node" | "ask" | "at" | "expire",
                 ..,
             ]
             | [] => Err(wrong()),
@@ -218,6 +229,10 @@ impl fmt::Display for Step {
                     None => (format!("read_import {name} {values}"), &[][..]),
                     Some(thread) => (format!("read_thread_import {} {name} {values}", thread.0), &[][..]),
                 }
+            }
+            Step::LetDraw(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+                (format!("draw {}", numbers.join(" ")), &[][..])
             }
         };
         out.write_str(&words)?;

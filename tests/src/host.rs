@@ -214,7 +214,8 @@ impl<'a> Host<'a> {
             | Step::Expire
             | Step::SetImport(..)
             | Step::SetThreadImport(..)
-            | Step::LetRead(..) => raised,
+            | Step::LetRead(..)
+            | Step::LetDraw(_) => raised,
         };
         let Some((hosts, places)) = &mut self.nodes else { return Ok(()) };
         let before = hosts.before(&self.machine).map_err(wrong)?;

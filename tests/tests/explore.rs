@@ -55,6 +55,29 @@ fn a_queue_is_clean_and_fair() {
     assert!(report.states > 30, "{}", report.states);
 }
 
+/// Any number can be drawn, and what is found says which.
+#[test]
+fn a_draw_that_breaks_a_guard_is_found() {
+    let handlers = "event newthread, switch_out(t) { t => ready; } event event_raised(t) { t => late; }
+                    event schedule { if (random(9) == 7 || |ready| == 0) late => current; else ready => current;
+                                     dispatch current; }";
+    let finding = explored(&policy(handlers), 2).counterexample.unwrap();
+    assert_eq!(finding.kind, Kind::Guard, "{finding:?}");
+    assert!(finding.scenario.script("found").contains("draw 7\nschedule -> guard"), "{}", finding.scenario);
+}
+
+/// Chance does not give the same for ever.
+#[test]
+fn what_is_drawn_starves_nobody() {
+    let handlers = "event newthread, event_raised, switch_out(t) { if (n == 0) t => ready; else t => late; }
+                    event schedule { n = random(2); if (|late| > 0 && n == 0 || |ready| == 0) late => current; else ready => current;
+                                     dispatch current; }";
+    let report = explored(&policy(handlers), 3);
+    assert!(report.starvation.is_none() && report.counterexample.is_none(), "{report:?}");
+    let always = handlers.replace("n = random(2);", "n = 1;");
+    assert!(explored(&policy(&always), 3).starvation.is_some());
+}
+
 /// Whoever the policy preempts has not said so by an event of its own, and is ready all the same.
 #[test]
 fn a_preempted_thread_can_be_asked_for() {

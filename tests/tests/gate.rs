@@ -1,10 +1,12 @@
 //! `verify` trusts nobody: what `check` refuses in source is refused in a policy that comes another way, too.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
 use catapults_compiler::compile;
 use catapults_compiler::diagnostics::Diagnostics;
-use catapults_compiler::policy::{AttributeId, ContainerKind, Policy, SortKey};
+use catapults_compiler::policy::{
+    AttributeId, BinaryOperator, ContainerKind, Expression, Policy, SortKey, StatementKind, Value,
+};
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::verify;
 use catapults_tests::native;
@@ -61,4 +63,16 @@ fn a_sort_key_that_changes_behind_the_back_of_its_container() {
     assert_eq!(sorted_on(place("wake")), [("E0318", wake)]);
     let element = "`list[0]` is an element of an array and cannot be a sort key".to_owned();
     assert_eq!(sorted_on(place("list[0]")), [("E0318", element)]);
+}
+
+#[test]
+fn a_draw_within_an_expression_is_refused() {
+    let drawn = |policy: &mut Policy, value: fn(Expression) -> Expression| {
+        let handler = policy.events.iter_mut().find(|handler| handler.name == "event_raised").unwrap();
+        let StatementKind::Set { value: of, .. } = &mut handler.body[0].kind else { panic!("it assigns") };
+        *of = value(Expression::Random(Box::new(Expression::Literal(Value::Int(6)))));
+    };
+    let twice = |draw: Expression| Expression::Binary(BinaryOperator::Add, Box::new(draw.clone()), Box::new(draw));
+    assert_eq!(refused(|policy| drawn(policy, twice)), [("E0324", "a draw within an expression".to_owned())]);
+    assert_eq!(refused(|policy| drawn(policy, |draw| draw)), []);
 }

@@ -157,7 +157,7 @@ fn both(policy: &str, text: &str, keep: Keep) -> (Drawn, Drawn) {
     let scenario = scenario::check(&drafts[0], &deciding.subject(), &framework, none, &mut diagnostics);
     let scenario = scenario.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)));
     let mut file = Cursor::new(Vec::new());
-    let mut recorder = Recorder::new(&mut file, deciding, policy, &framework, "").unwrap();
+    let mut recorder = Recorder::new(&mut file, deciding, policy, &framework, "", scenario.seed).unwrap();
     let outcome = sim::simulate(&scenario, deciding, &framework, RunBy::Interpreter, keep, &mut recorder).unwrap();
     recorder.finish(outcome.end).unwrap();
     let simulated = sim::picture(&scenario, &outcome, "drawn").draw();

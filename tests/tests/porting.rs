@@ -207,6 +207,7 @@ fn has(policy: &Verified<Policy>, what: &str) -> bool {
             policy.has(&|it| matches!(it, Expression::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, ..)))
         }
         "min" => policy.has(&|it| matches!(it, Expression::Binary(operator, ..) if operator.is_called())),
+        "random" => policy.uses_random(),
         "shift" => policy.has(&|it| matches!(it, Expression::Binary(operator, ..) if operator.is_shift())),
         // An index that is computed can be anywhere, also in a transfer.
         "index" => {

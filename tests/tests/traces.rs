@@ -28,6 +28,15 @@ fn scenario(imported: Option<&str>, joins: bool) -> String {
     })
 }
 
+/// What all draw by.
+const SEED: &str = "7";
+
+/// Of the library, or one that draws.
+fn source_of(policy: &str) -> PathBuf {
+    let folder = if policy == "draws" { "frameworks/rabbit/tests" } else { "policies" };
+    root().join(format!("{folder}/{policy}.sched"))
+}
+
 /// Runs it; it is to end well.
 fn run(command: &mut Command) {
     let output = command.output().unwrap();
@@ -45,7 +54,7 @@ fn simulate(folder: &Path, framework: &str, policy: &Path, imported: Option<&str
     std::fs::write(&file, scenario(imported, framework == "pth")).unwrap();
     let mut command = Command::new(catapults());
     command.arg("sim").arg(&file).arg("--framework").arg(framework).arg("--policy").arg(policy);
-    run(command.arg("--trace").arg(trace));
+    run(command.args(["--seed", SEED]).arg("--trace").arg(trace));
 }
 
 fn read(path: &Path) -> Reader<File> {
@@ -75,13 +84,15 @@ fn pth_and_the_simulator_record_the_same_decisions() {
     compiler.arg(root().join("tests/traces/pth.c")).arg(format!("-L{}", built.display()));
     run(compiler.arg(format!("-Wl,-rpath,{}", built.display())).args(["-lcatapults_pth", "-lpth"]));
 
-    for (policy, imported) in [("fifo", None), ("cow", Some("bytesleft")), ("fixed_priority", Some("priority"))] {
-        let source = root().join(format!("policies/{policy}.sched"));
+    let imported = [("fifo", None), ("cow", Some("bytesleft")), ("fixed_priority", Some("priority")), ("draws", None)];
+    for (policy, imported) in imported {
+        let source = source_of(policy);
         run(Command::new(catapults()).args(["build", "--framework", "pth", "--output"]).arg(build).arg(&source));
         let (recorded, simulated) = (build.join(format!("{policy}.pth.trace")), build.join(format!("{policy}.trace")));
         let mut threads = Command::new("timeout");
         threads.args(["--signal=KILL", "60"]).arg(&program).env("PTH_SCHED", build.join(policy));
-        run(threads.env("CATAPULTS_TRACE", &recorded).env_remove("PTH_SCHED_TRACE"));
+        threads.env("CATAPULTS_TRACE", &recorded).env("CATAPULTS_RANDOM_SEED", SEED);
+        run(threads.env_remove("PTH_SCHED_TRACE"));
         simulate(build, "pth", &source, imported, &simulated);
         same(&recorded, &simulated, policy, "pth", imported.is_some());
         let mut trace = read(&recorded);
@@ -97,8 +108,8 @@ fn pth_and_the_simulator_record_the_same_decisions() {
 fn freertos_and_the_simulator_record_the_same_decisions() {
     let folder = tempfile::tempdir().unwrap();
     let build = folder.path();
-    for (policy, imported) in [("fifo", None), ("cow", Some("bytesleft"))] {
-        let source = root().join(format!("policies/{policy}.sched"));
+    for (policy, imported) in [("fifo", None), ("cow", Some("bytesleft")), ("draws", None)] {
+        let source = source_of(policy);
         run(Command::new(catapults()).args(["build", "--framework", "freertos", "--output"]).arg(build).arg(&source));
         let simulated = build.join(format!("{policy}.trace"));
         simulate(build, "freertos", &source, imported, &simulated);
@@ -170,7 +181,7 @@ fn on_freertos(folder: &Path, policy: &str, target: &str, defined: &str) -> Path
     compiler.arg(target).arg(folder.join(format!("{policy}-freertos"))).arg(&program);
     compiler.arg(format!("-I{}/tests/posix", home.display())).arg("-DconfigUSE_TICK_HOOK=1");
     compiler.arg(root().join("tests/traces/freertos.c")).arg(home.join("tests/posix/trace.c"));
-    run(compiler.env("CFLAGS", format!("-DTRACE_SIZE=65536 {defined}")));
+    run(compiler.env("CFLAGS", format!("-DTRACE_SIZE=65536 -DconfigCATAPULTS_SEED={SEED} {defined}")));
     let mut threads = if target == "posix" {
         let mut threads = Command::new("timeout");
         threads.args(["--signal=KILL", "60"]);
@@ -189,7 +200,9 @@ fn same(recorded: &Path, simulated: &Path, policy: &str, host: &str, has_values:
     let same = decisions(recorded, simulated);
     assert!(same >= 20, "{policy}: only {same} decisions");
     let (mut trace, mut expected) = (read(recorded), whys(simulated).into_iter());
-    assert_eq!((trace.header().policy.as_str(), trace.header().host.as_str()), (policy, host));
+    let header = trace.header();
+    assert_eq!((header.policy.as_str(), header.host.as_str()), (policy, host));
+    assert_eq!(header.seed, SEED.parse().ok());
     for why in whys(recorded) {
         assert_eq!(Some(why), expected.next(), "{policy}");
     }
@@ -214,7 +227,7 @@ fn whys(path: &Path) -> Vec<(String, u32)> {
 
 /// Threads with variables that policies read: known from the beginning, assigned by threads while they compute and before they give
 /// the processor up, and from outside.
-const VARIABLES: [(&str, &str); 3] = [
+const VARIABLES: [(&str, &str); 4] = [
     (
         "cow",
         "thread first with { bytesleft = 9; } { repeat 3 { run 1ms; set bytesleft = 90; yield; run 2ms; set bytesleft = 3; run 1ms; yield; } }
@@ -235,6 +248,8 @@ const VARIABLES: [(&str, &str); 3] = [
          thread B * 2 with { tickets = 2; } { repeat { run 1ms; set tickets = 5; yield; run 1ms; set tickets = 2; yield; } }
          at 5ms { set A.tickets = 9; } at 30ms { set A.tickets = 2; }",
     ),
+    // What it draws goes by the seed.
+    ("lottery", "seed 7; thread A { repeat { run 1ms; yield; } } thread B * 3 { repeat { run 1ms; yield; } }"),
 ];
 
 /// Who was dispatched when and where, by numbers, until an instant.

@@ -406,7 +406,7 @@ type Recorded<'a> = Recorder<&'a mut BufWriter<File>>;
 
 fn recorder<'a>(out: &'a mut BufWriter<File>, case: &Case, framework: &Framework) -> io::Result<Recorded<'a>> {
     let source = case.policy_file.display().to_string();
-    Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source)
+    Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source, case.scenario.seed)
 }
 
 /// What happens goes where it is wanted.

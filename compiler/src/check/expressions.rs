@@ -27,15 +27,20 @@ pub(super) enum Builtin {
     Empty,
     /// `min(a, b)`, `max(a, b)`
     Joins(BinaryOperator),
+    /// `random(n)`
+    Random,
 }
 
 /// The names of all of them.
-pub(super) const BUILTINS: [&str; 3] = ["empty", "min", "max"];
+pub(super) const BUILTINS: [&str; 4] = ["empty", "min", "max", "random"];
 
 /// The one of this name.
 pub(super) fn builtin(name: &str) -> Option<Builtin> {
     if name == "empty" {
         return Some(Builtin::Empty);
+    }
+    if name == "random" {
+        return Some(Builtin::Random);
     }
     BinaryOperator::from_word(name).filter(|operator| operator.is_called()).map(Builtin::Joins)
 }
@@ -153,16 +158,28 @@ impl Lowering<'_, '_> {
                 match builtin(&call.name.text) {
                     Some(Builtin::Empty) => return self.is_empty(call, expression.at),
                     Some(Builtin::Joins(operator)) => return self.join(operator, call, expression.at),
-                    None => {}
+                    // It is made as a call is: each is another draw.
+                    Some(Builtin::Random) | None => {}
                 }
                 if let Some(made) = self.called.get(&expression.at.start) {
                     return made.map(|(local, ty)| (Expression::Read(Place::Local(local)), ty));
                 }
-                let title = "a function cannot be called here";
-                let diagnostic = Diagnostic::error("E0324", title, expression.at, "would not be called once")
-                    .note("calls are made before the statement that they stand in: not in the condition of a loop, nor behind `&&`, `||` and `?`, nor in `data`");
-                self.diagnostics
-                    .push(diagnostic.help("call it in a statement before, and keep its value in a variable"));
+                let (title, label, made, help) = match builtin(&call.name.text) {
+                    Some(Builtin::Random) => (
+                        "no number can be drawn here",
+                        "would not be drawn once",
+                        "draws",
+                        "draw it in a statement before, and keep it in a variable",
+                    ),
+                    Some(Builtin::Empty | Builtin::Joins(_)) | None => (
+                        "a function cannot be called here",
+                        "would not be called once",
+                        "calls",
+                        "call it in a statement before, and keep its value in a variable",
+                    ),
+                };
+                let diagnostic = Diagnostic::error("E0324", title, expression.at, label).note(format!("{made} are made before the statement that they stand in: not in the condition of a loop, nor behind `&&`, `||` and `?`, nor in `data`"));
+                self.diagnostics.push(diagnostic.help(help));
                 None
             }
             ExpressionKind::Verbatim { ty, alternatives, otherwise } => {

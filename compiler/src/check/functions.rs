@@ -7,12 +7,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::policy::{Block, ContainerId, Expression, Place, Policy, Statement, StatementKind, Thread};
+use crate::policy::{Block, ContainerId, Expression, LocalId, Place, Policy, Statement, StatementKind, Thread};
 use crate::syntax::ast;
 use crate::syntax::parser::DEEPEST;
-use crate::vocabulary::{At, Entity, Type};
+use crate::vocabulary::{At, Entity, Type, Value};
 
-use super::expressions::{Lowering, Reach, builtin};
+use super::constants;
+use super::expressions::{Builtin, Lowering, Reach, builtin};
 use super::scope::Scope;
 use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
@@ -110,9 +111,7 @@ impl<'a> Functions<'a> {
                         let thread = scope.declare_thread(&parameter.name, Entity::Thread, symbols, diagnostics);
                         Argument::Thread(Thread::Local(thread), parameter.name.at)
                     }
-                    Some(ty) => {
-                        Argument::Value(Expression::Literal(crate::vocabulary::Value::zero(ty)), parameter.name.at)
-                    }
+                    Some(ty) => Argument::Value(Expression::Literal(Value::zero(ty)), parameter.name.at),
                 });
             }
             let (scope, called, reach) = (&mut scope, BTreeMap::new(), Reach::Everything);
@@ -160,6 +159,11 @@ impl Body<'_, '_, '_> {
             self.make_calls_of(thread, block);
             self.make_calls_of(container, block);
         } else if let Call(call) = &expression.kind
+            && builtin(&call.name.text) == Some(Builtin::Random)
+        {
+            let drawn = self.draw(call, expression.at, block);
+            self.lowering.called.insert(expression.at.start, drawn.map(|local| (local, Type::Int)));
+        } else if let Call(call) = &expression.kind
             && builtin(&call.name.text).is_some()
         {
             // It is no call: what it is given may have some.
@@ -179,6 +183,45 @@ impl Body<'_, '_, '_> {
             self.inline(prepared, Answer::Place(Place::Local(local)), block);
             self.lowering.called.insert(expression.at.start, Some((local, ty)));
         }
+    }
+
+    /// `random(n)`: draws come one after the other, and each of them once.
+    fn draw(&mut self, call: &ast::Call, place: At, block: &mut Block) -> Option<LocalId> {
+        let [below] = call.arguments.as_slice() else {
+            let title = format!("`random` takes one value, not {}", call.arguments.len());
+            let diagnostic = Diagnostic::error("E0324", title, place, "");
+            self.lowering.diagnostics.push(diagnostic.help("write `random(n)`: a number from 0 to `n - 1`"));
+            return None;
+        };
+        self.make_calls(below, block);
+        let bound = self.lowering.of_type(below, Type::Int)?;
+        let (bits, known) = (self.lowering.policy.int_bits, &self.lowering.policy.constants);
+        if let Some(Value::Int(number)) = constants::known(&bound, bits, known)
+            && number < 1
+        {
+            let title = format!("no number is from 0 to below {number}");
+            let diagnostic = Diagnostic::error("E0311", title, below.at, "nothing to draw");
+            self.lowering.diagnostics.push(diagnostic.help("write `random(n)` with an `n` above 0"));
+            return None;
+        }
+        let local = self.lowering.scope.unnamed_value(&call.name, Type::Int);
+        let value = Expression::Random(Box::new(bound));
+        block.push(at(place, StatementKind::Set { place: Place::Local(local), value }));
+        Some(local)
+    }
+
+    /// A value that is assigned: of one that was drawn just before, the draw itself.
+    pub(super) fn drawn(&mut self, value: Expression, block: &mut Block) -> Expression {
+        if let Expression::Read(place @ Place::Local(local)) = &value
+            && let Some(StatementKind::Set { place: assigned, value: Expression::Random(_) }) =
+                block.last().map(|statement| &statement.kind)
+            && assigned == place
+            && self.lowering.scope.forget_last(*local)
+            && let Some(StatementKind::Set { value, .. }) = block.pop().map(|statement| statement.kind)
+        {
+            return value;
+        }
+        value
     }
 
     /// The same of the index of a place.

@@ -159,6 +159,15 @@ impl Scope {
         self.local(name, LocalKind::Value(ty))
     }
 
+    /// Takes back a value that nothing names, if it was the last to be declared: whether it was.
+    pub(super) fn forget_last(&mut self, local: LocalId) -> bool {
+        let is_last = local.0 + 1 == self.locals.len();
+        if is_last {
+            self.locals.pop();
+        }
+        is_last
+    }
+
     fn local(&mut self, name: &Name, kind: LocalKind) -> LocalId {
         self.locals.push(Local { name: name.text.clone(), kind });
         LocalId(self.locals.len() - 1)

@@ -123,7 +123,12 @@ impl Body<'_, '_, '_> {
             ast::StatementKind::Assign { place, operator, value } => {
                 self.make_calls_in(place, block);
                 self.make_calls(value, block);
-                self.assignment(place, *operator, value)
+                match self.assignment(place, *operator, value) {
+                    Some(StatementKind::Set { place, value }) => {
+                        Some(StatementKind::Set { place, value: self.drawn(value, block) })
+                    }
+                    other => other,
+                }
             }
             ast::StatementKind::If { condition, then, otherwise } => {
                 self.make_calls(condition, block);
@@ -192,6 +197,7 @@ impl Body<'_, '_, '_> {
             Some(expression) => self.lowering.of_type(expression, variable.ty),
             None => Some(Expression::Literal(Value::zero(variable.ty))),
         };
+        let value = value.map(|value| self.drawn(value, block));
         let Lowering { scope, symbols, diagnostics, .. } = &mut self.lowering;
         let place = Place::Local(scope.declare_value(&variable.name, variable.ty, symbols, diagnostics));
         let end = variable.initial.as_ref().map_or(variable.name.at, |expression| expression.at);

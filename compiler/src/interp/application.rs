@@ -27,6 +27,9 @@ pub trait Application {
 
     /// Assigns a registered variable of a thread.
     fn set_thread_import(&mut self, thread: ThreadId, import: ThreadImportId, value: Value);
+
+    /// What `random(below)` gives, if that is not left to the machine's generator: see [`super::Machine::seed`].
+    fn draw(&mut self, below: i64) -> Option<i64>;
 }
 
 /// An application that is nothing but its variables. A variable is registered when it is first set.
@@ -34,6 +37,8 @@ pub trait Application {
 pub struct Variables {
     imports: HashMap<ImportId, Variable>,
     thread_imports: HashMap<(ThreadId, ThreadImportId), Variable>,
+    /// What the next draws give.
+    draws: VecDeque<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,6 +94,11 @@ impl Variables {
             }
         }
         Ok(())
+    }
+
+    /// Has the next draws give these numbers, each as far as its bound allows. After them the machine draws itself.
+    pub fn let_draw(&mut self, numbers: &[i64]) {
+        self.draws.extend(numbers);
     }
 
     /// Drops the variables of a thread that has ended.
@@ -154,5 +164,9 @@ impl Application for Variables {
 
     fn set_thread_import(&mut self, thread: ThreadId, import: ThreadImportId, value: Value) {
         set(&mut self.thread_imports, (thread, import), value);
+    }
+
+    fn draw(&mut self, below: i64) -> Option<i64> {
+        self.draws.pop_front().map(|number| number.clamp(0, below.saturating_sub(1).max(0)))
     }
 }

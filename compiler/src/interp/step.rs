@@ -252,6 +252,11 @@ impl Step<'_, '_, '_> {
                 let chosen = if arithmetic::truth(self.value(condition, line)?) { one } else { other };
                 self.value(chosen, line)?
             }
+            Expression::Random(below) => {
+                let below = arithmetic::number(self.value(below, line)?);
+                let chosen = self.application.draw(below);
+                Value::Int(chosen.unwrap_or_else(|| self.machine.random.below(below)))
+            }
             Expression::NotZero(operand) => Value::Bool(arithmetic::truth(self.value(operand, line)?)),
             Expression::Verbatim { otherwise: Some(otherwise), .. } => self.value(otherwise, line)?,
             Expression::Verbatim { otherwise: None, text, .. } => return Err(untranslated(&text.language, line)),

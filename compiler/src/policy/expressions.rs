@@ -112,6 +112,9 @@ pub enum Expression {
     NotZero(Box<Expression>),
     /// `c ? a : b`, with a condition that is a bool, and two values of one type. Only the one that is meant is evaluated.
     Choose(Box<Expression>, Box<Expression>, Box<Expression>),
+    /// `random(n)`, an int: the next number of the policy's generator, from 0 to below `n`; 0, if `n` is below 1. Each evaluation is
+    /// another draw, so it stands only as the whole of what is assigned: `verify` sees to it.
+    Random(Box<Expression>),
     /// `verbatim c int { … } else 4`: any value of the type.
     Verbatim {
         /// Of the value.
@@ -183,6 +186,11 @@ impl Expression {
     /// Whether it, or an expression within it, is such.
     pub fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
         such(self) || self.parts().any(|part| part.any(such))
+    }
+
+    /// Whether its evaluation draws a number.
+    pub fn draws(&self) -> bool {
+        self.any(&|it| matches!(it, Expression::Random(_)))
     }
 }
 
@@ -311,6 +319,7 @@ impl Expression {
             | Expression::Convert(..)
             | Expression::Binary(..)
             | Expression::NotZero(_)
+            | Expression::Random(_)
             | Expression::Choose(..) => nothing,
         }
     }
@@ -325,9 +334,10 @@ impl Expression {
             Expression::ConstantElement { index, .. } => [Some(index), None, None],
             Expression::Read(place) => [place.index(), None, None],
             Expression::Size(container) | Expression::In(_, container) => [container.index(), None, None],
-            Expression::Unary(_, operand) | Expression::Convert(_, operand) | Expression::NotZero(operand) => {
-                [Some(operand), None, None]
-            }
+            Expression::Unary(_, operand)
+            | Expression::Convert(_, operand)
+            | Expression::NotZero(operand)
+            | Expression::Random(operand) => [Some(operand), None, None],
             Expression::Binary(_, left, right) => [Some(left), Some(right), None],
             Expression::Choose(condition, one, other) => [Some(condition), Some(one), Some(other)],
         };

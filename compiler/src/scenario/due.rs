@@ -102,6 +102,7 @@ impl Held<'_> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => false,
         }
     }
@@ -125,6 +126,7 @@ impl Held<'_> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Random(_)
             | Expression::Verbatim { .. }
             | Expression::Read(_) => false,
         }

@@ -233,6 +233,7 @@ impl Parser<'_> {
         match self.word() {
             Some(_) if let Some(ty) = self.type_word() => self.variables(ty, initial, required),
             Some("timer") => Err(self.misplaced_timer()),
+            Some("enum") => Err(self.misplaced_enumeration(A_TYPE)),
             Some("const" | "queue" | "stack" | "pqueue" | "pstack" | "threadref") => {
                 let misplaced = self.unexpected(A_TYPE).help("constants and containers are declared in `data { … }`");
                 Err(self.report(misplaced))
@@ -460,10 +461,7 @@ impl Parser<'_> {
         let names = match self.enumerators() {
             Ok(names) => names,
             Err(Reported) => {
-                while !self.is_sign("}") && !self.is_sign(";") && !self.is_end() {
-                    self.advance();
-                }
-                self.eat_sign("}");
+                self.leave_enumerators();
                 return Err(Reported);
             }
         };
@@ -476,6 +474,23 @@ impl Parser<'_> {
             scheduler.variables.extend(self.named_variables(Type::Int, "=", false)?);
         }
         Ok(())
+    }
+
+    /// Goes on after the braces, whatever stands in them.
+    fn leave_enumerators(&mut self) {
+        while !self.is_sign("}") && !self.is_sign(";") && !self.is_end() {
+            self.advance();
+        }
+        self.eat_sign("}");
+    }
+
+    /// An `enum` where variables are declared, but no constants.
+    pub(super) fn misplaced_enumeration(&mut self, expected: &str) -> Reported {
+        let misplaced = self.unexpected(expected);
+        let help = "declare `enum { … };` in `data { … }`, and an `int` here: the names are constants, which it can hold";
+        let reported = self.report(misplaced.help(help));
+        self.leave_enumerators();
+        reported
     }
 
     // Production: enumeration.

@@ -126,6 +126,7 @@ impl Parser<'_> {
                 let kind = self.verbatim_statement()?;
                 return Ok(Statement { kind, at: self.since(start) });
             }
+            Some("enum") => return Err(self.misplaced_enumeration("a statement")),
             Some(_) => self.change()?,
             None if matches!(self.token.kind, TokenKind::Sign("++" | "--")) => self.change()?,
             None => return Err(self.expected("a statement")),

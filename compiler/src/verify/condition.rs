@@ -77,6 +77,7 @@ fn test(policy: &Policy, state: State, condition: &Expression, outcome: bool, at
         | Expression::Size(_)
         | Expression::Unary(..)
         | Expression::Choose(..)
+        | Expression::Random(_)
         | Expression::Verbatim { .. } => Some(state),
     }
 }
@@ -287,6 +288,7 @@ pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value
         | Expression::Same(..)
         | Expression::Binary(..)
         | Expression::Choose(..)
+        | Expression::Random(_)
         | Expression::Verbatim { .. } => None,
     }
 }

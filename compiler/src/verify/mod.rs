@@ -12,6 +12,7 @@ mod condition;
 mod decided;
 mod destruction;
 mod dispatch;
+mod draws;
 mod effects;
 mod elements;
 mod emptying;
@@ -272,6 +273,7 @@ fn judge(known: &Known) -> Judgement {
         classes::check(&handling, &mut diagnostics);
         destruction::check(&handling, &mut diagnostics);
         sends::check(&handling, &mut diagnostics);
+        draws::check(&handling, &mut diagnostics);
         dispatch::check(&handling, &mut diagnostics);
         failure::check(&handling, &mut diagnostics);
         if diagnostics.errors() > before {

@@ -64,7 +64,9 @@ pub(super) fn is_open(policy: &Policy, state: &State, expression: &Expression) -
         Expression::ConstantElement { .. }
         | Expression::Convert(..)
         | Expression::Choose(..)
-        | Expression::Same(..) => is_single(expression),
+        | Expression::Same(..)
+        // A draw depends on those before it.
+        | Expression::Random(_) => is_single(expression),
         Expression::Verbatim { .. } => false,
     }
 }
@@ -108,5 +110,5 @@ pub(super) fn is_told(expression: &Expression) -> bool {
 
 /// Whether two looks at it may differ though the handler changed nothing between them.
 pub(super) fn may_differ(expression: &Expression) -> bool {
-    is_told(expression) || matches!(expression, Expression::Verbatim { .. })
+    is_told(expression) || matches!(expression, Expression::Verbatim { .. } | Expression::Random(_))
 }

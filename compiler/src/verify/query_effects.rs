@@ -10,6 +10,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     }
     walk::statements(&handling.handler.body, &mut |statement| {
         let effect = match &statement.kind {
+            StatementKind::Set { place: Place::Local(_), value } if value.draws() => "draws a number",
             StatementKind::Set { place: Place::Local(_), .. }
             | StatementKind::If { .. }
             | StatementKind::Leave { .. }

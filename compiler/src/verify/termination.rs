@@ -616,6 +616,7 @@ impl Turns<'_> {
             | Expression::Same(..)
             | Expression::NotZero(_)
             | Expression::Choose(..)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => false,
         }
     }

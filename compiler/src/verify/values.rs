@@ -257,6 +257,7 @@ pub(super) fn steps_by(policy: &Policy, state: &State, value: &Expression) -> Op
         | Expression::Unary(..)
         | Expression::Convert(..)
         | Expression::Choose(..)
+        | Expression::Random(_)
         | Expression::Same(..)
         | Expression::NotZero(_)
         | Expression::Verbatim { .. } => return None,
@@ -326,6 +327,10 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
         Expression::NotZero(operand) => {
             let range = evaluate(policy, state, operand);
             truth(range.least <= 0 && range.most >= 0, range.single() != Some(0))
+        }
+        // Below 1 there is no number to draw: that is 0.
+        Expression::Random(below) => {
+            Range::between(Type::Int, 0, evaluate(policy, state, below).most.saturating_sub(1).max(0))
         }
         Expression::Choose(condition, one, other) => {
             let of = |outcome: bool, value: &Expression| {

@@ -78,10 +78,11 @@ static uint64_t catapults_record_time(void) {
     return last;
 }
 
-static void catapults_record_start(void) {
+static void catapults_record_start(uint32_t seed) {
     struct trace_file *file = catapults_trace();
     trace_lay_out(file, configCATAPULTS_TRACE_NAMES, configCATAPULTS_TRACE_RECORDS);
     file->start = catapults_record_time();
+    file->seed = seed;
     file->resolution = configCATAPULTS_TRACE_RESOLUTION;
     bool room = trace_add_name(file, 0, CATAPULTS_NAME, "") && trace_add_name(file, 0, CATAPULTS_SOURCE, "") &&
                 trace_add_name(file, 0, "freertos", "") && trace_add_name(file, 0, CATAPULTS_TRACE_CLOCK_NAME, "");
@@ -159,12 +160,12 @@ const void *catapults_trace_end(size_t *bytes) {
     return catapults_recording;
 }
 
-#define CATAPULTS_RECORD_START() catapults_record_start()
+#define CATAPULTS_RECORD_START(seed) catapults_record_start(seed)
 #define CATAPULTS_RECORD(event, t) catapults_record(CATAPULTS_EVENT_##event, t)
 #define CATAPULTS_RECORD_ALONE(kind, t) catapults_record_alone(kind, t)
 #define CATAPULTS_RECORD_OUT(line) catapults_record_out(line)
 #else
-#define CATAPULTS_RECORD_START() ((void)0)
+#define CATAPULTS_RECORD_START(seed) ((void)(seed))
 #define CATAPULTS_RECORD(event, t) ((void)0)
 #define CATAPULTS_RECORD_ALONE(kind, t) ((void)0)
 #define CATAPULTS_RECORD_OUT(line) ((void)0)

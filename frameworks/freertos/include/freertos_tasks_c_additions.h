@@ -20,6 +20,7 @@
 #endif
 
 #include "catapults/raise.h"
+#include "catapults/random.h"
 
 /* Of a thread: what the kernel's hooks keep. */
 #define CATAPULTS_MEMBER 0x1    /* it is a thread of the policy; not so the idle task and the timer task */
@@ -106,6 +107,20 @@ static void catapults_settle(void) {
         xYieldPendings[0] = pdTRUE;
 }
 
+/* What the policy draws: always the same, unless the application has a seed. */
+#ifndef configCATAPULTS_SEED
+#define configCATAPULTS_SEED CATAPULTS_RANDOM_SEED
+#endif
+
+static void catapults_start(void) {
+    const uint32_t seed = configCATAPULTS_SEED;
+    CATAPULTS_START();
+#ifdef CATAPULTS_RANDOM
+    catapults_random_seed(&CATAPULTS_RANDOM, seed);
+#endif
+    CATAPULTS_RECORD_START(seed);
+}
+
 /* ---- Hooks ----------------------------------------------------------------------------------------------------------
  */
 
@@ -115,8 +130,7 @@ void catapults_hook_created(TCB_t *task) {
     struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
     if (!catapults.started) {
         catapults.started = true;
-        CATAPULTS_START();
-        CATAPULTS_RECORD_START();
+        catapults_start();
 #ifdef CATAPULTS_HANDLER_init
         catapults_set_now();
         CATAPULTS_TRACE_STEP("init", NULL);

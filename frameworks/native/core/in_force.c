@@ -3,6 +3,8 @@
  */
 #include "core/in_force.h"
 
+#include "catapults/random.h"
+
 void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
                        void *instance) {
     const struct core *core = here->core;
@@ -20,6 +22,11 @@ void core_put_in_force(struct processor *here, struct scheduler *scheduler, cons
     scheduler->yield = policy->yield && !watched ? policy->yield : core->yield_in_two;
     if (UNLIKELY(core->recorder != NULL))
         core->recorder->policy_in_force(scheduler);
+}
+
+void core_seed(const struct core *core, const struct catapults_policy *policy, void *once) {
+    if (policy->random && core->host->seed)
+        catapults_random_seed((struct catapults_random *)((char *)once + policy->random), core->host->seed);
 }
 
 const struct catapults_stop *core_raise_timeout(struct processor *here, struct scheduler *scheduler,

@@ -10,6 +10,10 @@
 void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
                        void *instance);
 
+/* Seeds what the policy draws from (`random`), if the host has a seed. `once`: the instance, or what instances share;
+ * the policy has set it up. */
+void core_seed(const struct core *core, const struct catapults_policy *policy, void *once);
+
 /* Raises the event of a policy's timer. */
 const struct catapults_stop *core_raise_timeout(struct processor *here, struct scheduler *scheduler,
                                                 const struct catapults_timeout *timeout, struct catapults_thread *t);

@@ -119,6 +119,7 @@ static const struct catapults_stop *start(struct processor *here, struct process
     struct scheduler *root = &core->root;
     core_clear(memory, rounded(policy->shared_size));
     policy->share(memory);
+    core_seed(core, policy, memory);
     core->homeless = 0;
     core->nothing_to_steal = false;
     if (!core->picky_last)

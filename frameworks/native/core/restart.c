@@ -4,6 +4,7 @@
  */
 #include "core/clock.h"
 #include "core/containment.h"
+#include "core/in_force.h"
 #include "core/nodes.h"
 #include "core/raise.h"
 #include "core/restart.h"
@@ -67,6 +68,7 @@ static void begin(struct processor *here, struct scheduler *root) {
     struct core *core = here->core;
     core_clear(root->instance, root->policy->instance_size);
     root->policy->start(root->instance);
+    core_seed(core, root->policy, root->instance);
     core_running_frames_start(here, root);
     core_clock_start(here, root);
     if (core->host->scheduler_started)

@@ -40,9 +40,11 @@ static const char *const event_names[] = {"newthread",      "schedule",        "
 enum { EVENTS = sizeof event_names / sizeof *event_names };
 _Static_assert(EVENTS == NAME_BLOCK + BLOCK_SIGNAL + 1, "an event for each reason");
 
-void dispatcher_trace_begin(const char *hierarchy, const char *source, const struct catapults_policy *policy) {
+void dispatcher_trace_begin(const char *hierarchy, const char *source, const struct catapults_policy *policy,
+                            uint64_t seed) {
     if (!policy)
         policy = &dispatcher_builtin;
+    dispatcher_trace->seed = seed;
     trace_add_name(dispatcher_trace, 0, hierarchy ? hierarchy : policy->name, "");
     trace_add_name(dispatcher_trace, 0, hierarchy ? source : policy->source, "");
     trace_add_name(dispatcher_trace, 0, "native", "");

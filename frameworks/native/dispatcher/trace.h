@@ -18,7 +18,8 @@ void dispatcher_trace_to(struct trace_file *file);
 
 /* Once the file is set, before any policy is in force: what is recorded, a hierarchy or (NULL) a policy, if not the
  * built-in one (NULL). */
-void dispatcher_trace_begin(const char *hierarchy, const char *source, const struct catapults_policy *policy);
+void dispatcher_trace_begin(const char *hierarchy, const char *source, const struct catapults_policy *policy,
+                            uint64_t seed);
 
 /* What the policy of a scheduler calls its events and variables is known from here on. Recording is on. */
 void dispatcher_trace_names(struct scheduler *scheduler);

@@ -59,7 +59,8 @@ struct catapults_options {
      * milliseconds, else none. It is noticed after one to two limits; only what other threads were given counts, not
      * what one of them has kept. */
     int64_t starvation_limit;
-    int64_t tick; /* nanoseconds; 0: 4 ms. See "Preemption" and "Accounting" in catapults/threads.h */
+    uint64_t seed; /* of what policies draw (`random` of the language); 0: $CATAPULTS_RANDOM_SEED, a number, else 1 */
+    int64_t tick;  /* nanoseconds; 0: 4 ms. See "Preemption" and "Accounting" in catapults/threads.h */
     enum catapults_accounting accounting;
     bool own_thread_locals; /* thread_local variables of the program are each thread's own; also
                                $CATAPULTS_THREAD_LOCAL=own. See below */

@@ -284,6 +284,7 @@ static void what_is_damaged_is_named(void **state) {
     CHECK_CHANGE(attribute.offset, 1000, "damaged: the attributes of threads");
     CHECK_CHANGE(attribute.name, NULL, "damaged: the attributes of threads");
     CHECK_CHANGE(table.now, 61, "damaged: where it reads the clock");
+    CHECK_CHANGE(table.random, 60, "damaged: what it draws from");
     CHECK_CHANGE(table.timers, 60, "damaged: its timers");
     CHECK_CHANGE(timeout.raise, &table, "damaged: its timers");
     CHECK_CHANGE(place.event, nowhere, "damaged: where its handlers are");

@@ -50,7 +50,8 @@ static void a_life_is_recorded(void **state) {
     (void)state;
     const struct trace_file *file = recorded(live);
     assert_memory_equal(file->magic, "CATTRACE", 8);
-    assert_int_equal(file->version, 2);
+    assert_int_equal(file->version, TRACE_VERSION);
+    assert_int_equal(file->seed, 1);
     assert_int_equal(file->record_bytes, 32);
     assert_string_equal(file->names + 4, "fifo (built-in)");
     static const struct {

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "catapults/random.h"
 #include "contexts/here.h"
 #include "core/builtin.h"
 #include "dispatcher/trace.h"
@@ -113,6 +114,21 @@ static int64_t limit_of(int64_t option, const char *variable, int64_t usual) {
     return milliseconds * 1000000;
 }
 
+/* The option, else the variable of the environment, else what policies begin with. */
+static uint64_t seed_of(uint64_t option) {
+    const char *text = runtime_environment("CATAPULTS_RANDOM_SEED");
+    if (option || !text || !*text)
+        return option ? option : CATAPULTS_RANDOM_SEED;
+    char *end;
+    errno = 0;
+    unsigned long long seed = strtoull(text, &end, 10);
+    if (*end || errno || seed == 0 || *text < '0' || *text > '9') {
+        runtime_report("CATAPULTS_RANDOM_SEED is \"%s\": it must be a number from 1 to %" PRIu64, text, UINT64_MAX);
+        return CATAPULTS_RANDOM_SEED;
+    }
+    return seed;
+}
+
 static int init(const struct catapults_options *options) {
     static const struct catapults_options none;
     static struct dispatcher_host host = {.record = offsetof(struct catapults_handle, dispatched),
@@ -210,12 +226,14 @@ static int init(const struct catapults_options *options) {
     }
     host.error_number = &errno;
     host.starvation_limit = runtime.starvation_limit;
+    host.seed = seed_of(options->seed);
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
     preempt_start(options, &host);
     if (runtime.several)
         processors_prepare(&host);
     if (dispatcher_trace)
-        dispatcher_trace_begin(hierarchy ? hierarchy->name : NULL, hierarchy ? hierarchy->source : NULL, policy);
+        dispatcher_trace_begin(hierarchy ? hierarchy->name : NULL, hierarchy ? hierarchy->source : NULL, policy,
+                               host.seed);
     dispatcher_prepare(&host, policy, instance);
     error = hierarchy ? schedulers_add(hierarchy) : 0;
     if (error) {

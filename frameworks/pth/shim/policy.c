@@ -2,6 +2,7 @@
  * Raises events, and what happens when a guard fails: Pth's queues hold every thread at any moment, so that its own
  * scheduler goes on with them.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 
 #include "catapults/loadable.h"
+#include "catapults/random.h"
 #include "catapults_pth.h"
 #include "shim/shim.h"
 
@@ -153,6 +155,21 @@ void policy_contain(const char *event, const struct catapults_stop *stop, const 
         library.insert(library.ready, thread->prio, thread);
 }
 
+/* What the environment asks for, else what policies begin with. */
+static uint64_t seed(void) {
+    const char *text = environment("CATAPULTS_RANDOM_SEED");
+    if (!text || !*text)
+        return CATAPULTS_RANDOM_SEED;
+    char *end;
+    errno = 0;
+    unsigned long long seed = strtoull(text, &end, 10);
+    if (*end || errno || seed == 0 || *text < '0' || *text > '9') {
+        report("CATAPULTS_RANDOM_SEED is \"%s\": it must be a number from 1 to %" PRIu64, text, UINT64_MAX);
+        return CATAPULTS_RANDOM_SEED;
+    }
+    return seed;
+}
+
 void policy_start(void) {
     shim = (struct shim){0};
     consumed = NULL;
@@ -175,6 +192,9 @@ void policy_start(void) {
             strcmp(policy->thread_imports[i].name, "consumed") == 0)
             consumed = &policy->thread_imports[i];
     policy->start(shim.instance);
+    shim.seed = seed();
+    if (policy->random)
+        catapults_random_seed((struct catapults_random *)((char *)shim.instance + policy->random), shim.seed);
     imports_start();
     trace_start();
     recording_start();

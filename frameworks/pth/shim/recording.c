@@ -93,6 +93,7 @@ void recording_start(void) {
     }
     file = mapping.file;
     file->start = (uint64_t)clock_now();
+    file->seed = shim.seed;
     file_size = mapping.size;
     recorder = getpid();
     values = (struct trace_values){0};

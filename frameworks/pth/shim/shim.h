@@ -50,6 +50,7 @@ struct shim {
     void *object;                         /* of the thread that is being spawned */
     pth_t cancelled, signalled;           /* the thread that is being cancelled, or raised a signal for */
     uint32_t numbers;                     /* of threads, the last given */
+    uint64_t seed;                        /* of what the policy draws */
     bool strict;                          /* PTH_SCHED_STRICT */
     bool dropping;                        /* Pth frees threads, and takes them from its queues for that */
 };

@@ -17,6 +17,9 @@ struct thread;
 /* Before all else. */
 void thread_init(void);
 
+/* After thread_init: what the policy draws (`random`) from here on. Without this it is always the same. */
+void thread_seed(uint32_t seed);
+
 /* A new thread, ready to run `function(argument)`; NULL: the policy refuses it. `size` of memory, at least 96 bytes. */
 struct thread *thread_create(void *memory, uint16_t size, void (*function)(void *), void *argument);
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The version of this file. A host refuses a policy that was built against another one. */
-#define CATAPULTS_CONTRACT 11u
+#define CATAPULTS_CONTRACT 12u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
 
 /*
@@ -148,6 +148,9 @@ struct catapults_policy {
     /* Of the catapults_time in the instance that is `now` to the policy, in bytes from its start; the host writes the
      * instant there before it calls a handler. 0: the policy does not ask. */
     uint32_t now;
+    /* Of the struct catapults_random in the instance (catapults/random.h), in bytes from its start; 0: the policy does
+     * not draw. `start` seeds it with CATAPULTS_RANDOM_SEED; a host that wants other draws seeds it anew after that. */
+    uint32_t random;
     /* Of the struct catapults_timers in the instance, in bytes from its start (catapults/timers.h); 0: the policy has
      * no timers. When the instant of its `first` has come, the host raises timeouts[first->timeout] for its thread. */
     uint32_t timers;
@@ -188,8 +191,8 @@ struct catapults_policy {
      * Of a policy with nodes: there is an instance for each node, and what they share, for which the host reserves
      * `shared_size` bytes, aligned to 16, and calls `share` once. All of these are 0 in a policy without.
      *
-     * An instance begins with a pointer to what is shared: the host writes it before it calls `start`. `imports` and
-     * `now` are in what is shared, not in instances. `adopt` can be given NULL for the instance.
+     * An instance begins with a pointer to what is shared: the host writes it before it calls `start`. `imports`, `now`
+     * and `random` are in what is shared, not in instances. `adopt` can be given NULL for the instance.
      *
      * A node is held in containers as a thread is: the host embeds a struct catapults_thread as the last member of its
      * record of the node, reserves `node_size` bytes from its start, numbers it, and calls `adopt_node` before

@@ -12,6 +12,7 @@
 
 #include "catapults/list.h"
 #include "catapults/policy.h"
+#include "catapults/random.h"
 #include "catapults/timers.h"
 
 /* The object that an address is in. What of it is mapped; `code`: can be executed. */
@@ -207,6 +208,8 @@ static inline const char *catapults_damaged(const struct catapults_object *objec
         return "the attributes of threads";
     if (policy->now && !catapults_is_within(policy->now, sizeof(catapults_time), 8, 0, once))
         return "where it reads the clock";
+    if (policy->random && !catapults_is_within(policy->random, sizeof(struct catapults_random), 4, 0, once))
+        return "what it draws from";
     if (!catapults_are_timeouts(object, policy))
         return "its timers";
     if (!catapults_are_places(object, policy))

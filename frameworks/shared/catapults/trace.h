@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC "CATTRACE"
-#define TRACE_VERSION 2
+#define TRACE_VERSION 3
 
 struct trace_record {
     uint64_t time; /* nanoseconds of the host's clock */
@@ -50,9 +50,10 @@ struct trace_file {
     uint32_t names_count;
     uint32_t resolution; /* nanoseconds between two times that its clock tells apart; 0: it is not known */
     uint32_t zero[2];
+    uint64_t seed; /* of what policies draw; 0: it is not known */
     char names[]; /* each: the line in 4 bytes, the text, its source; both end with a zero */
 };
-_Static_assert(sizeof(struct trace_record) == 32 && sizeof(struct trace_file) == 64, "the format of trace files");
+_Static_assert(sizeof(struct trace_record) == 32 && sizeof(struct trace_file) == 72, "the format of trace files");
 
 enum { TRACE_NOT_KNOWN = 0xffff };
 

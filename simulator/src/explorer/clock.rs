@@ -266,6 +266,7 @@ impl<'s, 'a> Durations<'s, 'a> {
             | Expression::Same(..)
             | Expression::Convert(..)
             | Expression::NotZero(_)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => {}
         }
     }

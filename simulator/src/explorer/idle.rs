@@ -178,6 +178,7 @@ impl Walk<'_> {
             | Expression::Convert(..)
             | Expression::Unary(..)
             | Expression::NotZero(_)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => {
                 let mut parts = expression.parts();
                 parts.try_for_each(|part| self.expression(part, state))
@@ -216,6 +217,7 @@ impl Walk<'_> {
             | Expression::Size(_)
             | Expression::Convert(..)
             | Expression::Unary(UnaryOperator::Negate, _)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => None,
         }
     }
@@ -238,6 +240,7 @@ impl Walk<'_> {
             | Expression::Binary(..)
             | Expression::NotZero(_)
             | Expression::Choose(..)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => None,
         }
     }

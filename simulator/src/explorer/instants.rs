@@ -248,6 +248,7 @@ impl Families<'_, '_> {
             | Expression::Unary(..)
             | Expression::NotZero(_)
             | Expression::Choose(..)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => false,
         }
     }
@@ -405,7 +406,7 @@ impl Families<'_, '_> {
             Expression::Read(Place::ThreadImport(_, import)) => {
                 self.most(self.sorts.thread_import(import.0), &self.domains[1][import.0])
             }
-            Expression::Unary(UnaryOperator::Negate, operand) => self.magnitude(operand),
+            Expression::Unary(UnaryOperator::Negate, operand) | Expression::Random(operand) => self.magnitude(operand),
             Expression::Choose(_, one, other) => Some(self.magnitude(one)?.max(self.magnitude(other)?)),
             Expression::Binary(operator, left, right) => {
                 let (one, other) = (self.magnitude(left)?, self.magnitude(right)?);

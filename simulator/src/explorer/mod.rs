@@ -536,6 +536,9 @@ fn assumptions(system: &System, limits: &mut BTreeSet<String>) -> Vec<String> {
         let until = clock.end.map_or(String::new(), |end| format!(", and ends at {}", shown(Value::Time(end))));
         limits.insert(format!("time passes in steps of {steps}{timers} only{until}"));
     }
+    if policy.uses_random() {
+        lines.push("`random` gives any number that it can, and not the same one for ever".to_owned());
+    }
     if clock.ticks && clock.end.is_none() {
         lines.push(format!("the clock is at {} or later", shown(Value::Time(NOW))));
     }

@@ -184,7 +184,8 @@ impl Search<'_> {
                 | Step::SetProperty(..)
                 | Step::SetImport(..)
                 | Step::SetThreadImport(..)
-                | Step::LetRead(..) => due.map(|due| (due.event.to_owned(), vec![due.thread])),
+                | Step::LetRead(..)
+                | Step::LetDraw(_) => due.map(|due| (due.event.to_owned(), vec![due.thread])),
             };
             let before = match self.hosts.before(machine) {
                 Ok(before) => before,

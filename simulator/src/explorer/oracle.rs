@@ -1,5 +1,5 @@
 //! The application as the explorer plays it. An imported variable has, at each event, any value of its domain; and as the application may
-//! change it between any two reads, a later read within the event may find another one.
+//! change it between any two reads, a later read within the event may find another one. What is drawn is any number that can be.
 
 use std::cell::RefCell;
 
@@ -17,13 +17,13 @@ pub(super) enum Imported {
     Of(ThreadId, ThreadImportId),
 }
 
-/// In so many ways the application changes variables while a handler runs, for each choice of what they were before. Reads beyond that
-/// find what the one before found.
+/// In so many ways the application changes variables while a handler runs, and numbers are drawn, for each choice of what the variables
+/// were before. Reads beyond that find what the one before found, draws beyond that 0.
 const MOST_WAYS: usize = 16;
 
 /// How that is told.
 pub(super) const LIMIT: &str =
-    "of the ways in which variables can change while a handler runs, 16 were tried for each event";
+    "of the ways in which variables can change and numbers be drawn while a handler runs, 16 were tried for each event";
 
 /// Answers reads by its choices; [`Oracle::turn`] goes to the next choices until all have been made.
 pub(super) struct Oracle<'v> {
@@ -52,6 +52,9 @@ struct State {
     /// A read that could have found something else did not.
     bounded: bool,
     accesses: Vec<Access>,
+    /// The numbers drawn.
+    draws: Vec<i64>,
+    has_drawn: bool,
 }
 
 struct Access {
@@ -102,6 +105,16 @@ impl<'v> Oracle<'v> {
         all
     }
 
+    /// Whether a number was drawn that could have been another one.
+    pub fn has_drawn(&self) -> bool {
+        self.state.borrow().has_drawn
+    }
+
+    /// The numbers that were drawn, in this order.
+    pub fn draws(&self) -> Vec<i64> {
+        self.state.borrow().draws.clone()
+    }
+
     /// Whether a read that could have found something else did not, as there were too many.
     pub fn is_bounded(&self) -> bool {
         self.state.borrow().bounded
@@ -111,7 +124,8 @@ impl<'v> Oracle<'v> {
     pub fn turn(&mut self) -> bool {
         let state = self.state.get_mut();
         state.accesses.clear();
-        (state.made, state.ways, state.bounded) = (0, 1, false);
+        state.draws.clear();
+        (state.made, state.ways, state.bounded, state.has_drawn) = (0, 1, false, false);
         while let Some((choice, of)) = state.choices.pop() {
             if choice + 1 < of {
                 state.choices.push((choice + 1, of));
@@ -135,6 +149,22 @@ impl<'v> Oracle<'v> {
         let value = *possible.get(choice)?;
         state.accesses.push(Access { variable, value, is_write: false, differs: before != Some(value) });
         Some(value)
+    }
+
+    /// Any number that can be drawn, of which there are as many ways as of what variables are changed to.
+    fn drawn(&self, below: i64) -> i64 {
+        let mut state = self.state.borrow_mut();
+        let possible = usize::try_from(below).unwrap_or(0).max(1);
+        let tried = possible.min((MOST_WAYS / state.ways).max(1));
+        state.bounded |= tried < possible;
+        state.ways *= tried;
+        let choice = state.choose(tried);
+        // The highest is one of them.
+        let drawn = if choice + 1 == tried && tried > 1 { possible - 1 } else { choice };
+        let drawn = i64::try_from(drawn).unwrap_or(i64::MAX);
+        state.draws.push(drawn);
+        state.has_drawn |= possible > 1;
+        drawn
     }
 
     fn write(&self, variable: Imported, value: Value) {
@@ -179,5 +209,9 @@ impl Application for Oracle<'_> {
 
     fn set_thread_import(&mut self, thread: ThreadId, import: ThreadImportId, value: Value) {
         self.write(Imported::Of(thread, import), value);
+    }
+
+    fn draw(&mut self, below: i64) -> Option<i64> {
+        Some(self.drawn(below))
     }
 }

@@ -268,6 +268,9 @@ impl Walk<'_, '_, '_> {
             }
             self.perform(step)?;
         }
+        if !transition.draws.is_empty() {
+            self.perform(Step::LetDraw(transition.draws.clone()))?;
+        }
         for (variable, value) in &transition.written {
             let key = match variable {
                 Imported::Global(import) => (0, self.policy.imports[import.0].name.clone()),
@@ -284,7 +287,8 @@ impl Walk<'_, '_, '_> {
             | Step::SetProperty(..)
             | Step::SetImport(..)
             | Step::SetThreadImport(..)
-            | Step::LetRead(..)) => other.clone(),
+            | Step::LetRead(..)
+            | Step::LetDraw(_)) => other.clone(),
         };
         if transition.elapsed != 0 {
             self.now += transition.elapsed;

@@ -222,6 +222,7 @@ impl<'a> Sorts<'a> {
             | Expression::In(..)
             | Expression::Same(..)
             | Expression::Convert(..)
+            | Expression::Random(_)
             | Expression::NotZero(_) => Sort::Any,
             Expression::Verbatim { otherwise, .. } => {
                 otherwise.as_deref().map_or(Ok(Sort::Any), |instead| self.sort(site, instead))?

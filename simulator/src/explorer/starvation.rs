@@ -1,5 +1,6 @@
 //! Starvation: a lasso. A thread is ready, and there is a round of events that leaves it ready, dispatches others, and ends
-//! where it began. The events are fair in that whoever is dispatched gives the processor back.
+//! where it began. The events are fair in that whoever is dispatched gives the processor back, and chance in that what is drawn is not
+//! the same for ever: a round in which a number is drawn is none.
 //!
 //! The graph searched has a node for each situation and each thread that is ready in it, and an edge where the thread is
 //! still ready afterwards. A strongly connected part with an edge that dispatches holds such a round.
@@ -20,13 +21,22 @@ pub(super) struct Edge {
     passes: bool,
     /// Whether a value was brought within its bound.
     pub strayed: bool,
+    /// Whether a number was drawn that could have been another one.
+    drawn: bool,
 }
 
 impl Edge {
     pub fn new(to: u32, next: &Next) -> Self {
         let pack = |set: u32, (place, after): (usize, &usize)| set | (*after as u32 & 15) << (4 * place);
         let moved = next.moved.iter().enumerate().fold(0, pack);
-        Edge { to, moved, dispatches: next.dispatches, passes: next.passes, strayed: next.strayed.is_some() }
+        Edge {
+            to,
+            moved,
+            dispatches: next.dispatches,
+            passes: next.passes,
+            strayed: next.strayed.is_some(),
+            drawn: next.drawn,
+        }
     }
 
     /// Where the thread in this place (from 0) goes.
@@ -97,6 +107,9 @@ impl Graph<'_> {
 
     /// Where a ready thread is still ready.
     fn after(&self, node: Node, edge: &Edge) -> Option<Node> {
+        if edge.drawn {
+            return None;
+        }
         let to = edge.to as usize * self.threads + edge.place_after(node % self.threads)?;
         self.is_ready(to).then_some(to)
     }

@@ -50,6 +50,8 @@ pub(super) struct Transition {
     /// The imported variables that were read, with what each read found; and those that the policy assigned.
     pub read: Vec<Read>,
     pub written: Vec<(Imported, Value)>,
+    /// The numbers that were drawn.
+    pub draws: Vec<i64>,
     pub outcome: Outcome,
     /// The policy read imported variables more often than they change within an event.
     pub bounded: bool,
@@ -78,6 +80,8 @@ pub(super) struct Next {
     /// Something held a value beyond the bound, which was brought within it: what is said of that. The situation need not be one
     /// that can come.
     pub strayed: Option<String>,
+    /// Whether a number was drawn that could have been another one.
+    pub drawn: bool,
 }
 
 impl<'a> System<'a> {
@@ -258,7 +262,10 @@ impl<'a> System<'a> {
             let spawned = new.map_or(Ok(()), |thread| machine.spawn(*thread));
             let raised = spawned.and_then(|()| machine.raise(&event.name, threads, &mut oracle));
             let outcome = match raised {
-                Ok(dispatched) => self.judge(machine, (situation, since), before, event, threads, dispatched),
+                Ok(dispatched) => match self.judge(machine, (situation, since), before, event, threads, dispatched) {
+                    Outcome::Next(next) => Outcome::Next(Next { drawn: oracle.has_drawn(), ..next }),
+                    other @ (Outcome::Same | Outcome::Beyond(_) | Outcome::Wrong(..)) => other,
+                },
                 Err(Stop::Fail { .. }) => {
                     new.into_iter().for_each(|thread| machine.discard(*thread));
                     match self.types.classes(machine) {
@@ -272,7 +279,7 @@ impl<'a> System<'a> {
             };
             let step = Step::Raise(event.name.clone(), threads.to_vec());
             let (read, written, bounded) = (oracle.read(), oracle.written(), oracle.is_bounded());
-            visit(Transition { step, elapsed, read, written, outcome, bounded })?;
+            visit(Transition { step, elapsed, read, written, draws: oracle.draws(), outcome, bounded })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -297,7 +304,7 @@ impl<'a> System<'a> {
             };
             let step = Step::Ask(query.name.clone(), threads.to_vec());
             let (read, written, bounded) = (oracle.read(), oracle.written(), oracle.is_bounded());
-            visit(Transition { step, elapsed, read, written, outcome, bounded })?;
+            visit(Transition { step, elapsed, read, written, draws: oracle.draws(), outcome, bounded })?;
             if !oracle.turn() {
                 return ControlFlow::Continue(());
             }
@@ -346,6 +353,7 @@ impl<'a> System<'a> {
             dispatches: dispatched.is_some(),
             passes,
             strayed,
+            drawn: false,
         })
     }
 

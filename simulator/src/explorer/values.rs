@@ -357,6 +357,7 @@ impl<'a> Survey<'a> {
             }
             Expression::Unary(_, operand)
             | Expression::Convert(_, operand)
+            | Expression::Random(operand)
             | Expression::Verbatim { otherwise: Some(operand), .. } => {
                 self.expression(operand);
             }
@@ -427,6 +428,7 @@ impl<'a> Survey<'a> {
             | Expression::Binary(..)
             | Expression::NotZero(_)
             | Expression::Choose(..)
+            | Expression::Random(_)
             | Expression::Verbatim { .. } => return None,
         };
         match value {

@@ -174,6 +174,7 @@ impl<'a> Walk<'a> {
             Step::At(instant) => self.now = self.now.max(*instant),
             Step::Ask(..) | Step::Expire => {}
             Step::LetRead(..) => return Err("the application changes a variable while a handler runs"),
+            Step::LetDraw(_) => return Err("it takes certain draws"),
             Step::Enter(_) | Step::SetProperty(..) => return Err("nodes come and go in it"),
             Step::SetImport(name, value) if self.begun => {
                 let instant = Value::Time(self.next());

@@ -12,15 +12,15 @@ use std::ffi::c_void;
 use std::path::Path;
 
 use catapults_compiler::framework::Framework;
-use catapults_compiler::interp::{Stop, ThreadId};
+use catapults_compiler::interp::{Stop, ThreadId, random_state};
 use catapults_compiler::policy::{Policy, StateClass};
 use catapults_compiler::vocabulary::Value;
 use libloading::Library;
 
 use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner, exchanged};
 use layout::{
-    BOOL, CImport, CLASSES, CList, CONTRACT, CPolicy, CStop, CThread, CTimeout, CTimer, FLOAT, GUARD, INT, MAGIC, TIME,
-    imports, places, read, running, text, timeouts, write,
+    BOOL, CImport, CLASSES, CList, CONTRACT, CPolicy, CRandom, CStop, CThread, CTimeout, CTimer, FLOAT, GUARD, INT,
+    MAGIC, TIME, imports, places, read, running, text, timeouts, write,
 };
 
 mod layout;
@@ -335,6 +335,14 @@ impl Runner for Running<'_> {
 
     fn set_now(&mut self, now: i64) {
         self.now = now;
+    }
+
+    fn seed(&mut self, seed: u64) {
+        let random = self.object.policy().random;
+        if random != 0 {
+            // SAFETY: the policy says where it is, once.
+            unsafe { *self.of_all().at::<CRandom>(random) = CRandom { state: random_state(seed) } };
+        }
     }
 
     fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop> {

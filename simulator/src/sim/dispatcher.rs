@@ -157,6 +157,11 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.set_now(now));
     }
 
+    /// What policies draw from here on: each the sequence of this seed.
+    pub fn seed(&mut self, seed: u64) {
+        self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.seed(seed));
+    }
+
     /// Who runs.
     pub fn current(&self, processor: usize) -> Option<ThreadId> {
         self.processors.get(processor)?.current

@@ -149,7 +149,13 @@ pub fn dispatcher<'a, 's>(
     Ok(Dispatcher::new(plan, events, deciding.has_nodes(), processors, sink))
 }
 
-fn run<R: Runner>(scenario: &Scenario, dispatcher: Dispatcher<'_, R>, framework: &Framework, keep: Keep) -> Outcome {
+fn run<R: Runner>(
+    scenario: &Scenario,
+    mut dispatcher: Dispatcher<'_, R>,
+    framework: &Framework,
+    keep: Keep,
+) -> Outcome {
+    dispatcher.seed(scenario.seed);
     let mut world = World::new(scenario, dispatcher, framework);
     match keep {
         Keep::Beginning => {}

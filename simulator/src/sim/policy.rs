@@ -22,6 +22,9 @@ pub trait Runner {
     /// What time it is.
     fn set_now(&mut self, now: i64);
 
+    /// From here on it draws the sequence of this seed.
+    fn seed(&mut self, seed: u64);
+
     /// Raises an event. The result is the thread that is dispatched.
     fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop>;
 
@@ -292,6 +295,10 @@ impl Runner for Interpreted<'_> {
 
     fn set_now(&mut self, now: i64) {
         self.machine.set_now(now);
+    }
+
+    fn seed(&mut self, seed: u64) {
+        self.machine.seed(seed);
     }
 
     fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop> {

@@ -62,7 +62,7 @@ use catapults_compiler::vocabulary::Value;
 /// What a trace says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// 1 or 2.
+    /// From 1 to 3.
     pub version: u32,
     /// The name of the policy in force when recording began, or of the hierarchy.
     pub policy: String,
@@ -76,6 +76,8 @@ pub struct Header {
     pub resolution_ns: u32,
     /// When recording began, by that clock.
     pub start_ns: u64,
+    /// Of what policies draw; `None`: it is not known.
+    pub seed: Option<u64>,
     /// When it ended; `None`: with the last record, as far as is known.
     pub end_ns: Option<u64>,
     /// Records that the ring holds.
@@ -237,9 +239,11 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 const MAGIC: &[u8; 8] = b"CATTRACE";
+/// Of versions 1 and 2; from 3 on the seed follows.
 const HEADER_BYTES: u64 = 64;
+const SEED_BYTES: u64 = 8;
 const RECORD_BYTES: u64 = 32;
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// No record is so many nanoseconds, some 73 years, after the first: sums of a few such are numbers, too.
 const LONGEST_TIME: u64 = u64::MAX / 8;
 /// Of the name of one thread: longer ones are neither written nor read to their ends.

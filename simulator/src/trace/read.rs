@@ -9,7 +9,7 @@ use crate::picture::visible;
 
 use super::{
     HEADER_BYTES, Header, LONGEST_TIME, MAGIC, MOST_NAMED, MOST_NAMES_BYTES, MOST_PARTS, MOST_PROCESSORS, NOT_KNOWN,
-    Name, RECORD_BYTES, Reason, Record, TraceError, VERSION, What, error, text,
+    Name, RECORD_BYTES, Reason, Record, SEED_BYTES, TraceError, VERSION, What, error, text,
 };
 
 /// The records of a trace, oldest first.
@@ -243,17 +243,24 @@ fn header<R: Read>(start: &[u8], length: u64, file: &mut R) -> Result<(Header, u
 /// The table of names. The result is where records begin.
 fn names<R: Read>(start: &[u8], length: u64, file: &mut R, header: &mut Header) -> Result<u64, TraceError> {
     let (records_at, bytes, count) = (u32_at(start, 40), u32_at(start, 44), u32_at(start, 48));
-    if u64::from(records_at) < HEADER_BYTES + u64::from(bytes) || u64::from(records_at) > length {
+    let mut names_at = HEADER_BYTES;
+    if header.version >= 3 {
+        let mut seed = [0; SEED_BYTES as usize];
+        file.read_exact(&mut seed).map_err(|failed| unreadable(names_at, &failed))?;
+        header.seed = Some(u64::from_le_bytes(seed)).filter(|seed| *seed > 0);
+        names_at += SEED_BYTES;
+    }
+    if u64::from(records_at) < names_at + u64::from(bytes) || u64::from(records_at) > length {
         return Err(error(40, format!("its records are to begin at byte {records_at}, where they cannot")));
     }
     if bytes > MOST_NAMES_BYTES {
         return Err(error(44, format!("its names take {bytes} bytes; {MOST_NAMES_BYTES} is the most")));
     }
     let mut table = vec![0; bytes as usize];
-    file.read_exact(&mut table).map_err(|failed| unreadable(HEADER_BYTES, &failed))?;
+    file.read_exact(&mut table).map_err(|failed| unreadable(names_at, &failed))?;
     let mut at = 0;
     for number in 0..count {
-        let offset = HEADER_BYTES + at as u64;
+        let offset = names_at + at as u64;
         let mut strings = table.get(at + 4..).unwrap_or_default().splitn(3, |&byte| byte == 0);
         let (Some(name), Some(source), Some(_)) = (strings.next(), strings.next(), strings.next()) else {
             return Err(error(offset, format!("it promises {count} names, and name {number} does not end")));

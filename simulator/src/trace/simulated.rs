@@ -25,16 +25,24 @@ pub struct Recorder<W> {
 const FIXED: u16 = 4;
 
 impl<W: Write + Seek> Recorder<W> {
-    /// `name` and `source`: of the policy or hierarchy, and its file.
+    /// `name` and `source`: of the policy or hierarchy, and its file. `seed`: of the scenario.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn new(out: W, deciding: Deciding<'_>, name: &str, framework: &Framework, source: &str) -> io::Result<Self> {
+    pub fn new(
+        out: W,
+        deciding: Deciding<'_>,
+        name: &str,
+        framework: &Framework,
+        source: &str,
+        seed: u64,
+    ) -> io::Result<Self> {
         let mut header = Header {
             policy: name.to_owned(),
             source: source.to_owned(),
             host: "simulator".to_owned(),
             clock: "virtual".to_owned(),
+            seed: Some(seed),
             names: vec![Name::default(); usize::from(FIXED)],
             ..Header::default()
         };

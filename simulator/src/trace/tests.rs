@@ -105,7 +105,7 @@ fn what_is_no_trace_says_where() {
     assert_eq!(offset_of(b"CATT"), 0);
     assert_eq!(offset_of(&with(0, b"X")), 0);
     assert_eq!(offset_of(&good[..40]), 40);
-    assert_eq!(offset_of(&with(8, &3u32.to_le_bytes())), 8);
+    assert_eq!(offset_of(&with(8, &4u32.to_le_bytes())), 8);
     assert_eq!(offset_of(&with(12, &31u32.to_le_bytes())), 12);
     assert_eq!(offset_of(&with(16, &u64::MAX.to_le_bytes())), 16);
     assert_eq!(offset_of(&with(16, &0u64.to_le_bytes())), 16);
@@ -239,7 +239,7 @@ fn the_newest_records_keep_the_names() {
     assert_eq!(slices(&exported(newest)), ["p seven (7) 0..0", "7 running 0..0", "7 ready 0..0"]);
 }
 
-/// A file of version 2, as the simulator writes it.
+/// A file of version 3, as the simulator writes it.
 fn written(records: &[Record]) -> Vec<u8> {
     let name = |text: &str, line, source: &str| Name { text: text.to_owned(), line, source: source.to_owned() };
     let header = Header {
@@ -249,6 +249,7 @@ fn written(records: &[Record]) -> Vec<u8> {
         clock: "virtual".to_owned(),
         resolution_ns: 40,
         start_ns: 7,
+        seed: Some(1 << 40),
         names: vec![
             Name::default(),
             Name::default(),
@@ -297,8 +298,8 @@ fn what_is_written_is_read() {
     let (trace, read) = read(&bytes).unwrap();
     assert_eq!(read, records);
     let header = trace.header();
-    assert_eq!((header.version, header.written, header.start_ns), (2, records.len() as u64, 7));
-    assert_eq!(header.resolution_ns, 40);
+    assert_eq!((header.version, header.written, header.start_ns), (3, records.len() as u64, 7));
+    assert_eq!((header.resolution_ns, header.seed), (40, Some(1 << 40)));
     assert_eq!((header.policy.as_str(), header.host.as_str(), header.clock.as_str()), ("lottery", "a test", "virtual"));
     let why = |record: &Record| header.because(record);
     assert_eq!(why(&records[0]), "");
@@ -325,7 +326,7 @@ fn names_that_make_no_sense_say_where() {
     assert_eq!(offset_of(40, u32::MAX), 40);
     assert_eq!(offset_of(44, u32::MAX), 40);
     let names = u32::from_le_bytes(good[44..48].try_into().unwrap());
-    assert_eq!(offset_of(48, u32::MAX), u64::from(64 + names));
+    assert_eq!(offset_of(48, u32::MAX), u64::from(72 + names));
     let record = good.len() - 32;
     let mut bytes = good.clone();
     bytes[record + 12..record + 14].copy_from_slice(&[15, 9]);
@@ -505,6 +506,7 @@ fn what_threads_did_is_a_scenario_that_can_be_read() {
     let expected = "scenario recorded {
   duration 76ns;
   processors 301;
+  seed 1099511627776;
   thread thread_9_lives___a_ { run 15ns; block lock 20ns; run 1ns; yield; }
   thread thread_2 at 55ns { run 10ns; sleep 4ns; }
 }

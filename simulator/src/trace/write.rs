@@ -4,9 +4,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use catapults_compiler::vocabulary::Value;
 
-use super::{HEADER_BYTES, Header, MAGIC, MOST_PARTS, NOT_KNOWN, RECORD_BYTES, Record, VERSION, What};
+use super::{HEADER_BYTES, Header, MAGIC, MOST_PARTS, NOT_KNOWN, RECORD_BYTES, Record, SEED_BYTES, VERSION, What};
 
-/// Writes a file of version 2.
+/// Writes a file of version 3.
 pub struct Writer<W> {
     out: W,
     written: u64,
@@ -31,7 +31,7 @@ impl<W: Write + Seek> Writer<W> {
                 names.push(0);
             }
         }
-        let records_at = (HEADER_BYTES + names.len() as u64).next_multiple_of(RECORD_BYTES);
+        let records_at = (HEADER_BYTES + SEED_BYTES + names.len() as u64).next_multiple_of(RECORD_BYTES);
         let number = |number: u64| u32::try_from(number).map_err(|_| io::Error::other("the names are too long"));
         let mut start = MAGIC.to_vec();
         start.extend(VERSION.to_le_bytes());
@@ -43,6 +43,7 @@ impl<W: Write + Seek> Writer<W> {
         start.extend(number(header.names.len() as u64)?.to_le_bytes());
         start.extend(header.resolution_ns.to_le_bytes());
         start.resize(HEADER_BYTES as usize, 0);
+        start.extend(header.seed.unwrap_or(0).to_le_bytes());
         start.extend(names);
         start.resize(records_at as usize, 0);
         out.write_all(&start)?;

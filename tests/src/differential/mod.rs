@@ -163,6 +163,8 @@ impl Target {
             | Step::SetImport(..)
             | Step::SetThreadImport(..)
             | Step::LetRead(..) => true,
+            // Hosts draw themselves.
+            Step::LetDraw(_) => false,
         };
         if lines.iter().any(|line| matches!(line, Line::Step(step, _) if !known(step))) {
             return false;

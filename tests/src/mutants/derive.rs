@@ -28,7 +28,8 @@ pub enum Mutation {
     SwapIndices(usize),
     /// A condition is negated.
     Negate(usize),
-    /// The first expression that has an opposite becomes that: `min` and `max`, `&` and `|`, `<<` and `>>`, the two values of `c ? a : b`.
+    /// The first expression that has an opposite becomes that: `min` and `max`, `&` and `|`, `<<` and `>>`, the two values of `c ? a : b`,
+    /// `random(n)` and `n`.
     Oppose(usize),
     /// Leaves a handler out, by its number.
     DropHandler(usize),
@@ -248,6 +249,12 @@ fn oppose(expression: &mut Expression) -> bool {
             true
         }
         ExpressionKind::Call(call) => {
+            // What can be drawn is drawn no more, or is beyond.
+            if let ("random", [bound]) = (call.name.text.as_str(), call.arguments.as_mut_slice()) {
+                let bound = std::mem::replace(bound, Expression { kind: ExpressionKind::Lost, at: expression.at });
+                *expression = bound;
+                return true;
+            }
             let opposite = match call.name.text.as_str() {
                 "min" => "max",
                 "max" => "min",

@@ -73,7 +73,11 @@ impl Writer<'_, '_> {
             }
             9 => {
                 let (name, v) = (self.name("l"), self.variable(scope, "v"));
-                let value = self.int(scope, 2);
+                let mut value = self.int(scope, 2);
+                if self.choices.chance(30) {
+                    // Of a constant it must be known that it is above 0.
+                    value = format!("random(gi + {value})");
+                }
                 self.line(&format!("    int {name} = {value}; {v} = {name};"));
             }
             _ => self.assignment(scope),

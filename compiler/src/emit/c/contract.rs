@@ -98,7 +98,7 @@ impl Unit<'_> {
              \x20   .classes = {classes},\n\
              \x20   .imports = {imports},\n\
              \x20   .thread_imports = {thread_imports},\n\
-             {attributes}{now}{timers}{places}{running}{ready_order}{unbounded}\
+             {attributes}{now}{random}{timers}{places}{running}{ready_order}{unbounded}\
              \x20   .moved_by = CATAPULTS_MOVED_BY,\n\
              \x20   .start = {start},\n\
              \x20   .adopt = {adopt},\n\
@@ -121,6 +121,11 @@ impl Unit<'_> {
             source = string(&policy.source),
             now = if policy.uses_now() {
                 format!("    .now = offsetof(struct {once}, {}),\n", names.now)
+            } else {
+                String::new()
+            },
+            random = if policy.uses_random() {
+                format!("    .random = offsetof(struct {once}, {}),\n", names.random)
             } else {
                 String::new()
             },
@@ -241,6 +246,9 @@ impl Unit<'_> {
         let _ = writeln!(text, "#define CATAPULTS_THREADIMPORTS(of){}", list(&self.policy.thread_imports));
         if self.policy.uses_now() {
             let _ = writeln!(text, "#define CATAPULTS_NOW{given} {of}{}", names.now);
+        }
+        if self.policy.uses_random() {
+            let _ = writeln!(text, "#define CATAPULTS_RANDOM{given} {of}{}", names.random);
         }
         if let Some(expire) = expire {
             let _ = write!(

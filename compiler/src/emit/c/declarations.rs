@@ -97,6 +97,10 @@ impl Unit<'_> {
             let note = "the instant of the event that is handled; the host writes it".to_owned();
             rows.push((format!("catapults_time {};", names.now), note));
         }
+        if policy.uses_random() {
+            let note = "what is drawn from; the host seeds it".to_owned();
+            rows.push((format!("struct catapults_random {};", names.random), note));
+        }
         rows
     }
 

@@ -104,6 +104,10 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             Piece::primary(format!("catapults_truncate({operand}, {bits})"))
         }
         Expression::Now => Piece::primary(body.shared_member(&body.names.now)),
+        Expression::Random(below) => {
+            let (generator, below) = (body.shared_member(&body.names.random), piece(body, below).text);
+            Piece::primary(format!("catapults_random(&{generator}, {below})"))
+        }
         Expression::Size(container) => {
             let Some(member) = body.lookup(container) else {
                 return Piece::primary(body.help(Helper::Count, container));
@@ -201,6 +205,7 @@ fn sum(policy: &Policy, expression: &Expression) -> Option<Sum> {
         | Expression::Same(..)
         | Expression::NotZero(_)
         | Expression::Choose(..)
+        | Expression::Random(_)
         | Expression::Verbatim { .. } => return None,
     };
     let beyond_width = if is_time { 0 } else { 64 - u32::from(policy.int_bits) };

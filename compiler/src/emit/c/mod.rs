@@ -40,7 +40,7 @@ use std::fmt::Write;
 
 /// `CATAPULTS_CONTRACT` of `catapults/policy.h`, whose tables are written here. That header is the host's: without a look at
 /// its version a table that lacks what a newer one has would be taken for a whole one.
-const CONTRACT: u32 = 11;
+const CONTRACT: u32 = 12;
 
 /// Dialects of C. One more is one line more.
 pub(super) const LANGUAGES: &[&dyn Language] = &[
@@ -175,6 +175,9 @@ impl Unit<'_> {
         }
         if self.policy.timers().next().is_some() {
             self.put("#include \"catapults/timers.h\"\n");
+        }
+        if policy.uses_random() {
+            self.put("#include \"catapults/random.h\"\n");
         }
         if policy.has_nodes() {
             self.put("#include \"catapults/nodes.h\"\n");

@@ -159,6 +159,8 @@ pub(super) struct Names {
     pub loops: RefCell<Vec<(String, String)>>,
     /// Member of the instance: the instant of the event that is handled, if the policy asks for it.
     pub now: String,
+    /// Member of the instance: what is drawn from, if the policy draws.
+    pub random: String,
     /// A member of the instance: the armed timers.
     pub timers: String,
     /// The functions over all elements of an array, by its first element.
@@ -219,6 +221,7 @@ impl Names {
         let numbers = numbers.collect();
 
         let now = instance.take("now");
+        let random = if policy.uses_random() { instance.take("random") } else { String::new() };
         let containers = elements(containers(), |name| instance.take(name));
         let variables = policy.variables.iter().map(|variable| (variable.name.as_str(), variable.element));
         let variables = elements(variables, |name| instance.take(name));
@@ -251,6 +254,7 @@ impl Names {
             entrances,
             loops: RefCell::default(),
             now,
+            random,
             timers,
             helpers,
             variables,

@@ -65,6 +65,9 @@ impl Unit<'_> {
         if policy.uses_now() {
             let _ = writeln!(text, "    {of_self}{} = 0;", names.now);
         }
+        if policy.uses_random() {
+            let _ = writeln!(text, "    catapults_random_seed(&{of_self}{}, CATAPULTS_RANDOM_SEED);", names.random);
+        }
         text
     }
 

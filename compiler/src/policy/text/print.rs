@@ -378,6 +378,7 @@ impl Printer<'_> {
                 format!("({} {} {})", self.expression(left), operator.word(), self.expression(right))
             }
             Expression::NotZero(operand) => format!("nonzero({})", self.expression(operand)),
+            Expression::Random(below) => format!("random({})", self.expression(below)),
             Expression::Verbatim { ty, text, otherwise } => {
                 let otherwise = otherwise.as_ref().map(|other| format!(" else ({})", self.expression(other)));
                 let (pieces, otherwise) = (self.pieces(text), otherwise.unwrap_or_default());

@@ -7,7 +7,7 @@ use catapults_compiler::vocabulary::{Float, Value};
 
 pub(super) const MAGIC: u32 = 0x7370_636d;
 /// `CATAPULTS_CONTRACT`: of another one nothing here is true.
-pub(super) const CONTRACT: u32 = 11;
+pub(super) const CONTRACT: u32 = 12;
 /// `enum catapults_class`, from 1.
 pub(super) const CLASSES: [StateClass; 4] =
     [StateClass::Running, StateClass::Ready, StateClass::Blocked, StateClass::Terminated];
@@ -88,6 +88,11 @@ pub(super) struct CList {
 }
 
 #[repr(C)]
+pub(super) struct CRandom {
+    pub state: [u32; 2],
+}
+
+#[repr(C)]
 pub(super) struct CPolicy {
     pub magic: u32,
     pub contract: u32,
@@ -106,6 +111,7 @@ pub(super) struct CPolicy {
     pub thread_imports: *const CImport,
     pub attributes: *const c_void,
     pub now: u32,
+    pub random: u32,
     pub timers: u32,
     pub timeouts_count: u32,
     pub timeouts: *const CTimeout,

@@ -60,10 +60,11 @@ fn layouts_and_numbers_are_those_of_the_headers() {
     layout!(expected, "catapults_part", CPart { offset, size });
     layout!(expected, "catapults_timer", CTimer { links as "node", instant, thread, timeout });
     layout!(expected, "catapults_list", CList { first, last, count });
+    layout!(expected, "catapults_random", CRandom { state });
     layout!(expected, "catapults_policy", CPolicy {
         magic, contract, framework_abi, instance_size, thread_size, imports_count, thread_imports_count,
         attributes_count, unbounded, framework, name, source, classes, imports, thread_imports, attributes, now,
-        timers, timeouts_count, timeouts, places_count, places, running_count, running, ready_order, moved_by, start,
+        random, timers, timeouts_count, timeouts, places_count, places, running_count, running, ready_order, moved_by, start,
         adopt, handlers, yields as "yield", shared_size, node_size, sent, properties_count, properties, share,
         adopt_node,
     });
@@ -100,7 +101,7 @@ fn layouts_and_numbers_are_those_of_the_headers() {
 /// What a C compiler makes of the expressions.
 fn of_the_headers(expected: &Expected) -> BTreeMap<String, i64> {
     let mut text =
-        "#include <stdio.h>\n#include \"catapults/list.h\"\n#include \"catapults/timers.h\"\nint main(void) {\n"
+        "#include <stdio.h>\n#include \"catapults/list.h\"\n#include \"catapults/random.h\"\n#include \"catapults/timers.h\"\nint main(void) {\n"
             .to_owned();
     for (expression, _) in &expected.0 {
         let _ = writeln!(text, "    printf(\"%lld {expression}\\n\", (long long)({expression}));");

@@ -20,6 +20,10 @@ impl Collector {
         if processors > 1 {
             let _ = writeln!(text, "  processors {processors};");
         }
+        // The policy that recorded draws the same again.
+        if let Some(seed) = header.seed.filter(|seed| *seed != 1 && i64::try_from(*seed).is_ok()) {
+            let _ = writeln!(text, "  seed {seed};");
+        }
         let given = |given: &Given| format!("{} = {};", self.variables[given.variable], given.value);
         for value in &self.values {
             let _ = writeln!(text, "  set {}", given(value));

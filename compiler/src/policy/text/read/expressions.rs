@@ -56,6 +56,12 @@ impl HandlerReader {
             let operand = self.in_parentheses(Type::Int, reader)?;
             return Ok((Expression::NotZero(Box::new(operand)), Type::Bool));
         }
+        if matches!(reader.peek(), Token::Word(word) if word == "random")
+            && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _)))
+        {
+            reader.advance();
+            return Ok((Expression::Random(Box::new(self.in_parentheses(Type::Int, reader)?)), Type::Int));
+        }
         if let Token::Word(word) = reader.peek()
             && let Some(ty @ (Type::Int | Type::Float)) = Type::from_word(word)
             && matches!(reader.tokens.get(reader.next + 1), Some((Token::Symbol("("), _)))
