@@ -487,7 +487,8 @@ impl Parser<'_> {
     /// An `enum` where variables are declared, but no constants.
     pub(super) fn misplaced_enumeration(&mut self, expected: &str) -> Reported {
         let misplaced = self.unexpected(expected);
-        let help = "declare `enum { … };` in `data { … }`, and an `int` here: the names are constants, which it can hold";
+        let help =
+            "declare `enum { … };` in `data { … }`, and an `int` here: the names are constants, which it can hold";
         let reported = self.report(misplaced.help(help));
         self.leave_enumerators();
         reported
