@@ -62,10 +62,8 @@ static void nonsense_is_reported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        child_test(by_default_the_seed_is_1),
-        child_test(the_option_says_it),
-        child_test(the_environment_says_it),
-        child_test(a_policy_that_comes_later_begins_with_it),
+        child_test(by_default_the_seed_is_1),   child_test(the_option_says_it),
+        child_test(the_environment_says_it),    child_test(a_policy_that_comes_later_begins_with_it),
         cmocka_unit_test(nonsense_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

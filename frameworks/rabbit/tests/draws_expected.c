@@ -1,5 +1,6 @@
 /*
- * What draws.c prints, for the machine that builds: the same threads in a queue, and the generator of hosts with 64 bits.
+ * What draws.c prints, for the machine that builds: the same threads in a queue, and the generator of hosts with 64
+ * bits.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * What `random(n)` of the policy language draws: the same numbers on every host and in the interpreter
  * (compiler/src/interp/random.rs), so that decisions can be compared, and repeated.
  *
- * The generator is xoroshiro64* (D. Blackman, S. Vigna: Scrambled linear pseudorandom number generators, 2018): 64 bits of
- * state, in words that a small processor can handle, and every sequence of a seed has 2^64 - 1 numbers. It is none for
- * secrets: who sees a few draws can tell the next ones.
+ * The generator is xoroshiro64* (D. Blackman, S. Vigna: Scrambled linear pseudorandom number generators, 2018): 64 bits
+ * of state, in words that a small processor can handle, and every sequence of a seed has 2^64 - 1 numbers. It is none
+ * for secrets: who sees a few draws can tell the next ones.
  */
 #ifndef CATAPULTS_RANDOM_H
 #define CATAPULTS_RANDOM_H

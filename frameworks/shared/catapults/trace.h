@@ -51,7 +51,7 @@ struct trace_file {
     uint32_t resolution; /* nanoseconds between two times that its clock tells apart; 0: it is not known */
     uint32_t zero[2];
     uint64_t seed; /* of what policies draw; 0: it is not known */
-    char names[]; /* each: the line in 4 bytes, the text, its source; both end with a zero */
+    char names[];  /* each: the line in 4 bytes, the text, its source; both end with a zero */
 };
 _Static_assert(sizeof(struct trace_record) == 32 && sizeof(struct trace_file) == 72, "the format of trace files");
 
