@@ -1,5 +1,6 @@
 /*
- * What the files of the dispatcher share: its state, and what is too rare to stand in the way of dispatcher.c.
+ * What the core keeps, for all of its files: struct core. Whoever has a core holds its lock around every call, if there
+ * are several processors. `here` is the processor that acts, in every function.
  */
 #ifndef CATAPULTS_CORE_STATE_H
 #define CATAPULTS_CORE_STATE_H
@@ -52,6 +53,7 @@ struct watch {
                                           struct catapults_thread *t);
 };
 
+/* One instance of the core. What a switch touches comes first. */
 struct core {
     uint8_t shortcut;      /* enum shortcut */
     bool clients;          /* there is a scheduler outside of the tree, which never dispatches */
