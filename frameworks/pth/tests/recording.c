@@ -97,7 +97,7 @@ static void a_life_is_recorded(void **state) {
     pth_kill();
     const struct trace_file *file = end();
     assert_memory_equal(file->magic, "CATTRACE", 8);
-    assert_int_equal(file->version, 2);
+    assert_int_equal(file->version, TRACE_VERSION);
     assert_string_equal(name(file, 0) + 4, "fifo");
     assert_string_equal(name(file, 2) + 4, "pth");
     static const struct expected expected[] = {
