@@ -13,6 +13,7 @@
 
 #include "catapults.h"
 #include "support/child.h"
+#include "support/signal_calls.h"
 
 enum { MS = 1000000, MOST = 8 };
 
@@ -58,38 +59,11 @@ static inline void count(int number) {
     errno = ENOTTY;
 }
 
-static inline void handle_with(int number, void (*handler)(int), int flags) {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
-    require(catapults_sigaction(number, &action, NULL) == 0);
-}
-
 static inline sigset_t set_of(int number) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, number);
     return set;
-}
-
-static inline void mask(int how, int number) {
-    sigset_t set = set_of(number);
-    require(catapults_sigmask(how, &set, NULL) == 0);
-}
-
-static inline bool is_blocked(int number) {
-    sigset_t set;
-    require(catapults_sigmask(SIG_BLOCK, NULL, &set) == 0);
-    return sigismember(&set, number);
-}
-
-static inline bool is_pending(int number) {
-    sigset_t set;
-    require(catapults_sigpending(&set) == 0);
-    return sigismember(&set, number);
-}
-
-static inline void every(int microseconds) {
-    struct itimerval often = {{0, microseconds}, {0, microseconds}};
-    require(setitimer(ITIMER_REAL, &often, NULL) == 0);
 }
 
 /* Until so many were handled; the test has a time limit. */
