@@ -1,5 +1,5 @@
 //! The dispatcher of the simulated host: a policy, or a hierarchy of them, on any number of processors. What is raised when is what
-//! the native runtime does (`frameworks/native/dispatcher`).
+//! the native runtime does (`frameworks/native/core`).
 //!
 //! ```text
 //! processor ── way: the proxies of schedulers from the root down ── turn: whom the last one has RUNNING

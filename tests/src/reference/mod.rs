@@ -5,7 +5,7 @@
 //!
 //! To its parent a scheduler is a thread, with a number of its own: RUNNING while something under it runs, READY while something
 //! under it could, BLOCKED otherwise. Events have the names that the description of the native runtime gives them.
-//! `tests/tests/tree.rs` judges `frameworks/native/dispatcher`, and `tests/tests/tree_simulated.rs` the simulator.
+//! `tests/tests/tree.rs` judges `frameworks/native/core`, and `tests/tests/tree_simulated.rs` the simulator.
 //!
 //! ```text
 //! root ──schedule──► the record of A ──A's schedule──► the record of B ──► … ──► a thread
