@@ -96,12 +96,14 @@ static inline void walk_freely(void) {
         require(result_ == 0);                                                                                         \
     } while (0)
 
-/* Threads stay on the processor of who made them: nobody is served before that waits. */
-static catapults_t spawn_here(void *(*start)(void *)) {
+static catapults_t spawn_on(uint64_t processors, void *(*start)(void *)) {
     catapults_t thread;
-    require(catapults_create(&thread, &(struct catapults_attributes){.processors = 1}, start, NULL) == 0);
+    require(catapults_create(&thread, &(struct catapults_attributes){.processors = processors}, start, NULL) == 0);
     return thread;
 }
+
+/* Threads stay on the processor of who made them: nobody is served before that waits. */
+static catapults_t spawn_here(void *(*start)(void *)) { return spawn_on(1, start); }
 
 static void begin(void) {
     struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
@@ -227,6 +229,16 @@ static void *write_it(void *argument) {
     return argument;
 }
 
+static volatile bool busy;
+
+static void *keep_busy(void *argument) {
+    for (busy = true; busy;)
+        continue;
+    return argument;
+}
+
+/* In the last step the reader goes on waiting, now for the writer. A processor that decides may look whom the lock
+ * belongs to then. So the other one is kept from deciding. */
 static void a_read_write_lock(void) {
     void *(*const waits[])(void *) = {NULL, read_it, write_it};
     begin();
@@ -238,8 +250,12 @@ static void a_read_write_lock(void) {
             join(thread);
     }
     require(catapults_rwlock_rdlock(&object->rwlock) == 0);
-    catapults_t writer = let_wait(write_it), reader = let_wait(read_it);
+    catapults_t writer = let_wait(write_it), reader = let_wait(read_it), other = spawn_on(2, keep_busy);
+    while (!busy)
+        catapults_yield();
     step_through(catapults_rwlock_unlock(&object->rwlock));
+    busy = false;
+    join(other);
     join(writer);
     join(reader);
 }
