@@ -17,6 +17,10 @@ pub use crate::vocabulary::{
     At, BinaryOperator, Comparison, Entity, Float, Leave, StateClass, Test, Type, UnaryOperator, Value,
 };
 
+/// How many elements an array has at most, and how many all arrays of containers have together, with the single containers: what is
+/// known of each is kept for every statement.
+pub const MOST_ELEMENTS: usize = 4096;
+
 /// A scheduler, ready to be verified.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {

@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{
     Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Entity, Import,
-    ImportId, Owner, Policy, SortKey, ThreadImportId, Variable, VariableId,
+    ImportId, MOST_ELEMENTS, Owner, Policy, SortKey, ThreadImportId, Variable, VariableId,
 };
 use crate::syntax::ast;
 use crate::syntax::words::nearest;
@@ -20,9 +20,6 @@ use super::symbols::{Member, Symbol, Symbols};
 /// How many containers a policy declares at most, an array counted once. A query can ask for the threads in all of them, which makes an
 /// expression as deep.
 const MOST_CONTAINERS: usize = 100;
-/// How many elements an array has at most, and how many elements all arrays of containers have together, with the single containers:
-/// what is known of each is kept for every statement.
-const MOST_ELEMENTS: usize = 256;
 
 /// Enters all declarations into the policy, and their names into the table that is returned.
 ///

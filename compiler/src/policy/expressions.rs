@@ -197,16 +197,21 @@ impl Expression {
 impl ContainerRef {
     /// The containers that it can name.
     pub fn candidates(&self) -> impl DoubleEndedIterator<Item = ContainerId> + Clone + use<> {
+        self.numbers().map(ContainerId)
+    }
+
+    /// The same, by their numbers.
+    pub fn numbers(&self) -> std::ops::Range<usize> {
         let (first, length) = match self {
             ContainerRef::One(only) => (*only, 1),
             ContainerRef::Element { first, length, .. } | ContainerRef::Whole { first, length } => (*first, *length),
         };
-        (first.0..first.0 + length).map(ContainerId)
+        first.0..first.0 + length
     }
 
     /// Whether it can name this container.
     pub fn may_be(&self, container: ContainerId) -> bool {
-        self.candidates().any(|candidate| candidate == container)
+        self.numbers().contains(&container.0)
     }
 
     /// The index, where it is computed at run time.

@@ -1,19 +1,16 @@
 //! A loop that empties: each turn takes a thread out of a container into which no turn puts one.
 
-use std::collections::BTreeSet;
-
-use super::flow::Moves;
+use super::ways::Ways;
 use super::{Facts, Handling, walk};
-use crate::policy::{Block, ContainerId, Leave, Source, Statement, StatementKind};
+use crate::policy::{Block, ContainerId, ContainerRef, Leave, Source, Statement, StatementKind};
 
 /// Whether each turn takes a thread from where no turn brings it back: so many turns as threads can go such ways, at most.
 pub(super) fn empties(handling: &Handling, facts: &[Facts], body: &Block, step: &Block) -> bool {
-    let mut ways = BTreeSet::new();
+    let mut ways = Ways::default();
     for block in [body, step] {
         walk::statements(block, &mut |statement| {
             if let StatementKind::Transfer { source, destination } = &statement.kind {
-                let from = sources(facts, statement, source);
-                ways.extend(from.iter().flat_map(|from| destination.candidates().map(|to| (*from, to))));
+                ways.add(sources(facts, statement, source), destination);
             }
         });
     }
@@ -21,7 +18,7 @@ pub(super) fn empties(handling: &Handling, facts: &[Facts], body: &Block, step: 
 }
 
 /// Whether whoever comes to the end of a block has taken a thread on a way from which it cannot come back.
-fn takes(handling: &Handling, facts: &[Facts], block: &Block, ways: &Moves) -> bool {
+fn takes(handling: &Handling, facts: &[Facts], block: &Block, ways: &Ways) -> bool {
     walk::certainly(block, &|statement| {
         // It visits somebody.
         if let StatementKind::Foreach { container, body, .. } = &statement.kind {
@@ -32,10 +29,9 @@ fn takes(handling: &Handling, facts: &[Facts], block: &Block, ways: &Moves) -> b
                 && takes(handling, facts, body, ways);
         }
         statement.moves().is_some_and(|(source, destination)| {
-            let from = sources(facts, statement, source);
-            let back =
-                |from: &ContainerId| destination.is_some_and(|it| it.candidates().any(|to| come_back(ways, *from, to)));
-            !is_in_hand(facts, statement, source) && !from.iter().any(back)
+            let reached = ways.reached(destination.into_iter().flat_map(ContainerRef::candidates));
+            let back = |from: &ContainerId| reached.contains(from);
+            !is_in_hand(facts, statement, source) && !sources(facts, statement, source).iter().any(back)
         })
     })
 }
@@ -53,18 +49,5 @@ fn is_in_hand(facts: &[Facts], statement: &Statement, source: &Source) -> bool {
     match source {
         Source::Container(_) => false,
         Source::Thread(_) => facts[statement.id.0].in_hand,
-    }
-}
-
-/// Whether a thread that has gone from one container to another can come back by these ways.
-fn come_back(ways: &Moves, from: ContainerId, to: ContainerId) -> bool {
-    let mut reached = BTreeSet::from([to]);
-    loop {
-        let next: BTreeSet<_> = ways.iter().filter(|(start, _)| reached.contains(start)).map(|(_, end)| *end).collect();
-        let before = reached.len();
-        reached.extend(next);
-        if reached.contains(&from) || reached.len() == before {
-            return reached.contains(&from);
-        }
     }
 }

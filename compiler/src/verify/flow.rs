@@ -9,6 +9,7 @@ use loops::Turn;
 use super::condition::assume;
 use super::state::{Assigned, Spot, State, Step, Why};
 use super::values::{self, Range};
+use super::ways::Ways;
 use super::{apart, open, walk};
 use crate::policy::{
     At, Block, ContainerId, ContainerKind, ContainerRef, Expression, Handler, Leave, Place, Policy, Source, Statement,
@@ -24,7 +25,7 @@ pub(super) struct Flow {
     /// Where the handler ends.
     pub ends: Vec<End>,
     /// Of threads that the event does not name.
-    pub moves: Moves,
+    pub moves: Ways,
     /// Where a guard fails for certain, and what is known there: on a path that can be taken, if there is one.
     pub failing: Vec<(StatementId, State)>,
     /// Of each loop whose turns are followed: whether a way out of it is seen, and whether the number of its turns is.
@@ -51,9 +52,6 @@ pub(super) struct Ending {
     /// It has few turns.
     pub does: bool,
 }
-
-/// From which containers to which others threads can go.
-pub(super) type Moves = BTreeSet<(ContainerId, ContainerId)>;
 
 /// A point at which a handler ends.
 #[derive(Clone, Debug)]
@@ -431,8 +429,7 @@ impl Engine<'_> {
                 state.places(*local).into_iter().flatten().filter_map(|spot| spot.container()).collect()
             }
         };
-        let moves = sources.iter().flat_map(|from| destination.candidates().map(|to| (*from, to)));
-        self.flow.moves.extend(moves);
+        self.flow.moves.add(sources, destination);
     }
 
     fn move_in_words(&self, source: &Source, destination: Option<&ContainerRef>, gone: &str) -> String {

@@ -42,6 +42,7 @@ mod turns;
 mod unreachable;
 mod values;
 mod walk;
+mod ways;
 mod work;
 
 use std::cell::OnceCell;

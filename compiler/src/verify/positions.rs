@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::{End, EndKind, Moves};
+use super::flow::{End, EndKind};
 use super::situation::entity;
 use super::state::{Places, Spot};
+use super::ways::Ways;
 use crate::framework::Framework;
 use crate::framework::life::{Lives, UNTOLD};
 use crate::policy::{ContainerId, ContainerKind, Entity, Handler, LocalId, Policy};
@@ -34,7 +35,7 @@ pub(super) struct Arrival {
 /// What a handler does to threads that its event does not name, whatever the way to it.
 #[derive(Default)]
 pub(super) struct Trace {
-    moves: Moves,
+    moves: Ways,
     /// What is dispatched at an end; `None`: nothing.
     dispatched: BTreeSet<Option<ContainerId>>,
 }
@@ -100,7 +101,7 @@ impl Positions {
     pub fn moved(&mut self, event: &str, trace: &Trace) -> bool {
         let mut news = false;
         for (life, places) in self.places.clone() {
-            let reached = reached(&places, &trace.moves);
+            let reached = trace.moves.reached(places);
             for dispatched in &trace.dispatched {
                 let mut others = reached.clone();
                 if let Some(slot) = dispatched
@@ -144,9 +145,9 @@ impl Positions {
 
 impl Trace {
     /// A handler has been followed so far.
-    pub fn add(&mut self, policy: &Policy, moves: Moves, ends: &[End]) -> bool {
-        let before = (self.moves.len(), self.dispatched.len());
-        self.moves.extend(moves);
+    pub fn add(&mut self, policy: &Policy, moves: Ways, ends: &[End]) -> bool {
+        let before = self.dispatched.len();
+        let new = self.moves.extend(moves);
         for end in ends {
             match end.kind {
                 EndKind::Dispatch(slot) => {
@@ -162,21 +163,10 @@ impl Trace {
                 EndKind::Fail => {}
             }
         }
-        before != (self.moves.len(), self.dispatched.len())
+        new || self.dispatched.len() > before
     }
 }
 
 fn spots(places: &BTreeSet<ContainerId>) -> Places {
     places.iter().copied().map(Spot::In).collect()
-}
-
-/// Where threads can be that were in one of these places, after any of these moves in any order.
-fn reached(places: &BTreeSet<ContainerId>, moves: &Moves) -> BTreeSet<ContainerId> {
-    let mut reached = places.clone();
-    let mut pending: Vec<ContainerId> = places.iter().copied().collect();
-    while let Some(from) = pending.pop() {
-        let targets = moves.range((from, ContainerId(0))..=(from, ContainerId(usize::MAX))).map(|(_, to)| *to);
-        pending.extend(targets.filter(|to| reached.insert(*to)));
-    }
-    reached
 }

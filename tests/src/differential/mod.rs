@@ -75,9 +75,10 @@ pub fn frameworks() -> Vec<&'static Framework> {
     found
 }
 
-/// What the compiler says of a policy. `None` if the dialect of the framework does not allow it, or its numbers are too large there.
+/// What the compiler says of a policy. `None` if the dialect of the framework does not allow it, if its numbers are too large there, or
+/// if it has more containers than fit.
 pub fn allowed(source: &Source, framework: &Framework) -> Option<Result<(Verified<Policy>, Diagnostics), Diagnostics>> {
-    let beyond = |code: &str| code == "E0108" || code == "E0311";
+    let beyond = |code: &str| ["E0108", "E0311", "E0322"].contains(&code);
     match compile(source, framework) {
         Err(diagnostics) if diagnostics.iter().any(|diagnostic| beyond(diagnostic.code)) => None,
         compiled @ (Ok(_) | Err(_)) => Some(compiled),

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use super::lexer::{Token, tokens};
 use crate::policy::{
     At, Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Entity, Float,
-    Handler, Import, ImportId, Local, LocalId, LocalKind, Owner, Policy, Preamble, SortKey, StateClass, ThreadImportId,
-    Type, Value, Variable, VariableId,
+    Handler, Import, ImportId, Local, LocalId, LocalKind, MOST_ELEMENTS, Owner, Policy, Preamble, SortKey, StateClass,
+    ThreadImportId, Type, Value, Variable, VariableId,
 };
 use crate::vocabulary::UNITS;
 use arrays::elements;
@@ -84,8 +84,6 @@ enum Member {
     Import(ThreadImportId, Type),
 }
 
-/// The longest array.
-const LONGEST: usize = 256;
 /// So many containers can be told apart in generated code.
 const MOST_CONTAINERS: usize = 65_535;
 
@@ -442,8 +440,8 @@ impl Reader {
             return Ok(None);
         }
         let length = self.number("the length of an array")?;
-        if length == 0 || length > LONGEST {
-            return self.fail(format!("an array has 1 to {LONGEST} elements, not {length}"));
+        if length == 0 || length > MOST_ELEMENTS {
+            return self.fail(format!("an array has 1 to {MOST_ELEMENTS} elements, not {length}"));
         }
         self.symbol("]")?;
         Ok(Some(length))

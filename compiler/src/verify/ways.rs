@@ -1,0 +1,44 @@
+//! From which containers to which others threads can go.
+
+use std::collections::BTreeSet;
+
+use crate::policy::{ContainerId, ContainerRef};
+
+/// Each: from a container to any of those that one destination can name, which have numbers in a row. So there are as many as containers
+/// that threads can leave, and not one for each pair of the elements of an array.
+#[derive(Debug, Default)]
+pub(super) struct Ways(BTreeSet<(ContainerId, Targets)>);
+
+/// The first, and how many.
+type Targets = (ContainerId, usize);
+
+impl Ways {
+    /// Also from each of these to whatever the destination can name.
+    pub fn add(&mut self, sources: impl IntoIterator<Item = ContainerId>, destination: &ContainerRef) {
+        let targets = destination.numbers();
+        self.0.extend(sources.into_iter().map(|from| (from, (ContainerId(targets.start), targets.len()))));
+    }
+
+    /// Also those. Whether any is new.
+    pub fn extend(&mut self, others: Ways) -> bool {
+        let before = self.0.len();
+        self.0.extend(others.0);
+        self.0.len() > before
+    }
+
+    /// Where threads can be that were in one of these containers, after they have gone any of these ways in any order.
+    pub fn reached(&self, places: impl IntoIterator<Item = ContainerId>) -> BTreeSet<ContainerId> {
+        let mut reached: BTreeSet<ContainerId> = places.into_iter().collect();
+        let mut pending: Vec<ContainerId> = reached.iter().copied().collect();
+        let mut gone = BTreeSet::new();
+        while let Some(from) = pending.pop() {
+            let first = (ContainerId(0), 0);
+            let ways = self.0.range((from, first)..).take_while(|(start, _)| *start == from);
+            for (first, count) in ways.map(|(_, targets)| *targets).filter(|targets| gone.insert(*targets)) {
+                let targets = (first.0..first.0 + count).map(ContainerId);
+                pending.extend(targets.filter(|to| reached.insert(*to)));
+            }
+        }
+        reached
+    }
+}
