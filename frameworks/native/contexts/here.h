@@ -4,7 +4,7 @@
  *
  *     the application's thread_local variables │ struct here │ the application's
  *
- * The application's may be each thread's own (threads/thread_locals.c); these stay with the kernel thread.
+ * The application's may be each thread's own (process/thread_locals.c); these stay with the kernel thread.
  */
 #ifndef CATAPULTS_HERE_H
 #define CATAPULTS_HERE_H

@@ -20,7 +20,7 @@
  * until dispatcher_begin. One processor that is never interrupted: nothing to do. */
 struct dispatcher_guard {
     bool guarded; /* there is something to do: */
-    bool regains; /* the same of handle_regain (threads/handle.h) */
+    bool regains; /* the same of handle_regain (process/handle.h) */
     bool several; /* processors: what is used without this needs atomic instructions */
     void (*enter)(void), (*leave)(void);
     void (*regain)(void);

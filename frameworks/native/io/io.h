@@ -20,7 +20,7 @@
 
 #include "catapults.h"
 #include "dispatcher/dispatcher.h"
-#include "threads/driver.h"
+#include "process/driver.h"
 
 /* A thread that has waited may go on on another kernel thread, and compilers may keep the address of its errno. */
 int *io_error_number(void);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "io/io.h"
-#include "threads/signals.h"
+#include "process/signals.h"
 
 #define ENTRIES 1024     /* of the submission ring; a full one is submitted */
 #define COMPLETIONS 4096 /* what does not fit the kernel keeps for later (IORING_FEAT_NODROP) */

@@ -6,8 +6,8 @@
 
 #include "contexts/memory.h"
 #include "io/io.h"
+#include "process/signals.h"
 #include "threads/cancel.h"
-#include "threads/signals.h"
 
 static struct io_descriptor *table; /* by descriptor; grows, never shrinks */
 static int table_size;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The core calls nothing but itself, has no variables, and touches no vector register: it is to run in signal handlers,
-# beneath libc, and in other hosts. The dispatcher calls the core, itself and the switch besides. Reads the objects that were
-# built.
+# beneath libc, and in other hosts. The dispatcher calls the core, itself and the switch besides. What every interface to the
+# runtime needs (process) calls nothing of one of them (threads). Reads the objects that were built.
 set -euo pipefail
 out=$1
 native=$(dirname "$0")/..
@@ -34,6 +34,13 @@ found=$(foreign dispatcher "${core[@]}" "${dispatcher[@]}" "$out"/contexts/{*.S,
 # Constants with addresses in them are in .data.rel.ro.
 variables=$(objdump -t "${core[@]}" | grep -E ' (\.data|\.bss|\*COM\*)\S*\s+0*[1-9a-f]' | grep -v -E ' \.data\.rel\.ro' || true)
 [[ -z $variables ]] || { echo "freestanding: the core has variables: $variables"; exit 1; }
+
+mapfile -t process < <(objects process)
+mapfile -t threads < <(objects threads)
+[[ ${#process[@]} -ge 15 && ${#threads[@]} -ge 15 ]] ||
+    { echo "freestanding: only ${#process[@]} objects of process, ${#threads[@]} of threads"; exit 1; }
+found=$(comm -12 <(symbols --undefined-only "${process[@]}") <(symbols --defined-only --extern-only "${threads[@]}"))
+[[ -z $found ]] || { echo "freestanding: process refers to: $found"; exit 1; }
 
 for object in "${core[@]}" "${dispatcher[@]}"; do
     vector=$(objdump -d --no-show-raw-insn "$object" | grep -E '%[xyz]mm|\b[qdv][0-9]+\b,' | head -3 || true)

@@ -10,8 +10,8 @@
 #include <sys/uio.h>
 
 #include "catapults.h"
+#include "process/handle.h"
 #include "support/child.h"
-#include "threads/handle.h"
 
 static bool maps_fail, guards_fail, no_light_guards, no_batches;
 static int mprotects, batches;

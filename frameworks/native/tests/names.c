@@ -6,8 +6,8 @@
 
 #include "core/thread_record.h"
 #include "dispatcher/dispatcher.h"
+#include "process/handle.h"
 #include "support/program.h"
-#include "threads/handle.h"
 
 static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
 static catapults_rwlock_t rwlock = CATAPULTS_RWLOCK_INITIALIZER;

@@ -3,7 +3,7 @@
  * switches between them.
  */
 #include "preemption/preemption.h"
-#include "threads/own_code.h"
+#include "process/own_code.h"
 
 #include <dlfcn.h>
 #include <errno.h>

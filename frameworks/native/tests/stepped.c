@@ -18,7 +18,7 @@
 #include "contexts/tools.h"
 #include "dispatcher/dispatcher.h"
 #include "preemption/preemption.h"
-#include "threads/own_code.h"
+#include "process/own_code.h"
 
 #define require(condition)                                                                                             \
     do {                                                                                                               \

@@ -3,7 +3,7 @@
  */
 #include <errno.h>
 
-#include "threads/runtime.h"
+#include "process/runtime.h"
 #include "threads/waiters.h"
 
 /* Who waited before the fork that made this process is not here. */

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "threads/signals.h"
+#include "process/signals.h"
 
 int catapults_cancel(catapults_t thread) {
     dispatcher_enter();

@@ -8,15 +8,8 @@
 
 #include <errno.h>
 
-#include "threads/handle.h"
-#include "threads/signals.h"
-
-enum cancel_state {
-    CANCEL_ENABLED = 0,
-    CANCEL_REQUESTED = 1, /* and none of the others: it ends at its next cancellation point */
-    CANCEL_DISABLED = 2,
-    CANCEL_ENDING = 4 /* for good */
-};
+#include "process/handle.h"
+#include "process/signals.h"
 
 /* Another processor may ask for it at any time. */
 static inline uint8_t cancel_state(const struct catapults_handle *thread) {

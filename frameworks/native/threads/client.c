@@ -7,9 +7,9 @@
 #include <errno.h>
 
 #include "contexts/memory.h"
+#include "process/runtime.h"
 #include "threads/cancel.h"
 #include "threads/port.h"
-#include "threads/runtime.h"
 #include "threads/waiters.h"
 
 enum { NOTICES = 4 };

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_CLIENT_H
 #define CATAPULTS_CLIENT_H
 
-#include "threads/scheduler_handle.h"
+#include "process/scheduler_handle.h"
 
 /* What they are under. It has no policy: what would be an event of one is told at the port. */
 extern struct catapults_scheduler client_scheduler;

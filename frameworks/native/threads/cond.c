@@ -3,8 +3,8 @@
  */
 #include <errno.h>
 
+#include "process/runtime.h"
 #include "threads/mutex.h"
-#include "threads/runtime.h"
 #include "threads/waiters.h"
 
 int catapults_cond_init(catapults_cond_t *cond) {

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <unwind.h>
 
+#include "process/activations.h"
+#include "process/report.h"
+#include "process/runtime.h"
+#include "process/signals.h"
 #include "threads/cancel.h"
 #include "threads/mutex.h"
-#include "threads/runtime.h"
-#include "threads/signals.h"
 
 #pragma weak _Unwind_ForcedUnwind
 #pragma weak _Unwind_GetCFA

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_END_H
 #define CATAPULTS_END_H
 
-#include "threads/handle.h"
+#include "process/handle.h"
 
 /* Of the running thread, whose stack is unwound or has nothing that would have to be: runs what cleanup handlers are
  * left, and the destructors of its keys. Does not return: see dispatcher_exit. */

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "threads/runtime.h"
+#include "process/report.h"
+#include "process/runtime.h"
 #include "threads/waiters.h"
 
 enum { LOOK_AGAIN = 1000000 }; /* nanoseconds */

@@ -3,8 +3,9 @@
  */
 #include <errno.h>
 
+#include "process/imports.h"
+#include "process/runtime.h"
 #include "threads/cancel.h"
-#include "threads/runtime.h"
 
 /* Later than any instant: CATAPULTS_FOREVER. */
 static int64_t later(int64_t instant, int64_t nanoseconds) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "threads/runtime.h"
+#include "process/runtime.h"
 #include "threads/end.h"
 
 struct key_values {

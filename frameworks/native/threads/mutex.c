@@ -11,11 +11,10 @@
 
 #include <errno.h>
 
-#include "threads/runtime.h"
+#include "process/imports.h"
+#include "process/report.h"
+#include "process/runtime.h"
 #include "threads/waiters.h"
-
-struct catapults_handle mutex_nobody = {.word = NAME_NEXT | NAME_IN_TABLE,
-                                        .dispatched = {.name = NAME_NEXT | NAME_IN_TABLE, .state = THREAD_ENDED}};
 
 /* What a robust mutex protects. */
 enum health { SOUND, OWNER_DIED, LOST };
@@ -174,7 +173,7 @@ static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) 
     if (__builtin_expect(!is_plain(mutex), 0))
         return lock_generally(mutex, self, CATAPULTS_FOREVER);
     const struct catapults_handle *owner = mutex_owner(mutex);
-    if (__builtin_expect(!owner || owner == self || owner == &mutex_nobody || owner->dispatched.waits_for, 0))
+    if (__builtin_expect(!owner || owner == self || owner == &names_nobody || owner->dispatched.waits_for, 0))
         return lock_generally(mutex, self, CATAPULTS_FOREVER);
     begin_to_wait(mutex, self);
     mutex->state |= MUTEX_MORE;
@@ -276,7 +275,7 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
 /* Its owner, by who waits for it. A ceiling does that for everybody, but where the owner's policy knows of none. */
 static bool is_lent_to(const catapults_mutex_t *mutex) {
     const struct catapults_handle *owner = mutex_owner(mutex);
-    if (owner == &mutex_nobody)
+    if (owner == &names_nobody)
         return false;
     switch ((enum catapults_mutex_protocol)mutex->protocol) {
     case CATAPULTS_PROTOCOL_INHERIT:

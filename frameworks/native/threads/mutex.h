@@ -8,19 +8,16 @@
 #ifndef CATAPULTS_MUTEX_H
 #define CATAPULTS_MUTEX_H
 
-#include "threads/handle.h"
+#include "process/names.h"
 
 #define MUTEX_MORE NAME_OWN
-
-/* Stands for an owner that has ended: its memory may be another thread's. It has the first place in the table. */
-extern struct catapults_handle mutex_nobody;
 
 /* Where there are several processors the short ways are taken without the lock of the dispatcher, by atomic
  * instructions: while MUTEX_MORE is set nobody takes them. */
 static inline struct catapults_handle *mutex_owner(const catapults_mutex_t *mutex) {
     uintptr_t word = __atomic_load_n(&mutex->state, __ATOMIC_ACQUIRE) & ~MUTEX_MORE;
     struct catapults_handle *owner = word ? handle_placed(word) : NULL;
-    return owner && owner->word != word ? &mutex_nobody : owner;
+    return owner && owner->word != word ? &names_nobody : owner;
 }
 
 /* Within dispatcher_enter, before anything is decided by the state: nobody else changes it until set anew. */

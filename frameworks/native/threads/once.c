@@ -2,7 +2,7 @@
  * What is done once. Compiled with exceptions: whichever way the routine is left, `settle` runs. A child of fork begins
  * anew what was under way.
  */
-#include "threads/runtime.h"
+#include "process/runtime.h"
 #include "threads/waiters.h"
 
 /* UNDER_WAY, with the process (runtime.forks) above these bits. */

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PORT_H
 #define CATAPULTS_PORT_H
 
-#include "threads/handle.h"
+#include "process/handle.h"
 
 /* Somebody who waits for one of several things, of which a port is one. Theirs, until port_unwatch. */
 struct port_selector {

@@ -3,7 +3,7 @@
  */
 #include <errno.h>
 
-#include "threads/runtime.h"
+#include "process/runtime.h"
 #include "threads/waiters.h"
 
 static int try_to_read(catapults_rwlock_t *lock);

@@ -3,7 +3,7 @@
  */
 #include <errno.h>
 
-#include "threads/runtime.h"
+#include "process/runtime.h"
 #include "threads/waiters.h"
 
 static int try(catapults_sem_t *semaphore);

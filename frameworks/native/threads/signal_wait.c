@@ -5,8 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "process/signals.h"
 #include "threads/cancel.h"
-#include "threads/signals.h"
 
 /* ---- sigwait ----------------------------------------------------------------------------------------------------- */
 

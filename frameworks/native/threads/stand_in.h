@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_STAND_IN_H
 #define CATAPULTS_STAND_IN_H
 
-#include "threads/handle.h"
+#include "process/handle.h"
 
 /* The thread ends: so do they, when they have a turn. Runs no other. */
 void stand_ins_end(struct catapults_handle *primary);

@@ -4,15 +4,16 @@
 #include <errno.h>
 #include <string.h>
 
+#include "process/imports.h"
+#include "process/names.h"
+#include "process/runtime.h"
+#include "process/scheduler_handle.h"
+#include "process/signals.h"
+#include "process/thread_locals.h"
 #include "threads/cancel.h"
 #include "threads/client.h"
 #include "threads/end.h"
 #include "threads/mutex.h"
-#include "threads/names.h"
-#include "threads/runtime.h"
-#include "threads/scheduler_handle.h"
-#include "threads/signals.h"
-#include "threads/thread_locals.h"
 #include "threads/waiters.h"
 
 static int join_or_cancel(struct catapults_handle *thread, void **result, int64_t instant, bool lends);

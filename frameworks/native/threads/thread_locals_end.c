@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "catapults.h"
-#include "threads/runtime.h"
+#include "process/runtime.h"
 
 int __cxa_thread_atexit(void (*function)(void *), void *object, void *library);
 int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void *library); /* libc's */

@@ -8,9 +8,9 @@
 
 #include <errno.h>
 
+#include "process/handle.h"
+#include "process/signals.h"
 #include "threads/cancel.h"
-#include "threads/handle.h"
-#include "threads/signals.h"
 
 static inline void waiters_append(struct catapults_waiters *waiters, struct catapults_handle *thread) {
     thread->wait_next = NULL;

@@ -8,7 +8,7 @@
 #include "contexts/tools.h"
 #include "dispatcher/dispatcher.h"
 #include "preemption/preemption.h"
-#include "threads/own_code.h"
+#include "process/own_code.h"
 #include "stress/stress.h"
 
 #if defined(__x86_64__)

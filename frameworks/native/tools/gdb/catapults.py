@@ -147,7 +147,7 @@ def have_activations():
 
 
 def of_activations(name):
-    """A variable of threads/activations.c, of which programs can have others of the same name."""
+    """A variable of process/activations.c, of which programs can have others of the same name."""
     return gdb.parse_and_eval("'%s'::%s" % (gdb.lookup_global_symbol("activations_running").symtab.filename, name))
 
 

@@ -1,0 +1,43 @@
+/*
+ * Threads that leave the processor when they block in the kernel.
+ */
+#ifndef CATAPULTS_PROCESS_ACTIVATIONS_H
+#define CATAPULTS_PROCESS_ACTIVATIONS_H
+
+#include "process/handle.h"
+
+/* Whether threads leave the processor when they block in the kernel. */
+bool activations_running(void);
+
+/* Before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */
+int activations_start(bool several);
+
+/* Several processors: the guard in force, which is held from now on while one is entered, as it is on return; `first`
+ * is that of the caller. */
+void activations_guard(struct processor *first);
+
+/* One more, which has been added. Returns 0 or an error number. */
+int activations_carry(uint32_t number, struct processor *processor);
+
+/* That of the calling kernel thread; NULL: it has none. For handlers of signals. */
+struct processor *activations_processor(void);
+
+/* For a processor that is idle, without the lock: whatever upcalls there are. */
+void activations_let_come(void);
+
+/* Has the thread that runs on another processor find out that its turn is over. */
+void activations_interrupt(uint32_t number);
+
+/* The thread leaves its handlers of signals: the code that they have interrupted does not go on, as far as `until`. */
+struct stopped;
+void activations_forget(struct catapults_handle *self, const struct stopped *until);
+
+/* Sets host->arm: threads are preempted by time. */
+void activations_preempt(struct dispatcher_host *host);
+
+/* Around fork, which waits for the locks of libc's allocator. The first waits until threads that may have one have gone
+ * on, and may run others. False: they have not, and fork would wait for ever. */
+bool activations_before_fork(void);
+void activations_after_fork(bool child);
+
+#endif

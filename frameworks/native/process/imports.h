@@ -1,0 +1,45 @@
+/*
+ * The variables of the application that policies import.
+ */
+#ifndef CATAPULTS_PROCESS_IMPORTS_H
+#define CATAPULTS_PROCESS_IMPORTS_H
+
+#include "process/scheduler_handle.h"
+
+/* ---- Of a thread ------------------------------------------------------------------------------------------------- */
+
+/* Links all per-thread imports that were registered with the thread's object. */
+void imports_link(struct catapults_handle *thread);
+
+/* The per-thread import `ceiling`, which the runtime itself keeps: whether the thread's policy has it; linking it
+ * with that of the mutexes that the thread has, or with its default. */
+bool imports_has_ceiling(const struct catapults_handle *thread);
+void imports_link_ceiling(struct catapults_handle *thread);
+
+/* The same of what it keeps of jobs: `release`; and its `period`, unless the policy has another of the thread, or
+ * `anew` all the same. Whether the latter has changed. */
+bool imports_link_job(struct catapults_handle *thread, bool anew);
+
+/* ---- Of a scheduler ---------------------------------------------------------------------------------------------- */
+
+/* EINVAL: its parameters are not all imports of the type that the policies say, which is reported. */
+int imports_check_parameters(const struct catapults_scheduler *scheduler);
+
+/* Before it is started: finds out what it imports. EINVAL: a variable that was registered is not of the type that the
+ * policy says, which is reported. ENOMEM. */
+int imports_prepare(struct catapults_scheduler *scheduler);
+void imports_release(struct catapults_scheduler *scheduler);
+
+/* Its policy has been started; the parent's policy has adopted one of its records. */
+void imports_started(struct catapults_scheduler *scheduler);
+void imports_adopted(struct dispatcher_thread *record);
+
+/* What the policy finds in place of the defaults of its per-thread imports, for a thread or a scheduler under it; to be
+ * freed. NULL: it imports none, or there is no memory. */
+struct catapults_value *imports_values(const struct dispatcher_thread *member, size_t *count);
+
+/* Whether the values can be those of a thread under it. EINVAL, which is reported. */
+int imports_check_values(const struct catapults_scheduler *scheduler, const struct catapults_value *values,
+                         size_t count);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * A thread that overflows its stack runs into the guard page below it. The handler, on a stack of its own, says who it
+ * was and lets the signal do what it does. An application's own handler is left alone.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "process/activations.h"
+#include "process/overflow.h"
+#include "process/runtime.h"
+
+static void handle(int signal, siginfo_t *info, void *context);
+
+static bool installed;
+
+/* False: the kernel thread can have no stack for signals. */
+static bool has_stack(void *memory, size_t size) {
+    stack_t stack = {.ss_sp = memory, .ss_size = size}, before;
+    if (sigaltstack(NULL, &before) == 0 && !(before.ss_flags & SS_DISABLE))
+        return true;
+    if (!memory)
+        stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    return stack.ss_sp != MAP_FAILED && sigaltstack(&stack, NULL) == 0;
+}
+
+void overflow_install(void) {
+    static _Alignas(16) char memory[OVERFLOW_STACK];
+    struct sigaction now;
+    if (sigaction(SIGSEGV, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
+        return;
+    struct sigaction ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
+    sigemptyset(&ours.sa_mask);
+    installed = has_stack(memory, sizeof memory) && sigaction(SIGSEGV, &ours, NULL) == 0;
+}
+
+void overflow_attach(void *memory, size_t size) {
+    if (installed)
+        has_stack(memory, size);
+}
+
+/* Returning repeats the access, which now has the default effect. */
+static void handle(int signal, siginfo_t *info, void *context) {
+    (void)signal, (void)context;
+    if (!runtime.started)
+        return;
+    const struct processor *here = runtime.activations ? activations_processor() : processor_here();
+    if (!here || here->current == &here->idle)
+        return;
+    const struct catapults_handle *self = handle_of(here->current);
+    const char *address = info->si_addr;
+    if (address < self->stack->base || address >= self->stack->lowest)
+        return;
+    char text[256];
+    int length = snprintf(text, sizeof text,
+                          "catapults: thread %" PRIu32 " (%s) overflowed its stack of %zu KiB; give it a larger one "
+                          "(stack_size in its attributes)\n",
+                          self->dispatched.policy.number, self->name, self->stack->size >> 10);
+    if (write(STDERR_FILENO, text, (size_t)length) < 0)
+        return;
+}

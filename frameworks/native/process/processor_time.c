@@ -1,0 +1,120 @@
+/*
+ * A timer of the kernel for each purpose and kernel thread. It counts while that thread is on a CPU, so it wakes nobody
+ * who sleeps. The kernel looks at it at each of its own clock ticks (CONFIG_HZ: 1 to 10 ms apart).
+ */
+#include "process/processor_time.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "contexts/tools.h"
+#include "preemption/preemption.h"
+#include "process/kernel_threads.h"
+#include "process/report.h"
+#include "process/runtime.h"
+#include "sa.h"
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+#define PROCESSOR_TIME_SIGNAL SIGVTALRM
+
+static struct processor_time *all; /* that were started */
+
+/* Where activations make kernel threads, in upcalls: those that there are. */
+static pid_t carriers[SA_ACTIVATIONS_MOST];
+static int carriers_count;
+static atomic_flag changing = ATOMIC_FLAG_INIT; /* `all` or those; nobody who has it waits for anything */
+
+static void change(void) {
+    while (atomic_flag_test_and_set(&changing))
+        sched_yield();
+}
+
+static TOOLS_UNSEEN void came(int signal, siginfo_t *info, void *context) {
+    (void)signal;
+    for (const struct processor_time *what = all; what; what = what->next)
+        if (info->si_code == SI_TIMER && info->si_ptr == what)
+            what->passed(context);
+}
+
+static void report(const struct processor_time *what, int error) {
+    runtime_report("%s: %s", what->without, strerror(error));
+}
+
+/* The clock of another kernel thread than the caller's has no name in libc. */
+static clockid_t clock_of(pid_t thread) { return (clockid_t)(~(unsigned)thread << 3 | 6); }
+
+static void set(struct processor_time *what, pid_t thread) {
+    struct sigevent event = {
+        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = PROCESSOR_TIME_SIGNAL, .sigev_value.sival_ptr = what};
+    event.sigev_notify_thread_id = thread;
+    struct itimerspec every = {.it_value = {.tv_sec = what->every / 1000000000, .tv_nsec = what->every % 1000000000}};
+    every.it_interval = every.it_value;
+    timer_t timer;
+    if (timer_create(clock_of(thread), &event, &timer) != 0 || timer_settime(timer, 0, &every, NULL) != 0)
+        report(what, errno);
+}
+
+/* One that has died makes room. */
+static void remember(pid_t thread) {
+    int count = 0;
+    for (int i = 0; i < carriers_count; i++)
+        if (syscall(SYS_tgkill, getpid(), carriers[i], 0) == 0)
+            carriers[count++] = carriers[i];
+    if (count < SA_ACTIVATIONS_MOST)
+        carriers[count++] = thread;
+    carriers_count = count;
+}
+
+void processor_time_attach(pid_t thread) {
+    change();
+    if (runtime.activations)
+        remember(thread);
+    for (struct processor_time *what = all; what; what = what->next)
+        set(what, thread);
+    atomic_flag_clear(&changing);
+}
+
+static struct processor_time *starting;
+static void set_on(pid_t thread) { set(starting, thread); }
+
+static void start(struct processor_time *what) {
+    what->next = all;
+    all = what;
+    starting = what;
+    if (runtime.activations)
+        for (int i = 0; i < carriers_count; i++)
+            set_on(carriers[i]);
+    else if (runtime.several)
+        processors_each(set_on);
+    else
+        set_on((pid_t)syscall(SYS_gettid));
+}
+
+void processor_time_start(struct processor_time *what) {
+    if (what->started)
+        return;
+    what->started = true;
+    /* With all signals masked: activations interrupt the kernel thread by one, and it would go on elsewhere. */
+    int error = preemption_install(PROCESSOR_TIME_SIGNAL, came, SA_RESTART | SA_ONSTACK, UINT64_MAX);
+    if (error) {
+        report(what, error);
+        return;
+    }
+    change();
+    start(what);
+    atomic_flag_clear(&changing);
+}
+
+void processor_time_restart(void) {
+    atomic_flag_clear(&changing); /* whoever had it is not there any more */
+    processor_time_attach((pid_t)syscall(SYS_gettid));
+}

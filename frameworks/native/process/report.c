@@ -1,0 +1,167 @@
+/*
+ * What the runtime says when a policy had to go, or when no thread can ever run again.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "catapults/loadable.h"
+#include "core/scheduler.h"
+#include "process/report.h"
+#include "process/runtime.h"
+
+void runtime_report(const char *format, ...) {
+    static const char program[] = "catapults: ";
+    char *line = here()->process.report;
+    const size_t start = strlen(program), room = sizeof here()->process.report - start;
+    memcpy(line, program, start);
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line + start, room, format, arguments);
+    va_end(arguments);
+    size_t end = start + (length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1);
+    line[end++] = '\n';
+    if (write(STDERR_FILENO, line, end) < 0)
+        return;
+}
+
+void report_contained(const struct dispatcher_failure *failure) {
+    const struct catapults_policy *policy = failure->policy;
+    const struct catapults_stop *stop = failure->stop;
+    static char what[512], text[128];
+    const char *place = catapults_place_of(policy, failure->event, text, sizeof text);
+    if (failure->starved)
+        snprintf(what, sizeof what,
+                 "in %s thread %" PRIu32 " (%s) was ready for longer than %" PRId64 " ms, "
+                 "and only others were dispatched",
+                 place, failure->starved->policy.number, handle_of((struct dispatcher_thread *)failure->starved)->name,
+                 runtime.starvation_limit / 1000000);
+    else if (failure->overran)
+        snprintf(what, sizeof what, "the handler of `%s` in %s ran for longer than %" PRId64 " ms, and was left",
+                 failure->event, place, runtime.handler_limit / 1000000);
+    else if (!stop)
+        snprintf(what, sizeof what, "rule of %s broken in `%s` at %s: %s", policy->framework, failure->event, place,
+                 failure->text);
+    else if (stop->why == CATAPULTS_STOP_FAIL)
+        snprintf(what, sizeof what, "`fail` at %s:%" PRIu32 " in `%s`, which may not fail: %s",
+                 catapults_file_name(policy), stop->line, failure->event, stop->text);
+    else
+        snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", catapults_file_name(policy), stop->line,
+                 stop->text);
+    const char *name = failure->scheduler->name;
+    runtime_report("policy %s%s%s: %s; %" PRId64 " thread%s under the built-in FIFO", policy->name,
+                   name ? " of the scheduler " : "", name ? name : "", what, failure->threads,
+                   failure->threads == 1 ? " continues" : "s continue");
+}
+
+static const char *wait_of(const struct catapults_handle *thread);
+static void report_rings(void);
+
+void report_deadlock(void) {
+    runtime_report("deadlock: every thread waits, and nothing is under way that could wake one");
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+        runtime_report("thread %" PRIu32 " (%s) waits %s", t->policy.number, handle_of(t)->name, wait_of(handle_of(t)));
+    report_rings();
+    fflush(NULL); /* what cannot be written is lost, and the program ends with a failure all the same */
+    _Exit(EXIT_FAILURE);
+}
+
+static const struct catapults_handle *waited_for(const struct catapults_handle *thread) {
+    struct dispatcher_thread *other = dispatcher_waited_for(&thread->dispatched);
+    return other ? handle_of(other) : NULL;
+}
+
+/* "thread 1 (main) waits for a mutex of thread 2 (worker); thread 2 (worker) waits ...", from `first` until whoever
+ * comes before `last`; of those for whom there is no room, how many they are. The text is overwritten by the next. */
+static const char *chain_from(const struct catapults_handle *first, const struct catapults_handle *last) {
+    enum { OTHERS = sizeof "; and 4294967295 more threads in turn" };
+    static char text[640];
+    size_t length = 0;
+    unsigned others = 0;
+    const struct catapults_handle *thread = first;
+    do {
+        size_t room = sizeof text - OTHERS - length;
+        int size = snprintf(text + length, room, "%sthread %" PRIu32 " (%s) waits %s", length ? "; " : "",
+                            thread->dispatched.policy.number, thread->name, wait_of(thread));
+        if (others == 0 && size >= 0 && (size_t)size < room)
+            length += (size_t)size;
+        else
+            others++;
+        thread = waited_for(thread);
+    } while (thread && thread != last);
+    snprintf(text + length, sizeof text - length, "; and %u more thread%s in turn", others, others == 1 ? "" : "s");
+    if (others == 0)
+        text[length] = 0;
+    return text;
+}
+
+void report_cycle(const struct catapults_handle *thread) {
+    const struct catapults_handle *self = handle_self();
+    if (thread == self)
+        runtime_report("deadlock: thread %" PRIu32 " (%s) waits for a mutex that it has",
+                       self->dispatched.policy.number, self->name);
+    else
+        runtime_report("deadlock: thread %" PRIu32 " (%s) waits for a mutex of thread %" PRIu32 " (%s); %s",
+                       self->dispatched.policy.number, self->name, thread->dispatched.policy.number, thread->name,
+                       chain_from(thread, self));
+}
+
+/* Each ring of threads of which every one waits for the next, told by the one with the lowest number. */
+static void report_rings(void) {
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
+        const struct catapults_handle *first = handle_of(t), *thread = waited_for(first), *mark = NULL;
+        bool lowest = true;
+        for (unsigned steps = 1; thread && thread != first && thread != mark; steps++) {
+            lowest &= thread->dispatched.policy.number > t->policy.number;
+            if ((steps & (steps - 1)) == 0)
+                mark = thread;
+            thread = waited_for(thread);
+        }
+        if (thread == first && lowest)
+            runtime_report("ring: %s", chain_from(first, first));
+    }
+}
+
+static void describe_port(const struct catapults_handle *thread, char *text, size_t size) {
+    const struct catapults_message *message = thread->message;
+    const catapults_port_t *port = thread->port;
+    const struct catapults_handle *server = waited_for(thread);
+    const char *what = !port           ? "for a reply to its message"
+                       : !message      ? "for a message"
+                       : message->port ? "for somebody to receive its message"
+                                       : "for room for its message";
+    if (server)
+        snprintf(text, size, "for a reply of thread %" PRIu32 " (%s)", server->dispatched.policy.number, server->name);
+    else
+        snprintf(text, size, "%s%s%s", what, port ? " at port " : "",
+                 port ? (port->name ? port->name : "without a name") : "");
+}
+
+/* "for a mutex of thread 1 (main)". The text is overwritten by the next. */
+static const char *wait_of(const struct catapults_handle *thread) {
+    static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
+                                        "to connect",      "for a file",      "for a mutex",
+                                        "for a condition", "for the end of",  "for an instant",
+                                        "in the kernel",   "for its threads", "for a message",
+                                        "for a signal"};
+    static char text[128];
+    const struct dispatcher_thread *t = &thread->dispatched;
+    if (t->state == THREAD_SUSPENDED)
+        return "to be resumed";
+    const struct catapults_handle *other = waited_for(thread);
+    if (t->reason == BLOCK_LOCK && !thread->wants && !other)
+        return "for a read-write lock";
+    if (t->reason == BLOCK_PORT)
+        describe_port(thread, text, sizeof text);
+    else if (other)
+        snprintf(text, sizeof text, "%s%s thread %" PRIu32 " (%s)",
+                 t->reason == BLOCK_LOCK && !thread->wants ? "for a read-write lock" : waits[t->reason],
+                 t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
+    else if (t->reason == BLOCK_LOCK)
+        return "for a mutex whose owner has ended";
+    else if (t->reason == BLOCK_CONDITION)
+        return "for a condition, a semaphore, a barrier or catapults_once";
+    else
+        return waits[t->reason];
+    return text;
+}

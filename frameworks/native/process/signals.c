@@ -1,0 +1,433 @@
+/*
+ * Masks, what pends, and who gets what.
+ */
+#include "process/signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/scheduler.h"
+#include "preemption/preemption.h"
+#include "process/kernel_threads.h"
+#include "process/report.h"
+#include "process/runtime.h"
+
+enum { NODES_MOST = 32768, CHUNK = 64 << 10 }; /* beyond NODES_MOST senders, and the kernel, are to keep them */
+
+struct signals signals;
+
+static void append(struct signal_queue *queue, struct signal_node *node);
+static struct signal_node *new_node(void);
+static bool has_node(void);
+static void free_queue(struct signal_queue *queue);
+static struct signal_waiter *waiter_for(const struct catapults_handle *thread, int number);
+static void give(struct signal_waiter *waiter, const siginfo_t *info);
+static struct catapults_handle *target_of(int number);
+static void make_due(struct catapults_handle *thread);
+static void make_due_among_several(struct catapults_handle *thread, bool was_due);
+static void interpose(struct catapults_handle *thread);
+static void resumed(void);
+
+static struct signal_node *spare_nodes;
+static unsigned nodes_in_use;
+static bool none_left; /* what has arrived waits for one */
+
+/* ---- Sets -------------------------------------------------------------------------------------------------------- */
+
+uint64_t signals_reserved(void) {
+    return signal_bit(SIGKILL) | signal_bit(SIGSTOP) | signal_bit(SIGURG) | signal_bit(SIGVTALRM) |
+           signal_bit(SIGRTMAX - 2) | (signal_bit(SIGRTMIN) - signal_bit(32));
+}
+
+uint64_t signals_of(const sigset_t *set) {
+    uint64_t word;
+    memcpy(&word, set, sizeof word);
+    return word & ~signals_reserved();
+}
+
+void signals_to(sigset_t *set, uint64_t word) {
+    sigemptyset(set);
+    memcpy(set, &word, sizeof word);
+}
+
+/* ---- What pends -------------------------------------------------------------------------------------------------- */
+
+int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
+    int number = info->si_signo;
+    uint64_t bit = signal_bit(number);
+    struct signal_waiter *waiter = waiter_for(thread, number);
+    if (waiter) {
+        give(waiter, info);
+        return 0;
+    }
+    struct catapults_handle *target = thread ? (signals_mask(thread) & bit ? NULL : thread) : target_of(number);
+    if (target && signals_ignores(number))
+        return 0;
+    uint64_t *pending = thread ? &thread->signals.pending : &signals.pending;
+    if (!(*pending & bit) || number >= SIGRTMIN) {
+        struct signal_node *node = thread && nodes_in_use >= NODES_MOST ? NULL : new_node();
+        if (!node)
+            return EAGAIN;
+        node->info = *info;
+        append(thread ? &thread->signals.queue : &signals.queue, node);
+        *pending |= bit;
+    }
+    if (target)
+        make_due(target);
+    return 0;
+}
+
+/* Not by malloc: who sends may have interrupted it. */
+static bool has_node(void) {
+    if (!spare_nodes) {
+        int error = errno;
+        struct signal_node *chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        errno = error;
+        for (size_t i = 0; chunk != MAP_FAILED && i < CHUNK / sizeof *chunk; i++) {
+            chunk[i].next = spare_nodes;
+            spare_nodes = &chunk[i];
+        }
+    }
+    return spare_nodes;
+}
+
+static struct signal_node *new_node(void) {
+    struct signal_node *node = has_node() ? spare_nodes : NULL;
+    if (node) {
+        spare_nodes = node->next;
+        nodes_in_use++;
+    }
+    return node;
+}
+
+static void free_node(struct signal_node *node) {
+    node->next = spare_nodes;
+    spare_nodes = node;
+    nodes_in_use--;
+    if (__builtin_expect(none_left, 0)) {
+        none_left = false;
+        signals_arrived();
+    }
+}
+
+static void append(struct signal_queue *queue, struct signal_node *node) {
+    node->next = NULL;
+    if (queue->first)
+        queue->last->next = node;
+    else
+        queue->first = node;
+    queue->last = node;
+}
+
+static void free_queue(struct signal_queue *queue) {
+    struct signal_node *node;
+    while ((node = queue->first)) {
+        queue->first = node->next;
+        free_node(node);
+    }
+}
+
+/* The first of that number, which there is; it pends still if there is another. */
+static void take_from(struct signal_queue *queue, uint64_t *pending, int number, siginfo_t *info) {
+    struct signal_node *node = queue->first, *previous = NULL, *other;
+    while (node->info.si_signo != number) {
+        previous = node;
+        node = node->next;
+    }
+    *(previous ? &previous->next : &queue->first) = node->next;
+    if (queue->last == node)
+        queue->last = previous;
+    for (other = node->next; other && other->info.si_signo != number; other = other->next)
+        ;
+    if (!other)
+        *pending &= ~signal_bit(number);
+    *info = node->info;
+    free_node(node);
+}
+
+bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info) {
+    uint64_t found = (thread->signals.pending | signals.pending) & set;
+    if (!found)
+        return false;
+    int number = __builtin_ctzll(found) + 1;
+    if (thread->signals.pending & signal_bit(number))
+        take_from(&thread->signals.queue, &thread->signals.pending, number, info);
+    else
+        take_from(&signals.queue, &signals.pending, number, info);
+    return true;
+}
+
+/* ---- Who gets it ------------------------------------------------------------------------------------------------- */
+
+static struct signal_waiter *waiter_for(const struct catapults_handle *thread, int number) {
+    struct signal_waiter *waiter = signals.waiters;
+    while (waiter && (!(waiter->set & signal_bit(number)) || (thread && waiter->thread != thread)))
+        waiter = waiter->next;
+    return waiter;
+}
+
+static void give(struct signal_waiter *waiter, const siginfo_t *info) {
+    struct signal_waiter **link = &signals.waiters;
+    while (*link != waiter)
+        link = &(*link)->next;
+    *link = waiter->next;
+    waiter->info = *info;
+    waiter->given = true;
+    if (core_is_blocked(&waiter->thread->dispatched))
+        dispatcher_unblock_only(&waiter->thread->dispatched);
+}
+
+/* Who runs there, if it takes such a signal; or NULL. */
+static struct catapults_handle *taker_on(const struct processor *processor, uint64_t bit) {
+    struct dispatcher_thread *t = processor->current;
+    bool runs = t != &processor->idle && t->state != THREAD_ENDED && t->state != THREAD_SUSPENDED;
+    return runs && !(signals_mask(handle_of(t)) & bit) ? handle_of(t) : NULL;
+}
+
+/* Of a signal for the process; NULL: all block it. */
+static struct catapults_handle *target_of(int number) {
+    uint64_t bit = signal_bit(number);
+    struct catapults_handle *running = taker_on(processor_here(), bit), *suspended = NULL;
+    for (uint32_t i = 0; !running && dispatcher_guard.several && i < dispatcher_processors(); i++)
+        running = taker_on(dispatcher_processor_at(i), bit);
+    if (running)
+        return running;
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
+        struct catapults_handle *thread = handle_of(t);
+        if (signals_mask(thread) & bit)
+            continue;
+        if (t->state != THREAD_SUSPENDED)
+            return thread;
+        if (!suspended)
+            suspended = thread;
+    }
+    return suspended;
+}
+
+/* The thread does not block something that pends for it or for the process: it is to look. */
+static void make_due(struct catapults_handle *thread) {
+    struct signal_state *state = &thread->signals;
+    struct dispatcher_thread *t = &thread->dispatched;
+    bool was_due = state->due;
+    __atomic_store_n(&state->due, true, __ATOMIC_SEQ_CST); /* before `place`: activations.c looks the other way round */
+    switch ((enum signal_place)__atomic_load_n(&state->place, __ATOMIC_SEQ_CST)) {
+    case SIGNAL_PLACE_NEW:
+    case SIGNAL_PLACE_UPCALL:
+        break; /* it looks when it begins, or goes on */
+    case SIGNAL_PLACE_WAIT:
+        if (core_is_blocked(t)) { /* else it looks when it goes on */
+            state->interrupted = true;
+            dispatcher_unblock_only(t);
+        }
+        break;
+    case SIGNAL_PLACE_ELSEWHERE:
+        if (dispatcher_guard.several) {
+            make_due_among_several(thread, was_due);
+        } else if (t == processor_here()->current) {
+            signals_postpone_for(thread);
+        } else {
+            interpose(thread);
+        }
+        break;
+    }
+}
+
+void signals_postpone_for(struct catapults_handle *thread) {
+    struct catapults_handle *late = signals.late;
+    signals.late = thread;
+    if (late && late != thread && late->signals.due)
+        make_due(late);
+    dispatcher_signalled();
+}
+
+static void interpose(struct catapults_handle *thread) {
+    if (thread->signals.interposed)
+        return;
+    thread->signals.interposed = true;
+    context_interpose(&thread->dispatched.context, resumed);
+}
+
+/* Where it runs it is interrupted, and again by the timer there as long as it is due; on the processor of the caller it
+ * looks when the call ends, unless it is about to lose that. */
+static void make_due_among_several(struct catapults_handle *thread, bool was_due) {
+    const struct processor *here = processor_here(), *runner = processors_runner_of(&thread->dispatched);
+    if (!runner)
+        interpose(thread);
+    else if (here->attends || (runner != here && !was_due))
+        processors_interrupt(runner);
+}
+
+/* One that was due while it ran, and has not looked since. */
+void signals_about_to_run(struct dispatcher_thread *t) {
+    struct catapults_handle *thread = handle_of(t);
+    if (signals_due(thread) && thread->signals.place == SIGNAL_PLACE_ELSEWHERE && t != processor_here()->current)
+        interpose(thread);
+}
+
+/* Between the switch to the thread and where it goes on. */
+static void resumed(void) {
+    struct catapults_handle *self = handle_self();
+    context_enter(&self->dispatched.context);
+    self->signals.interposed = false;
+    if (signals_due(self))
+        signals_run_in_wait(self);
+    context_return(&handle_self()->dispatched.context);
+}
+
+void signals_retarget(void) {
+    for (uint64_t left = signals.pending; left; left &= left - 1) {
+        struct catapults_handle *target = target_of(__builtin_ctzll(left) + 1);
+        if (target)
+            make_due(target);
+    }
+}
+
+/* ---- Taking up --------------------------------------------------------------------------------------------------- */
+
+void signals_take_up(void) {
+    signals_take_up_only();
+    dispatcher_unblocked();
+}
+
+void signals_take_up_only(void) {
+    __atomic_store_n(&signals.alerted, 0, __ATOMIC_RELAXED);
+    (void)__atomic_exchange_n(&signals.arrived, false, __ATOMIC_SEQ_CST); /* before what has arrived is looked at */
+    struct catapults_handle *late = signals.late;
+    signals.late = NULL;
+    if (late && late->signals.due)
+        make_due(late);
+    siginfo_t info;
+    for (;;) {
+        none_left = !signals.by_upcall && (nodes_in_use >= NODES_MOST || !has_node());
+        if (none_left || !preemption_arrival(&info))
+            break;
+        signals_post_arrived(&info);
+    }
+}
+
+/* Nobody can keep it any more: it has come by an upcall, or from there. */
+void signals_post_arrived(const siginfo_t *info) {
+    if (signals_post(NULL, info) != 0)
+        runtime_report("signal %d is lost: there is no memory for what has arrived", info->si_signo);
+}
+
+void signals_attend(void) { signals_take_up(); }
+
+void signals_undisturbed(void) {
+    struct catapults_handle *self = handle_self();
+    if (signals_due(self) && self->signals.place == SIGNAL_PLACE_ELSEWHERE)
+        signals_run_in_wait(self);
+}
+
+void signals_end(struct catapults_handle *self) {
+    signals_set_due(self, false);
+    if (signals.late == self)
+        signals.late = NULL;
+    signals_forget(self);
+    if (signals.pending) {
+        signals_retarget();
+        dispatcher_unblocked(); /* one that was blocked may have taken the turn: `exit` is of a thread that is RUNNING
+                                 */
+    }
+}
+
+void signals_forget(struct catapults_handle *self) {
+    self->signals.pending = 0;
+    free_queue(&self->signals.queue);
+}
+
+void signals_restart(struct catapults_handle *self) {
+    preemption_arrivals_restart();
+    free_queue(&self->signals.queue);
+    free_queue(&signals.queue);
+    self->signals.pending = signals.pending = 0;
+    signals_set_due(self, false);
+    signals.waiters = NULL;
+    signals.late = NULL;
+    signals.arrived = none_left = false;
+    signals_leave_upcalls();
+}
+
+/* ---- What threads ask for ---------------------------------------------------------------------------------------- */
+
+static const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1) |
+                               UINT64_C(1) << (SIGFPE - 1) | UINT64_C(1) << (SIGILL - 1) |
+                               UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGSYS - 1);
+
+int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
+    struct catapults_handle *self = handle_self();
+    uint64_t mask = self->signals.mask, old = mask;
+    if (set) {
+        uint64_t given = signals_of(set);
+        switch (how) {
+        case SIG_BLOCK:
+            mask |= given;
+            break;
+        case SIG_UNBLOCK:
+            mask &= ~given;
+            break;
+        case SIG_SETMASK:
+            mask = given;
+            break;
+        default:
+            return EINVAL;
+        }
+    }
+    if (before)
+        signals_to(before, old);
+    dispatcher_enter();
+    /* What the kernel does by itself must not come past the mask; faults are nobody's business but the thread's. */
+    for (uint64_t left = mask & ~signals.taken & ~faults; left; left &= left - 1)
+        signals_own(__builtin_ctzll(left) + 1);
+    signals_set_mask(self, mask);
+    if (old & ~mask) {
+        signals_take_up();
+        if ((self->signals.pending | signals.pending) & ~mask)
+            signals_set_due(self, true);
+    }
+    if (signals.pending & mask & ~old) {
+        signals_retarget();
+        dispatcher_unblocked();
+    }
+    dispatcher_leave();
+    signals_check(self);
+    return 0;
+}
+
+static int direct(catapults_t thread, int number, int code, union sigval value) {
+    if (number < 0 || number >= _NSIG || (number && (signals_reserved() & signal_bit(number))))
+        return EINVAL;
+    siginfo_t info = {.si_signo = number, .si_code = code};
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value = value;
+    dispatcher_enter();
+    int error = thread->ended ? ESRCH : 0;
+    if (!error && number) {
+        if (!(signals.taken & signal_bit(number)))
+            signals_own(number);
+        error = signals_post(thread, &info);
+        dispatcher_unblocked();
+    }
+    dispatcher_leave();
+    signals_check(handle_self());
+    return error;
+}
+
+int catapults_kill(catapults_t thread, int number) { return direct(thread, number, SI_TKILL, (union sigval){0}); }
+
+int catapults_sigqueue(catapults_t thread, int number, union sigval value) {
+    return direct(thread, number, SI_QUEUE, value);
+}
+
+int catapults_sigpending(sigset_t *set) {
+    dispatcher_enter();
+    signals_take_up();
+    struct catapults_handle *self = handle_self();
+    signals_to(set, (self->signals.pending | signals.pending) & self->signals.mask);
+    dispatcher_leave();
+    signals_check(self);
+    return 0;
+}

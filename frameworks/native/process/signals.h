@@ -1,0 +1,163 @@
+/*
+ * Signals per thread. The kernel knows one kernel thread, with one mask; the masks of threads, what pends for them, and
+ * the application's handlers are kept here, and nothing of it costs a switch anything.
+ *
+ *   kernel ──► preemption/arrivals.c ──► signals_post ──► a thread in sigwait, or
+ *                 catapults_kill ──────►              ──► the target is `due`: signals_run, in its own context:
+ *
+ * - A thread that runs in the application's code: at once, in the kernel's handler (signal_catch.c).
+ *
+ * - One that runs elsewhere is `late`: as soon as the timer finds it there, or in a call that looks. On another
+ *   processor: that is interrupted.
+ *
+ * - One that waits in such a call is unblocked: ERESTART of cancel_block, when all is in order; or in the middle of the
+ *   wait (signals_run_in_wait).
+ *
+ * - One that is ready or suspended: when it runs next, for a frame is put upon its stack.
+ *
+ * With several processors all of this is done by whoever has the lock of the runtime; the mask and `due` of a thread,
+ * which it looks at without, are read and written by atomic instructions. A handler of the kernel's on whichever
+ * processor keeps what arrives, and passes it on if that one is not in the dispatcher (`inside`); if it cannot soon,
+ * another one is told to (processors_alert).
+ *
+ *   signals.c         masks, what pends, who gets what
+ *   signal_actions.c  the application's actions, and the kernel's
+ *   signal_catch.c    what the kernel's handler does
+ *   signal_run.c      running handlers
+ *   signal_wait.c     waiting for signals
+ */
+#ifndef CATAPULTS_PROCESS_SIGNALS_H
+#define CATAPULTS_PROCESS_SIGNALS_H
+
+#include "process/handle.h"
+
+struct signal_node {
+    struct signal_node *next;
+    siginfo_t info;
+};
+
+/* A thread in catapults_sigwait, on its stack. */
+struct signal_waiter {
+    struct signal_waiter *next;
+    struct catapults_handle *thread;
+    uint64_t set;
+    bool given; /* `info` is what it waited for */
+    siginfo_t info;
+};
+
+/* Of the process. */
+struct signals {
+    struct sigaction actions[_NSIG]; /* of those that are taken: what the application wants */
+    uint64_t taken;                  /* the runtime has the kernel's handler, unless they are ignored */
+    uint64_t handled;                /* there is a handler */
+    uint64_t pending;                /* directed at the process */
+    struct signal_queue queue;
+    struct signal_waiter *waiters; /* in the order in which they came */
+    struct catapults_handle *late; /* it is due, and was running where it could not be interrupted; or NULL. Of several
+                                      processors it is who is due and runs */
+    uint64_t reset;                /* those whose handler a fault has used up (SA_RESETHAND) without the lock */
+    uint32_t writing;              /* odd: an action is being written; it counts, for those who read without the lock */
+    volatile bool arrived;         /* something, by preemption_arrival */
+    uint32_t alerted;              /* how many processors were told to look for it */
+    volatile bool off;             /* an interrupted system call is the runtime's own */
+    bool by_upcall;                /* they arrive by sa.h */
+};
+extern struct signals signals;
+
+static inline uint64_t signal_bit(int number) { return UINT64_C(1) << (number - 1); }
+
+/* Those that are the runtime's or the kernel's, and those that libc keeps for itself: in no set. */
+uint64_t signals_reserved(void);
+uint64_t signals_of(const sigset_t *set);
+void signals_to(sigset_t *set, uint64_t signals);
+
+/* ---- Within dispatcher_enter ------------------------------------------------------------------------------------- */
+
+/* A signal for the thread, or for the process if it is NULL. Threads that it wakes do not run before
+ * dispatcher_unblocked. EAGAIN: no memory, or too many. */
+int signals_post(struct catapults_handle *thread, const siginfo_t *info);
+
+/* Takes up what has arrived. May run other threads; of the second, those that it wakes do not run before
+ * dispatcher_unblocked. */
+void signals_take_up(void);
+void signals_take_up_only(void);
+void signals_post_arrived(const siginfo_t *info); /* from the kernel */
+
+/* Of one processor: the thread is due, and runs where it must not be interrupted. The next decision looks, too. */
+void signals_postpone_for(struct catapults_handle *thread);
+
+/* Takes the first signal in the set that pends for the thread or for the process. */
+bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info);
+
+/* The thread blocks some signals more, or ends: others get those of the process that it would have. */
+void signals_retarget(void);
+
+/* In the middle of a wait, which the thread keeps its place in: leaves, runs handlers, and enters again. What the
+ * thread waits for may have happened since, or it may have been taken out of its list. */
+void signals_run_in_wait(struct catapults_handle *self);
+
+/* The thread ends, and blocks all, while something pends for it or for the process. May run other threads. */
+void signals_end(struct catapults_handle *self);
+/* What pends for it pends no more. */
+void signals_forget(struct catapults_handle *self);
+
+/* In a child of fork. The second: signals come to the kernel's handlers. */
+void signals_restart(struct catapults_handle *self);
+void signals_leave_upcalls(void);
+
+static inline bool signals_due(const struct catapults_handle *thread) {
+    return __atomic_load_n(&thread->signals.due, __ATOMIC_RELAXED);
+}
+static inline void signals_set_due(struct catapults_handle *thread, bool due) {
+    __atomic_store_n(&thread->signals.due, due, __ATOMIC_RELAXED);
+}
+static inline uint64_t signals_mask(const struct catapults_handle *thread) {
+    return __atomic_load_n(&thread->signals.mask, __ATOMIC_RELAXED);
+}
+static inline void signals_set_mask(struct catapults_handle *thread, uint64_t mask) {
+    __atomic_store_n(&thread->signals.mask, mask, __ATOMIC_RELAXED);
+}
+
+/* Something has, by preemption_keep: whoever decides next looks. */
+void signals_arrived(void);
+
+/* ---- Outside of it ----------------------------------------------------------------------------------------------- */
+
+enum signals_outcome {
+    SIGNALS_NONE,    /* another thread had taken it */
+    SIGNALS_RESTART, /* all handlers say that interrupted calls go on */
+    SIGNALS_EINTR
+};
+
+/* Runs the handlers of the caller, which is `due`. */
+enum signals_outcome signals_run(struct catapults_handle *self);
+
+/* At the end of a call that can wait and has returned something. */
+static inline void signals_check(struct catapults_handle *self) {
+    if (__builtin_expect(signals_due(self), 0))
+        signals_run(self);
+}
+
+/* Runs the handler of a fault, which the thread does not block; `anywhere`: in whatever code it was. */
+void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void *context, bool anywhere);
+
+/* What the application has asked for. */
+struct sigaction signals_action_of(int number);
+
+/* For the dispatcher (dispatcher_host). */
+void signals_attend(void), signals_undisturbed(void), signals_about_to_run(struct dispatcher_thread *thread);
+
+/* The runtime has the kernel's handler of the signal from now on. */
+void signals_own(int number);
+void signals_set_action(int number, const struct sigaction *action);
+bool signals_ignores(int number);
+void signals_default(int number);
+
+/* Something waits that the interrupted thread could deal with: to be called in a handler of the kernel's, where that
+ * may be left. `held`: not for good. True: come again. */
+bool signals_wait_for_code(void);
+bool signals_interrupted(bool held);
+bool signals_postpone(void); /* the same where that may not be left */
+void signals_catch_start(void);
+
+#endif
