@@ -80,12 +80,15 @@ static void handle(int signal, siginfo_t *info, void *context) {
     int error = error_number();
     enum preemption_where where = preemption_where(context);
     bool application = where == PREEMPTION_APPLICATION;
-    if (preemption_is_fault(info)) {
+    bool is_fault = preemption_is_fault(info);
+    if (!is_fault && !preemption_keep(info))
+        put_aside(info, context);
+    uint64_t postponed = preemption_postponed();
+    if (is_fault) {
         open_mask(context);
         catcher->fault(info, context, !application);
+        preemption_settle_elsewhere(context, postponed);
     } else {
-        if (!preemption_keep(info))
-            put_aside(info, context);
         catcher->arrived();
         if (preemption_pass_on()) { /* this kernel thread runs no threads */
             set_error_number(error);
@@ -97,6 +100,8 @@ static void handle(int signal, siginfo_t *info, void *context) {
         bool again = may ? catcher->interrupted(!application) : catcher->postponed();
         if (where != PREEMPTION_ELSEWHERE)
             preemption_settle(context);
+        else
+            preemption_settle_elsewhere(context, postponed);
         if (again)
             preemption_look_again(context);
     }

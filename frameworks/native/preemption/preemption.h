@@ -62,6 +62,11 @@ enum preemption_where preemption_where(const ucontext_t *context);
  * run since. */
 void preemption_settle(ucontext_t *context);
 
+/* At the end of a handler that has come to PREEMPTION_ELSEWHERE, or for a fault. `postponed`: what preemption_postponed
+ * has said before anything was called back. If there is room again meanwhile, the interrupted code is not to block that
+ * any longer. */
+void preemption_settle_elsewhere(ucontext_t *context, uint64_t postponed);
+
 /* Interrupts again shortly; for a handler that could do nothing where it came. */
 void preemption_look_again(const ucontext_t *context);
 
@@ -77,6 +82,9 @@ bool preemption_pass_on(void);
 
 /* For its handler: the interrupted code goes on with these signals blocked as well, until they are unblocked. */
 void preemption_postpone(uint64_t signals, ucontext_t *context);
+
+/* Which the calling kernel thread blocks for that now. */
+uint64_t preemption_postponed(void);
 
 /* ---- Signals that are caught for others -------------------------------------------------------------------------- */
 

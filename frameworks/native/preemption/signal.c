@@ -107,7 +107,7 @@ __attribute__((noipa)) static void open_signals(ucontext_t *context) {
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
-__attribute__((noipa)) static bool puts_off(void) { return here()->signals.postponed != 0; }
+__attribute__((noipa)) uint64_t preemption_postponed(void) { return here()->signals.postponed; }
 
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
 __attribute__((noipa)) static int error_number(void) { return errno; }
@@ -123,6 +123,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
     }
     int error = error_number();
     open_signals(context);
+    uint64_t postponed = preemption_postponed();
     enum preemption_where where = preemption_where(context);
     if (where != PREEMPTION_ELSEWHERE) {
         /* Another thread may run here before this returns. Elsewhere it stays blocked: many would nest, perhaps on a
@@ -133,9 +134,11 @@ static void handle(int signal, siginfo_t *info, void *context) {
     bool again = interrupted(where);
     if (where != PREEMPTION_ELSEWHERE)
         preemption_settle(context);
+    else
+        preemption_settle_elsewhere(context, postponed);
     if (where == PREEMPTION_APPLICATION)
         look_soon();
-    if (again || puts_off())
+    if (again || preemption_postponed())
         preemption_look_again(context);
     set_error_number(error);
 }
@@ -227,6 +230,14 @@ __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
     const struct here *own = here();
     context->uc_stack = (stack_t){
         .ss_sp = own->signals.stack.base, .ss_flags = own->signals.stack.flags, .ss_size = own->signals.stack.size};
+}
+
+/* All else in the mask is the interrupted code's own, which goes on in the middle of something. */
+__attribute__((noipa)) void preemption_settle_elsewhere(ucontext_t *context, uint64_t postponed) {
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    mask = (mask & ~postponed) | here()->signals.postponed;
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
 /* The system call itself: the tools put off signals whose handlers they know of, to where we could not switch. */

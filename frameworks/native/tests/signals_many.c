@@ -76,6 +76,16 @@ static void *hold(void *argument) {
     return argument;
 }
 
+static void start(void) {
+    struct catapults_options options = {.processors = processors};
+#if defined(ACTIVATED)
+    options.activations = true;
+#endif
+    require(catapults_init(&options) == 0);
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+    require(catapults_sigaction(number(), &action, NULL) == 0);
+}
+
 static void begin(int count, bool by_queue) {
     sent = count;
     queues = by_queue;
@@ -85,13 +95,7 @@ static void begin(int count, bool by_queue) {
     sender = fork();
     if (sender == 0)
         send_all(self);
-    struct catapults_options options = {.processors = processors};
-#if defined(ACTIVATED)
-    options.activations = true;
-#endif
-    require(catapults_init(&options) == 0);
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
-    require(catapults_sigaction(number(), &action, NULL) == 0);
+    start();
 }
 
 /* Nothing but the time tells that one is lost. */
@@ -154,9 +158,30 @@ static void more_than_may_pend(void) {
     check_all();
 }
 
+/* The last one is sent by the very call that it interrupts, and is handled before that returns, as are all others. */
+static void one_more_than_there_is_room_for(int count) {
+    enum { ROOM = 128 }; /* SLOTS in preemption/arrivals.c */
+    processors = count;
+    sender = getpid();
+    start();
+    catapults_preemption_hold();
+    for (int i = 0; i < ROOM; i++)
+        require(kill(sender, number()) == 0);
+    catapults_preemption_release();
+    require(kill(sender, number()) == 0);
+    require(handled == ROOM + 1 && !wrong);
+    require(kill(sender, number()) == 0);
+    require(handled == ROOM + 2 && !wrong);
+}
+
+static void one_more_by_one(void) { one_more_than_there_is_room_for(1); }
+
+static void one_more_by_several(void) { one_more_than_there_is_room_for(PROCESSORS); }
+
 int main(void) {
-    const struct CMUnitTest tests[] = {child_test(one_by_kill), child_test(one_by_sigqueue),
-                                       child_test(several_by_kill), child_test(several_by_sigqueue),
-                                       child_test(more_than_may_pend)};
+    const struct CMUnitTest tests[] = {child_test(one_by_kill),        child_test(one_by_sigqueue),
+                                       child_test(several_by_kill),    child_test(several_by_sigqueue),
+                                       child_test(more_than_may_pend), child_test(one_more_by_one),
+                                       child_test(one_more_by_several)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
