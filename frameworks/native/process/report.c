@@ -2,8 +2,11 @@
  * What the runtime says when a policy had to go, or when no thread can ever run again.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "catapults/loadable.h"
 #include "core/scheduler.h"
