@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "support/program.h"
+#include "support/running_time.h"
 
 enum { MS = 1000000, MOST = 5 };
 
@@ -23,32 +24,10 @@ static int64_t cpu_time(void) {
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-#if defined(__x86_64__)
-static inline uint64_t counter(void) { return __builtin_ia32_rdtsc(); }
-static inline uint64_t moment(void) { return 100000; } /* 20 to 100 us */
-#elif defined(__aarch64__)
-static inline uint64_t counter(void) {
-    uint64_t now;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
-    return now;
-}
-static inline uint64_t moment(void) { /* 50 us */
-    uint64_t frequency;
-    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
-    return frequency / 20000;
-}
-#endif
-
-/* Neither calls nor yields. Its progress is the time for which it runs, not how often it looks: that takes some threads
- * longer than others, by where their stacks lie. What takes longer than a moment was somebody else's turn, or time of
- * other programs. */
+/* Neither calls nor yields. Its progress is the time for which it runs. */
 static void *spin(void *number) {
-    const uint64_t longest = moment();
-    for (uint64_t before = counter(), now; !over; before = now) {
-        now = counter();
-        if (now - before < longest)
-            progress[(intptr_t)number] += now - before;
-    }
+    for (uint64_t before = running_counter(); !over;)
+        progress[(intptr_t)number] += running_time(&before);
     return NULL;
 }
 

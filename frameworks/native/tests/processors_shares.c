@@ -8,6 +8,7 @@
 
 #include "catapults.h"
 #include "support/recorded.h"
+#include "support/running_time.h"
 
 enum { MS = 1000000, MOST = 9, SPINNING = 5, YIELDING = 4, TURNS = 20, FEW = 3 };
 
@@ -16,7 +17,7 @@ enum { MS = 1000000, MOST = 9, SPINNING = 5, YIELDING = 4, TURNS = 20, FEW = 3 }
 static atomic_bool stop;
 static int threads_count;
 
-/* How far each has come. Each has its cache lines to itself: who shares none with others would get on faster. */
+/* For how long each has run. Each has its cache lines to itself. */
 static struct {
     _Alignas(128) _Atomic uint64_t count;
 } done[MOST];
@@ -37,8 +38,8 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
 static void *compute(void *count) {
-    while (!atomic_load_explicit(&stop, memory_order_relaxed))
-        atomic_fetch_add_explicit((_Atomic uint64_t *)count, 1, memory_order_relaxed);
+    for (uint64_t before = running_counter(); !atomic_load_explicit(&stop, memory_order_relaxed);)
+        atomic_fetch_add_explicit((_Atomic uint64_t *)count, running_time(&before), memory_order_relaxed);
     return count;
 }
 
