@@ -229,7 +229,7 @@ static void *write_it(void *argument) {
     return argument;
 }
 
-static volatile bool busy;
+static volatile int busy; /* as a bool, GCC reads it once under UndefinedBehaviorSanitizer */
 
 static void *keep_busy(void *argument) {
     for (busy = true; busy;)
