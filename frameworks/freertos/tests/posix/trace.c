@@ -136,12 +136,14 @@ void trace_done(void) {
     expiring = NULL;
     (void)expires_of;
     add("\n");
+    look(false); /* what the policy has assigned it assigns wherever the trace is replayed */
 }
 
 void trace_chosen(struct catapults_thread *thread) {
     if (thread)
         add(" -> "), add_number(thread->number);
     add("\n");
+    look(false);
 }
 
 void trace_stopped(const struct catapults_stop *stop) {
