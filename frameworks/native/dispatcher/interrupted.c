@@ -20,8 +20,8 @@ static __attribute__((noinline)) void interrupt(void);
 static void see_to_what_is_due(void);
 static void raise_tick(struct processor *here, struct dispatcher_thread *turn);
 
-/* Where a compiler makes calls of libgcc of atomic operations, code within the dispatcher looks like the application's.
- */
+/* `inside`: compilers may call functions of libgcc for atomic operations (aarch64). There the dispatcher's code looks
+ * like the application's. */
 TOOLS_UNSEEN bool dispatcher_interrupted(bool may_leave) {
     enum interruption when = look(may_leave && !processor_here()->inside);
     if (when != NOW)

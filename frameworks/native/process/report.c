@@ -1,5 +1,6 @@
 /*
- * What the runtime says when a policy had to go, or when no thread can ever run again.
+ * What the runtime says: a line on standard error, and what it tells when a policy had to go, or when no thread can
+ * ever run again.
  */
 #include <inttypes.h>
 #include <stdarg.h>
