@@ -10,7 +10,7 @@ use catapults_compiler::compile;
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::emit;
 use catapults_compiler::framework::Framework;
-use catapults_compiler::policy::Policy;
+use catapults_compiler::policy::{MOST_ELEMENTS, Policy};
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use fastrand::Rng;
@@ -78,7 +78,9 @@ pub fn frameworks() -> Vec<&'static Framework> {
 /// What the compiler says of a policy. `None` if the dialect of the framework does not allow it, if its numbers are too large there, or
 /// if it has more containers than fit.
 pub fn allowed(source: &Source, framework: &Framework) -> Option<Result<(Verified<Policy>, Diagnostics), Diagnostics>> {
-    let beyond = |code: &str| ["E0108", "E0311", "E0322"].contains(&code);
+    // Where all fit that a policy can have, E0322 is a mistake of the policy.
+    let few = emit::abilities(framework).is_ok_and(|abilities| abilities.most_containers < MOST_ELEMENTS);
+    let beyond = |code: &str| code == "E0108" || code == "E0311" || (code == "E0322" && few);
     match compile(source, framework) {
         Err(diagnostics) if diagnostics.iter().any(|diagnostic| beyond(diagnostic.code)) => None,
         compiled @ (Ok(_) | Err(_)) => Some(compiled),
