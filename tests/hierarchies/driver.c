@@ -344,6 +344,11 @@ static void take_steps(void) {
             continue;
         if (is(&step, "create")) {
             create((uint32_t)step.number);
+        } else if (is(&step, "also")) {
+            if (thread && core_is_blocked(thread))
+                dispatcher_unblock_only(thread);
+        } else if (is(&step, "decide")) {
+            dispatcher_unblocked();
         } else if (is(&step, "yield")) {
             dispatcher_yield();
         } else if (is(&step, "yield_to")) {

@@ -14,10 +14,10 @@ pub mod packets;
 pub mod policies;
 pub mod promises;
 pub mod recorded;
-pub mod reference;
 pub mod replay;
 pub mod repository;
 pub mod scenarios;
+pub mod simulated;
 pub mod theory;
 
 use std::ffi::OsStr;

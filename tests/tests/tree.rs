@@ -1,5 +1,5 @@
-//! Hierarchies of schedulers: in the native dispatcher (`tests/hierarchies/driver.c`) happens what the reference has
-//! (`tests/src/reference`), to every thread and to every scheduler as the thread that it is to its parent.
+//! Hierarchies of schedulers: in the native dispatcher (`tests/hierarchies/driver.c`) happens what happens in that of the simulator, to every
+//! thread and to every scheduler as the thread that it is to its parent. Each is written without regard to the other.
 //!
 //! A script is a line for each step. Whoever runs takes the next one; while nobody does, it happens outside.
 //!
@@ -15,6 +15,7 @@
 //! attach 2                  who runs is under it from now on
 //! changed 7 priority 3      a variable of thread 7 is this from now on
 //! released 7 5000000        a job of thread 7 begins, which was released then
+//! also 7, decide            thread 7 is unblocked like others before it and after it; then a decision follows
 //! unblock 7, at 5000000     anybody's, and all that can happen outside
 //! ```
 //!
@@ -32,26 +33,26 @@ use std::process::{Command, Stdio};
 use catapults_compiler::emit::{command, emit_hierarchy};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
-use catapults_compiler::interp::ThreadId;
 use catapults_compiler::policy::{Policy, Type};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::Value;
+use catapults_simulator::sim::Out;
 use catapults_tests::compiled::Written;
 use catapults_tests::differential::number;
 use catapults_tests::hierarchies::{judge, random, said};
-use catapults_tests::reference::{Out, Tree};
+use catapults_tests::simulated::{Log, Simulated};
 use catapults_tests::{limited, native, root};
 use fastrand::Rng;
 
 /// Random hierarchies, and scripts for each.
 const RANDOM: u64 = 12;
-const SCRIPTS: u64 = 20;
+const SCRIPTS: u64 = 40;
 const STEPS: usize = 250;
 /// Locks.
 const WORDS: usize = 3;
 
 #[test]
-fn a_tree_decides_what_the_native_dispatcher_decides() {
+fn the_simulator_decides_what_the_native_dispatcher_decides() {
     let bench = Bench::new();
     let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
     let mut texts = Vec::new();
@@ -67,23 +68,28 @@ fn a_tree_decides_what_the_native_dispatcher_decides() {
         let judged = judge(&Source::new(format!("{name}.hierarchy"), text.as_str()), &bench.framework);
         let hierarchy = judged.hierarchy.as_ref().unwrap_or_else(|| panic!("{}\n{text}", said(&judged)));
         // Some policies refuse some schedulers, as they refuse threads.
-        if let Err(refused) = Tree::new(hierarchy) {
-            assert!(refused.event == "newthread", "{refused}\n{text}");
+        if let Err(refused) = Simulated::new(hierarchy, &bench.framework, &mut Log::default()) {
+            assert!(refused.event == "newthread", "{refused:?}\n{text}");
             continue;
         }
         let object = bench.build(hierarchy);
         for _ in 0..SCRIPTS {
-            let followed = follow(hierarchy, &mut rng, &mut seen);
+            let followed = follow(hierarchy, &bench.framework, &mut rng, &mut seen);
             for (print, expected) in [("events", &followed.events), ("steps", &followed.steps)] {
-                let happened = bench.run(&object, print, &followed.script);
+                let mut happened = bench.run(&object, print, &followed.script);
+                if print == "events" {
+                    happened.retain(|line| followed.log.has_such(line));
+                }
                 if happened != *expected {
                     let place = happened.iter().zip(expected).take_while(|(left, right)| left == right).count();
                     let from = place.saturating_sub(12);
+                    let line =
+                        if print == "steps" { place } else { followed.before.partition_point(|count| *count <= place) };
                     panic!(
-                        "{print} {place}:\nnative: {:?}\nreference: {:?}\n{text}\n{}",
+                        "{print} {place}, line {line}:\nnative: {:?}\nsimulator: {:?}\n{text}\n{}",
                         &happened[from.min(happened.len())..(place + 4).min(happened.len())],
                         &expected[from.min(expected.len())..(place + 4).min(expected.len())],
-                        followed.script.join("\n")
+                        followed.told(&bench.run(&object, "steps", &followed.script))
                     );
                 }
             }
@@ -116,12 +122,12 @@ struct Look<'a> {
     /// Of the schedulers that are there.
     policies: Vec<Option<&'a str>>,
     /// Who runs, and under which scheduler it is.
-    runs: Option<(ThreadId, Option<usize>)>,
+    runs: Option<(u32, Option<usize>)>,
     on_its_own_turn: bool,
 }
 
 impl<'a> Look<'a> {
-    fn at(hierarchy: &Hierarchy, tree: &Tree<'a>) -> Self {
+    fn at(hierarchy: &Hierarchy, tree: &Simulated<'a, '_>) -> Self {
         let policy = |index| tree.is_there(index).then(|| tree.policy(index).name.as_str());
         Look {
             policies: (0..hierarchy.nodes().len()).map(policy).collect(),
@@ -132,7 +138,7 @@ impl<'a> Look<'a> {
 }
 
 impl Seen {
-    fn count(&mut self, before: &Look, after: &Look, tree: &Tree) {
+    fn count(&mut self, before: &Look, after: &Look, tree: &Simulated) {
         if let Some((thread, under)) = before.runs {
             self.donated += usize::from(!before.on_its_own_turn);
             self.attached += usize::from(tree.lives(thread) && tree.scheduler_of(thread) != under);
@@ -146,65 +152,84 @@ impl Seen {
 
 struct Followed {
     script: Vec<String>,
+    log: Log,
     /// What happens.
     events: Vec<String>,
+    /// How much of it has happened before each line of the script.
+    before: Vec<usize>,
     /// Who asks for each line of the script, and for one more at its end; 0: nobody runs.
     steps: Vec<String>,
 }
 
-/// A script, made while it is followed in the reference.
-fn follow(hierarchy: &Hierarchy, rng: &mut Rng, seen: &mut Seen) -> Followed {
-    let (mut script, mut steps) = (Vec::new(), Vec::new());
-    let runs = |tree: &Tree| tree.running().map_or(0, |thread| thread.0).to_string();
-    let mut tree = match Tree::new(hierarchy) {
+impl Followed {
+    /// The script, each line with its number, who asks for it in the simulator and in the native dispatcher, and what happens by it.
+    fn told(&self, native: &[String]) -> String {
+        let ends = self.before.iter().skip(1).copied().chain([self.events.len()]);
+        let happens = self.before.iter().zip(ends).map(|(from, to)| self.events[*from..to].join(", "));
+        let lines = self.script.iter().zip(&self.steps).zip(happens).enumerate();
+        let told = |(index, ((line, asks), happens)): (usize, ((&String, &String), String))| {
+            let native = native.get(index).map_or("nobody", String::as_str);
+            format!("{}\t{asks}, {native}: {line}\t{happens}\n", index + 1)
+        };
+        lines.map(told).collect()
+    }
+}
+
+/// A script, made while it is followed in the simulator.
+fn follow(hierarchy: &Hierarchy, framework: &Framework, rng: &mut Rng, seen: &mut Seen) -> Followed {
+    let (mut script, mut steps, mut before) = (Vec::new(), Vec::new(), Vec::new());
+    let runs = |tree: &Simulated| tree.running().unwrap_or(0).to_string();
+    let mut log = Log::default();
+    let mut tree = match Simulated::new(hierarchy, framework, &mut log) {
         Ok(tree) => tree,
-        Err(refused) => panic!("{refused}"),
+        Err(refused) => panic!("{refused:?}"),
     };
     let mut now = 0;
-    let mut last = tree.start(hierarchy.default()).map(|thread| thread.0);
+    let mut last = tree.start(hierarchy.default());
     for _ in 0..STEPS {
         let Ok(most) = last else { break };
-        let before = Look::at(hierarchy, &tree);
-        let taker = runs(&tree);
+        let look = Look::at(hierarchy, &tree);
+        let (taker, happened) = (runs(&tree), tree.log().lines().len());
         last = step(hierarchy, &mut tree, rng, most, &mut now, &mut script).map(|new| new.unwrap_or(most));
         steps.resize(script.len(), taker);
-        seen.count(&before, &Look::at(hierarchy, &tree), &tree);
+        before.resize(script.len(), happened);
+        seen.count(&look, &Look::at(hierarchy, &tree), &tree);
     }
-    let mut events: Vec<String> = tree.log().iter().map(ToString::to_string).collect();
+    let log = tree.log().clone();
+    let mut events = log.lines();
     match last {
         Err(out) => {
-            let out = format!("out {out}");
+            let why = ["a guard fails: ", "it refuses a thread: "]
+                .iter()
+                .fold(out.why.as_str(), |why, start| why.trim_start_matches(start));
+            let out = format!("out {}: {why}", out.event);
             events.push(out.clone());
             steps.push(out);
         }
         Ok(_) => {
-            // The script ends where the dispatcher looks for the next step.
-            if tree.running().is_none() {
-                events.push("idle".to_owned());
-            }
             steps.push(runs(&tree));
         }
     }
-    Followed { script, events, steps }
+    Followed { script, log, events, before, steps }
 }
 
 /// One step; the number of the thread that it created.
 fn step(
     hierarchy: &Hierarchy,
-    tree: &mut Tree,
+    tree: &mut Simulated,
     rng: &mut Rng,
     most: u32,
     now: &mut i64,
     script: &mut Vec<String>,
 ) -> Result<Option<u32>, Out> {
-    let any = ThreadId(rng.u32(1..=most));
+    let any = rng.u32(1..=most);
     let mut say = |text: String| script.push(text);
     let choice = rng.u32(0..100);
     if tree.running().is_none() {
         return match choice {
             0..50 => {
-                say(format!("unblock {}", any.0));
-                tree.outside(|tree| tree.unblock(any))
+                say(format!("unblock {}", any));
+                tree.outside(|tree| tree.unblocks(any))
             }
             _ => {
                 *now += rng.i64(0..30_000_000);
@@ -224,16 +249,16 @@ fn step(
             let scheduler = there[rng.usize(0..there.len())];
             let values = values(tree.policy(scheduler), rng, &mut say);
             say(format!("create {scheduler}"));
-            return tree.create(scheduler, &values).map(|thread| Some(thread.0));
+            return tree.create(scheduler, &values).map(Some);
         }
         12..35 => {
             say("yield".to_owned());
             tree.yields()
         }
         35..41 => {
-            say(format!("yield_to {}", any.0));
+            say(format!("yield_to {}", any));
             // Of a thread that has ended there is nothing to be asked.
-            if tree.lives(any) { tree.yields_to(any) } else { Ok(()) }
+            tree.yields_to(any)
         }
         41..51 => {
             let event = ["block.io.read", "block.lock", "block.sleep"][rng.usize(0..3)];
@@ -241,27 +266,36 @@ fn step(
             tree.blocks(event)
         }
         51..61 => {
-            say(format!("unblock {}", any.0));
-            tree.unblock(any)
+            say(format!("unblock {}", any));
+            tree.unblocks(any)?;
+            tree.goes_on()
         }
         61..65 => {
-            say(format!("suspend {}", any.0));
+            say(format!("suspend {}", any));
             tree.suspends(any)
         }
         65..71 => {
-            say(format!("resume {}", any.0));
+            say(format!("resume {}", any));
             tree.resumes(any)
         }
         // The word would name a thread that there is not.
-        71..73 if tree.running().is_some_and(|current| !tree.is_named(current)) => {
+        71..73 if tree.has_its_own_turn() && tree.running().is_some_and(|current| !tree.is_named(current)) => {
             say("exit".to_owned());
             tree.exits()
         }
-        71..77 => {
+        71..78 => {
             say("tick".to_owned());
             tree.ticks()
         }
-        77..87 => waiting(tree, rng, &mut say),
+        78..80 => {
+            let mut woken: Vec<u32> =
+                (1..=most).filter(|thread| tree.is_blocked(*thread) && !tree.waits(*thread)).collect();
+            rng.shuffle(&mut woken);
+            woken.iter().for_each(|thread| say(format!("also {thread}")));
+            say("decide".to_owned());
+            tree.unblock_all(&woken)
+        }
+        80..87 => waiting(tree, rng, &mut say),
         87..94 => of_schedulers(hierarchy, tree, rng, &mut say),
         94..97 => told(tree, any, *now, rng, &mut say),
         _ => {
@@ -275,18 +309,18 @@ fn step(
 }
 
 /// The policy of a thread is told of it.
-fn told(tree: &mut Tree, thread: ThreadId, now: i64, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Result<(), Out> {
+fn told(tree: &mut Simulated, thread: u32, now: i64, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Result<(), Out> {
     let Some(under) = tree.scheduler_of(thread) else { return Ok(()) };
     let mut given = Vec::new();
     let values = values(tree.policy(under), rng, &mut |text| given.push(text));
     match values.first().zip(given.first()) {
         Some((&(name, value), given)) => {
-            say(format!("changed {} {}", thread.0, given.trim_start_matches("with ")));
+            say(format!("changed {} {}", thread, given.trim_start_matches("with ")));
             tree.sets(thread, name, value)
         }
         None => {
             let instant = now - rng.i64(0..30_000_000);
-            say(format!("released {} {instant}", thread.0));
+            say(format!("released {} {instant}", thread));
             tree.releases(thread, instant)
         }
     }
@@ -317,9 +351,9 @@ fn values<'a>(policy: &'a Policy, rng: &mut Rng, say: &mut dyn FnMut(String)) ->
 }
 
 /// A lock is taken, given back, or another is waited for.
-fn waiting(tree: &mut Tree, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Result<(), Out> {
+fn waiting(tree: &mut Simulated, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Result<(), Out> {
     let word = rng.usize(0..WORDS);
-    let waiting: Vec<ThreadId> = (0..WORDS).flat_map(|word| tree.waiting_by(word)).collect();
+    let waiting: Vec<u32> = (0..WORDS).flat_map(|word| tree.waiting_by(word)).collect();
     match rng.u32(0..10) {
         0..5 => {
             say(format!("lock {word}"));
@@ -331,13 +365,13 @@ fn waiting(tree: &mut Tree, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Resul
             let word = mine.unwrap_or(word);
             let heirs = tree.waiting_by(word);
             let heir = (!heirs.is_empty() && rng.bool()).then(|| heirs[rng.usize(0..heirs.len())]);
-            say(format!("unlock {word} {}", heir.map_or(0, |heir| heir.0)));
+            say(format!("unlock {word} {}", heir.unwrap_or(0)));
             tree.unlocks(word, heir)
         }
         _ if waiting.is_empty() => Ok(()),
         _ => {
             let thread = waiting[rng.usize(0..waiting.len())];
-            say(format!("redirect {} {word}", thread.0));
+            say(format!("redirect {} {word}", thread));
             tree.redirects(thread, word)
         }
     }
@@ -346,7 +380,7 @@ fn waiting(tree: &mut Tree, rng: &mut Rng, say: &mut dyn FnMut(String)) -> Resul
 /// A scheduler goes or comes, gets another policy, or another thread.
 fn of_schedulers(
     hierarchy: &Hierarchy,
-    tree: &mut Tree,
+    tree: &mut Simulated,
     rng: &mut Rng,
     say: &mut dyn FnMut(String),
 ) -> Result<(), Out> {

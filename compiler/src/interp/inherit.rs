@@ -1,7 +1,7 @@
 //! Another policy in the place of one: what it takes over of a thread.
 
 use super::{Machine, ThreadId};
-use crate::policy::{Attribute, Entity, ThreadImportId, Value};
+use crate::policy::{Attribute, Entity};
 
 impl Machine<'_> {
     /// A thread that is in hand here has what another policy has kept of it: attributes of the same name and type. Timers are left
@@ -16,10 +16,5 @@ impl Machine<'_> {
                 self.threads[*slot].attributes[index] = before.threads[*old].attributes[from];
             }
         }
-    }
-
-    /// The value of a thread's imported variable that the application has not registered.
-    pub fn own_thread_import(&self, thread: ThreadId, import: ThreadImportId) -> Option<Value> {
-        self.numbers.get(&thread).map(|slot| self.threads[*slot].imports[import.0])
     }
 }

@@ -85,7 +85,7 @@ const struct catapults_stop *core_replace(struct processor *here, struct schedul
         if (member->state == THREAD_BLOCKED)
             member->set_aside = true;
     }
-    scheduler->idle = false;
+    scheduler->idle = scheduler->asked_for = false;
     if (core->several)
         core_end_turns_under(here, scheduler);
     return NULL;

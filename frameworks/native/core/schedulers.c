@@ -222,11 +222,11 @@ const struct catapults_stop *core_move(struct processor *here, struct dispatcher
         core_contain(here, from, "exit", stop, NULL, NULL);
     exchange(&thread->policy, room, thread->room);
     core_give_up(here, thread); /* at schedulers of which `to` may be one */
+    core_noticed(here, to);
+    core_gained(here, to, NULL); /* it has not run there: nobody is charged yet */
     thread->scheduler = to;
     thread->via = 0;
     thread->state = THREAD_RUNNABLE;
-    core_noticed(here, to);
-    core_gained(here, to, NULL);
     TRACE(TRACE_SWITCHED_OUT, thread, 0);
     return NULL;
 }

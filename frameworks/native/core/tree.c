@@ -221,9 +221,10 @@ bool core_ask_for(struct processor *here, struct dispatcher_thread *thread, cons
     for (member = thread; member; member = asked_for_next(here, member, turn)) {
         if (UNLIKELY(member->scheduler->node != NULL) && !core_member(here, member->scheduler, turn))
             return false; /* it is the next of another processor */
-        /* It is RUNNING on another processor; or somebody is asked for there: a decision comes before the next request.
-         */
-        if (UNLIKELY(here->core->several) && (!taken_from(member) || member->scheduler->asked_for))
+        if (UNLIKELY(here->core->several) && !taken_from(member))
+            return false; /* it is RUNNING on another processor */
+        /* A decision comes before the next request. That of the root does, if there is one processor. */
+        if (member->scheduler->asked_for && (here->core->several || member->scheduler->parent))
             return false;
         if (!HAS(member->scheduler, set_next_thread) || !RAISE(member->scheduler, can_switch_to, &member->policy))
             return false;

@@ -370,6 +370,28 @@ static void asking_for_a_thread_asks_those_above(void) {
     require(dispatcher_yield_to(first) == EAGAIN);
 }
 
+static struct dispatcher_thread *asked;
+
+static void ask_for_it(void *argument) {
+    (void)argument;
+    dispatcher_yield_to(asked);
+    dispatcher_exit(NULL);
+}
+
+/* What a policy keeps of the first request may have room for one thread. */
+static void a_scheduler_decides_before_it_is_asked_again(void) {
+    static const int parents[] = {0, 0, 0};
+    grow(3, parents, 1);
+    spawn(2, ask_for_it, NULL);
+    asked = spawn(2, count_turns, (void *)1);
+    struct dispatcher_thread *other = spawn(2, count_turns, (void *)2);
+    dispatcher_yield(); /* under B somebody is asked for, but R dispatches A next */
+    events[0] = '\0';
+    require(dispatcher_yield_to(other) == EAGAIN);
+    require(!strstr(events, "asked_for"));
+    require(turns[1] == 1);
+}
+
 /* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 static void a_scheduler_is_refused(void) {
@@ -550,6 +572,7 @@ int main(void) {
         child_test(a_thread_suspends_itself),
         child_test(a_thread_under_another_scheduler_takes_the_processor),
         child_test(asking_for_a_thread_asks_those_above),
+        child_test(a_scheduler_decides_before_it_is_asked_again),
         child_test(a_scheduler_is_refused),
         child_test(a_scheduler_ends),
         child_test(a_parent_ends_after_its_child),

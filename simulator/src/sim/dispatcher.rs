@@ -11,6 +11,7 @@
 
 mod books;
 mod chains;
+mod changes;
 mod decisions;
 mod nodes;
 mod schedulers;
@@ -54,6 +55,8 @@ type Done<T = ()> = Result<T, Out>;
 pub struct Dispatcher<'s, R> {
     /// The root first, each parent before its children. One alone for a policy.
     schedulers: Vec<Scheduler<R>>,
+    /// Those that are there, as they came.
+    order: Vec<usize>,
     /// Where threads go of which nothing else is said.
     default: usize,
     events: Events,
@@ -63,6 +66,8 @@ pub struct Dispatcher<'s, R> {
     /// Of threads and proxies, by number; the first is that of number 1.
     books: Vec<Book>,
     vacant: Vec<u32>,
+    /// Threads and proxies that there ever were.
+    came: u32,
     processors: Vec<Processor>,
     now: i64,
     /// When what is RUNNING was charged last.
@@ -101,6 +106,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         sink: &'s mut dyn Sink,
     ) -> Self {
         Dispatcher {
+            order: (0..plan.schedulers.len()).collect(),
             schedulers: plan.schedulers,
             default: plan.default,
             events,
@@ -108,6 +114,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             has_nodes,
             books: Vec::new(),
             vacant: Vec::new(),
+            came: 0,
             processors: vec![Processor::default(); processors],
             now: 0,
             charged: 0,
@@ -170,6 +177,18 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     /// Whose turn it is.
     pub fn turn(&self, processor: usize) -> Option<ThreadId> {
         self.processors.get(processor)?.turn
+    }
+
+    /// The scheduler that a thread is under; `None`: there is no such thread.
+    pub fn scheduler_of(&self, thread: ThreadId) -> Option<usize> {
+        let book = self.books.get(thread.0.checked_sub(1)? as usize)?;
+        Some(book.under).filter(|_| book.state != State::None && book.scheduler.is_none())
+    }
+
+    /// Whether a thread waits for something.
+    pub fn is_blocked(&self, thread: ThreadId) -> bool {
+        let state = self.books.get(thread.0.wrapping_sub(1) as usize).map(|book| book.state);
+        matches!(state, Some(State::Blocked | State::Lending))
     }
 
     pub(super) fn processors(&self) -> usize {
@@ -240,7 +259,13 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         let Some(event) = event.filter(|_| book.state != State::None && !book.homeless) else { return Ok(()) };
         let processor = book.turn_on.unwrap_or_else(|| self.where_told(thread));
         self.raise(book.under, processor, event, &[thread])?;
+        self.asks_again(book.under, processor)?;
         self.may_be_taken(processor, event)
+    }
+
+    /// Something has happened to a scheduler that has dispatched nothing although something is READY.
+    fn asks_again(&mut self, scheduler: usize, processor: usize) -> Done {
+        if self.schedulers[scheduler].refused { self.adjust(scheduler, processor) } else { Ok(()) }
     }
 
     /// What a thread that was created is called, and the values that it came with.
@@ -379,9 +404,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         if self.book(thread).state != State::Blocked {
             return Ok(());
         }
-        let set_aside = std::mem::take(&mut self.book(thread).set_aside);
-        let event = self.events.resume.filter(|_| set_aside).unwrap_or(self.events.event_raised);
-        self.becomes_ready(thread, event, State::Runnable, Kind::Raised)?;
+        self.becomes_ready(thread, self.events.event_raised, State::Runnable, Kind::Raised)?;
         self.rouse_all(thread)?;
         self.suspends_at_last(thread)
     }
@@ -454,7 +477,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     /// Those that were suspended since this was asked last without anybody's doing so just then.
-    pub(super) fn take_suspended(&mut self) -> Vec<ThreadId> {
+    pub fn take_suspended(&mut self) -> Vec<ThreadId> {
         std::mem::take(&mut self.suspended)
     }
 
@@ -485,7 +508,8 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     /// The instant at which a timer of a policy expires next.
     pub fn next_timeout(&mut self) -> Option<i64> {
         let mut first: Option<i64> = None;
-        for scheduler in 0..self.schedulers.len() {
+        for place in 0..self.order.len() {
+            let scheduler = self.order[place];
             for place in self.places(scheduler) {
                 let next = self.next_timeout_of(scheduler, place).map(|(instant, ..)| instant);
                 first = first.min(next).or(first).or(next);
@@ -510,13 +534,25 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
 
     /// Raises the events of timers whose instant has come. Whether some are left, which are armed anew for now again and again.
     pub fn expire(&mut self) -> Done<bool> {
+        let left = self.expire_all()?;
+        self.preempted_at_last()?;
+        Ok(left)
+    }
+
+    /// The processor is interrupted when a tick is due: timers expire, and who runs hears of the tick before it loses the processor.
+    pub fn interrupts(&mut self, processor: usize) -> Done {
+        self.expire_all()?;
+        self.ticks(processor)
+    }
+
+    fn expire_all(&mut self) -> Done<bool> {
         let mut left = false;
-        for scheduler in 0..self.schedulers.len() {
+        for place in 0..self.order.len() {
+            let scheduler = self.order[place];
             for place in self.places(scheduler) {
                 left |= self.expire_in(scheduler, place)?;
             }
         }
-        self.preempted_at_last()?;
         Ok(left)
     }
 
@@ -532,6 +568,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             let on = self.book(member).turn_on;
             let processor = on.unwrap_or_else(|| self.where_told(member));
             self.raise(scheduler, processor, event, &[member])?;
+            self.asks_again(scheduler, processor)?;
             self.may_be_taken(processor, event)?;
         }
         Ok(false)
@@ -546,7 +583,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
                 self.arrives(new)?;
                 self.init(0, new)?;
             }
-            for scheduler in 1..self.schedulers.len() {
+            for scheduler in self.order.clone().into_iter().skip(1) {
                 if !self.schedulers[scheduler].parent.is_some_and(|parent| self.is_of_nodes(parent)) {
                     self.add_record(scheduler)?;
                 }

@@ -213,13 +213,7 @@ impl<'a> Deciding<'a> {
         match self {
             Deciding::Policy(_) => Plan { schedulers: vec![Scheduler::new(runner(0), None, Vec::new())], default: 0 },
             Deciding::Hierarchy(hierarchy) => {
-                let scheduler = |node: &Node| {
-                    let mut runner = runner(node.policy);
-                    let (at_parent, own): (Vec<_>, Vec<_>) = node.parameters.iter().partition(|one| one.at_parent);
-                    own.iter().for_each(|parameter| runner.set(&parameter.name, parameter.value));
-                    let at_parent = at_parent.iter().map(|parameter| (parameter.name.clone(), parameter.value));
-                    Scheduler::new(runner, node.parent, at_parent.collect())
-                };
+                let scheduler = |node: &Node| Scheduler::of_node(runner(node.policy), node);
                 let schedulers = hierarchy.nodes().iter().map(scheduler).collect();
                 Plan { schedulers, default: hierarchy.default() }
             }

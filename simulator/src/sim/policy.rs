@@ -248,6 +248,20 @@ impl<'a> Interpreted<'a> {
         }
     }
 
+    /// A thread that is in hand here has what another policy has kept of it: attributes and variables of the same name and type.
+    pub(super) fn inherit(&mut self, thread: ThreadId, before: &Interpreted<'_>) {
+        self.machine.inherit(thread, &before.machine);
+        for import in &self.policy.thread_imports {
+            let mut imports = before.policy.thread_imports.iter();
+            let Some(from) = imports.position(|old| old.name == import.name && old.ty == import.ty) else { continue };
+            let default = before.policy.thread_imports[from].default;
+            let value = before.application.thread_import(thread, ThreadImportId(from));
+            if let Some(value) = value.filter(|value| *value != default) {
+                let _ = self.application.set_of_thread(self.policy, thread, &import.name, value);
+            }
+        }
+    }
+
     /// There is a place for what is RUNNING on this processor, and on the one that was entered.
     fn keep_for(&mut self, processor: usize) {
         let most = processor.max(self.here);

@@ -62,6 +62,11 @@ pub trait Sink {
     /// In the order of time.
     fn record(&mut self, record: &Record);
 
+    /// The same of a scheduler, as a thread to its parent.
+    fn of_scheduler(&mut self, record: &Record) {
+        let _ = record;
+    }
+
     /// A thread that has come is called this.
     fn named(&mut self, time: i64, thread: ThreadId, name: &str) {
         let _ = (time, thread, name);

@@ -16,6 +16,8 @@ pub(super) struct Book {
     pub(super) under: usize,
     /// The scheduler that it is a proxy of.
     pub(super) scheduler: Option<usize>,
+    /// How many threads and proxies came before it.
+    pub(super) came: u32,
     /// That of the instance that it is in, or the last that ran it.
     pub(super) home: usize,
     /// On which processor it is RUNNING to its policy.
@@ -31,6 +33,8 @@ pub(super) struct Book {
     pub(super) set_aside: bool,
     /// It is in no instance: its processor has gone.
     pub(super) homeless: bool,
+    /// It is to run on a turn of its own only.
+    pub(super) own_turn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +49,12 @@ pub(super) enum State {
 }
 
 impl Book {
-    fn new(under: usize, scheduler: Option<usize>) -> Book {
+    fn new(under: usize, scheduler: Option<usize>, came: u32) -> Book {
         Book {
             state: State::Runnable,
             under,
             scheduler,
+            came,
             home: 0,
             turn_on: None,
             runs_on: None,
@@ -59,6 +64,7 @@ impl Book {
             to_be_suspended: false,
             set_aside: false,
             homeless: false,
+            own_turn: false,
         }
     }
 
@@ -71,7 +77,8 @@ impl Book {
 impl<R: Runner> Dispatcher<'_, R> {
     /// A new number, known to the policy by no event yet.
     pub(super) fn enrol(&mut self, under: usize, scheduler: Option<usize>) -> Done<ThreadId> {
-        let book = Book::new(under, scheduler);
+        let book = Book::new(under, scheduler, self.came);
+        self.came += 1;
         let number = match self.vacant.pop() {
             Some(number) => {
                 self.books[number as usize - 1] = book;
@@ -232,7 +239,10 @@ impl<R: Runner> Dispatcher<'_, R> {
         let donor = self.processors[processor].turn.unwrap_or(thread);
         let processor = u32::try_from(processor).unwrap_or(u32::MAX);
         let scheduler = self.told;
-        self.sink.record(&Record { time: self.now, processor, thread, kind, event, line, scheduler, donor, ready });
+        let record = Record { time: self.now, processor, thread, kind, event, line, scheduler, donor, ready };
+        let of_scheduler =
+            self.books.get(thread.0.wrapping_sub(1) as usize).is_some_and(|book| book.scheduler.is_some());
+        if of_scheduler { self.sink.of_scheduler(&record) } else { self.sink.record(&record) }
     }
 
     pub(super) fn misuse(&self, why: &str) -> Out {

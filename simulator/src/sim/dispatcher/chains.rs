@@ -12,7 +12,7 @@ use catapults_compiler::interp::ThreadId;
 use super::super::policy::Runner;
 use super::super::record::Kind;
 use super::books::State;
-use super::{Dispatcher, Done};
+use super::{Dispatcher, Done, Processor};
 
 impl<R: Runner> Dispatcher<'_, R> {
     /// A thread waits for another one, and lends it its turns. It is the one that runs.
@@ -26,10 +26,35 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.borrow(processor)
     }
 
+    /// Who runs there is to do so on a turn of its own, for what only the thread whose turn it is can do. Whether it does already.
+    pub fn needs_own_turn(&mut self, processor: usize) -> Done<bool> {
+        let Processor { turn, current: Some(current), .. } = self.processors[processor] else { return Ok(false) };
+        let has = turn == Some(current);
+        self.book(current).own_turn = !has;
+        if !has {
+            self.processors[processor].current = None;
+            self.stops_running(current)?;
+            self.borrow(processor)?;
+        }
+        Ok(has)
+    }
+
     /// A thread does not wait any more: it has what it waited for, and goes on.
     pub fn has(&mut self, heir: ThreadId) -> Done {
         self.owns(heir);
+        self.rouse_behind()?;
         self.unblock_heir(heir)
+    }
+
+    /// On the only processor, whoever is stalled and has another end now hears of it at once, the oldest first.
+    fn rouse_behind(&mut self) -> Done {
+        if self.processors.len() > 1 {
+            return Ok(());
+        }
+        let mut behind = self.blocked_donors.clone();
+        behind.retain(|donor| self.books[donor.0 as usize - 1].stalled_on != Some(self.end_of(*donor)));
+        behind.sort_by_key(|donor| self.books[donor.0 as usize - 1].came);
+        behind.into_iter().try_for_each(|donor| self.rouse(donor))
     }
 
     /// A thread has what it waited for, and has yet to hear of it.
@@ -75,6 +100,27 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
+    /// On the only processor: a thread that waits for one waits for another one from now on, and lends it its turns; or for one that waits for
+    /// it, and lends them to nobody (`None`). Who is stalled behind it hears of it at once.
+    pub fn redirected(&mut self, waiter: ThreadId, owner: Option<ThreadId>) -> Done {
+        let was_stalled = self.book(waiter).state == State::Blocked;
+        self.book(waiter).waits_for = None;
+        self.strike_off(waiter);
+        self.chains_changed = true;
+        self.rouse_behind()?;
+        self.book(waiter).waits_for = owner;
+        if !was_stalled || owner.is_none() {
+            return Ok(());
+        }
+        let end = self.end_of(waiter);
+        if self.can_run(end, waiter) {
+            self.rouse(waiter)?;
+        } else {
+            self.stall(waiter, end);
+        }
+        self.rouse_all(waiter)
+    }
+
     /// The chain of the turn may end in another thread than runs.
     pub fn regains(&mut self, processor: usize) -> Done {
         self.preempted_at_last()?;
@@ -97,9 +143,8 @@ impl<R: Runner> Dispatcher<'_, R> {
     pub(super) fn lends(&mut self, processor: usize, new: bool) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         let end = self.end_of(turn);
+        let can_run = self.can_run(end, turn);
         let book = self.book(end);
-        // One that lends to nobody goes on: what it waits for may be had.
-        let can_run = matches!(book.state, State::Runnable | State::Lending);
         if can_run && book.runs_on.is_none_or(|other| other == processor) {
             (book.state, book.runs_on) = (State::Runnable, Some(processor));
             self.processors[processor].current = Some(end);
@@ -164,6 +209,7 @@ impl<R: Runner> Dispatcher<'_, R> {
                     }
                 } else if book.state == State::Runnable
                     && book.runs_on.is_none()
+                    && (end == thread || !book.own_turn)
                     && (end == thread || book.turn_on.is_none())
                 {
                     self.rouse(thread)?;
@@ -179,13 +225,23 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Whether somebody is READY whom no processor that has nothing to do will take.
     fn more_are_ready_than_idle(&self) -> bool {
         let idle = self.processors.iter().filter(|processor| processor.turn.is_none()).count();
-        self.has_nodes || self.schedulers.len() > 1 || self.schedulers[0].ready > idle
+        self.has_nodes || self.order.len() > 1 || self.schedulers[0].ready > idle
     }
 
     fn stall(&mut self, thread: ThreadId, end: ThreadId) {
         self.book(thread).stalled_on = Some(end);
         self.book(end).blocked_donors.push(thread);
         self.blocked_donors.push(thread);
+    }
+
+    /// Whether the end of a chain can run on that turn. One that lends to nobody goes on: what it waits for may be had.
+    fn can_run(&self, end: ThreadId, turn: ThreadId) -> bool {
+        let book = &self.books[end.0 as usize - 1];
+        match book.state {
+            State::Lending => true,
+            State::Runnable => !book.own_turn || end == turn,
+            State::None | State::Blocked | State::Suspended => false,
+        }
     }
 
     fn end_of(&self, thread: ThreadId) -> ThreadId {

@@ -38,8 +38,20 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
+    /// Something has happened since nobody ran on any processor: whoever has dispatched nothing is asked again.
+    pub fn asks_all_again(&mut self) -> Done {
+        self.processors.iter_mut().for_each(|processor| processor.refused = false);
+        for place in 0..self.order.len() {
+            let scheduler = self.order[place];
+            if self.schedulers[scheduler].refused && self.schedulers[scheduler].ready > 0 {
+                self.adjust(scheduler, 0)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether it has nothing to run, and may get something.
-    fn is_to_decide(&self, processor: usize) -> bool {
+    pub fn is_to_decide(&self, processor: usize) -> bool {
         let on = &self.processors[processor];
         let ready = if self.has_nodes { on.ready } else { self.schedulers[0].ready };
         on.turn.is_none() && ready > 0 && !on.refused
@@ -73,11 +85,12 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// Whether a scheduler can be asked that this be next. With several processors a decision comes before the next request.
+    /// Whether a scheduler can be asked that this be next. A decision of it comes before the next request: that of the root does, on the only
+    /// processor.
     fn may_ask(&mut self, scheduler: usize, processor: usize, member: ThreadId, event: EventId) -> Done<bool> {
-        let several = self.processors.len() > 1;
         let of = &self.schedulers[scheduler];
-        if !of.runner.handles(event) || (several && of.asked_for) {
+        let comes_first = self.processors.len() == 1 && of.parent.is_none();
+        if !of.runner.handles(event) || (of.asked_for && !comes_first) {
             return Ok(false);
         }
         // The answer may depend on how long a thread has run.
@@ -100,8 +113,11 @@ impl<R: Runner> Dispatcher<'_, R> {
                 }
                 // It has nothing to run, whatever it has said before: its proxy waits until something happens to it.
                 self.schedulers[scheduler].refused = true;
-                self.give_way_back(processor)?;
-                return Ok(true);
+                match self.give_back(processor)? {
+                    Some(above) => scheduler = above,
+                    None => return Ok(true),
+                }
+                continue;
             };
             let book = self.books.get(member.0 as usize - 1);
             if book.is_none_or(|book| !book.is_ready() || book.under != scheduler) {
@@ -114,7 +130,15 @@ impl<R: Runner> Dispatcher<'_, R> {
             if let Some(below) = book.scheduler {
                 self.processors[processor].way.push(member);
                 self.schedulers[below].running += 1;
-                scheduler = below;
+                if !self.schedulers[below].leaving {
+                    self.note_moved(processor, member, Kind::Dispatched, self.events.schedule);
+                    scheduler = below;
+                    continue;
+                }
+                match self.give_back(processor)? {
+                    Some(above) => scheduler = above,
+                    None => return Ok(true),
+                }
                 continue;
             }
             self.processors[processor].turn = Some(member);
@@ -133,6 +157,11 @@ impl<R: Runner> Dispatcher<'_, R> {
 
     /// The turn is over. `ready`: whose turn it was is READY. So is it for all schedulers above.
     pub(super) fn vacate(&mut self, processor: usize, ready: bool) -> Done {
+        self.ends_turn(processor, ready, false)
+    }
+
+    /// `preempted`: a policy has taken the processor from whose turn it was, or from a scheduler above.
+    fn ends_turn(&mut self, processor: usize, ready: bool, preempted: bool) -> Done {
         let Processor { turn: Some(turn), current, .. } = self.processors[processor] else { return Ok(()) };
         self.processors[processor].turn = None;
         self.processors[processor].current = None;
@@ -143,7 +172,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         if ready {
             self.gained_ready(turn);
         }
-        self.give_way_back(processor)?;
+        self.give_way_back(processor, preempted)?;
         match current {
             Some(current) => self.stops_running(current),
             None => Ok(()),
@@ -180,12 +209,12 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.taken_by = None;
         if self.is_taken(turn) {
             self.note_moved(processor, turn, Kind::Preempted, event);
-            return self.vacate(processor, true);
+            return self.ends_turn(processor, true, true);
         }
         if self.processors[processor].way.iter().any(|proxy| self.is_taken(*proxy)) {
             self.raise(self.under(turn), processor, self.events.switch_out, &[turn])?;
             self.note_moved(processor, turn, Kind::Preempted, event);
-            return self.vacate(processor, true);
+            return self.ends_turn(processor, true, true);
         }
         Ok(())
     }
@@ -196,6 +225,8 @@ impl<R: Runner> Dispatcher<'_, R> {
             return self.comes_back(thread, state, kind);
         }
         let (processor, under) = (self.where_told(thread), self.under(thread));
+        let set_aside = std::mem::take(&mut self.book(thread).set_aside);
+        let event = self.events.resume.filter(|_| set_aside).unwrap_or(event);
         self.book(thread).state = state;
         self.chains_changed = true;
         self.raise(under, processor, event, &[thread])?;

@@ -1,6 +1,7 @@
 //! Schedulers as the threads that they are to their parents.
 
-use catapults_compiler::interp::ThreadId;
+use catapults_compiler::hierarchy::Node;
+use catapults_compiler::interp::{Stop, ThreadId};
 use catapults_compiler::vocabulary::Value;
 
 use super::super::policy::Runner;
@@ -32,9 +33,21 @@ pub(in super::super) struct Scheduler<R> {
     pub(super) refused: bool,
     /// Something is to be next, and it has dispatched nothing since.
     pub(super) asked_for: bool,
+    /// It goes as soon as the schedulers under it have, which were removed before.
+    pub(super) removed: bool,
+    /// Each of its proxies ends when it is dispatched next.
+    pub(super) leaving: bool,
 }
 
-impl<R> Scheduler<R> {
+impl<R: Runner> Scheduler<R> {
+    /// As a hierarchy has it, with the values that it is given there; whatever of them its policy does not import is left out.
+    pub(in super::super) fn of_node(mut runner: R, node: &Node) -> Self {
+        let (at_parent, own): (Vec<_>, Vec<_>) = node.parameters.iter().partition(|one| one.at_parent);
+        own.iter().for_each(|parameter| runner.set(&parameter.name, parameter.value));
+        let at_parent = at_parent.iter().map(|parameter| (parameter.name.clone(), parameter.value));
+        Scheduler::new(runner, node.parent, at_parent.collect())
+    }
+
     pub(in super::super) fn new(runner: R, parent: Option<usize>, at_parent: Vec<(String, Value)>) -> Self {
         Scheduler {
             runner,
@@ -45,6 +58,8 @@ impl<R> Scheduler<R> {
             ready: 0,
             refused: false,
             asked_for: false,
+            removed: false,
+            leaving: false,
         }
     }
 }
@@ -54,6 +69,11 @@ impl<R: Runner> Dispatcher<'_, R> {
     pub(super) fn add_record(&mut self, scheduler: usize) -> Done {
         let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
         let proxy = self.introduce_proxy(scheduler, parent)?;
+        self.has_nothing_yet(scheduler, proxy)
+    }
+
+    pub(super) fn has_nothing_yet(&mut self, scheduler: usize, proxy: ThreadId) -> Done {
+        let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
         self.adjust(parent, 0)?;
         let on = self.home_of(parent, proxy, 0);
         self.suspend_proxy(parent, on, proxy)?;
@@ -62,16 +82,27 @@ impl<R: Runner> Dispatcher<'_, R> {
 
     /// It is READY.
     fn introduce_proxy(&mut self, scheduler: usize, parent: usize) -> Done<ThreadId> {
+        let introduced = self.try_to_introduce_proxy(scheduler, parent)?;
+        introduced.map_err(|stop| self.out(self.events.newthread, stop))
+    }
+
+    /// The same; or what the parent refuses it with.
+    pub(super) fn try_to_introduce_proxy(&mut self, scheduler: usize, parent: usize) -> Done<Result<ThreadId, Stop>> {
         let proxy = self.enrol(parent, Some(scheduler))?;
         for (name, value) in self.schedulers[scheduler].at_parent.clone() {
             self.schedulers[parent].runner.set_of(proxy, &name, value);
         }
-        self.schedulers[scheduler].proxies.push(proxy);
         let on = if self.is_of_nodes(parent) { self.place(proxy, None)? } else { 0 };
         self.book(proxy).home = on;
-        self.raise(parent, on, self.events.newthread, &[proxy])?;
+        if let Err(stop) = self.raised(parent, on, self.events.newthread, &[proxy]) {
+            self.note_moved(on, proxy, Kind::Refused, self.events.newthread);
+            self.forget(proxy);
+            return Ok(Err(stop));
+        }
+        self.schedulers[scheduler].proxies.push(proxy);
+        self.note_moved(on, proxy, Kind::New, self.events.newthread);
         self.gained_ready(proxy);
-        Ok(proxy)
+        Ok(Ok(proxy))
     }
 
     /// As many proxies are READY as the scheduler could use processors more.
@@ -103,7 +134,8 @@ impl<R: Runner> Dispatcher<'_, R> {
             }
             let Some(proxy) = at_rest else { return Ok(()) };
             let book = self.book(proxy);
-            let blocked = std::mem::replace(&mut book.state, State::Runnable) == State::Blocked;
+            let set_aside = std::mem::take(&mut book.set_aside);
+            let blocked = std::mem::replace(&mut book.state, State::Runnable) == State::Blocked && !set_aside;
             if std::mem::take(&mut book.homeless) {
                 self.comes_back(proxy, State::Runnable, Kind::Resumed)?;
                 continue;
@@ -112,6 +144,7 @@ impl<R: Runner> Dispatcher<'_, R> {
             let event = event.unwrap_or(self.events.event_raised);
             let on = self.home_of(parent, proxy, processor);
             self.raise(parent, on, event, &[proxy])?;
+            self.note_moved(on, proxy, if blocked { Kind::Raised } else { Kind::Resumed }, event);
             self.gained_ready(proxy);
             if on != processor {
                 self.preempted(on, event)?;
@@ -151,33 +184,57 @@ impl<R: Runner> Dispatcher<'_, R> {
     }
 
     /// What was RUNNING has given the processor up: so do all schedulers above it, the lowest first.
-    pub(super) fn give_way_back(&mut self, processor: usize) -> Done {
-        while let Some(proxy) = self.processors[processor].way.pop() {
-            let Some(scheduler) = self.book(proxy).scheduler else { continue };
-            let parent = self.under(proxy);
-            self.schedulers[scheduler].running -= 1;
-            let taken = self.is_taken(proxy);
-            // Of the others.
-            let (ready, wanted) = self.proxies(scheduler);
-            self.book(proxy).turn_on = None;
-            if self.book(proxy).state == State::Suspended {
-                // It has given the processor up by an event of its own.
-            } else if ready < wanted {
-                if !taken {
-                    self.raise(parent, processor, self.events.switch_out, &[proxy])?;
-                }
-                self.gained_ready(proxy);
-            } else if taken {
-                self.gained_ready(proxy);
-                self.suspend_proxy(parent, processor, proxy)?;
-            } else {
-                let event = self.events.scheduler.unwrap_or(self.events.switch_out);
-                self.book(proxy).state = State::Blocked;
-                self.raise(parent, processor, event, &[proxy])?;
-            }
-            self.adjust(scheduler, processor)?;
-        }
+    pub(super) fn give_way_back(&mut self, processor: usize, preempted: bool) -> Done {
+        while self.give_last_back(processor, preempted)?.is_some() {}
         Ok(())
+    }
+
+    /// The lowest scheduler that was dispatched ends, or has nothing to run. On the only processor the nearest one above is asked that has
+    /// something else to run; of several all above it give the processor up, too, and the root is asked: `None`.
+    pub(super) fn give_back(&mut self, processor: usize) -> Done<Option<usize>> {
+        while let Some(parent) = self.give_last_back(processor, false)? {
+            if self.processors.len() == 1 && self.schedulers[parent].ready > 0 {
+                return Ok(Some(parent));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The parent of the lowest scheduler, which has given the processor up there. `None`: there is none.
+    fn give_last_back(&mut self, processor: usize, preempted: bool) -> Done<Option<usize>> {
+        let Some(proxy) = self.processors[processor].way.pop() else { return Ok(None) };
+        let parent = self.under(proxy);
+        let Some(scheduler) = self.book(proxy).scheduler else { return Ok(Some(parent)) };
+        self.schedulers[scheduler].running -= 1;
+        if self.schedulers[scheduler].leaving {
+            self.ends(scheduler, processor, proxy)?;
+            return Ok(Some(parent));
+        }
+        let taken = self.is_taken(proxy);
+        // Of the others.
+        let (ready, wanted) = self.proxies(scheduler);
+        self.book(proxy).turn_on = None;
+        if self.book(proxy).state == State::Suspended {
+            // It has given the processor up by an event of its own.
+        } else if ready < wanted {
+            if !taken {
+                self.raise(parent, processor, self.events.switch_out, &[proxy])?;
+            }
+            if !taken || preempted {
+                self.note_moved(processor, proxy, Kind::SwitchedOut, self.events.switch_out);
+            }
+            self.gained_ready(proxy);
+        } else if taken {
+            self.gained_ready(proxy);
+            self.suspend_proxy(parent, processor, proxy)?;
+        } else {
+            let event = self.events.scheduler.unwrap_or(self.events.switch_out);
+            self.book(proxy).state = State::Blocked;
+            self.raise(parent, processor, event, &[proxy])?;
+            self.note_moved(processor, proxy, Kind::Blocked, event);
+        }
+        self.adjust(scheduler, processor)?;
+        Ok(Some(parent))
     }
 
     /// On the only processor there is, what was RUNNING was suspended: so is each scheduler above it that has nothing else to run.
@@ -189,6 +246,7 @@ impl<R: Runner> Dispatcher<'_, R> {
                 break;
             }
             self.raise(self.under(proxy), processor, suspend, &[proxy])?;
+            self.note_moved(processor, proxy, Kind::Suspended, suspend);
             self.book(proxy).state = State::Suspended;
         }
         Ok(())
@@ -198,7 +256,13 @@ impl<R: Runner> Dispatcher<'_, R> {
     fn proxies(&self, scheduler: usize) -> (usize, usize) {
         let of = &self.schedulers[scheduler];
         let ready = of.proxies.iter().filter(|proxy| self.books[proxy.0 as usize - 1].is_ready()).count();
-        let wanted = if of.refused { 0 } else { of.ready.min(self.processors.len().saturating_sub(of.running)) };
+        let wanted = if of.leaving {
+            of.proxies.len() - of.running
+        } else if of.refused {
+            0
+        } else {
+            of.ready.min(self.processors.len().saturating_sub(of.running))
+        };
         (ready, wanted)
     }
 
@@ -206,6 +270,7 @@ impl<R: Runner> Dispatcher<'_, R> {
     fn suspend_proxy(&mut self, parent: usize, processor: usize, proxy: ThreadId) -> Done {
         let Some(suspend) = self.events.suspend else { return Ok(()) };
         self.raise(parent, processor, suspend, &[proxy])?;
+        self.note_moved(processor, proxy, Kind::Suspended, suspend);
         self.lost_ready(proxy);
         self.book(proxy).state = State::Suspended;
         Ok(())

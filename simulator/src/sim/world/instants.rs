@@ -71,7 +71,11 @@ impl Happening {
 impl<R: Runner> World<'_, '_, R> {
     /// All that happens now, and then the decisions that follow.
     pub(super) fn instant(&mut self) -> Done {
+        let nobody_ran = (0..self.processors.len()).all(|processor| self.dispatcher.turn(processor).is_none());
         Order::ALL.into_iter().try_for_each(|order| self.step(order))?;
+        if nobody_ran {
+            self.dispatcher.asks_all_again()?;
+        }
         self.settle()
     }
 
