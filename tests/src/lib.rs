@@ -17,8 +17,8 @@ pub mod recorded;
 pub mod replay;
 pub mod repository;
 pub mod scenarios;
-pub mod simulated;
 pub mod theory;
+pub mod trees;
 
 use std::ffi::OsStr;
 use std::fs;
