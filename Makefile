@@ -43,7 +43,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build test demo bench agreement experiments guards explore mutants theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
+.PHONY: help setup build test demo bench agreement experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -145,6 +145,9 @@ mutants: setup-build ## Break the policies in every way: what the compiler accep
 
 differential: setup-build+test ## Compare what compiled policies decide on every framework with the interpreter, 1000 random ones each
 	@cargo run --release --quiet --locked -p catapults-tests --bin differential
+
+faults: setup-build+test ## Break a line of either dispatcher, a hundred times: comparing the two must find each
+	@cargo run --release --quiet --locked -p catapults-tests --bin faults
 
 theory: setup-build ## Compare simulations of 6000 random sets of tasks with response-time and demand analysis, and with schedules by force
 	@cargo run --release --quiet --locked -p catapults-tests --bin theory

@@ -5,6 +5,7 @@ pub mod command;
 pub mod compiled;
 pub mod differential;
 pub mod examples;
+pub mod faults;
 pub mod fuzz;
 pub mod grammar;
 pub mod hierarchies;

@@ -111,7 +111,7 @@ struct dispatcher_host {
     void (*scheduler_started)(struct scheduler *scheduler);
     /* How long a thread may be READY while others are dispatched, in nanoseconds; 0: for ever. */
     int64_t starvation_limit;
-    uint64_t seed; /* of what policies draw; 0: they begin with the seed of their own, CATAPULTS_RANDOM_SEED */
+    uint64_t seed; /* of what policies draw; 0: CATAPULTS_RANDOM_SEED */
     /* A trace is recorded, and it has a thread now, which has not run yet: what else is known of it can be added. */
     void (*recorded)(struct dispatcher_thread *thread);
     /* A policy had to go. */

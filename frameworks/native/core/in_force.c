@@ -24,9 +24,11 @@ void core_put_in_force(struct processor *here, struct scheduler *scheduler, cons
         core->recorder->policy_in_force(scheduler);
 }
 
-void core_seed(const struct core *core, const struct catapults_policy *policy, void *once) {
-    if (policy->random && core->host->seed)
-        catapults_random_seed((struct catapults_random *)((char *)once + policy->random), core->host->seed);
+void core_seed(const struct core *core, const struct scheduler *scheduler, void *once) {
+    uint64_t seed = core->host->seed ? core->host->seed : CATAPULTS_RANDOM_SEED;
+    uint32_t random = scheduler->policy->random;
+    if (random)
+        catapults_random_seed((struct catapults_random *)((char *)once + random), seed + scheduler->before);
 }
 
 const struct catapults_stop *core_raise_timeout(struct processor *here, struct scheduler *scheduler,

@@ -119,12 +119,12 @@ static const struct catapults_stop *start(struct processor *here, struct process
     struct scheduler *root = &core->root;
     core_clear(memory, rounded(policy->shared_size));
     policy->share(memory);
-    core_seed(core, policy, memory);
     core->homeless = 0;
     core->nothing_to_steal = false;
     if (!core->picky_last)
         core->picky_last = &core->picky_first;
     begin(here, root, first, memory + rounded(policy->shared_size), policy, memory);
+    core_seed(core, root, memory);
     if (core->host->scheduler_started)
         core->host->scheduler_started(root);
     return arrive(here, root, event);

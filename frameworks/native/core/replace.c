@@ -61,7 +61,7 @@ const struct catapults_stop *core_replace(struct processor *here, struct schedul
 
     core_put_in_force(here, scheduler, policy, instance ? instance : scheduler->builtin);
     policy->start(scheduler->instance);
-    core_seed(core, policy, scheduler->instance);
+    core_seed(core, scheduler, scheduler->instance);
     core_running_frames_start(here, scheduler);
     core_clock_start(here, scheduler);
     if (core->host->scheduler_started)
@@ -253,7 +253,7 @@ static const struct catapults_stop *begin(struct processor *here, const struct c
         return core_nodes_begin(here, policy, instance, nodes);
     core_put_in_force(here, root, policy, instance ? instance : root->builtin);
     policy->start(root->instance);
-    core_seed(core, policy, root->instance);
+    core_seed(core, root, root->instance);
     core_running_frames_start(here, root);
     core_clock_start(here, root);
     if (core->host->scheduler_started)

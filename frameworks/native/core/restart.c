@@ -68,7 +68,8 @@ static void begin(struct processor *here, struct scheduler *root) {
     struct core *core = here->core;
     core_clear(root->instance, root->policy->instance_size);
     root->policy->start(root->instance);
-    core_seed(core, root->policy, root->instance);
+    core->added = 0;
+    core_seed(core, root, root->instance);
     core_running_frames_start(here, root);
     core_clock_start(here, root);
     if (core->host->scheduler_started)

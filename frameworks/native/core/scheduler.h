@@ -45,6 +45,7 @@ struct scheduler {
     bool removed;             /* nothing comes under it any more */
     bool leaving;             /* nothing is under it, either: it ends when its parent dispatches it next */
     bool lent_only;           /* it never dispatches: threads under it run on turns of others only */
+    uint32_t before;          /* schedulers that were added before it, the root included */
     uint32_t attaching;       /* threads that go over to it as soon as they have turns of their own */
 
     struct catapults_timers *timeouts;       /* armed by the policy; NULL: it has no timers */

@@ -43,8 +43,9 @@ const struct catapults_stop *core_add(struct processor *here, struct scheduler *
     core_gained(here, parent, runs);
     core_lost(here, scheduler, runs);
 
+    scheduler->before = ++core->added;
     policy->start(scheduler->instance);
-    core_seed(core, policy, scheduler->instance);
+    core_seed(core, scheduler, scheduler->instance);
     core_running_frames_start(here, scheduler);
     core_clock_start(here, scheduler);
     if (core->host->scheduler_started)

@@ -65,6 +65,7 @@ struct core {
     struct scheduler *removed;       /* that have ended; linked by `next` */
     struct dispatcher_thread nobody; /* stands for a thread that has ended: see foresight.h */
     uint32_t numbers;                /* threads that there ever were */
+    uint32_t added;                  /* schedulers that there ever were, but for the root */
     struct timer *timers;
     struct dispatcher_thread *oldest, *newest;
     int64_t tidied;                          /* when the host was asked to last */

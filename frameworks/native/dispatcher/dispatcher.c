@@ -113,7 +113,7 @@ void dispatcher_prepare(const struct dispatcher_host *host, const struct catapul
     }
     core_put_in_force(here, root, policy, instance);
     policy->start(instance);
-    core_seed(&dispatcher, policy, instance);
+    core_seed(&dispatcher, root, instance);
     core_running_frames_start(here, root);
     core_clock_start(here, root);
     if (host->scheduler_started)

@@ -68,6 +68,9 @@ pub struct Dispatcher<'s, R> {
     vacant: Vec<u32>,
     /// Threads and proxies that there ever were.
     came: u32,
+    /// Schedulers that there ever were, but for the root.
+    added: u64,
+    seed: u64,
     processors: Vec<Processor>,
     now: i64,
     /// When what is RUNNING was charged last.
@@ -105,7 +108,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         processors: usize,
         sink: &'s mut dyn Sink,
     ) -> Self {
-        Dispatcher {
+        let mut dispatcher = Dispatcher {
             order: (0..plan.schedulers.len()).collect(),
             schedulers: plan.schedulers,
             default: plan.default,
@@ -115,6 +118,8 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             books: Vec::new(),
             vacant: Vec::new(),
             came: 0,
+            added: 0,
+            seed: 1,
             processors: vec![Processor::default(); processors],
             now: 0,
             charged: 0,
@@ -123,7 +128,12 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             suspended: Vec::new(),
             blocked_donors: Vec::new(),
             chains_changed: false,
+        };
+        for (before, scheduler) in (0..).zip(&mut dispatcher.schedulers) {
+            (scheduler.before, dispatcher.added) = (before, before);
         }
+        dispatcher.seed(1);
+        dispatcher
     }
 
     /// Before any thread.
@@ -164,9 +174,10 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.set_now(now));
     }
 
-    /// What policies draw from here on: each the sequence of this seed.
+    /// What policies draw from here on: each scheduler by a seed of its own, this one and how many schedulers came before it.
     pub fn seed(&mut self, seed: u64) {
-        self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.seed(seed));
+        self.seed = seed;
+        self.schedulers.iter_mut().for_each(|scheduler| scheduler.seeds(seed));
     }
 
     /// Who runs.

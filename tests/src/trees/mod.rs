@@ -128,7 +128,7 @@ impl Tree {
                 Err(said) => return Some(format!("native: {said}\n{}\n{}", self.text, followed.script.join("\n"))),
             };
             if print == "events" {
-                happened.retain(|line| followed.log.has_such(line));
+                happened.retain(|line| followed.has_such(line));
             }
             if happened == *expected {
                 continue;

@@ -1,5 +1,7 @@
 //! A random script for a hierarchy, made while it is followed in the simulator.
 
+use std::collections::BTreeSet;
+
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::{Policy, Type};
@@ -62,7 +64,8 @@ impl Seen {
 /// A script, and what becomes of it.
 pub struct Followed {
     pub(super) script: Vec<String>,
-    pub(super) log: Log,
+    /// The numbers of schedulers, as the threads that they are to their parents.
+    schedulers: BTreeSet<u32>,
     /// What happens.
     pub(super) events: Vec<String>,
     /// How much of it has happened before each line of the script.
@@ -72,6 +75,16 @@ pub struct Followed {
 }
 
 impl Followed {
+    /// Whether a line of the native dispatcher says what the simulator says, too: that does not say which threads ran when.
+    pub(super) fn has_such(&self, line: &str) -> bool {
+        let mut words = line.split(' ');
+        match (words.next(), words.next().and_then(|number| number.parse().ok())) {
+            (Some("dispatched" | "switched_out"), Some(number)) => self.schedulers.contains(&number),
+            (Some("idle"), _) => false,
+            _ => true,
+        }
+    }
+
     /// The script, each line with its number, who asks for it in the simulator and in the native dispatcher, and what happens by it.
     pub(super) fn told(&self, native: &[String]) -> String {
         let ends = self.before.iter().skip(1).copied().chain([self.events.len()]);
@@ -105,8 +118,7 @@ pub(super) fn follow(hierarchy: &Hierarchy, framework: &Framework, rng: &mut Rng
         before.resize(script.len(), happened);
         seen.count(&look, &Look::at(hierarchy, &tree), &tree);
     }
-    let log = tree.log().clone();
-    let mut events = log.lines();
+    let (schedulers, mut events) = (tree.log().schedulers(), tree.log().lines());
     match last {
         Err(out) => {
             let why = ["a guard fails: ", "it refuses a thread: "]
@@ -120,7 +132,7 @@ pub(super) fn follow(hierarchy: &Hierarchy, framework: &Framework, rng: &mut Rng
             steps.push(runs(&tree));
         }
     }
-    Followed { script, log, events, before, steps }
+    Followed { script, schedulers, events, before, steps }
 }
 
 /// One step; the number of the thread that it created.

@@ -95,14 +95,9 @@ impl Happened {
 }
 
 impl Log {
-    /// Whether a line of the native runtime says what is in here, too: not which threads ran when.
-    pub fn has_such(&self, line: &str) -> bool {
-        let mut words = line.split(' ');
-        match (words.next(), words.next().and_then(|number| number.parse().ok())) {
-            (Some("dispatched" | "switched_out"), Some(number)) => self.0.borrow().schedulers.contains(&number),
-            (Some("idle"), _) => false,
-            _ => true,
-        }
+    /// Which of the numbers are schedulers'.
+    pub fn schedulers(&self) -> BTreeSet<u32> {
+        self.0.borrow().schedulers.clone()
     }
 
     /// What has happened so far.

@@ -29,6 +29,9 @@ impl<'a> Dispatcher<'_, Interpreted<'a>> {
             Err(stop) => Err(self.out(self.events.newthread, stop)),
             Ok(proxy) => {
                 self.order.push(scheduler);
+                self.added += 1;
+                self.schedulers[scheduler].before = self.added;
+                self.schedulers[scheduler].seeds(self.seed);
                 self.has_nothing_yet(scheduler, proxy)?;
                 self.init(scheduler, 0)?;
                 for _ in 1..self.processors.len() {
@@ -50,6 +53,7 @@ impl<'a> Dispatcher<'_, Interpreted<'a>> {
         let mut new = self.made(&hierarchy.policies()[policy], node).runner;
         let of = &mut self.schedulers[scheduler];
         std::mem::swap(&mut of.runner, &mut new);
+        of.seeds(self.seed);
         let before = new;
         if let Err(stop) = self.takes_all(scheduler, &before) {
             self.schedulers[scheduler].runner = before;

@@ -21,6 +21,8 @@ pub(in super::super) struct Plan<R> {
 pub(in super::super) struct Scheduler<R> {
     pub(in super::super) runner: R,
     pub(in super::super) parent: Option<usize>,
+    /// How many schedulers were added before it.
+    pub(super) before: u64,
     /// What its proxies are given at its parent.
     pub(in super::super) at_parent: Vec<(String, Value)>,
     /// What it is to its parent.
@@ -40,6 +42,11 @@ pub(in super::super) struct Scheduler<R> {
 }
 
 impl<R: Runner> Scheduler<R> {
+    /// Its policy draws by a seed of its own from here on.
+    pub(super) fn seeds(&mut self, seed: u64) {
+        self.runner.seed(seed.wrapping_add(self.before));
+    }
+
     /// As a hierarchy has it, with the values that it is given there; whatever of them its policy does not import is left out.
     pub(in super::super) fn of_node(mut runner: R, node: &Node) -> Self {
         let (at_parent, own): (Vec<_>, Vec<_>) = node.parameters.iter().partition(|one| one.at_parent);
@@ -52,6 +59,7 @@ impl<R: Runner> Scheduler<R> {
         Scheduler {
             runner,
             parent,
+            before: 0,
             at_parent,
             proxies: Vec::new(),
             running: 0,
