@@ -199,7 +199,7 @@ demo: setup-build+demo ## Serve files under two policies, compare them in one ta
 	@$(MAKE) programs frameworks policies applications
 	@$(BUILD)/bin/catapults-bench demo
 
-bench: setup-build+demo+bench+freertos ## Measure beside peers, write bench/results/*.json
+bench: setup-build+demo+bench+freertos+test ## Measure beside peers, write bench/results/*.json
 	@$(MAKE) programs frameworks policies applications
 	@$(MAKE) -j$(JOBS) -C bench/native all
 	@$(MAKE) -C bench/peers all

@@ -24,6 +24,8 @@ const PRIORITIES: &str = "Catapults, priorities compiled in";
 
 /// How long a run of a slow program may be, about. Fast ones do all their operations in less.
 const NANOSECONDS: f64 = 1e9;
+/// Between so many operations and twice as many, instructions are counted: several turns for each of 10,000 threads.
+const OPERATIONS_COUNTED: u64 = 100_000;
 /// Threads of the last row, and the bytes that must be free for them.
 const MILLION: u64 = 1_000_000;
 const BYTES_OF_A_MILLION: f64 = 8e9;
@@ -31,6 +33,11 @@ const ROUNDS_OF_A_MILLION: u32 = 3;
 
 /// By the names of programs, by the names of what they measured, a number for each round.
 type Figures = BTreeMap<String, BTreeMap<String, Vec<f64>>>;
+
+/// What the instructions of a loop's operation are called.
+fn instructions_of(figure: &str) -> String {
+    format!("{figure} instructions")
+}
 
 /// What was found: every repeat, the goals, the tables as text, and as they stand in `bench/README.md`.
 pub struct Found {
@@ -87,6 +94,15 @@ pub fn measure(place: &Place, rounds: u32) -> Result<Found> {
             "bench: less than {:.0} GB of memory are free: a million threads are left out",
             BYTES_OF_A_MILLION / 1e9
         );
+    }
+
+    for program in programs.iter().filter(|program| [COMPILED_IN, LOADED, PRIORITIES].contains(&program.name.as_str()))
+    {
+        eprintln!("bench: instructions of {}", program.name);
+        for name in program.loops.keys().filter(|name| *name != "memory") {
+            let counted = program.instructions(name, OPERATIONS_COUNTED)?;
+            figures.entry(program.name.clone()).or_default().insert(instructions_of(name), vec![counted]);
+        }
     }
 
     let mut text = tables::medians(&programs, &figures).to_string();

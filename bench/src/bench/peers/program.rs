@@ -59,6 +59,33 @@ impl Program {
         read(&String::from_utf8_lossy(&output.stdout)).with_context(|| format!("what {} printed", self.path.display()))
     }
 
+    /// How many instructions an operation of a loop takes, as callgrind counts them: between so many operations and twice as many.
+    pub fn instructions(&self, name: &str, operations: u64) -> Result<f64> {
+        let one = self.counted(name, operations)?;
+        let other = self.counted(name, 2 * operations)?;
+        Ok((other - one) / operations as f64)
+    }
+
+    fn counted(&self, name: &str, operations: u64) -> Result<f64> {
+        let mut command = Command::new("timeout");
+        command.args([MOST_SECONDS, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        command.arg(&self.path).args([name, &operations.to_string()]);
+        match &self.policy {
+            Some(policy) => command.env("CATAPULTS_POLICY", policy),
+            None => command.env_remove("CATAPULTS_POLICY"),
+        };
+        let output = command.output().context("cannot start valgrind")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+        count.filter(|_| output.status.success()).with_context(|| {
+            format!(
+                "callgrind does not count the instructions of {} {name} ({}):\n{said}",
+                self.path.display(),
+                output.status
+            )
+        })
+    }
+
     /// How many operations of a loop it does in so many nanoseconds, and not more than the loop asks for.
     pub fn count_within(&self, name: &str, nanoseconds: f64, processor: usize) -> u64 {
         let all = self.loops[name];

@@ -74,6 +74,17 @@ pub fn document(programs: &[Program], figures: &Figures) -> String {
             median(create)
         );
     }
+    for (name, of) in figures {
+        let counted = COLUMNS.iter().filter_map(|(figure, title)| {
+            let instructions = median(of.get(&super::instructions_of(figure))?);
+            let title = title.replace('\n', " ");
+            Some(format!("{} {instructions:.0}", if title.starts_with(' ') { format!("yield{title}") } else { title }))
+        });
+        let counted: Vec<String> = counted.collect();
+        if !counted.is_empty() {
+            let _ = writeln!(text, "- Instructions of an operation of {name}: {}.", counted.join("; "));
+        }
+    }
     let versions = programs.iter().filter(|program| program.version != "here");
     let versions: Vec<String> = versions.map(|program| format!("{} {}", program.name, program.version)).collect();
     let _ = writeln!(text, "- Versions: {}.", versions.join("; "));
