@@ -374,6 +374,7 @@ static struct dispatcher_thread *asked;
 
 static void ask_for_it(void *argument) {
     (void)argument;
+    dispatcher_begin();
     dispatcher_yield_to(asked);
     dispatcher_exit(NULL);
 }
