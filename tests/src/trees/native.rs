@@ -10,7 +10,10 @@ use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::Hierarchy;
 
 use crate::compiled::Written;
-use crate::{limited, root};
+use crate::root;
+
+/// A run takes some milliseconds.
+const SECONDS: &str = "60";
 
 /// The program that follows scripts.
 pub struct Driver(PathBuf);
@@ -43,7 +46,9 @@ impl Driver {
     /// # Errors
     /// The program has ended otherwise than by itself: how, and what it has said.
     pub(super) fn run(&self, object: &Path, print: &str, script: &[String]) -> Result<Vec<String>, String> {
-        let mut child = limited(&self.0)
+        let mut child = Command::new("timeout")
+            .args(["--kill-after=5", SECONDS])
+            .arg(&self.0)
             .args([object, Path::new(print)])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
