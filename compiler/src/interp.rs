@@ -6,6 +6,7 @@
 mod application;
 mod arithmetic;
 mod inherit;
+mod links;
 mod nodes;
 mod random;
 mod saved;
@@ -130,6 +131,8 @@ struct Rank {
 struct ThreadState {
     id: ThreadId,
     attributes: Vec<Value>,
+    /// Whom its links name.
+    links: Vec<Option<Slot>>,
     /// Of imports that the application has not registered for this thread.
     imports: Vec<Value>,
     position: Position,
@@ -197,6 +200,7 @@ impl<'a> Machine<'a> {
         let thread = ThreadState {
             id,
             attributes: policy.attributes.iter().map(|attribute| attribute.initial).collect(),
+            links: vec![None; policy.links.len()],
             imports: policy.thread_imports.iter().map(|import| import.default).collect(),
             position: Position::Hand,
             rank: Rank::default(),
@@ -469,6 +473,7 @@ impl<'a> Machine<'a> {
             self.evacuate(id);
         }
         self.disarm(slot);
+        self.unlink(slot);
         self.numbers.remove(&id);
         self.vacant.push(slot);
     }

@@ -8,7 +8,7 @@ mod expressions;
 mod statements;
 pub mod text;
 
-pub use expressions::{ContainerRef, Expression, Piece, Place, Thread, Verbatim};
+pub use expressions::{ContainerRef, Expression, Piece, Place, Referent, Thread, Verbatim};
 pub use statements::{Block, Handler, Local, LocalKind, Source, Statement, StatementKind};
 
 use statements::within_block;
@@ -40,6 +40,8 @@ pub struct Policy {
     pub constants: Vec<Constant>,
     /// What the policy keeps for each thread; then, of a policy with nodes, what its host tells of each node.
     pub attributes: Vec<Attribute>,
+    /// The links from each thread to others.
+    pub links: Vec<Link>,
     /// What it reads from (and may write to) the application, for each thread.
     pub thread_imports: Vec<Import>,
     /// What it reads from (and may write to) the application, once.
@@ -83,7 +85,9 @@ impl Policy {
             Expression::Verbatim { ty, .. } => *ty,
             Expression::Convert(ty, _) => *ty,
             Expression::Size(_) | Expression::Random(_) => Type::Int,
-            Expression::In(..) | Expression::Same(..) | Expression::NotZero(_) => Type::Bool,
+            Expression::In(..) | Expression::Same(..) | Expression::Linked { .. } | Expression::NotZero(_) => {
+                Type::Bool
+            }
             Expression::Unary(UnaryOperator::Not, _) => Type::Bool,
             Expression::Unary(UnaryOperator::Negate, operand) => self.type_of(locals, operand)?,
             Expression::Choose(_, one, _) => self.type_of(locals, one)?,
@@ -186,7 +190,7 @@ impl Policy {
                         number(then, next);
                         number(otherwise, next);
                     }
-                    StatementKind::Foreach { body, .. } => number(body, next),
+                    StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => number(body, next),
                     StatementKind::Verbatim { otherwise, .. } => {
                         if let Some(otherwise) = otherwise {
                             number(otherwise, next);
@@ -197,6 +201,7 @@ impl Policy {
                         number(step, next);
                     }
                     StatementKind::Set { .. }
+                    | StatementKind::Link { .. }
                     | StatementKind::Transfer { .. }
                     | StatementKind::Send { .. }
                     | StatementKind::Destroy { .. }
@@ -228,6 +233,8 @@ index! {
     ConstantId,
     /// Into [`Policy::attributes`].
     AttributeId,
+    /// Into [`Policy::links`].
+    LinkId,
     /// Into [`Policy::thread_imports`].
     ThreadImportId,
     /// Into [`Policy::imports`].
@@ -291,6 +298,14 @@ pub struct Attribute {
     pub initial: Value,
     /// Of a timer: the event that the host raises when the instant that it holds has come. It is a `time`; 0: not armed.
     pub timer: Option<String>,
+}
+
+/// `threadref owner;` in the `thread` section: another thread that is kept for each, or none. A new thread's names none. When a
+/// thread ends, no link names it any more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// As declared.
+    pub name: String,
 }
 
 /// A line of the `imports` or `threadimports` section.

@@ -122,7 +122,7 @@ fn what_the_grammar_makes_is_parsed() {
             if round >= ENOUGH && unused.is_empty() {
                 break;
             }
-            assert!(round < 10 * ENOUGH, "{}: never made: {unused:#?}", language.framework.name);
+            assert!(round < 20 * ENOUGH, "{}: never made: {unused:#?}", language.framework.name);
             let bytes: Vec<u8> = (0..random.usize(0..600)).map(|_| random.u8(..)).collect();
             let mut choices = Choices::new(&bytes);
             let tokens = generator.tokens(&mut choices, &mut used);

@@ -195,6 +195,7 @@ fn has(policy: &Verified<Policy>, what: &str) -> bool {
         "imports" => !policy.imports.is_empty() || !policy.thread_imports.is_empty(),
         "attribute" => policy.attributes.iter().any(|attribute| attribute.timer.is_none()),
         "threadref" => kind(|kind| *kind == ContainerKind::Threadref),
+        "threadref of threads" => !policy.links.is_empty(),
         "queue" => kind(|kind| *kind == ContainerKind::Queue),
         "stack" => kind(|kind| *kind == ContainerKind::Stack),
         "pqueue" => kind(|kind| matches!(kind, ContainerKind::Pqueue(_))),

@@ -272,6 +272,14 @@ impl<'a> Uses<'a> {
                     self.dispatched.push((slot, statement.at));
                 }
                 StatementKind::Foreach { cursor, container, .. } => cursors[cursor.0] = Some(self.name(container)),
+                StatementKind::Link { to, .. } => {
+                    statement.links().for_each(|thread| self.thread(Some(thread)));
+                    if let Some(slot) = to.container() {
+                        self.name(slot);
+                    }
+                }
+                // Wherever the thread is: that says nothing of any container.
+                StatementKind::Follow { thread, .. } => self.thread(Some(*thread)),
                 StatementKind::Verbatim { text, .. } => self.verbatim(text),
                 StatementKind::If { .. }
                 | StatementKind::Loop { .. }

@@ -88,6 +88,7 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
         | Expression::Size(_)
         | Expression::In(..)
         | Expression::Same(..)
+        | Expression::Linked { .. }
         | Expression::Random(_)
         | Expression::Verbatim { .. } => Err(Why::RunTime),
         Expression::Convert(_, operand) => match inner(operand)? {

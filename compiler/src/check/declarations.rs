@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{
     Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Entity, Import,
-    ImportId, MOST_ELEMENTS, Owner, Policy, SortKey, ThreadImportId, Variable, VariableId,
+    ImportId, Link, LinkId, MOST_ELEMENTS, Owner, Policy, SortKey, ThreadImportId, Variable, VariableId,
 };
 use crate::syntax::ast;
 use crate::syntax::words::nearest;
@@ -46,6 +46,18 @@ pub(super) fn declare<'a>(
             let (ty, initial) = (attribute.ty, Value::zero(attribute.ty));
             policy.attributes.push(Attribute { name, of: Entity::Thread, element, ty, initial, timer: None });
         }
+    }
+    if let (Some(link), Some(node)) = (tree.links.first(), tree.nodes.first()) {
+        let title = "threads of a policy with nodes have no threadrefs";
+        let kept = Diagnostic::error("E0333", title, link.at, "may name a thread of another node");
+        diagnostics.push(
+            kept.related(node.at, "the policy has nodes")
+                .help("keep an attribute that both threads have, such as a number"),
+        );
+    }
+    for link in &tree.links {
+        symbols.declare_member(link, Member::Link(LinkId(policy.links.len())), diagnostics);
+        policy.links.push(Link { name: link.text.clone() });
     }
     for timer in &tree.timers {
         let id = AttributeId(policy.attributes.len());
@@ -379,6 +391,11 @@ fn keys(
                         .push(Diagnostic::error("E0302", title, name.at, "decides nothing here").help("remove it"));
                 }
                 keys.push(SortKey { attribute, reverse: key.reverse });
+            }
+            Some((Member::Link(_), at)) => {
+                let title = format!("`{}` is a threadref and cannot be a sort key", name.text);
+                let link = Diagnostic::error("E0318", title, name.at, "not an attribute");
+                diagnostics.push(link.related(at, "declared here").help("sort on an attribute with a value"));
             }
             Some((Member::Import(_), at)) => {
                 let title = format!("`{}` is imported and cannot be a sort key", name.text);

@@ -14,7 +14,7 @@ use crate::policy::{
 use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::{At, Float, Type, Value};
 
-use places::named;
+pub(super) use places::named;
 
 use super::constants;
 use super::scope::{Binding, Scope};
@@ -312,7 +312,7 @@ impl Lowering<'_, '_> {
         }
         let at = left.at.to(right.at);
         if operator == BinaryOperator::Equal || operator == BinaryOperator::NotEqual {
-            if let Some(same) = self.same(left, right, at) {
+            if let Some(same) = self.linked(left, right).or_else(|| self.same(left, right, at)) {
                 let same = same?;
                 let differs = || Expression::Unary(UnaryOperator::Not, Box::new(same.clone()));
                 return Some((if operator == BinaryOperator::Equal { same } else { differs() }, Type::Bool));

@@ -430,7 +430,7 @@ fn called_at(block: &mut Block, call: At) {
                 called_at(then, call);
                 called_at(otherwise, call);
             }
-            StatementKind::Foreach { body, .. } => called_at(body, call),
+            StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => called_at(body, call),
             StatementKind::Loop { body, step, .. } => {
                 called_at(body, call);
                 called_at(step, call);
@@ -441,6 +441,7 @@ fn called_at(block: &mut Block, call: At) {
                 }
             }
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
@@ -497,12 +498,14 @@ fn shape(body: Block, answer: &Answer, diagnostics: &mut Diagnostics) -> Block {
                 return shaped;
             }
             kind @ (StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Leave { .. }
@@ -536,10 +539,12 @@ fn always_ends(block: &[Statement]) -> bool {
         StatementKind::Return { .. } | StatementKind::Dispatch { .. } | StatementKind::Fail { .. } => true,
         StatementKind::If { then, otherwise, .. } => always_ends(then) && always_ends(otherwise),
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Leave { .. }
         | StatementKind::Verbatim { .. } => false,
@@ -566,10 +571,11 @@ fn depth(block: &[Statement]) -> usize {
 fn inner(statement: &Statement) -> [&[Statement]; 2] {
     match &statement.kind {
         StatementKind::If { then, otherwise, .. } => [then, otherwise],
-        StatementKind::Foreach { body, .. } => [body, &[]],
+        StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => [body, &[]],
         StatementKind::Loop { body, step, .. } => [body, step],
         StatementKind::Verbatim { otherwise: Some(otherwise), .. } => [otherwise, &[]],
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
@@ -590,8 +596,11 @@ fn first_return(block: &[Statement]) -> Option<At> {
     block.iter().find_map(|statement| match &statement.kind {
         StatementKind::Return { .. } => Some(statement.at),
         StatementKind::If { then, otherwise, .. } => first_return(then).or_else(|| first_return(otherwise)),
-        StatementKind::Foreach { body, .. } | StatementKind::Loop { body, .. } => first_return(body),
+        StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } | StatementKind::Loop { body, .. } => {
+            first_return(body)
+        }
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }

@@ -10,6 +10,7 @@ mod declarations;
 mod expressions;
 mod functions;
 mod handlers;
+mod links;
 mod missing;
 mod scope;
 mod statements;
@@ -80,6 +81,7 @@ fn nothing(framework: &Framework) -> Policy {
         preamble: Vec::new(),
         constants: Vec::new(),
         attributes: Vec::new(),
+        links: Vec::new(),
         thread_imports: Vec::new(),
         imports: Vec::new(),
         variables: Vec::new(),

@@ -91,6 +91,10 @@ impl Body<'_, '_, '_> {
                 self.destroy(source, statement.at)
             }
             ast::StatementKind::Dispatch(slot) => self.dispatch(slot, statement.at),
+            ast::StatementKind::Assign { place, operator, value } if self.lowering.is_link(place) => {
+                self.make_calls_in(place, block);
+                self.linking(place, *operator, value)
+            }
             ast::StatementKind::Assign {
                 place,
                 operator: None,
@@ -139,6 +143,10 @@ impl Body<'_, '_, '_> {
             ast::StatementKind::Foreach { cursor, container, body } => {
                 self.make_calls_of(container, block);
                 self.visit(cursor, container, body)
+            }
+            ast::StatementKind::Follow { cursor, thread, link, body } => {
+                self.make_calls_of(thread, block);
+                self.follow(cursor, thread, link, body)
             }
             ast::StatementKind::Loop { start, condition, test, body, step } => {
                 self.lowering.scope.open();

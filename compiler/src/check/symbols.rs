@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
-use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, ThreadImportId, VariableId};
+use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, LinkId, ThreadImportId, VariableId};
 use crate::syntax::Dialect;
 use crate::syntax::ast::Name;
 use crate::syntax::words::nearest;
@@ -29,6 +29,7 @@ pub(super) enum Symbol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member {
     Attribute(AttributeId),
+    Link(LinkId),
     Import(ThreadImportId),
 }
 

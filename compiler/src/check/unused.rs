@@ -31,6 +31,9 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
     for attribute in &tree.attributes {
         members.judge("attribute", &attribute.name, diagnostics);
     }
+    for link in &tree.links {
+        members.judge("threadref", link, diagnostics);
+    }
     for timer in tree.timers.iter().filter(|timer| !members.assigned.contains(timer.name.text.as_str())) {
         report(&timer.name, format!("the timer `{}` is never armed", timer.name.text), true, diagnostics);
     }
@@ -176,6 +179,11 @@ impl<'a> Uses<'a, '_> {
             }
             StatementKind::Foreach { container, body, .. } => {
                 self.reference(container);
+                self.block(body);
+            }
+            StatementKind::Follow { thread, link, body, .. } => {
+                self.reference(thread);
+                self.member(&link.text, false);
                 self.block(body);
             }
             StatementKind::Loop { start, condition, body, step, .. } => {

@@ -58,9 +58,11 @@ impl Body<'_, '_, '_> {
                 StatementKind::Dispatch { .. } => "dispatches a thread",
                 StatementKind::Return { .. } | StatementKind::Fail { .. } => "ends the handler",
                 StatementKind::Set { .. }
+                | StatementKind::Link { .. }
                 | StatementKind::Leave { .. }
                 | StatementKind::If { .. }
                 | StatementKind::Foreach { .. }
+                | StatementKind::Follow { .. }
                 | StatementKind::Loop { .. }
                 | StatementKind::Verbatim { .. } => {
                     statement.blocks().for_each(|inner| self.only_effects(inner, all));

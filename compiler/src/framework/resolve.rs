@@ -159,6 +159,7 @@ fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Di
             | StatementKind::Assign { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return(_)
             | StatementKind::Leave(_)

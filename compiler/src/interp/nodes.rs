@@ -125,10 +125,7 @@ impl Machine<'_> {
     /// What decides what this machine does next.
     pub fn save_nodes(&self) -> SavedNodes {
         let policy = self.verified.policy();
-        let thread = |slot: &Slot| {
-            let thread = &self.threads[*slot];
-            SavedThread { id: thread.id, attributes: thread.attributes.clone() }
-        };
+        let thread = |slot: &Slot| self.saved(*slot);
         let held = |all: &[BTreeMap<Rank, Slot>], entity: Entity| {
             policy.holding(entity).map(|id| all[id.0].values().map(thread).collect()).collect::<Vec<Vec<_>>>()
         };

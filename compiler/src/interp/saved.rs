@@ -1,6 +1,6 @@
 //! All that decides what a machine will do, as data: taken from a machine and put back into one.
 
-use super::{Machine, Position, Rank, ThreadId, ThreadState};
+use super::{Machine, Position, Rank, Slot, ThreadId, ThreadState};
 use crate::policy::{AttributeId, ContainerId, ContainerKind, Value};
 
 /// The policy's own variables and the threads in its containers. Imports are the application's; a thread in hand is in none.
@@ -21,20 +21,25 @@ pub struct SavedThread {
     pub id: ThreadId,
     /// In the order of [`crate::policy::Policy::attributes`].
     pub attributes: Vec<Value>,
+    /// Whom each link names, in the order of [`crate::policy::Policy::links`].
+    pub links: Vec<Option<ThreadId>>,
 }
 
 impl Machine<'_> {
     /// What decides what this machine does next.
     pub fn save(&self) -> Saved {
-        let thread = |slot: &usize| {
-            let thread = &self.threads[*slot];
-            SavedThread { id: thread.id, attributes: thread.attributes.clone() }
-        };
+        let thread = |slot: &usize| self.saved(*slot);
         Saved {
             variables: self.variables.clone(),
             containers: self.containers.iter().map(|container| container.values().map(thread).collect()).collect(),
             now: self.now,
         }
+    }
+
+    pub(super) fn saved(&self, slot: Slot) -> SavedThread {
+        let thread = &self.threads[slot];
+        let links = thread.links.iter().map(|to| to.map(|to| self.threads[to].id)).collect();
+        SavedThread { id: thread.id, attributes: thread.attributes.clone(), links }
     }
 
     /// Makes this machine one that has been through what the saved one had been through. It must run the same policy.
@@ -61,6 +66,7 @@ impl Machine<'_> {
                 self.threads.push(ThreadState {
                     id: thread.id,
                     attributes: thread.attributes.clone(),
+                    links: vec![None; policy.links.len()],
                     imports: policy.thread_imports.iter().map(|import| import.default).collect(),
                     position: Position::Hand,
                     rank: Rank::default(),
@@ -71,6 +77,12 @@ impl Machine<'_> {
                     self.assign(slot, AttributeId(attribute), *value);
                 }
                 self.insert(slot, container);
+            }
+        }
+        for thread in saved.containers.iter().flatten() {
+            let links = thread.links.iter().map(|to| to.and_then(|to| self.numbers.get(&to).copied())).collect();
+            if let Some(slot) = self.numbers.get(&thread.id) {
+                self.threads[*slot].links = links;
             }
         }
     }

@@ -84,6 +84,19 @@ impl Step<'_, '_, '_> {
                     }
                 }
             }
+            StatementKind::Link { thread, link, to } => {
+                let to = self.referent(to, line)?;
+                let slot = self.thread(*thread, line)?;
+                self.machine.threads[slot].links[link.0] = to;
+            }
+            StatementKind::Follow { cursor, thread, link, body } => {
+                let Some(slot) = self.followed(*thread, *link, line)? else { return Ok(Flow::Next) };
+                self.machine.locals[cursor.0] = LocalState::Thread(slot);
+                match self.block(body)? {
+                    Flow::Next | Flow::Left(_) => {}
+                    end @ (Flow::Dispatched(_) | Flow::Returned(_)) => return Ok(end),
+                }
+            }
             StatementKind::Loop { condition, test, body, step } => {
                 let mut tested = *test == Test::After;
                 while tested || arithmetic::truth(self.value(condition, line)?) {
@@ -240,6 +253,9 @@ impl Step<'_, '_, '_> {
             Expression::Same(one, other) => {
                 Value::Bool(self.thread(Thread::Local(*one), line)? == self.thread(Thread::Local(*other), line)?)
             }
+            Expression::Linked { thread, link, to } => {
+                Value::Bool(self.followed(*thread, *link, line)? == self.referent(to, line)?)
+            }
             Expression::Unary(operator, operand) => arithmetic::unary(*operator, self.value(operand, line)?, bits),
             Expression::Binary(operator, left, right) => {
                 let left = self.value(left, line)?;
@@ -281,7 +297,7 @@ impl Step<'_, '_, '_> {
     }
 
     /// The container of which there is one.
-    fn container(&mut self, container: &ContainerRef, line: u32) -> Result<ContainerId, Stop> {
+    pub(super) fn container(&mut self, container: &ContainerRef, line: u32) -> Result<ContainerId, Stop> {
         let only = self.containers(container, line)?;
         if only.len() == 1 {
             Ok(ContainerId(only.start))
@@ -323,7 +339,7 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    fn thread(&self, thread: Thread, line: u32) -> Result<Slot, Stop> {
+    pub(super) fn thread(&self, thread: Thread, line: u32) -> Result<Slot, Stop> {
         match thread {
             Thread::Slot(slot) | Thread::First(slot) => self.machine.first(slot).ok_or_else(|| {
                 let name = &self.machine.verified.policy().containers[slot.0].name;

@@ -1,8 +1,8 @@
 //! What statements compute, and what they name: values, places, containers and threads.
 
 use super::{
-    AttributeId, BinaryOperator, ConstantId, ContainerId, ImportId, LocalId, ThreadImportId, Type, UnaryOperator,
-    Value, VariableId,
+    AttributeId, BinaryOperator, ConstantId, ContainerId, ImportId, LinkId, LocalId, ThreadImportId, Type,
+    UnaryOperator, Value, VariableId,
 };
 
 /// How a statement or expression names a container.
@@ -75,6 +75,38 @@ pub enum Thread {
     First(ContainerId),
 }
 
+/// Whom a link is to name, or is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Referent {
+    /// `none`: no thread.
+    None,
+    /// A parameter or a cursor.
+    Thread(LocalId),
+    /// The thread in a threadref of `data`, which is known before run time; none, if it is empty.
+    Held(ContainerRef),
+    /// Whom a link names; none, if it names none.
+    Linked(Thread, LinkId),
+}
+
+impl Referent {
+    /// The thread that has to be there: it is meant itself, or for a link of it.
+    pub fn thread(&self) -> Option<Thread> {
+        match self {
+            Referent::Thread(local) => Some(Thread::Local(*local)),
+            Referent::Linked(thread, _) => Some(*thread),
+            Referent::None | Referent::Held(_) => None,
+        }
+    }
+
+    /// The threadref that is looked into.
+    pub fn container(&self) -> Option<&ContainerRef> {
+        match self {
+            Referent::Held(slot) => Some(slot),
+            Referent::None | Referent::Thread(_) | Referent::Linked(..) => None,
+        }
+    }
+}
+
 /// A computation without side effects. Types are explicit: see [`Expression::NotZero`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
@@ -101,6 +133,15 @@ pub enum Expression {
     In(Thread, ContainerRef),
     /// `t == u`, a bool: whether two names stand for one thread, or for one node. Of what a threadref holds, [`Expression::In`] tells.
     Same(LocalId, LocalId),
+    /// `t.owner == u`, a bool: whether a link names this thread, or neither names one.
+    Linked {
+        /// Whose link it is.
+        thread: Thread,
+        /// The link.
+        link: LinkId,
+        /// What it is compared with.
+        to: Referent,
+    },
     /// `float(x)` of an int, the nearest float; `int(x)` of a float, towards zero, the highest or lowest int where none is so high
     /// or low. The type is that of the result.
     Convert(Type, Box<Expression>),
@@ -315,6 +356,9 @@ impl Expression {
             Expression::Same(one, other) => {
                 Names { threads: [one, other].map(|local| Some(Thread::Local(*local))), ..nothing }
             }
+            Expression::Linked { thread, to, .. } => {
+                Names { threads: [Some(*thread), to.thread()], container: to.container(), ..nothing }
+            }
             Expression::Verbatim { text, .. } => Names { verbatim: Some(text), ..nothing },
             Expression::Literal(_)
             | Expression::Constant(_)
@@ -332,9 +376,11 @@ impl Expression {
     /// The expressions directly in it, indices included, from left to right.
     pub fn parts(&self) -> impl Iterator<Item = &Expression> {
         let parts: [Option<&Expression>; 3] = match self {
-            Expression::Literal(_) | Expression::Constant(_) | Expression::Now | Expression::Same(..) => {
-                [None, None, None]
-            }
+            Expression::Literal(_)
+            | Expression::Constant(_)
+            | Expression::Now
+            | Expression::Same(..)
+            | Expression::Linked { .. } => [None, None, None],
             Expression::Verbatim { otherwise, .. } => [otherwise.as_deref(), None, None],
             Expression::ConstantElement { index, .. } => [Some(index), None, None],
             Expression::Read(place) => [place.index(), None, None],

@@ -1,7 +1,8 @@
 //! Handlers and their statements.
 
 use super::{
-    At, ContainerId, ContainerRef, Expression, Leave, LocalId, Owner, Place, StatementId, Test, Thread, Type, Verbatim,
+    At, ContainerId, ContainerRef, Expression, Leave, LinkId, LocalId, Owner, Place, Referent, StatementId, Test,
+    Thread, Type, Verbatim,
 };
 
 /// What is done when an event is raised or a query asked.
@@ -69,10 +70,11 @@ impl Statement {
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let (first, second) = match &self.kind {
             StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
-            StatementKind::Foreach { body, .. } => (Some(body), None),
+            StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => (Some(body), None),
             StatementKind::Verbatim { otherwise, .. } => (otherwise.as_ref(), None),
             StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
@@ -90,9 +92,11 @@ impl Statement {
             StatementKind::Transfer { source, destination } => Some((source, Some(destination))),
             StatementKind::Destroy { source } | StatementKind::Send { source, .. } => Some((source, None)),
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }
@@ -106,11 +110,13 @@ impl Statement {
         match &self.kind {
             StatementKind::Set { place, value } => Some((place, value)),
             StatementKind::Transfer { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }
@@ -124,11 +130,13 @@ impl Statement {
         match &self.kind {
             StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => Some(condition),
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Leave { .. }
@@ -141,11 +149,13 @@ impl Statement {
         match &self.kind {
             StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Leave { .. }
             | StatementKind::Verbatim { .. } => false,
@@ -162,7 +172,7 @@ impl Statement {
 
     /// Whether the blocks inside it are done in turns.
     pub fn is_loop(&self) -> bool {
-        matches!(self.kind, StatementKind::Foreach { .. } | StatementKind::Loop { .. })
+        matches!(self.kind, StatementKind::Foreach { .. } | StatementKind::Follow { .. } | StatementKind::Loop { .. })
     }
 
     /// Blocks inside it of which one is certainly done; none if it can be passed without any.
@@ -172,16 +182,39 @@ impl Statement {
             StatementKind::Loop { test: Test::After, body, .. } => vec![body],
             StatementKind::Loop { test: Test::Before, .. }
             | StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => Vec::new(),
         }
+    }
+
+    /// The threads whose links it sets, follows or copies.
+    pub fn links(&self) -> impl Iterator<Item = Thread> {
+        let (thread, other) = match &self.kind {
+            StatementKind::Link { thread, to, .. } => (Some(*thread), to.thread()),
+            StatementKind::Follow { thread, .. } => (Some(*thread), None),
+            StatementKind::Set { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::If { .. }
+            | StatementKind::Foreach { .. }
+            | StatementKind::Loop { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Verbatim { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Fail { .. } => (None, None),
+        };
+        thread.into_iter().chain(other)
     }
 
     /// The expressions that it evaluates itself, indices included: its condition or value last.
@@ -197,7 +230,9 @@ impl Statement {
             StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => (None, Some(condition)),
             StatementKind::Foreach { container, .. } => (container.index(), None),
             StatementKind::Return { value } => (None, value.as_ref()),
-            StatementKind::Dispatch { .. }
+            StatementKind::Link { .. }
+            | StatementKind::Follow { .. }
+            | StatementKind::Dispatch { .. }
             | StatementKind::Leave { .. }
             | StatementKind::Fail { .. }
             | StatementKind::Verbatim { .. } => (None, None),
@@ -215,6 +250,15 @@ pub enum StatementKind {
         place: Place,
         /// Evaluated first; of the same type as the place.
         value: Expression,
+    },
+    /// `t.owner = u;`: the link of a thread names this one from now on.
+    Link {
+        /// Whose link it is.
+        thread: Thread,
+        /// The link.
+        link: LinkId,
+        /// Whom it names.
+        to: Referent,
     },
     /// `source => destination;`
     Transfer {
@@ -258,6 +302,18 @@ pub enum StatementKind {
         /// Where the threads are; an index is computed once, before the first visit.
         container: ContainerRef,
         /// Done for each.
+        body: Block,
+    },
+    /// `foreach u in t.owner { … }`: done once, for the thread that the link names at its start, wherever that is; not at all if it
+    /// names none.
+    Follow {
+        /// The thread that is named.
+        cursor: LocalId,
+        /// Whose link it is.
+        thread: Thread,
+        /// The link.
+        link: LinkId,
+        /// Done for it.
         body: Block,
     },
     /// `while (…) …`, `for (…; …; …) …`, `do … while (…);`: turns as long as the condition holds. What a `for` does first

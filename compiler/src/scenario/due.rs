@@ -59,12 +59,14 @@ impl Held<'_> {
                     self.is_asked |= text.places().any(|place| self.is_it(handler, place));
                 }
                 StatementKind::Set { .. }
+                | StatementKind::Link { .. }
                 | StatementKind::Transfer { .. }
                 | StatementKind::Send { .. }
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::If { .. }
                 | StatementKind::Foreach { .. }
+                | StatementKind::Follow { .. }
                 | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
                 | StatementKind::Leave { .. }
@@ -102,6 +104,7 @@ impl Held<'_> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Random(_)
             | Expression::Verbatim { .. } => false,
         }
@@ -126,6 +129,7 @@ impl Held<'_> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Random(_)
             | Expression::Verbatim { .. }
             | Expression::Read(_) => false,

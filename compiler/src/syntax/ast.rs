@@ -13,6 +13,8 @@ pub struct Scheduler {
     pub attributes: Vec<Variable>,
     /// The timers of `thread`, each a `time` without initialiser.
     pub timers: Vec<Variable>,
+    /// The threadrefs of `thread`: links from a thread to another.
+    pub links: Vec<Name>,
     /// The lines of `threadimports`.
     pub thread_imports: Vec<Variable>,
     /// The lines of `imports`.
@@ -259,6 +261,17 @@ pub enum StatementKind {
         cursor: Name,
         /// Where the threads are.
         container: Reference,
+        /// Done for each.
+        body: Block,
+    },
+    /// `foreach u in t.owner { … }`
+    Follow {
+        /// The thread that the link names.
+        cursor: Name,
+        /// Whose link it is.
+        thread: Reference,
+        /// The link.
+        link: Name,
         /// Done for each.
         body: Block,
     },

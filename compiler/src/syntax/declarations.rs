@@ -107,6 +107,9 @@ impl Parser<'_> {
                     if parser.is_word("timer") {
                         return parser.timers().map(|timers| scheduler.timers.extend(timers));
                     }
+                    if parser.is_word("threadref") {
+                        return parser.links().map(|links| scheduler.links.extend(links));
+                    }
                     parser.typed("=", false).map(|variables| scheduler.attributes.extend(variables))
                 }),
                 Some("threadimports") => self.section("the `threadimports` section", |parser| {
@@ -196,6 +199,28 @@ impl Parser<'_> {
         // An unclosed section is whole as far as it goes.
         let _reported = self.expect_close(opened, what);
         Ok(())
+    }
+
+    // Production: links.
+    fn links(&mut self) -> Parse<Vec<Name>> {
+        self.advance();
+        let mut links = Vec::new();
+        loop {
+            let name = self.name("a name for the threadref")?;
+            if self.is_sign("[") {
+                let title = "an array of threadrefs cannot be kept for a thread";
+                let array = Diagnostic::error("E0101", title, self.token.at, "not in the `thread` section");
+                return Err(self.report(array.help("declare a threadref for each element, under a name of its own")));
+            }
+            if self.is_sign("=") {
+                let set = self.unexpected("`;`").note("a threadref of a new thread names no thread");
+                return Err(self.report(set.help(format!("assign in a handler: `t.{} = u;`", name.text))));
+            }
+            links.push(name);
+            if !self.eat_sign(",") {
+                return Ok(links);
+            }
+        }
     }
 
     // Production: timers.

@@ -170,6 +170,10 @@ impl Parser<'_> {
             TokenKind::Sign("|") => {
                 self.advance();
                 let (container, depth) = self.reference("the name of a container")?;
+                if self.is_sign(".") {
+                    let link = self.unexpected("`|`").note("`|c|` is how many threads a container holds");
+                    return Err(self.report(link.help("whether a threadref of a thread names one: `t.NAME != none`")));
+                }
                 self.expect_sign("|")?;
                 (ExpressionKind::Size(container), depth)
             }
@@ -205,6 +209,13 @@ impl Parser<'_> {
             return Ok((ExpressionKind::In(first, container), depth.max(other)));
         }
         let (place, other) = self.place_after(first)?;
+        if self.is_word("in")
+            && let Place::Member { thread, member } = &place
+        {
+            let link = format!("{}.{}", thread.name.text, member.text);
+            let nameless = self.unexpected("an operator").note("a thread that is looked for has a name");
+            return Err(self.report(nameless.help(format!("give it one: `foreach u in {link} {{ if (u in …) … }}`"))));
+        }
         Ok((ExpressionKind::Place(place), depth.max(other)))
     }
 

@@ -10,7 +10,7 @@ use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
 
 impl Parser<'_> {
-    // Production: statement.
+    // Productions: statement, visited.
     pub(super) fn visit(&mut self, start: At) -> Parse<Statement> {
         self.advance();
         let parenthesis = self.eat_sign("(");
@@ -21,12 +21,17 @@ impl Parser<'_> {
         }
         self.advance();
         let (container, _) = self.reference("the name of a container")?;
+        let link = if self.eat_sign(".") { Some(self.name("the name of a threadref")?) } else { None };
         if parenthesis {
             self.expect_sign(")")?;
         }
         let at = self.since(start);
         let body = self.branch()?;
-        Ok(Statement { kind: StatementKind::Foreach { cursor, container, body }, at })
+        let kind = match link {
+            None => StatementKind::Foreach { cursor, container, body },
+            Some(link) => StatementKind::Follow { cursor, thread: container, link, body },
+        };
+        Ok(Statement { kind, at })
     }
 
     // Production: statement.

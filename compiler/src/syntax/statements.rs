@@ -266,6 +266,11 @@ impl Parser<'_> {
         }
         let two = sign == "|" && self.follows_sign("=") && self.token.at.end == self.following.at.start;
         let sign = if two { "|=" } else { sign };
+        if let (Place::Member { thread, member }, "=>") = (&place, sign) {
+            let link = format!("{}.{}", thread.name.text, member.text);
+            let moved = self.unexpected("`=`").note("a thread that is moved has a name");
+            return Err(self.report(moved.help(format!("give it one: `foreach u in {link} {{ u => …; }}`"))));
+        }
         match ASSIGNMENTS.iter().find(|(written, _)| *written == sign) {
             Some((_, operator)) => {
                 self.advance();

@@ -6,7 +6,8 @@ use super::open;
 use super::state::{Spot, State, Why};
 use super::values::{Range, element, evaluate, most_threads, with};
 use crate::policy::{
-    At, BinaryOperator, Comparison, ContainerRef, Element, Expression, LocalId, Policy, Thread, UnaryOperator, Value,
+    At, BinaryOperator, Comparison, ContainerRef, Element, Entity, Expression, LocalId, Policy, StateClass, Thread,
+    UnaryOperator, Value,
 };
 
 /// The state after `condition` was found to be `outcome`. `None`: it cannot be.
@@ -78,6 +79,7 @@ fn test(policy: &Policy, state: State, condition: &Expression, outcome: bool, at
         | Expression::Unary(..)
         | Expression::Choose(..)
         | Expression::Random(_)
+        | Expression::Linked { .. }
         | Expression::Verbatim { .. } => Some(state),
     }
 }
@@ -127,14 +129,31 @@ fn inside(
     at: At,
 ) -> Option<State> {
     let inside = |spot: Spot| spot.container().is_some_and(|place| container.may_be(place));
+    let kept = |spot: Spot| match (spot, outcome) {
+        (Spot::Elsewhere, true) => runs_there(policy, container),
+        (Spot::Elsewhere, false) => !all_run_there(policy, container),
+        (Spot::Hand | Spot::In(_) | Spot::Gone, _) => inside(spot) == outcome,
+    };
     match container {
-        ContainerRef::One(_) | ContainerRef::Whole { .. } => state.with_places(local, |spot| inside(spot) == outcome),
+        ContainerRef::One(_) | ContainerRef::Whole { .. } => state.with_places(local, kept),
+        ContainerRef::Element { .. } if outcome && runs_there(policy, container) => state.with_places(local, kept),
         ContainerRef::Element { .. } if outcome => {
             with_size(policy, state.with_places(local, inside)?, container, 1, None, at)
         }
         // It can be in another element.
         ContainerRef::Element { .. } => Some(state),
     }
+}
+
+/// Whether a thread that runs on another processor can be in what is named, as its own handlers see it.
+pub(super) fn runs_there(policy: &Policy, container: &ContainerRef) -> bool {
+    container.candidates().any(|id| policy.containers[id.0].class == StateClass::Running)
+}
+
+/// Whether it certainly is.
+pub(super) fn all_run_there(policy: &Policy, container: &ContainerRef) -> bool {
+    let mut running = policy.holding(Entity::Thread).filter(|id| policy.containers[id.0].class == StateClass::Running);
+    running.all(|id| container.may_be(id))
 }
 
 type Compared<'a> = (Comparison, &'a Expression, &'a Expression);
@@ -286,6 +305,7 @@ pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value
         | Expression::Size(_)
         | Expression::In(..)
         | Expression::Same(..)
+        | Expression::Linked { .. }
         | Expression::Binary(..)
         | Expression::Choose(..)
         | Expression::Random(_)

@@ -12,8 +12,10 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
                 !below.draws() && !place.index().is_some_and(Expression::draws)
             }
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }

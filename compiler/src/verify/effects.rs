@@ -40,7 +40,8 @@ fn has_effect(statement: &Statement) -> bool {
             | Place::AttributeElement { .. }
             | Place::ThreadImport(..) => true,
         },
-        StatementKind::Transfer { .. }
+        StatementKind::Link { .. }
+        | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
@@ -49,6 +50,7 @@ fn has_effect(statement: &Statement) -> bool {
         StatementKind::If { .. }
         | StatementKind::Leave { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. } => false,
     }

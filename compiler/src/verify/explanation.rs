@@ -57,6 +57,7 @@ impl Handling<'_> {
                 Spot::In(container) => {
                     format!("in {} ({})", self.name(*container), self.container(*container).class.word())
                 }
+                Spot::Elsewhere => "running on another processor".to_owned(),
                 Spot::Gone if self.sends() => "on its way to a node".to_owned(),
                 Spot::Gone => "destroyed".to_owned(),
             });

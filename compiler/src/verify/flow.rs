@@ -224,6 +224,12 @@ impl Engine<'_> {
             StatementKind::Foreach { cursor, container, body } => {
                 self.looping(|engine| engine.rounds(states, *cursor, container, body, at))
             }
+            StatementKind::Follow { cursor, body, .. } => self.followed(states, *cursor, body, at),
+            StatementKind::Link { .. } => {
+                let mut states = states;
+                states.iter_mut().for_each(|state| state.effect = state.effect.or(Some(at)));
+                states
+            }
             StatementKind::Loop { condition, test, body, step } => {
                 let turn = Turn { condition, test: *test, body, step };
                 self.looping(|engine| engine.turns(statement, states, &turn))

@@ -36,8 +36,10 @@ fn block(handling: &Handling, statements: &Block, enclosing: &[Loop], facts: &[F
                 refiled(handling, statement, *thread, enclosing, &facts[statement.id.0], diagnostics);
             }
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }

@@ -15,6 +15,7 @@ mod dispatch;
 mod draws;
 mod effects;
 mod elements;
+mod elsewhere;
 mod emptying;
 mod explanation;
 mod failure;
@@ -150,12 +151,14 @@ impl Verified<Policy> {
         let such = |statement: &Statement| match &statement.kind {
             StatementKind::Verbatim { otherwise, .. } => !alone || otherwise.is_none(),
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
             | StatementKind::Leave { .. }
@@ -271,7 +274,10 @@ fn judge(known: &Known) -> Judgement {
         loops::check(&handling, &facts, &mut diagnostics);
         termination::check(&handling, &facts, &mut diagnostics, &mut once_begun);
         slots::check(&handling, &mut diagnostics);
-        classes::check(&handling, &mut diagnostics);
+        // Of a thread that can be anywhere nothing else is worth saying.
+        if elsewhere::check(&handling, &mut diagnostics) {
+            classes::check(&handling, &mut diagnostics);
+        }
         destruction::check(&handling, &mut diagnostics);
         sends::check(&handling, &mut diagnostics);
         draws::check(&handling, &mut diagnostics);

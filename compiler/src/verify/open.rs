@@ -65,6 +65,7 @@ pub(super) fn is_open(policy: &Policy, state: &State, expression: &Expression) -
         | Expression::Convert(..)
         | Expression::Choose(..)
         | Expression::Same(..)
+        | Expression::Linked { .. }
         // A draw depends on those before it.
         | Expression::Random(_) => is_single(expression),
         Expression::Verbatim { .. } => false,

@@ -15,9 +15,10 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             | StatementKind::If { .. }
             | StatementKind::Leave { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. } => return,
-            StatementKind::Set { .. } => "assigns what outlives it",
+            StatementKind::Set { .. } | StatementKind::Link { .. } => "assigns what outlives it",
             StatementKind::Transfer { .. } => "moves a thread",
             StatementKind::Send { .. } => "sends a thread to a node",
             StatementKind::Destroy { .. } => "destroys a thread",

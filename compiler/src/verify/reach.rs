@@ -85,6 +85,15 @@ impl Reader<'_> {
             StatementKind::Foreach { cursor, container, .. } => {
                 self.mixed |= self.container(container) != entity(self.handler, cursor.0);
             }
+            StatementKind::Link { to, .. } => {
+                for thread in statement.links() {
+                    self.mixed |= self.thread(thread) == Entity::Node;
+                }
+                self.mixed |= to.container().is_some_and(|slot| self.container(slot) == Entity::Node);
+            }
+            StatementKind::Follow { cursor, thread, .. } => {
+                self.mixed |= self.thread(*thread) == Entity::Node || entity(self.handler, cursor.0) == Entity::Node;
+            }
             StatementKind::Verbatim { text, .. } => self.verbatim(text),
             StatementKind::If { .. }
             | StatementKind::Loop { .. }

@@ -53,18 +53,24 @@ fn is_same(one: &Statement, other: &Statement) -> bool {
             StatementKind::Foreach { cursor, container, .. },
             StatementKind::Foreach { cursor: of_other, container: other, .. },
         ) => cursor == of_other && container == other,
+        (
+            StatementKind::Follow { cursor, thread, link, .. },
+            StatementKind::Follow { cursor: of_other, thread: other, link: other_link, .. },
+        ) => (cursor, thread, link) == (of_other, other, other_link),
         (StatementKind::Loop { condition, test, .. }, StatementKind::Loop { condition: other, test: of_other, .. }) => {
             condition == other && test == of_other
         }
         // These contain no statements, or are rare.
         (
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }

@@ -29,6 +29,7 @@ fn read(handling: &Handling, statement: &Statement, state: &State) -> Diagnostic
     if let StatementKind::Set { place, .. } = &statement.kind {
         reader.place(place, state);
     }
+    statement.links().for_each(|thread| reader.thread(thread, None, state));
     if let StatementKind::Send { node, .. } = &statement.kind {
         reader.thread(*node, None, state);
     }

@@ -57,6 +57,8 @@ pub(super) enum Spot {
     In(ContainerId),
     /// Destroyed, or sent to a node.
     Gone,
+    /// Of a thread that a link names: RUNNING on another processor, and so in no container here.
+    Elsewhere,
 }
 
 /// Something done on a path.
@@ -405,6 +407,13 @@ impl State {
         self.consistent()
     }
 
+    /// The places of a thread of which nothing is known but that it lives.
+    pub fn anywhere(&self, policy: &Policy) -> Places {
+        let in_hand = self.threads.iter().flatten().any(|places| places.contains(&Spot::Hand));
+        let all = policy.holding(Entity::Thread).map(Spot::In);
+        all.chain(in_hand.then_some(Spot::Hand)).chain([Spot::Elsewhere]).collect()
+    }
+
     /// The state in which a local no longer names a thread.
     pub fn without(mut self, local: LocalId) -> State {
         self.threads[local.0] = None;
@@ -488,7 +497,7 @@ impl Spot {
     pub fn container(self) -> Option<ContainerId> {
         match self {
             Spot::In(container) => Some(container),
-            Spot::Hand | Spot::Gone => None,
+            Spot::Hand | Spot::Gone | Spot::Elsewhere => None,
         }
     }
 }

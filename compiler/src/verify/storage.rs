@@ -70,6 +70,8 @@ fn misplaced<'a>(
         (Some(Stage::In(class)), Spot::In(container)) => handling.container(container).class != class,
         (Some(Stage::In(_)), Spot::Gone) => true,
         (Some(Stage::In(_)), Spot::Hand) => true,
+        // No event names a thread that is there.
+        (Some(_), Spot::Elsewhere) => true,
         (Some(Stage::New), spot) => spot != Spot::Hand,
         // Nothing is demanded but that the thread is kept.
         (None, spot) => spot.container().is_none(),
@@ -91,7 +93,7 @@ fn report(handling: &Handling, rule: Option<&Rule>, parameter: LocalId, end: &En
     for spot in misplaced(handling, rule, parameter, end) {
         match spot {
             Spot::In(container) => places.push(container),
-            Spot::Hand => held = true,
+            Spot::Hand | Spot::Elsewhere => held = true,
             Spot::Gone => gone = true,
         }
     }

@@ -167,7 +167,8 @@ fn never_changes(handling: &Handling, statement: &Statement) -> bool {
     let StatementKind::Loop { condition, test, body, step } = &statement.kind else { return false };
     // An assignment can change who is the first of a container.
     let of_first = |it: &Expression| matches!(it.names().place.and_then(Place::thread), Some(Thread::First(_)));
-    if condition.any(&open::may_differ) || condition.any(&of_first) {
+    let of_link = |it: &Expression| matches!(it, Expression::Linked { .. });
+    if condition.any(&open::may_differ) || condition.any(&of_first) || condition.any(&of_link) {
         return false;
     }
     let turns = Turns { handling, statement, test: *test, body, step };
@@ -614,6 +615,7 @@ impl Turns<'_> {
             )
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::NotZero(_)
             | Expression::Choose(..)
             | Expression::Random(_)
@@ -646,8 +648,11 @@ fn may_assign(statement: &Statement, sought: &Place) -> bool {
             !matches!(sought, Place::Local(_)) || text.places().any(|place| may_be(place, sought))
         }
         // The thread that it visits is another one in each round.
-        StatementKind::Foreach { cursor, .. } => sought.thread() == Some(Thread::Local(*cursor)),
-        StatementKind::Transfer { .. }
+        StatementKind::Foreach { cursor, .. } | StatementKind::Follow { cursor, .. } => {
+            sought.thread() == Some(Thread::Local(*cursor))
+        }
+        StatementKind::Link { .. }
+        | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }

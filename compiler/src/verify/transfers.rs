@@ -53,12 +53,14 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
             facts.refile = containers.filter(|id| is_sorted_by(handling.container(*id), *attribute)).collect();
         }
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
         | StatementKind::Verbatim { .. }
@@ -83,12 +85,14 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
             could_hold(*local).filter(|id| is_sorted_by(handling.container(*id), *attribute)).collect()
         }
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return { .. }
         | StatementKind::Verbatim { .. }

@@ -87,12 +87,15 @@ impl Runner<'_> {
                 }
             }
             StatementKind::Return { .. } => Some(Next::Out),
+            // No value changes, and what asks for links is not known.
+            StatementKind::Link { .. } => Some(Next::On(state)),
             // Where threads move, sizes change, and guards can fail.
             StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Leave { .. }
             | StatementKind::Fail { .. } => None,

@@ -60,7 +60,7 @@ fn block<'a>(
                 let second = block(handling, facts, otherwise, diagnostics);
                 first.and(second)
             }
-            StatementKind::Foreach { .. } | StatementKind::Verbatim { .. } => {
+            StatementKind::Foreach { .. } | StatementKind::Follow { .. } | StatementKind::Verbatim { .. } => {
                 for body in statement.blocks() {
                     block(handling, facts, body, diagnostics);
                 }
@@ -85,6 +85,7 @@ fn block<'a>(
                 }
             }
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Transfer { .. }
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. } => None,

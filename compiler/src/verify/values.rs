@@ -4,7 +4,7 @@
 //! Only what nobody but the handler changes is followed: its locals, the variables of the policy, and attributes of threads that
 //! locals name. Two reads of an import differ. What is assigned to an attribute by another name may be assigned to any of them.
 
-use super::condition::{branch, sizes};
+use super::condition::{all_run_there, branch, runs_there, sizes};
 use super::state::{Size, Spot, State, Why};
 use crate::policy::{
     At, Attribute, BinaryOperator, Block, ContainerId, ContainerRef, Element, Entity, Expression, LocalKind, Place,
@@ -259,6 +259,7 @@ pub(super) fn steps_by(policy: &Policy, state: &State, value: &Expression) -> Op
         | Expression::Choose(..)
         | Expression::Random(_)
         | Expression::Same(..)
+        | Expression::Linked { .. }
         | Expression::NotZero(_)
         | Expression::Verbatim { .. } => return None,
     };
@@ -282,7 +283,7 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
         // The types of locals are known from the state.
         Expression::Read(place) => known(policy, state, place)
             .unwrap_or_else(|| Range::any(policy, policy.type_of(&[], expression).unwrap_or(Type::Int))),
-        Expression::Now | Expression::Verbatim { .. } => {
+        Expression::Now | Expression::Linked { .. } | Expression::Verbatim { .. } => {
             Range::any(policy, policy.type_of(&[], expression).unwrap_or(Type::Int))
         }
         Expression::Convert(ty, operand) => convert(policy, *ty, evaluate(policy, state, operand)),
@@ -302,10 +303,16 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             }
         }
         Expression::In(Thread::Local(local), container) => match state.places(*local) {
-            Some(places) if !places.iter().any(|spot| in_it(spot, container)) => Range::of(Value::Bool(false)),
             Some(places)
-                if places.iter().all(|spot| in_it(spot, container))
-                    && !matches!(container, ContainerRef::Element { .. }) =>
+                if !places.iter().any(|spot| in_it(spot, container))
+                    && !(places.contains(&Spot::Elsewhere) && runs_there(policy, container)) =>
+            {
+                Range::of(Value::Bool(false))
+            }
+            Some(places)
+                if places.iter().all(|spot| {
+                    in_it(spot, container) || *spot == Spot::Elsewhere && all_run_there(policy, container)
+                }) && !matches!(container, ContainerRef::Element { .. }) =>
             {
                 Range::of(Value::Bool(true))
             }

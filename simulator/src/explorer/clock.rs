@@ -264,6 +264,7 @@ impl<'s, 'a> Durations<'s, 'a> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Convert(..)
             | Expression::NotZero(_)
             | Expression::Random(_)

@@ -99,13 +99,15 @@ impl Walk<'_> {
                 }
                 self.turns(body, &Block::new(), state)?
             }
+            StatementKind::Follow { body, .. } => self.turns(body, &Block::new(), state)?,
             StatementKind::Loop { condition, body, step, .. } => {
                 let state = self.turns(body, step, state)?;
                 self.expression(condition, state)?;
                 state
             }
             StatementKind::Verbatim { otherwise: Some(body), .. } => return self.block(body, state),
-            StatementKind::Destroy { .. }
+            StatementKind::Link { .. }
+            | StatementKind::Destroy { .. }
             | StatementKind::Send { .. }
             | StatementKind::Verbatim { otherwise: None, .. } => state,
             // Where it goes on, it may.
@@ -175,6 +177,7 @@ impl Walk<'_> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Convert(..)
             | Expression::Unary(..)
             | Expression::NotZero(_)
@@ -210,6 +213,7 @@ impl Walk<'_> {
             Expression::Literal(Value::Int(_) | Value::Time(_) | Value::Float(_))
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Constant(_)
             | Expression::ConstantElement { .. }
             | Expression::Read(_)
@@ -231,6 +235,7 @@ impl Walk<'_> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Constant(_)
             | Expression::ConstantElement { .. }
             | Expression::Read(_)

@@ -244,6 +244,7 @@ impl Families<'_, '_> {
             Expression::Now
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Convert(..)
             | Expression::Unary(..)
             | Expression::NotZero(_)
@@ -441,6 +442,7 @@ impl Families<'_, '_> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Convert(..)
             | Expression::Unary(UnaryOperator::Not, _)
             | Expression::NotZero(_)

@@ -38,6 +38,7 @@ impl Situation {
             put(&mut bytes, container.len() as u64);
             for thread in container {
                 thread.attributes.iter().for_each(|value| put_value(&mut bytes, *value));
+                thread.links.iter().for_each(|to| put(&mut bytes, to.map_or(0, |to| u64::from(to.0))));
                 put(&mut bytes, lives.next().copied().unwrap_or_default());
             }
         }
@@ -56,8 +57,10 @@ impl Situation {
             let threads = (0..take(&mut bytes)).map(|_| {
                 let attributes =
                     policy.attributes.iter().map(|attribute| take_value(&mut bytes, attribute.ty)).collect();
+                let link = |to: u64| u32::try_from(to).ok().filter(|to| *to > 0).map(ThreadId);
+                let links = policy.links.iter().map(|_| link(take(&mut bytes))).collect();
                 lives.push(take(&mut bytes));
-                SavedThread { id: number(lives.len()), attributes }
+                SavedThread { id: number(lives.len()), attributes, links }
             });
             containers.push(threads.collect());
         }

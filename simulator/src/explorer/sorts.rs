@@ -85,12 +85,14 @@ impl<'a> Sorts<'a> {
         for statement in block {
             let assigned = match &statement.kind {
                 StatementKind::Set { place, value } => Some((place, value)),
-                StatementKind::Transfer { .. }
+                StatementKind::Link { .. }
+                | StatementKind::Transfer { .. }
                 | StatementKind::Send { .. }
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::If { .. }
                 | StatementKind::Foreach { .. }
+                | StatementKind::Follow { .. }
                 | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
                 | StatementKind::Verbatim { .. }
@@ -221,6 +223,7 @@ impl<'a> Sorts<'a> {
             Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Convert(..)
             | Expression::Random(_)
             | Expression::NotZero(_) => Sort::Any,

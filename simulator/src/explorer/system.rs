@@ -346,6 +346,9 @@ impl<'a> System<'a> {
             moved[thread.id.0 as usize - 1] = lives.len();
             thread.id = number(lives.len());
         }
+        for to in saved.containers.iter_mut().flatten().flat_map(|thread| &mut thread.links) {
+            *to = to.map(|to| number(moved[to.0 as usize - 1]));
+        }
         let begun = situation.begun + usize::from(situation.begun < self.first.len());
         Outcome::Next(Next {
             situation: Situation { begun, order, saved, lives },

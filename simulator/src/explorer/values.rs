@@ -269,7 +269,9 @@ impl<'a> Survey<'a> {
                     self.container(container);
                     self.block(body);
                 }
-                StatementKind::Verbatim { otherwise: Some(body), .. } => self.block(body),
+                StatementKind::Follow { body, .. } | StatementKind::Verbatim { otherwise: Some(body), .. } => {
+                    self.block(body);
+                }
                 StatementKind::Loop { condition, body, step, .. } => {
                     self.expression(condition);
                     self.block(body);
@@ -277,6 +279,7 @@ impl<'a> Survey<'a> {
                 }
                 StatementKind::Return { value: Some(value) } => self.expression(value),
                 StatementKind::Return { value: None }
+                | StatementKind::Link { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::Verbatim { otherwise: None, .. }
                 | StatementKind::Leave { .. }
@@ -343,7 +346,10 @@ impl<'a> Survey<'a> {
         match expression {
             Expression::Literal(value) => self.mention(*value),
             Expression::Constant(constant) => self.mention(self.policy.constants[constant.0].value),
-            Expression::Now | Expression::Same(..) | Expression::Verbatim { otherwise: None, .. } => {}
+            Expression::Now
+            | Expression::Same(..)
+            | Expression::Linked { .. }
+            | Expression::Verbatim { otherwise: None, .. } => {}
             Expression::ConstantElement { first, length, index } => {
                 self.policy.constants[first.0..first.0 + length]
                     .iter()
@@ -424,6 +430,7 @@ impl<'a> Survey<'a> {
             | Expression::Size(_)
             | Expression::In(..)
             | Expression::Same(..)
+            | Expression::Linked { .. }
             | Expression::Unary(..)
             | Expression::Binary(..)
             | Expression::NotZero(_)

@@ -80,6 +80,7 @@ pub fn mutations(tree: &Scheduler) -> Vec<Mutation> {
                 | StatementKind::Dispatch(_)
                 | StatementKind::Call(_)
                 | StatementKind::Foreach { .. }
+                | StatementKind::Follow { .. }
                 | StatementKind::Loop { condition: None, .. }
                 | StatementKind::Return(_)
                 | StatementKind::Verbatim { .. }
@@ -230,6 +231,7 @@ fn own_expressions(statement: &mut Statement) -> impl Iterator<Item = &mut Expre
         | StatementKind::Dispatch(_)
         | StatementKind::Call(_)
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { condition: None, .. }
         | StatementKind::Return(None)
         | StatementKind::Leave(_)
@@ -336,9 +338,10 @@ fn visit(block: &mut Block, visitor: &mut dyn FnMut(&mut Vec<Statement>, usize) 
         }
         let go_on = match &mut block.statements[index].kind {
             StatementKind::If { then, otherwise, .. } => visit(then, visitor) && visit(otherwise, visitor),
-            StatementKind::Foreach { body, .. } | StatementKind::Loop { body, .. } | StatementKind::Block(body) => {
-                visit(body, visitor)
-            }
+            StatementKind::Foreach { body, .. }
+            | StatementKind::Follow { body, .. }
+            | StatementKind::Loop { body, .. }
+            | StatementKind::Block(body) => visit(body, visitor),
             StatementKind::Declare(_)
             | StatementKind::DeclareCursor(_)
             | StatementKind::Transfer { .. }

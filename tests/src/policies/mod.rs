@@ -1,6 +1,7 @@
 //! Random schedulers, as source text: well-typed, and good often enough to be accepted.
 
 mod expressions;
+mod links;
 mod nodes;
 mod relations;
 mod statements;
@@ -39,6 +40,7 @@ fn written(bytes: &[u8], features: &[Feature], has: &dyn Fn(&str) -> bool, other
         out: String::new(),
         fresh: 0,
         timers: false,
+        links: false,
         next: false,
         nodes: None,
         choices: &mut choices,
@@ -64,6 +66,8 @@ struct Writer<'a, 'b> {
     fresh: usize,
     /// Threads have timers, `e` and `g`.
     timers: bool,
+    /// Threads have links to others, `lk` and `lm`.
+    links: bool,
     /// There is a threadref `next` for the thread that is to be next.
     next: bool,
     /// Of a policy that has an instance for each node.
@@ -115,6 +119,10 @@ impl Writer<'_, '_> {
         self.line(&format!("  imports {{ int gi default 0; bool gb default true;{time}{float} }}"));
         if self.choices.chance(25) && self.may(Feature::Nodes) {
             self.declare_nodes();
+        }
+        self.links = self.nodes.is_none() && self.choices.chance(40);
+        if self.links {
+            self.line("  thread { threadref lk, lm; }");
         }
         self.line("  data {");
         if self.nodes.is_none() {

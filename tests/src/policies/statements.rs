@@ -16,7 +16,8 @@ impl Writer<'_, '_> {
         if scope.sends && self.choices.chance(30) {
             return self.sending(scope, &inner);
         }
-        match self.choices.below(29) {
+        match self.choices.below(33) {
+            29..=32 if self.links => self.linking(scope, &inner),
             20 => self.level(scope),
             21 => self.flagged(scope, &inner),
             // Who gives threads away preempts none: seldom, it tries.

@@ -65,6 +65,16 @@ impl Lowering<'_, '_> {
                 };
                 (place, ty)
             }
+            Member::Link(_) => {
+                let title = format!("`{}` is a threadref, not a value", member.text);
+                let diagnostic = Diagnostic::error("E0309", title, member.at, "names a thread, or none");
+                let help = format!(
+                    "visit the thread with `foreach u in t.{}`, or compare: `t.{} == u`",
+                    member.text, member.text
+                );
+                self.diagnostics.push(diagnostic.related(declared, "declared here").help(help));
+                return None;
+            }
             Member::Import(id) => {
                 self.element(member, None, index, declared)?;
                 (Place::ThreadImport(thread?, id), self.policy.thread_imports.get(id.0)?.ty)
@@ -210,7 +220,7 @@ impl Lowering<'_, '_> {
     }
 
     /// What stands before `.`: a thread, or a container for the one that is next to be removed from it.
-    fn owner(&mut self, reference: &Reference) -> Option<Thread> {
+    pub(in crate::check) fn owner(&mut self, reference: &Reference) -> Option<Thread> {
         if self.scope.find(&reference.name.text).is_none()
             && let Some((Symbol::Container(id), _)) = self.symbols.find(&reference.name.text)
             && self.policy.containers.get(id.0)?.kind != ContainerKind::Threadref
@@ -412,7 +422,7 @@ enum Part {
 }
 
 /// A place that could be a container.
-pub(super) fn named(place: &ast::Place) -> Option<Reference> {
+pub(in crate::check) fn named(place: &ast::Place) -> Option<Reference> {
     match place {
         ast::Place::Name(name) => Some(Reference::from(name.clone())),
         ast::Place::Element { array, index, at } => match &**array {

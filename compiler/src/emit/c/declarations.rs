@@ -155,6 +155,10 @@ impl Unit<'_> {
             let ty = if attribute.timer.is_some() { "struct catapults_timer" } else { type_name(attribute.ty) };
             rows.push((format!("{ty} {name};"), String::new()));
         }
+        rows.extend(names.links.iter().map(|name| (format!("struct catapults_link {name};"), String::new())));
+        if !names.links.is_empty() {
+            rows.push((format!("struct catapults_link *{};", names.linked), "those to this thread".to_owned()));
+        }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
             rows.push(imported(names.host.contract, import, name));
         }

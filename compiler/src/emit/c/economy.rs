@@ -160,8 +160,10 @@ impl Body<'_> {
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
@@ -216,8 +218,10 @@ impl Body<'_> {
             | StatementKind::Send { .. }
             | StatementKind::Destroy { .. }
             | StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::Dispatch { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }
@@ -270,12 +274,14 @@ impl Body<'_> {
 fn asks(statement: &Statement, container: ContainerId) -> bool {
     let assigned = match &statement.kind {
         StatementKind::Set { place, .. } => looks_into(&Expression::Read(place.clone()), container),
-        StatementKind::Transfer { .. }
+        StatementKind::Link { .. }
+        | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Verbatim { .. }
         | StatementKind::Return { .. }
@@ -291,11 +297,13 @@ fn leaves(block: &Block) -> bool {
         StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
         StatementKind::Verbatim { .. } => true,
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Leave { .. }
         | StatementKind::Loop { .. } => statement.blocks().any(leaves),
     })

@@ -4,8 +4,8 @@ use super::arrays::Helper;
 use super::handler::Body;
 use super::verbatim;
 use crate::policy::{
-    AttributeId, BinaryOperator, Comparison, ContainerKind, ContainerRef, Element, Entity, Expression, LocalId, Place,
-    Policy, Thread, Type, UnaryOperator, Value,
+    AttributeId, BinaryOperator, Comparison, ContainerKind, ContainerRef, Element, Entity, Expression, LinkId, LocalId,
+    Place, Policy, Referent, Thread, Type, UnaryOperator, Value,
 };
 use crate::vocabulary::in_unit;
 
@@ -133,6 +133,7 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             }
         }
         Expression::Same(one, other) => same(body, "==", *one, *other),
+        Expression::Linked { thread, link, to } => linked(body, "==", *thread, *link, to),
         Expression::Unary(UnaryOperator::Negate, operand) => {
             let negated = piece(body, operand).at_least(Level::Primary);
             narrow(body, value, Piece { text: format!("-{negated}"), level: Level::Unary })
@@ -203,6 +204,7 @@ fn sum(policy: &Policy, expression: &Expression) -> Option<Sum> {
         | Expression::Size(_)
         | Expression::In(..)
         | Expression::Same(..)
+        | Expression::Linked { .. }
         | Expression::NotZero(_)
         | Expression::Choose(..)
         | Expression::Random(_)
@@ -233,9 +235,17 @@ fn same(body: &mut Body, operator: &str, one: LocalId, other: LocalId) -> Piece 
     Piece { text: format!("{one} {operator} {other}"), level: Level::Equality }
 }
 
+fn linked(body: &mut Body, operator: &str, thread: Thread, link: LinkId, to: &Referent) -> Piece {
+    let (linked, to) = (body.linked(thread, link), body.referent(to));
+    Piece { text: format!("{linked} {operator} {to}"), level: Level::Equality }
+}
+
 fn not(body: &mut Body, operand: &Expression) -> Piece {
     if let Expression::Same(one, other) = operand {
         return same(body, "!=", *one, *other);
+    }
+    if let Expression::Linked { thread, link, to } = operand {
+        return linked(body, "!=", *thread, *link, to);
     }
     if let Expression::NotZero(operand) = operand {
         let operand = piece(body, operand).at_least(Level::Sum);

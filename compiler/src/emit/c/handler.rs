@@ -125,10 +125,12 @@ fn ends(block: &Block) -> bool {
         StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
         StatementKind::If { then, otherwise, .. } => ends(then) && ends(otherwise),
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Leave { .. }
         | StatementKind::Verbatim { .. }
         | StatementKind::Loop { .. } => false,
@@ -282,6 +284,13 @@ impl Body<'_> {
                 self.apart(statement, container, body, start);
                 self.used.iter_mut().zip(seen).for_each(|(used, seen)| *used |= seen);
             }
+            StatementKind::Link { thread, link, to } => {
+                let (link, to) = (self.link(*thread, *link), self.referent(to));
+                self.from(statement, &format!("{}(&{link}, {to});", self.names.link));
+            }
+            StatementKind::Follow { cursor, thread, link, body } => {
+                self.follow(statement, *cursor, (*thread, *link), body);
+            }
             StatementKind::Loop { condition, test, body, step } => {
                 self.repetition(statement, "", condition, *test, body, step);
             }
@@ -353,8 +362,10 @@ impl Body<'_> {
             StatementKind::Destroy { source } | StatementKind::Send { source, .. } => (taken(self, source), None),
             StatementKind::Dispatch { slot } => (Some(self.site(&ContainerRef::One(*slot), "from")), None),
             StatementKind::Set { .. }
+            | StatementKind::Link { .. }
             | StatementKind::If { .. }
             | StatementKind::Foreach { .. }
+            | StatementKind::Follow { .. }
             | StatementKind::Loop { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Return { .. }

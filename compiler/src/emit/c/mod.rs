@@ -22,6 +22,7 @@ mod functions;
 mod handler;
 mod hierarchy;
 mod host;
+mod links;
 mod names;
 mod nodes;
 mod setup;
@@ -117,6 +118,7 @@ fn unit(verified: &Verified<Policy>, framework: &Framework, host: Host, within: 
     unit.instance();
     unit.thread();
     unit.node();
+    unit.links();
     unit.orders();
     if functions.uses_take {
         unit.take(Entity::Thread);
@@ -175,6 +177,9 @@ impl Unit<'_> {
         }
         if self.policy.timers().next().is_some() {
             self.put("#include \"catapults/timers.h\"\n");
+        }
+        if !policy.links.is_empty() {
+            self.put("#include \"catapults/links.h\"\n");
         }
         if policy.uses_random() {
             self.put("#include \"catapults/random.h\"\n");

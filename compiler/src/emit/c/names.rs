@@ -171,6 +171,13 @@ pub(super) struct Names {
     pub imports: Vec<(String, String)>,
     /// Members of the thread.
     pub attributes: Vec<String>,
+    /// Members of the thread.
+    pub links: Vec<String>,
+    /// Of a policy with links: the member of the thread that has those to it; the functions that set a link, and that end all of a
+    /// thread.
+    pub linked: String,
+    pub link: String,
+    pub unlink: String,
     /// Members of the thread, as for `imports`.
     pub thread_imports: Vec<(String, String)>,
     /// What the file defines.
@@ -195,6 +202,8 @@ impl Names {
         // Without nodes none of these names is in the file.
         let mut of_nodes = |part: &str| if policy.has_nodes() { of(part) } else { String::new() };
         let (shared, node, take_node) = (of_nodes("shared"), of_nodes("node"), of_nodes("take_node"));
+        let mut of_links = |part: &str| if policy.links.is_empty() { String::new() } else { of(part) };
+        let (link, unlink) = (of_links("link"), of_links("unlink"));
         let often = if host.contract.is_small() { economy::often_entered(policy) } else { Vec::new() };
         let entrances = often.into_iter().map(|id| (id, of(&format!("to_{}", policy.containers[id.0].name)))).collect();
         let containers = || policy.containers.iter().map(|container| (container.name.as_str(), container.element));
@@ -235,6 +244,8 @@ impl Names {
         members.take("base");
         let attributes = policy.attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.element));
         let attributes = elements(attributes, |name| members.take(name));
+        let links = policy.links.iter().map(|link| members.take(&link.name)).collect();
+        let linked = if policy.links.is_empty() { String::new() } else { members.take("linked") };
         let thread_imports =
             policy.thread_imports.iter().map(|variable| import(&mut members, &variable.name)).collect();
         Names {
@@ -260,6 +271,10 @@ impl Names {
             variables,
             imports,
             attributes,
+            links,
+            linked,
+            link,
+            unlink,
             thread_imports,
             file,
         }

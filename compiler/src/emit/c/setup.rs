@@ -97,6 +97,12 @@ impl Unit<'_> {
         for (number, (_, name)) in attributes().filter(|(attribute, _)| attribute.timer.is_some()).enumerate() {
             let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {number});");
         }
+        for name in &names.links {
+            let _ = writeln!(text, "    t->{name}.to = NULL;");
+        }
+        if !names.links.is_empty() {
+            let _ = writeln!(text, "    t->{} = NULL;", names.linked);
+        }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
             text.push_str(&defaults(names.host, "t->", import, name));
         }

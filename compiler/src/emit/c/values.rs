@@ -27,6 +27,7 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
         StatementKind::Set { place: Place::Local(place), value } => (own || *place != local) && within(value, local),
         StatementKind::Verbatim { text, .. } => verbatim(text, local),
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::If { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Transfer { .. }
@@ -34,6 +35,7 @@ fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Return { .. }
         | StatementKind::Leave { .. }
         | StatementKind::Fail { .. } => statement.expressions().any(|expression| within(expression, local)),

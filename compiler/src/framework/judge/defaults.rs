@@ -150,6 +150,7 @@ fn steps(body: &Block) -> impl Iterator<Item = (&str, Option<&str>, At)> {
         | StatementKind::Assign { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Return(_)
         | StatementKind::Leave(_)

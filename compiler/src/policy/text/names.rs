@@ -11,6 +11,7 @@ pub(super) struct Names {
     pub imports: Vec<String>,
     pub containers: Vec<String>,
     pub attributes: Vec<String>,
+    pub links: Vec<String>,
     pub thread_imports: Vec<String>,
     scope: Counter,
 }
@@ -29,6 +30,7 @@ impl Names {
             imports: policy.imports.iter().map(|import| scope.next(&import.name)).collect(),
             containers: scope.all(policy.containers.iter().map(|container| (&container.name, container.element))),
             attributes: members.all(policy.attributes.iter().map(|attribute| (&attribute.name, attribute.element))),
+            links: policy.links.iter().map(|link| members.next(&link.name)).collect(),
             thread_imports: policy.thread_imports.iter().map(|import| members.next(&import.name)).collect(),
             scope,
         }
@@ -43,6 +45,7 @@ impl Names {
             imports: all(self.imports),
             containers: all(self.containers),
             attributes: all(self.attributes),
+            links: all(self.links),
             thread_imports: all(self.thread_imports),
             scope: self.scope,
         }

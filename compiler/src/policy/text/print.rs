@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::names::{Names, plain};
 use crate::policy::{
-    At, Block, Container, ContainerKind, ContainerRef, Element, Entity, Expression, Handler, Import, Local, LocalKind,
-    Owner, Piece, Place, Policy, SortKey, Source, Statement, StatementKind, Test, Thread, UnaryOperator, Value,
-    Verbatim,
+    At, Block, Container, ContainerKind, ContainerRef, Element, Entity, Expression, Handler, Import, LinkId, Local,
+    LocalKind, Owner, Piece, Place, Policy, Referent, SortKey, Source, Statement, StatementKind, Test, Thread,
+    UnaryOperator, Value, Verbatim,
 };
 
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
@@ -47,6 +47,9 @@ pub fn print(policy: &Policy) -> String {
             };
             line(&mut out, format_args!("{word} {name}{length}: {ty} = {initial}"));
         }
+    }
+    for link in in_section(&policy.links, &mut out) {
+        line(&mut out, format_args!("link {}", link.name));
     }
     for import in in_section(&policy.thread_imports, &mut out) {
         import_line(&mut out, "threadimport", import);
@@ -228,11 +231,13 @@ impl Printer<'_> {
                     format!("send {} to {};", self.source(source), self.thread(*node))
                 }
                 StatementKind::Set { .. }
+                | StatementKind::Link { .. }
                 | StatementKind::Transfer { .. }
                 | StatementKind::Destroy { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::If { .. }
                 | StatementKind::Foreach { .. }
+                | StatementKind::Follow { .. }
                 | StatementKind::Loop { .. }
                 | StatementKind::Return { .. }
                 | StatementKind::Verbatim { .. }
@@ -249,7 +254,9 @@ impl Printer<'_> {
                     }
                     line(out, format_args!("{indent}}}"));
                 }
-                StatementKind::Foreach { body, .. } | StatementKind::Verbatim { otherwise: Some(body), .. } => {
+                StatementKind::Foreach { body, .. }
+                | StatementKind::Follow { body, .. }
+                | StatementKind::Verbatim { otherwise: Some(body), .. } => {
                     self.block(body, depth + 1, out);
                     line(out, format_args!("{indent}}}"));
                 }
@@ -262,6 +269,7 @@ impl Printer<'_> {
                     line(out, format_args!("{indent}}}"));
                 }
                 StatementKind::Set { .. }
+                | StatementKind::Link { .. }
                 | StatementKind::Transfer { .. }
                 | StatementKind::Send { .. }
                 | StatementKind::Destroy { .. }
@@ -286,6 +294,12 @@ impl Printer<'_> {
             StatementKind::If { condition, .. } => format!("if ({})", self.expression(condition)),
             StatementKind::Foreach { cursor, container, .. } => {
                 format!("foreach {} in {}", name(self.locals, cursor.0), self.container(container))
+            }
+            StatementKind::Link { thread, link, to } => {
+                format!("{} = {};", self.link(*thread, *link), self.referent(to))
+            }
+            StatementKind::Follow { cursor, thread, link, .. } => {
+                format!("foreach {} in {}", name(self.locals, cursor.0), self.link(*thread, *link))
             }
             StatementKind::Loop { condition, test: Test::Before, .. } => {
                 format!("while ({})", self.expression(condition))
@@ -332,6 +346,20 @@ impl Printer<'_> {
         }
     }
 
+    /// `t.owner`
+    fn link(&self, thread: Thread, link: LinkId) -> String {
+        format!("{}.{}", self.thread(thread), name(&self.names.links, link.0))
+    }
+
+    fn referent(&self, to: &Referent) -> String {
+        match to {
+            Referent::None => "no thread".to_owned(),
+            Referent::Thread(local) => name(self.locals, local.0).to_owned(),
+            Referent::Held(slot) => self.container(slot),
+            Referent::Linked(thread, link) => self.link(*thread, *link),
+        }
+    }
+
     fn place(&self, place: &Place) -> String {
         match place {
             Place::Variable(variable) => name(&self.names.variables, variable.0).to_owned(),
@@ -363,6 +391,9 @@ impl Printer<'_> {
             }
             Expression::Same(one, other) => {
                 format!("({} == {})", self.thread(Thread::Local(*one)), self.thread(Thread::Local(*other)))
+            }
+            Expression::Linked { thread, link, to } => {
+                format!("({} == {})", self.link(*thread, *link), self.referent(to))
             }
             Expression::Convert(ty, operand) => format!("{}({})", ty.word(), self.expression(operand)),
             Expression::Unary(UnaryOperator::Negate, operand) => format!("-({})", self.expression(operand)),
@@ -409,9 +440,11 @@ fn opening(statement: &Statement) -> &'static str {
     let blocks = match statement.kind {
         StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Verbatim { otherwise: Some(_), .. } => true,
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Transfer { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }

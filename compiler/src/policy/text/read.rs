@@ -2,6 +2,7 @@
 
 mod arrays;
 mod expressions;
+mod links;
 mod statements;
 
 use std::collections::HashMap;
@@ -9,8 +10,8 @@ use std::collections::HashMap;
 use super::lexer::{Token, tokens};
 use crate::policy::{
     At, Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Entity, Float,
-    Handler, Import, ImportId, Local, LocalId, LocalKind, MOST_ELEMENTS, Owner, Policy, Preamble, SortKey, StateClass,
-    ThreadImportId, Type, Value, Variable, VariableId,
+    Handler, Import, ImportId, Link, LinkId, Local, LocalId, LocalKind, MOST_ELEMENTS, Owner, Policy, Preamble,
+    SortKey, StateClass, ThreadImportId, Type, Value, Variable, VariableId,
 };
 use crate::vocabulary::UNITS;
 use arrays::elements;
@@ -81,6 +82,7 @@ enum Name {
 #[derive(Clone, Copy)]
 enum Member {
     Attribute(AttributeId, Type, Option<usize>),
+    Link(LinkId),
     Import(ThreadImportId, Type),
 }
 
@@ -305,6 +307,7 @@ impl Reader {
             preamble: Vec::new(),
             constants: Vec::new(),
             attributes: Vec::new(),
+            links: Vec::new(),
             thread_imports: Vec::new(),
             imports: Vec::new(),
             variables: Vec::new(),
@@ -378,6 +381,11 @@ impl Reader {
             } else {
                 break;
             }
+        }
+        while self.accept_word("link") {
+            let name = self.word("a name")?;
+            self.members.declare(&name, Member::Link(LinkId(policy.links.len())));
+            policy.links.push(Link { name });
         }
         while self.accept_word("threadimport") {
             let import = self.import(bits)?;

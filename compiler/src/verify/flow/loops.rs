@@ -78,6 +78,20 @@ impl Engine<'_> {
         past
     }
 
+    /// `foreach u in t.owner`: no round, or one with a thread that can be anywhere.
+    pub(super) fn followed(&mut self, starts: Vec<State>, cursor: LocalId, body: &Block, at: At) -> Vec<State> {
+        let policy = self.course.policy;
+        let starts: Vec<State> = starts.into_iter().map(|state| state.without(cursor)).collect();
+        let named = |state: &State| {
+            let state = state.clone().placed(cursor, state.anywhere(policy))?;
+            self.step(state, at, || format!("a thread is named, as `{}`", self.course.handler.locals[cursor.0].name))
+        };
+        let inside = starts.iter().filter_map(named).collect();
+        let (after, left) = self.round(body, inside);
+        let past = after.into_iter().chain(left).map(|state| state.without(cursor));
+        starts.into_iter().chain(past).collect()
+    }
+
     /// The states after a turn of a loop, and those in which it is left.
     fn round(&mut self, body: &Block, states: Vec<State>) -> (Vec<State>, Vec<State>) {
         self.left.push(Left::default());

@@ -5,8 +5,8 @@ use super::super::expression::expression;
 use super::super::values;
 use super::{Body, Shape};
 use crate::policy::{
-    Block, ContainerId, ContainerKind, ContainerRef, Expression, Leave, LocalId, LocalKind, Place, Statement,
-    StatementKind, Test,
+    Block, ContainerId, ContainerKind, ContainerRef, Expression, Leave, LinkId, LocalId, LocalKind, Place, Statement,
+    StatementKind, Test, Thread,
 };
 
 /// What stands before `break` and `continue` in C, because the loop is another one there.
@@ -90,7 +90,21 @@ impl Body<'_> {
         (self.scope, self.locals) = (scope, locals);
     }
 
-    /// The same for all elements of an array.
+    /// Visits whom a link names when it begins, if it names anybody.
+    pub(super) fn follow(&mut self, statement: &Statement, cursor: LocalId, of: (Thread, LinkId), block: &Block) {
+        let (scope, locals) = (self.scope.clone(), self.locals.clone());
+        let linked = self.linked(of.0, of.1);
+        let t = self.declare(cursor);
+        let pointer =
+            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        // C leaves loops alone, and so it is one.
+        self.from(statement, &format!("for ({pointer}{t} = {linked}; {t} != NULL; {t} = NULL) {{"));
+        self.in_turns(block, Turn::default());
+        self.line("}");
+        (self.scope, self.locals) = (scope, locals);
+    }
+
+    /// As [`Body::foreach`], for all elements of an array.
     fn foreach_element(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
         let (policy, length) = (self.policy, container.candidates().count());
         let Some(first) = container.candidates().next() else { return };
@@ -220,9 +234,10 @@ impl Body<'_> {
             StatementKind::Transfer { .. } | StatementKind::Send { .. } | StatementKind::Destroy { .. } => true,
             StatementKind::Set { .. } => !self.verified.facts(statement.id).refile.is_empty(),
             StatementKind::If { then, otherwise, .. } => self.moves(then) || self.moves(otherwise),
-            StatementKind::Foreach { body, .. } => self.moves(body),
+            StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => self.moves(body),
             StatementKind::Loop { body, step, .. } => self.moves(body) || self.moves(step),
-            StatementKind::Dispatch { .. }
+            StatementKind::Link { .. }
+            | StatementKind::Dispatch { .. }
             | StatementKind::Return { .. }
             | StatementKind::Verbatim { .. }
             | StatementKind::Leave { .. }
@@ -236,11 +251,13 @@ fn puts(block: &Block, container: ContainerId) -> bool {
     block.iter().any(|statement| match &statement.kind {
         StatementKind::Transfer { destination, .. } => destination.may_be(container),
         StatementKind::Set { .. }
+        | StatementKind::Link { .. }
         | StatementKind::Send { .. }
         | StatementKind::Destroy { .. }
         | StatementKind::Dispatch { .. }
         | StatementKind::If { .. }
         | StatementKind::Foreach { .. }
+        | StatementKind::Follow { .. }
         | StatementKind::Loop { .. }
         | StatementKind::Verbatim { .. }
         | StatementKind::Return { .. }

@@ -75,16 +75,20 @@ impl Body<'_> {
         self.moved(statement);
         // A node has none.
         let timers = if self.handler.global { Vec::new() } else { self.timers() };
-        if timers.is_empty() {
+        let linked = !self.policy.links.is_empty();
+        if timers.is_empty() && !linked {
             return self.from(statement, &format!("{thread}->container = 0;"));
         }
-        // Its record may be used anew: no timer is to find it.
+        // Its record may be used anew: no timer is to find it, and no link.
         let scope = self.scope.clone();
         let gone = self.scope.take("gone");
         self.from(statement, "{");
         self.depth += 1;
         self.line(&format!("struct catapults_thread *{gone} = {thread};"));
         self.line(&format!("{gone}->container = 0;"));
+        if linked {
+            self.line(&format!("{}({gone});", self.names.unlink));
+        }
         for timer in timers {
             let disarmed = self.arm(&gone, timer, "0");
             self.line(&disarmed);

@@ -105,6 +105,7 @@ impl HandlerReader {
                 Some(Index::Constant(index)) => (Place::Attribute(thread, AttributeId(first.0 + index)), ty),
                 Some(Index::Computed(index)) => (Place::AttributeElement { thread, first, length, index }, ty),
             },
+            Member::Link(_) => return reader.fail("expected an attribute or a thread import before this"),
             Member::Import(import, ty) => (Place::ThreadImport(thread, import), ty),
         })
     }

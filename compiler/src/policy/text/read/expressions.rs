@@ -114,6 +114,12 @@ impl HandlerReader {
     /// `(a + b)` or `(t in c)`, after the `(`.
     fn parenthesized(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
         let start = reader.next;
+        if let Some((thread, link)) = self.link(reader) {
+            reader.symbol("==")?;
+            let to = self.referent(reader)?;
+            reader.symbol(")")?;
+            return Ok((Expression::Linked { thread, link, to }, Type::Bool));
+        }
         if starts_name(reader)
             && let Some(thread) = self.named_thread(reader)?
         {

@@ -59,6 +59,12 @@ impl HandlerReader {
         if !starts_name && reader.accept_word("foreach") {
             let cursor = self.thread(reader)?;
             reader.keyword("in")?;
+            if let Some((thread, link)) = self.link(reader) {
+                let at = reader.places()?;
+                reader.symbol("{")?;
+                let body = self.within(self.loops + 1, reader)?;
+                return Ok(statement(StatementKind::Follow { cursor, thread, link, body }, at));
+            }
             let container = self.container(reader)?;
             let at = reader.places()?;
             reader.symbol("{")?;
@@ -199,6 +205,10 @@ impl HandlerReader {
 
     /// A transfer or an assignment.
     fn named(&mut self, reader: &mut Reader) -> Read<StatementKind> {
+        if let Some((thread, link)) = self.link(reader) {
+            reader.symbol("=")?;
+            return Ok(StatementKind::Link { thread, link, to: self.referent(reader)? });
+        }
         let (place, ty) = match self.name(reader)? {
             Name::Container(first, slot, length) => {
                 let container = self.element(first, length, reader)?;

@@ -1,0 +1,61 @@
+//! A thread that a link names can run on another processor. It is in no container of this one, so nothing here moves it, or files it
+//! anew, before it is known where it is.
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::policy::{
+    AttributeId, ContainerKind, Entity, LocalId, Place, Policy, Source, StateClass, Statement, StatementKind, Thread,
+};
+
+use super::state::{Spot, State};
+use super::{Handling, walk};
+
+/// Whether all is right.
+pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool {
+    let before = diagnostics.errors();
+    if handling.policy.links.is_empty() {
+        return true;
+    }
+    walk::statements(&handling.handler.body, &mut |statement| {
+        let Some(state) = handling.before(statement.id) else { return };
+        let touched = touched(handling.policy, statement).filter(|(local, _)| is_elsewhere(state, *local));
+        let Some((local, moves)) = touched else { return };
+        let name = handling.local(local);
+        let title = format!("{name} may run on another processor in {}", handling.statement(statement));
+        let label = if moves { "it can be in no container here" } else { "it is filed anew where it runs" };
+        let diagnostic = Diagnostic::error("E0419", title, statement.at, label);
+        let help = format!("test where it is first: `if ({} in ready) {{ … }}`", name.trim_matches('`'));
+        diagnostics.push(handling.called(statement, diagnostic).help(help));
+    });
+    diagnostics.errors() == before
+}
+
+/// The named thread that a statement moves; or files anew where it runs.
+fn touched(policy: &Policy, statement: &Statement) -> Option<(LocalId, bool)> {
+    if let Some((source, _)) = statement.moves() {
+        return match source {
+            Source::Thread(local) => Some((*local, true)),
+            Source::Container(_) => None,
+        };
+    }
+    if let StatementKind::Set { place: Place::Attribute(Thread::Local(local), attribute), .. } = &statement.kind {
+        return runs_sorted_by(policy, *attribute).then_some((*local, false));
+    }
+    None
+}
+
+fn is_elsewhere(state: &State, local: LocalId) -> bool {
+    state.places(local).is_some_and(|places| places.contains(&Spot::Elsewhere))
+}
+
+fn runs_sorted_by(policy: &Policy, attribute: AttributeId) -> bool {
+    let mut running = policy.holding(Entity::Thread).map(|id| &policy.containers[id.0]);
+    running.any(|container| {
+        container.class == StateClass::Running
+            && match &container.kind {
+                ContainerKind::Pqueue(keys) | ContainerKind::Pstack(keys) => {
+                    keys.iter().any(|key| key.attribute == attribute)
+                }
+                ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Stack => false,
+            }
+    })
+}

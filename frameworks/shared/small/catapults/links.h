@@ -1,0 +1,44 @@
+/*
+ * Links from a thread to another, which the `thread` section of a policy declares (`threadref owner;`):
+ * ../../catapults/links.h for hosts that count their bytes.
+ *
+ *     t.owner.to ──► u        u.linked ──► t.owner ──next──► v.owner ──next──► NULL
+ *
+ * A thread's record has the list of all links to it. So a thread that ends ends them without looking for them.
+ */
+#ifndef CATAPULTS_LINKS_H
+#define CATAPULTS_LINKS_H
+
+#include "catapults/policy.h"
+
+struct catapults_link {
+    struct catapults_thread *to;  /* NULL: none, and then the others mean nothing */
+    struct catapults_link *next;  /* among the links to the same thread; NULL: the last */
+    struct catapults_link **from; /* what points to this one: `next` of the one before it, or the thread's `linked` */
+};
+
+/* From now on the link names `to`, or no thread (NULL). `linked`: that of `to`. */
+CATAPULTS_INLINE void catapults_link_set(struct catapults_link *link, struct catapults_thread *to,
+                                         struct catapults_link **linked) {
+    if (link->to) {
+        *link->from = link->next;
+        if (link->next)
+            link->next->from = link->from;
+    }
+    link->to = to;
+    if (!to)
+        return;
+    link->next = *linked;
+    link->from = linked;
+    if (link->next)
+        link->next->from = &link->next;
+    *linked = link;
+}
+
+/* No link names the thread any more whose `linked` this is. */
+CATAPULTS_INLINE void catapults_links_end(struct catapults_link **linked) {
+    while (*linked)
+        catapults_link_set(*linked, NULL, NULL);
+}
+
+#endif
